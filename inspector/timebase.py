@@ -1,0 +1,133 @@
+"""Instants, durations and their text: the one place where units are converted.
+
+Inside the inspector every time is an ``int`` of nanoseconds (``_ns`` in the
+name). Seconds as ``float`` or ``Fraction`` come in through
+:func:`seconds_to_ns` and leave through :func:`ns_to_seconds`.
+"""
+
+import math
+import re
+from fractions import Fraction
+from numbers import Real
+from typing import Final
+
+NS_PER_US: Final = 1_000
+NS_PER_MS: Final = 1_000_000
+NS_PER_SECOND: Final = 1_000_000_000
+
+#: Times beyond this many nanoseconds (about 146 years) are taken for a mistake.
+MAX_NS: Final = 2**62
+
+_UNITS_NS: Final = {
+    "ns": 1,
+    "us": NS_PER_US,
+    "µs": NS_PER_US,
+    "ms": NS_PER_MS,
+    "s": NS_PER_SECOND,
+    "sec": NS_PER_SECOND,
+    "min": 60 * NS_PER_SECOND,
+    "h": 3_600 * NS_PER_SECOND,
+}
+_WITH_UNIT: Final = re.compile(
+    r"(?P<number>[-+]?[\d./]+(?:e[-+]?\d+)?)\s*(?P<unit>[a-zµ]*)", re.IGNORECASE
+)
+_SEXAGESIMAL: Final = re.compile(r"(?:(\d+):)?(\d{1,3}):(\d{1,2}(?:\.\d*)?)")
+
+
+def seconds_to_ns(seconds: float | Fraction) -> int:
+    """Return ``seconds`` as whole nanoseconds, rounded to the nearest.
+
+    Args:
+        seconds: Any real number; ``Fraction`` and ``int`` are converted exactly.
+
+    Raises:
+        ValueError: ``seconds`` is not a number, infinite, or beyond 146 years.
+    """
+    try:
+        # A text times a billion would be a very long text.
+        ns = round(seconds * NS_PER_SECOND) if isinstance(seconds, Real) else None
+    except (ValueError, OverflowError, TypeError):
+        ns = None
+    if ns is None:
+        message = f"not a usable number of seconds: {seconds!r}"
+        raise ValueError(message)
+    if not -MAX_NS < ns < MAX_NS:
+        message = f"too many seconds (the limit is about 146 years): {seconds!r}"
+        raise ValueError(message)
+    return ns
+
+
+def checked_ns(ns: int) -> int:
+    """Return ``ns`` itself if it is a whole number of nanoseconds within 146 years.
+
+    Raises:
+        ValueError: ``ns`` is not an ``int``, or beyond 146 years.
+    """
+    if ns.__class__ is not int or not -MAX_NS < ns < MAX_NS:
+        message = f"not a whole number of nanoseconds within 146 years: {ns!r}"
+        raise ValueError(message)
+    return ns
+
+
+def ns_to_seconds(ns: int) -> float:
+    """Return ``ns`` in seconds, correctly rounded to the nearest ``float``."""
+    return ns / NS_PER_SECOND
+
+
+def parse_duration_ns(text: str) -> int:
+    """Return the duration that a person typed, in nanoseconds.
+
+    Understood are ``1.5`` (seconds), ``1/60``, ``250ms``, ``3 min``,
+    ``02:10.5`` and ``1:02:03``.
+
+    Raises:
+        ValueError: The text is none of these; the message shows examples.
+    """
+    stripped = text.strip()
+    if match := _SEXAGESIMAL.fullmatch(stripped):
+        hours, minutes, seconds = match.groups()
+        whole = int(hours or 0) * 3_600 + int(minutes) * 60
+        return seconds_to_ns(whole + Fraction(seconds.rstrip(".")))
+    if match := _WITH_UNIT.fullmatch(stripped):
+        unit_ns = _UNITS_NS.get(match["unit"].lower() or "s")
+        try:
+            number = Fraction(match["number"])
+        except (ValueError, ZeroDivisionError):
+            number = None
+        if unit_ns is not None and number is not None:
+            return seconds_to_ns(number * unit_ns / NS_PER_SECOND)
+    message = f"not a duration: {text!r} (write 1.5, 1/60, 250ms, 3 min or 02:10.5)"
+    raise ValueError(message)
+
+
+def format_duration(ns: int) -> str:
+    """Return a duration for people: three or four digits and a unit that fits."""
+    size = abs(ns)
+    if size < NS_PER_US:
+        return f"{ns} ns"
+    if size < NS_PER_MS:
+        return f"{ns / NS_PER_US:.{_decimals(size / NS_PER_US)}f} µs"
+    if size < NS_PER_SECOND:
+        return f"{ns / NS_PER_MS:.{_decimals(size / NS_PER_MS)}f} ms"
+    if size < 120 * NS_PER_SECOND:
+        return f"{ns / NS_PER_SECOND:.{_decimals(size / NS_PER_SECOND)}f} s"
+    return format_instant(ns)
+
+
+def format_instant(ns: int, decimals: int = 3) -> str:
+    """Return an instant as ``mm:ss.mmm`` or ``h:mm:ss.mmm``, rounded down."""
+    sign = "-" if ns < 0 else ""
+    unit = 10 ** (9 - decimals)
+    units = abs(ns) // unit if ns >= 0 else -(ns // unit)
+    seconds, fraction = divmod(units, 10**decimals)
+    minutes, seconds = divmod(seconds, 60)
+    hours, minutes = divmod(minutes, 60)
+    tail = f".{fraction:0{decimals}d}" if decimals else ""
+    if hours:
+        return f"{sign}{hours}:{minutes:02d}:{seconds:02d}{tail}"
+    return f"{sign}{minutes:02d}:{seconds:02d}{tail}"
+
+
+def _decimals(size: float) -> int:
+    """Return how many decimals show three significant digits or more."""
+    return max(0, 2 - math.floor(math.log10(size)))

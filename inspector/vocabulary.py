@@ -1,0 +1,239 @@
+"""The event vocabulary: every kind of event, its number and its fields.
+
+This file is the contract between everything that produces events and
+everything that reads them; the numbers are the same in memory, on the wire and
+on disk and are never used twice. An event is a plain tuple of five integers,
+
+    (at_ns, kind, subject, a, b)
+
+``at_ns`` is session time: nanoseconds that the transport has let pass since the
+session began. Texts are numbers too: an index into the string table of the log
+("sid"; 0 is the empty text). The engine appends such tuples directly, because a
+method call per event costs more than the event itself.
+
+========================  ==============  ====================  =====================
+kind                      subject         a                     b
+========================  ==============  ====================  =====================
+``CLOCK_ADDED``           clock           parent clock, or 0    name (sid)
+``CLOCK_ANCHORED``        clock           epoch, parent ns      rate numerator
+``CLOCK_RATE``            clock           new rate numerator    cause
+``CLOCK_PAUSED``          clock           cause                 0
+``CLOCK_RESUMED``         clock           cause                 0
+``CLOCK_MOVED``           clock           new parent clock      0
+``CLOCK_REMOVED``         clock           0                     0
+``TIMER_ADDED``           timer           clock                 label (sid)
+``TIMER_ORIGIN``          timer           call site (sid)       :class:`TimerKind`
+``TIMER_ARMED``           timer           due, local ns         interval ns, 0 none
+``TIMER_FIRED``           timer           lateness, ns          next due or ``NEVER``
+``TIMER_CLEARED``         timer           call site (sid)       cause
+``TICKS_MISSED``          timer           how many              :class:`TimerKind`
+``FRAME_BEGAN``           director        frame index           delta, ns
+``PHASE_ENDED``           phase           frame index           measured, ns
+``FRAME_ENDED``           director        interval, ns          measured (busy), ns
+``DELTA_CUT``             director        cut from delta, ns    0
+``CALLBACK_FAILED``       timer, or 0     label (sid)           traceback (sid)
+``MARK``                  clock, or 0     text (sid)            0
+``COMMAND``               number          text (sid)            refusal (sid), 0 done
+``TRANSPORT``             :class:`Mode`   0                     0
+``SCENE``                 generation      path (sid)            0
+========================  ==============  ====================  =====================
+
+``cause`` is the number of the command that made the change, 0 for the program's
+own doing. A rate numerator is over :data:`RATE_DENOMINATOR`. ``TIMER_FIRED``
+comes before its callback runs and already says when the timer is due again;
+``NEVER`` there means that it is gone. ``TIMER_CLEARED`` with a call site of 0
+was cleared by a command, or because its branch was removed.
+"""
+
+from collections.abc import Sequence
+from enum import IntEnum
+from fractions import Fraction
+from typing import Final, TypeAlias
+
+from inspector.timebase import format_duration, format_instant
+
+#: Raised when the meaning of a number changes; readers refuse newer versions.
+VOCABULARY_VERSION: Final = 1
+
+#: Rates are exact multiples of one over this: halves to sixteenths, thirds,
+#: sevenths, elevenths, thirteenths, sixtieths and four decimals are exact.
+RATE_DENOMINATOR: Final = 720_720_000
+
+#: The due time of what will not happen: above every instant.
+NEVER: Final = 2**63 - 1
+
+RawEvent: TypeAlias = tuple[int, int, int, int, int]
+
+CLOCK_ADDED: Final = 1
+CLOCK_ANCHORED: Final = 2
+CLOCK_RATE: Final = 3
+CLOCK_PAUSED: Final = 4
+CLOCK_RESUMED: Final = 5
+CLOCK_MOVED: Final = 6
+CLOCK_REMOVED: Final = 7
+TIMER_ADDED: Final = 16
+TIMER_ORIGIN: Final = 17
+TIMER_ARMED: Final = 18
+TIMER_FIRED: Final = 19
+TIMER_CLEARED: Final = 20
+TICKS_MISSED: Final = 21
+FRAME_BEGAN: Final = 32
+PHASE_ENDED: Final = 33
+FRAME_ENDED: Final = 34
+DELTA_CUT: Final = 35
+CALLBACK_FAILED: Final = 48
+MARK: Final = 49
+COMMAND: Final = 50
+TRANSPORT: Final = 51
+SCENE: Final = 52
+
+
+class EventKind(IntEnum):
+    """The kinds of events, for readers; the engine uses the plain numbers."""
+
+    CLOCK_ADDED = CLOCK_ADDED
+    CLOCK_ANCHORED = CLOCK_ANCHORED
+    CLOCK_RATE = CLOCK_RATE
+    CLOCK_PAUSED = CLOCK_PAUSED
+    CLOCK_RESUMED = CLOCK_RESUMED
+    CLOCK_MOVED = CLOCK_MOVED
+    CLOCK_REMOVED = CLOCK_REMOVED
+    TIMER_ADDED = TIMER_ADDED
+    TIMER_ORIGIN = TIMER_ORIGIN
+    TIMER_ARMED = TIMER_ARMED
+    TIMER_FIRED = TIMER_FIRED
+    TIMER_CLEARED = TIMER_CLEARED
+    TICKS_MISSED = TICKS_MISSED
+    FRAME_BEGAN = FRAME_BEGAN
+    PHASE_ENDED = PHASE_ENDED
+    FRAME_ENDED = FRAME_ENDED
+    DELTA_CUT = DELTA_CUT
+    CALLBACK_FAILED = CALLBACK_FAILED
+    MARK = MARK
+    COMMAND = COMMAND
+    TRANSPORT = TRANSPORT
+    SCENE = SCENE
+
+
+class TimerKind(IntEnum):
+    """What kind of timer: fires once, or repeats with a missed-tick policy."""
+
+    TIMEOUT = 0
+    INTERVAL_BURST = 1
+    INTERVAL_DELAY = 2
+    INTERVAL_SKIP = 3
+    LOOP = 4
+
+    @property
+    def text(self) -> str:
+        """The kind in the words of the window."""
+        return _TIMER_KIND_TEXTS[self]
+
+
+class Phase(IntEnum):
+    """The phases of a frame, in the order in which they run."""
+
+    TIMERS = 0
+    BEFORE_UPDATE = 1
+    START = 2
+    UPDATE = 3
+    LATE_UPDATE = 4
+    AFTER_UPDATE = 5
+    DRAW = 6
+
+    @property
+    def text(self) -> str:
+        """The phase in the words of the window."""
+        return self.name.lower().replace("_", " ")
+
+
+class Mode(IntEnum):
+    """What the transport does with the source's time."""
+
+    HELD = 0
+    RUNNING = 1
+
+
+_TIMER_KIND_TEXTS: Final = {
+    TimerKind.TIMEOUT: "timeout",
+    TimerKind.INTERVAL_BURST: "interval",
+    TimerKind.INTERVAL_DELAY: "interval (delay)",
+    TimerKind.INTERVAL_SKIP: "interval (skip)",
+    TimerKind.LOOP: "loop",
+}
+
+
+def rate_text(rate_n: int) -> str:
+    """Return a rate numerator as people write rates: ``1``, ``0.25``, ``1/3``."""
+    rate = Fraction(rate_n, RATE_DENOMINATOR)
+    decimal = f"{float(rate):.4f}".rstrip("0").rstrip(".")
+    return decimal if Fraction(decimal) == rate else str(rate)
+
+
+def describe(event: RawEvent, strings: Sequence[str]) -> str:  # noqa: C901, PLR0911, PLR0912
+    """Return one sentence that says what happened, without its instant.
+
+    Subjects are named by number (``clock 3``); a view that knows their names
+    shows those beside the sentence.
+    """
+    _, kind, subject, a, b = event
+    match kind:
+        case EventKind.CLOCK_ADDED:
+            return f"clock {subject} “{strings[b]}” added" + (f" under clock {a}" if a else "")
+        case EventKind.CLOCK_ANCHORED:
+            return f"clock {subject} starts at {format_instant(a)} with rate {rate_text(b)}"
+        case EventKind.CLOCK_RATE:
+            return f"clock {subject} now runs at rate {rate_text(a)}{_by(b)}"
+        case EventKind.CLOCK_PAUSED:
+            return f"clock {subject} paused{_by(a)}"
+        case EventKind.CLOCK_RESUMED:
+            return f"clock {subject} resumed{_by(a)}"
+        case EventKind.CLOCK_MOVED:
+            return f"clock {subject} moved under clock {a}"
+        case EventKind.CLOCK_REMOVED:
+            return f"clock {subject} removed with everything below it"
+        case EventKind.TIMER_ADDED:
+            return f"timer {subject} “{strings[b]}” scheduled on clock {a}"
+        case EventKind.TIMER_ORIGIN:
+            site = strings[a]
+            return f"timer {subject} is a {TimerKind(b).text}" + (
+                f", set at {site}" if site else ""
+            )
+        case EventKind.TIMER_ARMED:
+            repeat = f", then every {format_duration(b)}" if b else ""
+            return f"timer {subject} is due at local {format_instant(a)}{repeat}"
+        case EventKind.TIMER_FIRED:
+            late = f" {format_duration(a)} late" if a else ""
+            again = "" if b == NEVER else f"; due again at local {format_instant(b)}"
+            return f"timer {subject} fired{late}{again}"
+        case EventKind.TIMER_CLEARED:
+            site = f" at {strings[a]}" if a else ""
+            return f"timer {subject} cleared{site}{_by(b)}"
+        case EventKind.TICKS_MISSED:
+            return f"timer {subject} left out {a} missed tick{'s' if a != 1 else ''}"
+        case EventKind.FRAME_BEGAN:
+            return f"frame {a} began, delta {format_duration(b)}"
+        case EventKind.PHASE_ENDED:
+            return f"frame {a}: {Phase(subject).text} took {format_duration(b)}"
+        case EventKind.FRAME_ENDED:
+            return f"frame ended: {format_duration(a)} since the last, {format_duration(b)} busy"
+        case EventKind.DELTA_CUT:
+            return f"{format_duration(a)} cut from the delta (longer than max_delta)"
+        case EventKind.CALLBACK_FAILED:
+            last_line = strings[b].strip().rpartition("\n")[2]
+            return f"“{strings[a]}” failed: {last_line}"
+        case EventKind.MARK:
+            return f"mark: {strings[a]}"
+        case EventKind.COMMAND:
+            refusal = f" - refused: {strings[b]}" if b else ""
+            return f"command {subject}: {strings[a]}{refusal}"
+        case EventKind.TRANSPORT:
+            return "running" if subject == Mode.RUNNING else "held"
+        case EventKind.SCENE:
+            return f"scene loaded: {strings[a]}" + (f" (reload {subject})" if subject else "")
+        case _:
+            return f"unknown event {kind} ({subject}, {a}, {b})"
+
+
+def _by(cause: int) -> str:
+    return f" by command {cause}" if cause else ""
