@@ -1,0 +1,25 @@
+"""What time is it here, and what is due: the clock tree and its time sources."""
+
+from inspector.clocks.clock import Clock, PauseReason
+from inspector.clocks.failures import CallbackFailure, FailurePolicy
+from inspector.clocks.manual_source import ManualTimeSource
+from inspector.clocks.sink import Sink
+from inspector.clocks.time_source import TimeSource
+from inspector.clocks.timer import Interval, MissedTicks, Timer
+from inspector.clocks.transport import Transport
+from inspector.clocks.tree import ClockTree
+
+__all__ = [
+    "CallbackFailure",
+    "Clock",
+    "ClockTree",
+    "FailurePolicy",
+    "Interval",
+    "ManualTimeSource",
+    "MissedTicks",
+    "PauseReason",
+    "Sink",
+    "TimeSource",
+    "Timer",
+    "Transport",
+]

@@ -1,0 +1,487 @@
+"""A clock: a node of the clock tree, with its own rate, pause and timers."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from inspector.clocks.node import NOTHING_IS_EARLIER, ClockNode
+from inspector.clocks.queue import BUCKET_SHIFT, TimerQueue
+from inspector.clocks.rate import D, moved, rate_numerator
+from inspector.clocks.timer import (
+    Interval,
+    LabelledTimer,
+    MissedTicks,
+    Timer,
+    checked_callable,
+    label_of,
+)
+from inspector.timebase import MAX_NS, checked_ns, seconds_to_ns
+from inspector.vocabulary import (
+    CLOCK_ADDED,
+    CLOCK_ANCHORED,
+    CLOCK_MOVED,
+    CLOCK_PAUSED,
+    CLOCK_RATE,
+    CLOCK_REMOVED,
+    CLOCK_RESUMED,
+    TIMER_ADDED,
+    TIMER_ARMED,
+    TIMER_CLEARED,
+    TIMER_ORIGIN,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from types import FrameType
+
+    from inspector.clocks.call_site import CallSite
+
+#: Tells frames of this module from those of the user's program.
+_OWN_GLOBALS = globals()
+
+
+@dataclass(frozen=True, slots=True)
+class PauseReason:
+    """Why a clock stands still: one paused clock on its way to the root.
+
+    Attributes:
+        clock: The clock that is paused (or whose rate is 0).
+        since_ns: Session time since when.
+        is_rate_zero: It is not paused, its rate is 0.
+    """
+
+    clock: Clock
+    since_ns: int
+    is_rate_zero: bool = False
+
+
+class Clock(ClockNode):
+    """Local time as a function of the parent's time, and the timers that wait for it.
+
+    Clocks are made by :meth:`child` (the root by the :class:`ClockTree`) and are
+    used from the thread that drives the tree only. Pausing, scaling or moving a
+    clock costs the same whatever waits below it: each clock keeps its timers in
+    its own local time, and its parent holds one wake entry for it.
+
+    Attributes:
+        id: Number of the clock, unique in its tree; the root is 1.
+        name: What people call it; need not be unique.
+        parent: The clock it hangs under, ``None`` for the root.
+        children: The clocks directly below it, in the order in which they came.
+        is_paused: Whether it was paused itself; it may stand still for other reasons.
+        is_removed: Whether it was taken out of its tree.
+    """
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        """Show name, time, rate and whether it stands still."""
+        state = ", removed" if self.is_removed else ", paused" if self.is_paused else ""
+        return f"<Clock {self.id} {self.name!r} at {self.time:.6f} s, rate {self.rate}{state}>"
+
+    # ------------------------------------------------------------------ time
+
+    @property
+    def rate(self) -> Fraction:
+        """Local seconds per parent second; kept while paused.
+
+        May be set to an int, float, ``Fraction`` or text such as ``"1/3"``; see
+        :func:`inspector.clocks.rate.rate_numerator` for what is refused. The local
+        time is kept: changing the rate never jumps.
+        """
+        return Fraction(self._rate_n, D)
+
+    @rate.setter
+    def rate(self, rate: float | Fraction | str) -> None:
+        self.set_rate(rate)
+
+    def set_rate(self, rate: float | Fraction | str, *, cause: int = 0) -> None:
+        """Change the rate, from this instant on.
+
+        Args:
+            rate: As for :attr:`rate`; 0 freezes the clock without pausing it.
+            cause: Number of the command that asked for it, 0 for the program.
+
+        Raises:
+            ValueError: The rate is negative, infinite, not a number or absurd.
+        """
+        numerator = rate_numerator(rate)
+        if numerator == self._rate_n:
+            return
+        tree = self._tree
+        tree.sync()
+        if numerator == 0 and not self.is_paused:
+            self._stopped_since_ns = tree.now_ns
+        if tree.record is not None:
+            tree.record((tree.now_ns, CLOCK_RATE, self.id, numerator, cause))
+        self._rate_n = numerator
+        if not self.is_paused:
+            self._set_mapping(numerator)
+            self.rearm()
+
+    # ----------------------------------------------------------------- pause
+
+    def pause(self, *, cause: int = 0) -> bool:
+        """Stop local time here and in everything below; timers keep what is left.
+
+        Returns:
+            Whether that changed anything: pausing twice is pausing once.
+        """
+        if self.is_paused:
+            return False
+        tree = self._tree
+        tree.sync()
+        if tree.record is not None:
+            tree.record((tree.now_ns, CLOCK_PAUSED, self.id, cause, 0))
+        self.is_paused = True
+        self._stopped_since_ns = tree.now_ns
+        self._set_mapping(0)
+        self._disarm()
+        return True
+
+    def resume(self, *, cause: int = 0) -> bool:
+        """Let local time go on from where it stopped.
+
+        The timers of the branch count as scheduled now where they tie with others.
+
+        Returns:
+            Whether that changed anything.
+        """
+        if not self.is_paused:
+            return False
+        tree = self._tree
+        tree.sync()
+        if tree.record is not None:
+            tree.record((tree.now_ns, CLOCK_RESUMED, self.id, cause, 0))
+        self.is_paused = False
+        self._set_mapping(self._rate_n)
+        self._reorder()
+        return True
+
+    def pause_reasons(self) -> list[PauseReason]:
+        """Return every stopped clock from here to the root, the nearest first."""
+        return [
+            PauseReason(clock, clock._stopped_since_ns, is_rate_zero=not clock.is_paused)
+            for clock in (self, *self.ancestors())
+            if clock._n == 0
+        ]
+
+    # ------------------------------------------------------------------ tree
+
+    def walk(self) -> Iterator[Clock]:
+        """Go through the branch: the clock itself, then what is below, depth first."""
+        waiting = [self]
+        while waiting:
+            clock = waiting.pop()
+            yield clock
+            waiting.extend(reversed(clock.children))
+
+    def child(
+        self,
+        name: str,
+        rate: float | Fraction | str = 1,
+        epoch: float | Fraction | None = None,
+    ) -> Clock:
+        """Hang a new clock under this one.
+
+        Args:
+            name: What people will call it.
+            rate: As for :attr:`rate`.
+            epoch: This clock's time, in seconds, at which the child reads 0; now if
+                left out. An epoch in the future makes the child begin below 0.
+
+        Raises:
+            ValueError: A rate or epoch that cannot be used.
+            RuntimeError: This clock was removed.
+        """
+        self._check_alive()
+        numerator = rate_numerator(rate)
+        epoch_ns = self.time_ns if epoch is None else seconds_to_ns(epoch)
+        tree = self._tree
+        clock = Clock(tree, self, name, tree.next_clock_id())
+        if tree.record is not None:
+            above_id = self.id if self._above is not None else 0
+            tree.record((tree.now_ns, CLOCK_ADDED, clock.id, above_id, tree.intern(name)))
+            tree.record((tree.now_ns, CLOCK_ANCHORED, clock.id, epoch_ns, numerator))
+        clock._rate_n = clock._n = numerator
+        clock._off = -epoch_ns * numerator
+        clock._shift_ns = clock._off // D if numerator == D else None
+        if numerator == 0:
+            clock._stopped_since_ns = tree.now_ns
+            clock._armed_ns = NOTHING_IS_EARLIER
+        self.children.append(clock)
+        return clock
+
+    def move_to(self, parent: Clock) -> None:
+        """Hang the branch under another clock; local time and timers are kept.
+
+        Raises:
+            ValueError: The root, a clock of another tree, or one inside this branch.
+            RuntimeError: Either clock was removed.
+        """
+        self._check_alive()
+        parent._check_alive()
+        old = self._above
+        if old is None or old._above is None:
+            message = "the root clock cannot be moved"
+            raise ValueError(message)
+        if parent._tree is not self._tree:
+            message = f"{parent.name!r} belongs to another tree"
+            raise ValueError(message)
+        if parent is self or self in parent.ancestors():
+            message = f"{self.name!r} cannot hang under {parent.name!r}, which is inside it"
+            raise ValueError(message)
+        if parent is old:
+            return
+        tree = self._tree
+        tree.sync()
+        if tree.record is not None:
+            tree.record((tree.now_ns, CLOCK_MOVED, self.id, parent.id, 0))
+        self._off = moved(self._off, self._n, old.time_ns, parent.time_ns)
+        self._shift_ns = self._off // D if self._n == D else None
+        self._disarm()
+        old.children.remove(self)
+        self._above = parent
+        parent.children.append(self)
+        self._floor_ns = parent.time_ns
+        tree.mapping_changed()
+        self._reorder()
+
+    def remove(self) -> None:
+        """Take the branch out of the tree for good; its timers will not be called.
+
+        Raises:
+            ValueError: The root clock cannot be removed.
+        """
+        if self.is_removed:
+            return
+        above = self._above
+        if above is None or above._above is None:
+            message = "the root clock cannot be removed"
+            raise ValueError(message)
+        tree = self._tree
+        tree.sync()
+        if tree.record is not None:
+            tree.record((tree.now_ns, CLOCK_REMOVED, self.id, 0, 0))
+        self._disarm()
+        above.children.remove(self)
+        for clock in self.walk():
+            clock.is_removed = True
+            clock._armed_ns = NOTHING_IS_EARLIER
+            clock.queue = TimerQueue()
+
+    # ---------------------------------------------------------------- timers
+
+    def set_timeout(
+        self,
+        delay: float | Fraction,
+        callback: Callable[..., object],
+        *args: Any,  # noqa: ANN401
+        name: str = "",
+    ) -> Timer:
+        """Call ``callback(*args)`` once, ``delay`` local seconds from now.
+
+        A delay of 0 or less is due now, but never inside this call.
+
+        Returns:
+            The timer, which is also the handle for :meth:`clear`.
+
+        Raises:
+            ValueError: The delay is not a number, infinite or absurd.
+            TypeError: ``callback`` cannot be called.
+            RuntimeError: The clock was removed.
+        """
+        return self.set_timeout_ns(seconds_to_ns(delay), callback, *args, name=name)
+
+    def set_timeout_ns(
+        self,
+        delay_ns: int,
+        callback: Callable[..., object],
+        *args: Any,  # noqa: ANN401
+        name: str = "",
+    ) -> Timer:
+        """Do what :meth:`set_timeout` does, with the delay in nanoseconds."""
+        # Written out rather than split up: this is called more often than all else.
+        if delay_ns.__class__ is not int or delay_ns > MAX_NS:
+            checked_ns(delay_ns)
+        if not callable(callback):
+            checked_callable(callback)  # type: ignore[unreachable]
+        tree = self._tree
+        if tree.present is not None:
+            tree.present()
+        if self._cache_now_ns == tree.now_ns and self._cache_version == tree.version:
+            due_ns = self._local_ns
+        else:
+            due_ns = self._resolve()
+        if delay_ns > 0:
+            due_ns += delay_ns
+        tree.last_order = order = tree.last_order + 1
+        if name or tree.record is not None or self.is_removed:
+            timer = self._labelled_timer(due_ns, order, callback, args, name)
+        else:
+            timer = Timer(self, due_ns, order, callback, args)
+        queue = self.queue
+        bucket = queue.buckets.get(due_ns >> BUCKET_SHIFT)
+        if bucket is not None:
+            bucket.append(timer)
+        else:
+            queue.push(timer)
+        if due_ns < self._armed_ns or delay_ns <= 0:
+            self._earlier(due_ns, order, zero_delay=delay_ns <= 0)
+        return timer
+
+    def set_interval(
+        self,
+        interval: float | Fraction,
+        callback: Callable[..., object],
+        *args: Any,  # noqa: ANN401
+        missed: MissedTicks | str = MissedTicks.BURST,
+        delay: float | Fraction | None = None,
+        name: str = "",
+    ) -> Interval:
+        """Call ``callback(*args)`` every ``interval`` local seconds.
+
+        The k-th call is due exactly at start + k intervals: nothing drifts.
+
+        Args:
+            interval: Local seconds, above 0.
+            callback: What to call.
+            args: Its arguments.
+            missed: What to do about ticks a late time source made impossible;
+                see :class:`MissedTicks`.
+            delay: Local seconds until the first call; one interval if left out.
+            name: What people call the timer.
+
+        Raises:
+            ValueError: An interval that is not above 0, not a number or absurd, or an
+                unknown policy.
+            TypeError: ``callback`` cannot be called.
+            RuntimeError: The clock was removed.
+        """
+        delay_ns = None if delay is None else seconds_to_ns(delay)
+        return self.set_interval_ns(
+            seconds_to_ns(interval), callback, *args, missed=missed, delay_ns=delay_ns, name=name
+        )
+
+    def set_interval_ns(
+        self,
+        interval_ns: int,
+        callback: Callable[..., object],
+        *args: Any,  # noqa: ANN401
+        missed: MissedTicks | str = MissedTicks.BURST,
+        delay_ns: int | None = None,
+        name: str = "",
+    ) -> Interval:
+        """Do what :meth:`set_interval` does, with times in nanoseconds."""
+        if checked_ns(interval_ns) <= 0:
+            message = f"an interval must be longer than 0 ns: {interval_ns}"
+            raise ValueError(message)
+        self._check_alive()
+        checked_callable(callback)
+        first_ns = interval_ns if delay_ns is None else max(0, checked_ns(delay_ns))
+        tree = self._tree
+        due_ns = self.time_ns + first_ns
+        tree.last_order = order = tree.last_order + 1
+        timer = Interval(
+            self,
+            due_ns,
+            order,
+            callback,
+            args,
+            name,
+            self._call_site(),
+            interval_ns,
+            MissedTicks(missed),
+        )
+        self._record_timer(timer, callback)
+        self.queue.push(timer)
+        if due_ns < self._armed_ns:
+            self._earlier(due_ns, order, zero_delay=first_ns == 0)
+        return timer
+
+    def clear(self, timer: Timer, *, cause: int = 0) -> bool:
+        """Cancel a timer of this clock.
+
+        Returns:
+            Whether it was pending here. A timer that has fired, was cleared before,
+            or belongs to another clock is left alone.
+        """
+        if timer.clock is not self or timer.callback is None or self.is_removed:
+            return False
+        tree = self._tree
+        if tree.record is not None:
+            tree.sync()
+            site = None if cause else self._call_site()
+            sid = site.sid if site is not None else 0
+            tree.record((tree.now_ns, TIMER_CLEARED, timer.id, sid, cause))
+        timer.callback = None
+        timer.args = ()
+        self.queue.cancelled()
+        return True
+
+    def fire_now(self, timer: Timer) -> bool:
+        """Call a pending timer at once, whatever its due time.
+
+        A one-shot timer is used up by that; a repeating one keeps its schedule.
+
+        Returns:
+            Whether the timer was pending on this clock.
+        """
+        if timer.clock is not self or not timer.is_pending:
+            return False
+        self._tree.fire_out_of_turn(timer)
+        return True
+
+    def pending(self) -> list[Timer]:
+        """Return this clock's own pending timers in due order, disturbing nothing."""
+        return self.queue.timers()
+
+    @property
+    def pending_count(self) -> int:
+        """How many of its own timers wait."""
+        return len(self.queue)
+
+    # ------------------------------------------------- for the engine itself
+
+    def _labelled_timer(
+        self,
+        due_ns: int,
+        order: int,
+        callback: Callable[..., object],
+        args: tuple[Any, ...],
+        name: str,
+    ) -> Timer:
+        self._check_alive()
+        timer = LabelledTimer(self, due_ns, order, callback, args, name, self._call_site())
+        self._record_timer(timer, callback)
+        return timer
+
+    def _call_site(self) -> CallSite | None:
+        """Return where in the user's program this clock was called."""
+        tree = self._tree
+        if not tree.keeps_call_sites:
+            return None
+        frame: FrameType | None = sys._getframe(1)
+        while frame is not None and frame.f_globals is _OWN_GLOBALS:
+            frame = frame.f_back
+        return None if frame is None else tree.call_site(frame)
+
+    def _record_timer(self, timer: Timer, callback: Callable[..., object]) -> None:
+        tree = self._tree
+        record = tree.record
+        if record is None:
+            return
+        now_ns = tree.now_ns
+        label = tree.intern(timer.name or label_of(callback))
+        site = timer.site.sid if timer.site is not None else 0
+        record((now_ns, TIMER_ADDED, timer.id, self.id, label))
+        record((now_ns, TIMER_ORIGIN, timer.id, site, timer.kind))
+        record((now_ns, TIMER_ARMED, timer.id, timer.due_ns, timer.interval_ns))
+
+    def _check_alive(self) -> None:
+        if self.is_removed:
+            message = f"clock {self.name!r} was removed from its tree"
+            raise RuntimeError(message)

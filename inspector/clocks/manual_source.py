@@ -1,0 +1,98 @@
+"""A time source that moves only when told to: for tests and virtual runs."""
+
+from collections.abc import Callable
+from fractions import Fraction
+
+from inspector.timebase import checked_ns, seconds_to_ns
+
+
+class ManualTimeSource:
+    """Virtual time that passes without waiting.
+
+    :meth:`advance` passes through every due instant on its way, so nothing is ever
+    late. :meth:`jump` does not: it is what a program sees that was blocked, and may be
+    called from inside a callback.
+    """
+
+    def __init__(self, start_ns: int = 0) -> None:
+        """Begin at ``start_ns``."""
+        self._now_ns = checked_ns(start_ns)
+        self._on_wake: Callable[[], None] | None = None
+        self._on_jump: Callable[[int], None] | None = None
+        self._is_waking = False
+
+    def __repr__(self) -> str:
+        """Show the present instant."""
+        return f"ManualTimeSource(now_ns={self._now_ns})"
+
+    def now_ns(self) -> int:
+        """Return the present instant."""
+        return self._now_ns
+
+    def set_wake(self, at_ns: int | None) -> None:
+        """Take note of nothing: virtual time passes through every instant anyway."""
+
+    def attach(self, on_wake: Callable[[], None]) -> None:
+        """Say what to call when time has been advanced."""
+        self._on_wake = on_wake
+
+    def attach_jumps(self, on_jump: Callable[[int], None]) -> None:
+        """Say what to call with the nanoseconds of a jump."""
+        self._on_jump = on_jump
+
+    def close(self) -> None:
+        """Forget whom to wake."""
+        self._on_wake = self._on_jump = None
+
+    def advance(self, seconds: float | Fraction) -> None:
+        """Let ``seconds`` pass, calling whatever is due on the way.
+
+        Raises:
+            ValueError: ``seconds`` is negative or not a usable number.
+            RuntimeError: Called from inside a callback.
+        """
+        self.advance_ns(seconds_to_ns(seconds))
+
+    def advance_ns(self, delta_ns: int) -> None:
+        """Let ``delta_ns`` pass, calling whatever is due on the way.
+
+        Raises:
+            ValueError: ``delta_ns`` is negative.
+            RuntimeError: Called from inside a callback.
+        """
+        if self._is_waking:
+            message = "time is already being advanced; a callback can only jump"
+            raise RuntimeError(message)
+        if delta_ns.__class__ is not int or delta_ns < 0:
+            _forward(delta_ns)
+        self._now_ns += delta_ns
+        if self._on_wake is None:
+            return
+        self._is_waking = True
+        try:
+            self._on_wake()
+        finally:
+            self._is_waking = False
+
+    def jump(self, seconds: float | Fraction) -> None:
+        """Let ``seconds`` pass without calling anybody, as a blocking call does."""
+        self.jump_ns(seconds_to_ns(seconds))
+
+    def jump_ns(self, delta_ns: int) -> None:
+        """Let ``delta_ns`` pass without calling anybody, as a blocking call does.
+
+        Raises:
+            ValueError: ``delta_ns`` is negative.
+        """
+        _forward(delta_ns)
+        if not self._is_waking:
+            self._now_ns += delta_ns
+        if self._on_jump is not None:
+            self._on_jump(delta_ns)
+
+
+def _forward(delta_ns: int) -> int:
+    if checked_ns(delta_ns) < 0:
+        message = f"time does not run backwards: {delta_ns} ns"
+        raise ValueError(message)
+    return delta_ns

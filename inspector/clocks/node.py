@@ -1,0 +1,356 @@
+"""A node of the clock tree, as the engine sees it: its mapping and its wake entry.
+
+What users call is in :mod:`inspector.clocks.clock`. Here is how local time follows
+from the time above, and how the clocks above come to know when to look in: each
+clock keeps its timers in its own local time, and the clock above holds one *wake
+entry* for it, its earliest due instant mapped through its rate.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from inspector.clocks.queue import TimerQueue
+from inspector.clocks.rate import D, local_ns, parent_ns, reanchored
+from inspector.clocks.timer import Timer
+from inspector.vocabulary import NEVER
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from inspector.clocks.clock import Clock
+    from inspector.clocks.queue import Entry
+    from inspector.clocks.tree import ClockTree
+
+#: Stands for "no due time is early enough to matter now" (see ``_armed_ns``).
+NOTHING_IS_EARLIER = -(2**63)
+
+
+class ClockNode:
+    """Local time as a function of the time above, and one wake entry there.
+
+    Attributes:
+        id: Number of the clock, unique in its tree; the root is 1.
+        name: What people call it; need not be unique.
+        children: The clocks directly below it, in the order in which they came.
+        is_paused: Whether it was paused itself.
+        is_removed: Whether it was taken out of its tree.
+        wake: The entry the clock above holds for it now.
+        queue: Its pending timers and the wake entries of its children.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_above",
+        "_armed_ns",
+        "_cache_now_ns",
+        "_cache_version",
+        "_floor_ns",
+        "_local_ns",
+        "_n",
+        "_off",
+        "_on_path",
+        "_rate_n",
+        "_reordered",
+        "_shift_ns",
+        "_stopped_since_ns",
+        "_tree",
+        "children",
+        "id",
+        "is_paused",
+        "is_removed",
+        "name",
+        "queue",
+        "wake",
+    )
+
+    def __init__(self, tree: ClockTree, above: Clock | None, name: str, clock_id: int) -> None:
+        """Make a node at rate 1, running; see ``Clock.child`` for the rest."""
+        self._tree = tree
+        # The driver of the tree (session time) is above the root and has no parent.
+        self._above = above
+        self.name = name
+        self.id = clock_id
+        self.children: list[Clock] = []
+        self.queue = TimerQueue()
+        self.is_paused = False
+        self.is_removed = False
+        self._rate_n = self._n = D
+        self._off = 0
+        self._shift_ns: int | None = 0
+        self._stopped_since_ns = 0
+        # Where child wakes may not lie before: parent time of the last change of mapping.
+        self._floor_ns = -NEVER
+        # Order of the last resume or move: all timers of the branch count as scheduled then.
+        self._reordered = 0
+        self.wake: Entry | None = None
+        # Local due time of the wake; a timer due later needs no new wake.
+        self._armed_ns = NEVER
+        self._on_path = False
+        self._cache_now_ns = self._cache_version = -1
+        self._local_ns = 0
+
+    @property
+    def time_ns(self) -> int:
+        """Local time in nanoseconds: exact, never jumps, never runs backwards."""
+        tree = self._tree
+        if tree.present is not None:
+            tree.present()
+        if self._cache_now_ns == tree.now_ns and self._cache_version == tree.version:
+            return self._local_ns
+        return self._resolve()
+
+    @property
+    def time(self) -> float:
+        """Local time in seconds."""
+        return self.time_ns / 1e9
+
+    @property
+    def effective_rate(self) -> Fraction:
+        """Local seconds per session second: the product of all rates, 0 when any is paused."""
+        product = Fraction(1)
+        clock: ClockNode | None = self
+        while clock is not None:
+            product *= Fraction(clock._n, D)
+            clock = clock._above
+        return product
+
+    @property
+    def is_effectively_paused(self) -> bool:
+        """Whether local time stands still, for whatever reason."""
+        clock: ClockNode | None = self
+        while clock is not None:
+            if clock._n == 0:
+                return True
+            clock = clock._above
+        return False
+
+    @property
+    def parent(self) -> Clock | None:
+        """The clock it hangs under, ``None`` for the root."""
+        above = self._above
+        return None if above is None or above._above is None else above
+
+    @property
+    def root(self) -> Clock:
+        """The root of the tree."""
+        return self._tree.root
+
+    @property
+    def tree(self) -> ClockTree:
+        """The tree it belongs to."""
+        return self._tree
+
+    def ancestors(self) -> Iterator[Clock]:
+        """Go up: the parent first, the root last."""
+        clock = self.parent
+        while clock is not None:
+            yield clock
+            clock = clock.parent
+
+    def _resolve(self) -> int:
+        """Work out the local time from the nearest clock above that knows its own."""
+        tree = self._tree
+        now_ns, version = tree.now_ns, tree.version
+        path = []
+        clock: ClockNode = self
+        while not (clock._cache_now_ns == now_ns and clock._cache_version == version):
+            above = clock._above
+            if above is None:
+                clock._local_ns = now_ns
+                clock._cache_now_ns, clock._cache_version = now_ns, version
+                break
+            path.append(clock)
+            clock = above
+        local = clock._local_ns
+        for clock in reversed(path):
+            shift = clock._shift_ns
+            local = local + shift if shift is not None else (local * clock._n + clock._off) // D
+            clock._local_ns = local
+            clock._cache_now_ns, clock._cache_version = now_ns, version
+        return local
+
+    def _set_mapping(self, n: int) -> None:
+        """Change the running rate here and now, keeping local time."""
+        above = self._above
+        assert above is not None
+        at_ns = above.time_ns
+        self._off = reanchored(self._off, at_ns, self._n, n)
+        self._n = n
+        self._shift_ns = self._off // D if n == D else None
+        self._floor_ns = at_ns
+        self._tree.mapping_changed()
+
+    def to_local_ns(self, above_ns: int) -> int:
+        """Return the local time at an instant of the clock above; for the engine."""
+        shift = self._shift_ns
+        return above_ns + shift if shift is not None else local_ns(above_ns, self._n, self._off)
+
+    def to_above_ns(self, due_ns: int) -> int:
+        """Return the first instant of the clock above that reaches ``due_ns``."""
+        shift = self._shift_ns
+        return due_ns - shift if shift is not None else parent_ns(due_ns, self._n, self._off)
+
+    def local_at(self, session_ns: int) -> int:
+        """Return the local time at a session instant under present rates."""
+        local = session_ns
+        for clock in reversed([self, *self.ancestors()]):
+            local = clock.to_local_ns(local)
+        return local
+
+    def session_ns(self, due_ns: int) -> int:
+        """Return the first session instant that reaches local ``due_ns`` at present rates.
+
+        Raises:
+            ZeroDivisionError: The clock is effectively paused; ask before.
+        """
+        clock: ClockNode = self
+        while clock._above is not None:
+            due_ns = clock.to_above_ns(due_ns)
+            clock = clock._above
+        return due_ns
+
+    def shift_to_session(self) -> int | None:
+        """Return local minus session time if every rate up to the root is 1."""
+        total = 0
+        clock: ClockNode = self
+        while clock._above is not None:
+            if clock._shift_ns is None:
+                return None
+            total += clock._shift_ns
+            clock = clock._above
+        return total
+
+    def _earlier(self, due_ns: int, order: int, *, zero_delay: bool = False) -> None:
+        """See to it that the clocks above know of a new entry in time."""
+        if zero_delay and self._shift_ns is None and self._above is not None:
+            # On a slow clock "now" began a little earlier in parent time.
+            self._floor_ns = max(self._floor_ns, self._above.time_ns)
+        clock: ClockNode = self
+        while True:
+            above = clock._above
+            if clock._on_path:
+                self._tree.interrupt()
+                return
+            if above is None:
+                self._tree.root_earlier()
+                return
+            if due_ns >= clock._armed_ns:
+                return
+            due_ns, order = clock._push_wake(due_ns, order)
+            clock = above
+
+    def _push_wake(self, due_ns: int, order: int) -> tuple[int, int]:
+        """Replace the entry that the clock above holds; returns its due time and order."""
+        above = self._above
+        assert above is not None
+        if self.wake is not None:
+            above.queue.cancelled()
+        self._armed_ns = due_ns
+        wake_ns = max(self.to_above_ns(due_ns), self._floor_ns)
+        order = max(order, self._reordered)
+        self.wake = entry = (wake_ns, order, self)
+        above.queue.push_entry(entry)
+        return wake_ns, order
+
+    def _disarm(self) -> None:
+        """Withdraw the wake entry from the clock above."""
+        if self.wake is not None:
+            self.wake = None
+            above = self._above
+            assert above is not None
+            above.queue.cancelled()
+        self._armed_ns = NOTHING_IS_EARLIER if self._n == 0 or self.is_removed else NEVER
+        self._tree.interrupt()
+
+    def rearm(self) -> None:
+        """Tell the clocks above anew when this branch has to be looked at."""
+        self._disarm()
+        if self._n == 0 or self.is_removed:
+            return
+        head = self.queue.head()
+        if head is not None:
+            above = self._above
+            assert above is not None
+            above._earlier(*self._push_wake(head[0], head[1]))
+
+    def expected_wake(self) -> tuple[int, int] | None:
+        """Return (due above, order) of the earliest entry, ``None`` if nothing comes."""
+        if self._n == 0 or self.is_removed:
+            return None
+        return self.wake_for(self.queue.head())
+
+    def wake_for(self, head: Entry | None) -> tuple[int, int] | None:
+        """Return (due above, order) of what the queue holds first."""
+        if head is None or self._n == 0:
+            return None
+        shift = self._shift_ns
+        wake_ns = head[0] - shift if shift is not None else self.to_above_ns(head[0])
+        return max(wake_ns, self._floor_ns), max(head[1], self._reordered)
+
+    def _reorder(self) -> None:
+        """Count the timers of the branch as scheduled now, and wake for them."""
+        self._tree.last_order = self._reordered = self._tree.last_order + 1
+        self._settle_overdue()
+        self.rearm()
+
+    def _settle_overdue(self) -> None:
+        """Make what is overdue due now, in the order in which it was scheduled.
+
+        Nothing is overdue unless the time source was late; then those few are
+        touched, here and in the clocks below.
+        """
+        late: list[ClockNode] = [self]
+        for clock in late:
+            now_ns = clock.time_ns
+            for _, order, item in clock.queue.take_before(now_ns):
+                if isinstance(item, Timer):
+                    clock.queue.push_entry((now_ns, order, item))
+                else:
+                    item.wake = None
+                    late.append(item)
+        for clock in reversed(late[1:]):
+            clock.rearm()
+
+    def enter_path(self) -> None:
+        """Note that the drain loop is inside this branch."""
+        self._on_path = True
+        self.wake = None
+        # A new timer here may be due before what a clock below would run next.
+        self._armed_ns = NEVER
+
+    def become_leaf(self) -> None:
+        """Note that it is this clock's own timers that are called now.
+
+        The drain loop looks at its queue before every call, so it need not be told.
+        """
+        self._armed_ns = NOTHING_IS_EARLIER
+
+    def leave_path(self, head: Entry | None) -> None:
+        """Note that the drain loop has left, and say when to come back.
+
+        Called from the leaf upwards, so the clocks above are told in their turn.
+
+        Args:
+            head: What the queue holds first, if that is known.
+        """
+        self._on_path = False
+        above = self._above
+        assert above is not None
+        if self.wake is not None or not (above._on_path or above._above is None):
+            # A callback has moved, paused or resumed something on the way.
+            self.rearm()
+            return
+        if self._n == 0 or self.is_removed:
+            self._armed_ns = NOTHING_IS_EARLIER
+            return
+        if head is None:
+            head = self.queue.head()
+        wake = self.wake_for(head)
+        if wake is None or head is None:
+            self._armed_ns = NEVER
+            return
+        self._armed_ns = head[0]
+        self.wake = entry = (wake[0], wake[1], self)
+        above.queue.push_entry(entry)

@@ -1,0 +1,76 @@
+"""Exact rates: how local time follows from the parent's time.
+
+A clock's local time is ``(parent * n + off) // D`` in integers, with one fixed
+denominator ``D``. A change of rate at parent instant ``P`` is
+``off += P * (n_old - n_new)``: nothing is rounded, so local time never jumps and
+no error builds up however often the rate changes. Pause is ``n = 0``.
+"""
+
+from fractions import Fraction
+
+from inspector.vocabulary import RATE_DENOMINATOR
+
+D = RATE_DENOMINATOR
+
+#: Faster than this is taken for a mistake.
+MAX_RATE = 1_000_000
+
+
+def rate_numerator(rate: float | Fraction | str) -> int:
+    """Return ``rate`` over the fixed denominator, rounded to the nearest.
+
+    Args:
+        rate: Local seconds per parent second, 0 or more; text such as ``"1/3"``,
+            ``"0.25"``, ``"25%"`` or ``"2x"`` is understood.
+
+    Raises:
+        ValueError: The rate is negative, infinite, not a number, above a million,
+            or so small that it would round to a standstill.
+    """
+    try:
+        exact = _parse(rate) if isinstance(rate, str) else Fraction(rate)
+    except (ValueError, OverflowError, TypeError, ZeroDivisionError):
+        message = f"not a rate: {rate!r} (write 1, 0.25, 1/3, 25% or 2x)"
+        raise ValueError(message) from None
+    if exact < 0:
+        message = f"a rate cannot be negative, time does not run backwards: {rate!r}"
+        raise ValueError(message)
+    if exact > MAX_RATE:
+        message = f"a rate above {MAX_RATE:,} is not supported: {rate!r}"
+        raise ValueError(message)
+    numerator = round(exact * D)
+    if numerator == 0 and exact != 0:
+        message = f"too slow to be told from a standstill (1/{D} is the slowest): {rate!r}"
+        raise ValueError(message)
+    return numerator
+
+
+def _parse(text: str) -> Fraction:
+    stripped = text.strip().lower().replace("×", "x")
+    if stripped.endswith("%"):
+        return Fraction(stripped[:-1].strip()) / 100
+    return Fraction(stripped.removesuffix("x").strip())
+
+
+def local_ns(parent_ns: int, n: int, off: int) -> int:
+    """Return the local time at a parent instant."""
+    return (parent_ns * n + off) // D
+
+
+def parent_ns(due_ns: int, n: int, off: int) -> int:
+    """Return the first parent instant at which local time has reached ``due_ns``.
+
+    The exact adjoint of :func:`local_ns`: never early and never later than need
+    be. ``n`` must not be 0.
+    """
+    return -((off - due_ns * D) // n)
+
+
+def reanchored(off: int, at_parent_ns: int, n_old: int, n_new: int) -> int:
+    """Return the offset that keeps local time when the rate changes."""
+    return off + at_parent_ns * (n_old - n_new)
+
+
+def moved(off: int, n: int, old_parent_ns: int, new_parent_ns: int) -> int:
+    """Return the offset that keeps local time when the parent changes."""
+    return off + (old_parent_ns - new_parent_ns) * n

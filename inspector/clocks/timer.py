@@ -1,0 +1,235 @@
+"""Timers: what waits on a clock to be called."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from inspector.timebase import format_duration, format_instant
+from inspector.vocabulary import TimerKind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from inspector.clocks.call_site import CallSite
+    from inspector.clocks.clock import Clock
+
+
+class MissedTicks(Enum):
+    """What a repeating timer does about ticks it could not run on time.
+
+    The names are tokio's. Ticks are missed only when the time source is late, as
+    after a blocking callback; rate and pause never miss any.
+
+    * ``BURST``: run every one of them, right after each other; none is lost.
+    * ``DELAY``: run one, then a whole interval after it.
+    * ``SKIP``: run one, then go on at the next multiple of the interval.
+    """
+
+    BURST = "burst"
+    DELAY = "delay"
+    SKIP = "skip"
+
+
+_KINDS = {
+    MissedTicks.BURST: TimerKind.INTERVAL_BURST,
+    MissedTicks.DELAY: TimerKind.INTERVAL_DELAY,
+    MissedTicks.SKIP: TimerKind.INTERVAL_SKIP,
+}
+
+
+class Timer:
+    """A callback that waits on a clock; fires once.
+
+    Made by :meth:`Clock.set_timeout`. The object is the handle: pass it to
+    :meth:`Clock.clear`.
+
+    Attributes:
+        clock: The clock it waits on.
+        due_ns: Local time at which it should fire.
+        order: Settles who comes first among timers due at the same instant.
+        name: The name given by the user, or an empty text.
+    """
+
+    # One small object and no tuple per timer is what makes a million of them cheap;
+    # what few timers need (a name, a call site, a count) is in subclasses.
+    __slots__ = ("args", "callback", "clock", "due_ns", "order")
+
+    name = ""
+    site: CallSite | None = None
+    interval_ns = 0
+    fired_count = 0
+    kind = TimerKind.TIMEOUT
+
+    def __init__(
+        self,
+        clock: Clock,
+        due_ns: int,
+        order: int,
+        callback: Callable[..., object],
+        args: tuple[Any, ...],
+    ) -> None:
+        """Hold what :meth:`Clock.set_timeout` was given."""
+        self.clock = clock
+        self.due_ns = due_ns
+        self.order = order
+        self.callback: Callable[..., object] | None = callback
+        # None once the timer has fired; tells firing from clearing.
+        self.args: tuple[Any, ...] | None = args
+
+    def __repr__(self) -> str:
+        """Show the name, when it is due, and whether it still waits."""
+        state = "" if self.is_pending else ", fired" if self.fired else ", cleared"
+        every = f", every {format_duration(self.interval_ns)}" if self.interval_ns else ""
+        due = format_instant(self.due_ns)
+        return f"<{type(self).__name__} {self.id} {self.label!r} due {due}{every}{state}>"
+
+    @property
+    def id(self) -> int:
+        """Number of the timer, unique in its tree; later timers have higher ones."""
+        return self.order
+
+    @property
+    def is_pending(self) -> bool:
+        """Whether it will be called, if its clock ever gets there."""
+        return self.callback is not None and not self.clock.is_removed
+
+    @property
+    def fired(self) -> int:
+        """How often it was called."""
+        return int(self.args is None)
+
+    @property
+    def label(self) -> str:
+        """The name, or else the qualified name of the callback."""
+        if self.name or self.callback is None:
+            return self.name or "(done)"
+        return label_of(self.callback)
+
+    @property
+    def call_site(self) -> str:
+        """Where it was set, as ``file:line in function``.
+
+        Empty unless the tree keeps call sites (a session does).
+        """
+        return self.site.text if self.site is not None else ""
+
+    @property
+    def due(self) -> float:
+        """Local seconds at which it should fire."""
+        return self.due_ns / 1e9
+
+    @property
+    def remaining_ns(self) -> int:
+        """Local nanoseconds until it is due; negative when it is late."""
+        return self.due_ns - self.clock.time_ns
+
+
+class LabelledTimer(Timer):
+    """A one-shot timer with a name, or with the place where it was set."""
+
+    __slots__ = ("name", "site")
+
+    def __init__(  # noqa: PLR0913, PLR0917 - made in one place only
+        self,
+        clock: Clock,
+        due_ns: int,
+        order: int,
+        callback: Callable[..., object],
+        args: tuple[Any, ...],
+        name: str,
+        site: CallSite | None,
+    ) -> None:
+        """Hold what :meth:`Clock.set_timeout` was given."""
+        super().__init__(clock, due_ns, order, callback, args)
+        self.name = name
+        self.site = site
+
+
+class Interval(Timer):
+    """A callback called again and again; made by :meth:`Clock.set_interval`.
+
+    Attributes:
+        interval_ns: Local nanoseconds from one due instant to the next.
+        missed: What happens to ticks that could not run on time.
+        fired_count: How often it was called.
+        ticks_missed: How many were left out by ``DELAY`` or ``SKIP``.
+    """
+
+    __slots__ = (
+        "_id",
+        "fired_count",
+        "interval_ns",
+        "kind",
+        "missed",
+        "name",
+        "site",
+        "ticks_missed",
+    )
+
+    def __init__(  # noqa: PLR0913, PLR0917 - made in one place only
+        self,
+        clock: Clock,
+        due_ns: int,
+        order: int,
+        callback: Callable[..., object],
+        args: tuple[Any, ...],
+        name: str,
+        site: CallSite | None,
+        interval_ns: int,
+        missed: MissedTicks,
+    ) -> None:
+        """Hold what :meth:`Clock.set_interval` was given."""
+        super().__init__(clock, due_ns, order, callback, args)
+        self._id = order
+        self.name = name
+        self.site = site
+        self.interval_ns = interval_ns
+        self.missed = missed
+        self.kind = _KINDS[missed]
+        self.ticks_missed = 0
+        self.fired_count = 0
+
+    @property
+    def id(self) -> int:
+        """Number of the timer, unique in its tree; later timers have higher ones."""
+        return self._id
+
+    @property
+    def fired(self) -> int:
+        """How often it was called."""
+        return self.fired_count
+
+    def next_due_ns(self, lateness_ns: int) -> tuple[int, int]:
+        """Return when it is due again and how many ticks that leaves out.
+
+        Args:
+            lateness_ns: Local nanoseconds that passed since it was due.
+        """
+        due_ns = self.due_ns + self.interval_ns
+        whole = lateness_ns // self.interval_ns
+        match self.missed:
+            case MissedTicks.DELAY if lateness_ns > 0:
+                return due_ns + lateness_ns, whole
+            case MissedTicks.SKIP if whole > 0:
+                return due_ns + whole * self.interval_ns, whole
+            case _:
+                return due_ns, 0
+
+
+def label_of(callback: Callable[..., object]) -> str:
+    """Return the qualified name of a callable, as short as it is clear."""
+    function = getattr(callback, "func", callback)
+    name = getattr(function, "__qualname__", None) or type(function).__qualname__
+    return str(name).replace("<locals>.", "").replace("<lambda>", "lambda")
+
+
+def checked_callable(callback: object) -> None:
+    """Refuse what cannot be called.
+
+    Raises:
+        TypeError: Naming what was given.
+    """
+    if not callable(callback):
+        message = f"not something that can be called: {callback!r}"
+        raise TypeError(message)

@@ -1,0 +1,257 @@
+"""The transport: runs, holds and steps session time, between source and tree."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from inspector.clocks.manual_source import ManualTimeSource
+from inspector.vocabulary import TRANSPORT, Mode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from inspector.clocks.time_source import TimeSource
+    from inspector.clocks.tree import ClockTree
+
+#: No frame is given more than this, however long the program was stopped.
+DEFAULT_MAX_DELTA_NS = 250_000_000
+
+
+class Transport:
+    """Decides how much session time a time source's time becomes.
+
+    *Running*, session time follows the source; *held*, it stands still and moves
+    only by steps. Holding, stepping and the user's own pauses never mix: letting go
+    resumes exactly what ran before. Frames fall due on a fixed grid of session time.
+    Belongs to the thread of its source.
+
+    Attributes:
+        tree: The tree that is driven.
+        source: Where time comes from.
+        max_delta_ns: What a wake-up may be late before the rest is cut off.
+        on_frame: Called for every frame that is due, with the source's time since
+            the frame before and what was cut off from it, both in nanoseconds.
+        on_wake_done: Called after every wake-up and step, once everything has run.
+    """
+
+    def __init__(
+        self,
+        tree: ClockTree,
+        source: TimeSource,
+        *,
+        max_delta_ns: int = DEFAULT_MAX_DELTA_NS,
+    ) -> None:
+        """Connect a tree to a source, held."""
+        self.tree = tree
+        self.source = source
+        self.max_delta_ns = max_delta_ns
+        self.on_frame: Callable[[int, int], None] | None = None
+        self.on_wake_done: Callable[[], None] | None = None
+        self._frame_period_ns: int | None = None
+        self._frame_due_ns = 0
+        self._last_frame_ns = 0
+        self._is_running = False
+        # Session time = source time + this, while running.
+        self._offset_ns = 0
+        self._asked_ns: int | None = None
+        self._cut_ns = 0
+        self._is_busy = False
+        # Virtual time stands where the tree stands; a real source runs on between wakes.
+        self._is_virtual = isinstance(source, ManualTimeSource)
+        if isinstance(source, ManualTimeSource):
+            source.attach(self._advance)
+            source.attach_jumps(self._jump)
+        else:
+            source.attach(self._wake)
+        tree.on_earlier_wake = self._rearm
+
+    @property
+    def is_running(self) -> bool:
+        """Whether session time follows the source."""
+        return self._is_running
+
+    @property
+    def frame_period_ns(self) -> int | None:
+        """Session nanoseconds from frame to frame, ``None`` for no frames."""
+        return self._frame_period_ns
+
+    @frame_period_ns.setter
+    def frame_period_ns(self, period_ns: int | None) -> None:
+        if period_ns is not None and period_ns <= 0:
+            message = f"a frame period must be longer than 0 ns: {period_ns}"
+            raise ValueError(message)
+        self._frame_period_ns = period_ns
+        if period_ns is not None:
+            self._frame_due_ns = self.tree.now_ns + period_ns
+        self._rearm()
+
+    @property
+    def next_frame_ns(self) -> int | None:
+        """The session instant of the next frame, ``None`` for no frames."""
+        return None if self._frame_period_ns is None else self._frame_due_ns
+
+    # ------------------------------------------------------------ run, hold
+
+    def run(self) -> None:
+        """Let session time follow the source from now on."""
+        if self._is_running:
+            return
+        self._is_running = True
+        self._offset_ns = self.tree.now_ns - self.source.now_ns()
+        self._record_mode()
+        self._rearm()
+
+    def hold(self) -> None:
+        """Let session time stand still."""
+        if not self._is_running:
+            return
+        self._follow_source()
+        self._is_running = False
+        self.tree.present = None
+        self.source.set_wake(None)
+        self._asked_ns = None
+        self._record_mode()
+
+    # ---------------------------------------------------------------- steps
+
+    def step_ns(self, delta_ns: int) -> None:
+        """Let ``delta_ns`` of session time pass at once, with the frames in it.
+
+        Raises:
+            ValueError: ``delta_ns`` is negative.
+            RuntimeError: The transport is running, or a callback is.
+        """
+        self.step_to_ns(self.tree.now_ns + delta_ns)
+
+    def step_to_ns(self, target_ns: int) -> None:
+        """Go to a session instant, calling everything due on the way, frames too.
+
+        Raises:
+            ValueError: ``target_ns`` lies in the past.
+            RuntimeError: The transport is running, or a callback is.
+        """
+        self._check_can_step()
+        if target_ns < self.tree.now_ns:
+            message = f"session time does not run backwards: {target_ns - self.tree.now_ns} ns"
+            raise ValueError(message)
+        self._pass_to(target_ns)
+
+    def step_frame(self, delta_ns: int | None = None, *, is_reading: bool = False) -> None:
+        """Run one frame, ``delta_ns`` after now or else when it is due on the grid.
+
+        Args:
+            delta_ns: Session nanoseconds to let pass first.
+            is_reading: The delta was measured, so ``max_delta_ns`` applies to it.
+
+        Raises:
+            RuntimeError: The transport is running, or a callback is.
+        """
+        self._check_can_step()
+        now_ns = self.tree.now_ns
+        if delta_ns is not None and is_reading and delta_ns > self.max_delta_ns:
+            self._cut_ns += delta_ns - self.max_delta_ns
+            delta_ns = self.max_delta_ns
+        due_ns = max(now_ns, self._frame_due_ns) if delta_ns is None else now_ns + delta_ns
+        self.tree.run_to(due_ns)
+        if not self.tree.is_halted:
+            self._run_frame()
+            if self._frame_period_ns is not None:
+                self._frame_due_ns = self.tree.now_ns + self._frame_period_ns
+
+    # ------------------------------------------------------------ internals
+
+    def _check_can_step(self) -> None:
+        if self._is_running or self._is_busy or self.tree.is_draining:
+            message = "session time can be stepped only while it is held"
+            raise RuntimeError(message)
+
+    def _record_mode(self) -> None:
+        tree = self.tree
+        if tree.record is not None:
+            mode = Mode.RUNNING if self._is_running else Mode.HELD
+            tree.record((tree.now_ns, TRANSPORT, int(mode), 0, 0))
+
+    def _pass_to(self, target_ns: int) -> None:
+        """Let virtual time pass, with the frames that are due on the way."""
+        tree = self.tree
+        period_ns = self._frame_period_ns
+        while period_ns is not None and self._frame_due_ns <= target_ns:
+            tree.run_to(self._frame_due_ns)
+            if tree.is_halted:
+                return
+            self._run_frame()
+            self._frame_due_ns = max(self._frame_due_ns, tree.now_ns) + period_ns
+            period_ns = self._frame_period_ns
+        tree.run_to(target_ns)
+
+    def _run_frame(self) -> None:
+        at_ns = self.tree.now_ns
+        interval_ns = at_ns - self._last_frame_ns + self._cut_ns
+        cut_ns, self._cut_ns = self._cut_ns, 0
+        self._last_frame_ns = at_ns
+        if self.on_frame is not None:
+            self.on_frame(interval_ns, cut_ns)
+
+    def _advance(self) -> None:
+        """Take an advance of a manual source."""
+        if not self._is_running:
+            return
+        self._is_busy = True
+        try:
+            self._pass_to(self.source.now_ns() + self._offset_ns)
+        finally:
+            self._is_busy = False
+            # A callback may have jumped beyond what was asked for.
+            self._offset_ns = self.tree.now_ns - self.source.now_ns()
+        if self.on_wake_done is not None:
+            self.on_wake_done()
+
+    def _jump(self, delta_ns: int) -> None:
+        if self._is_running:
+            self.tree.jump_to(self.tree.now_ns + delta_ns)
+
+    def _follow_source(self) -> None:
+        """Bring session time up to the source without calling anybody."""
+        self.tree.jump_to(self.source.now_ns() + self._offset_ns)
+
+    def _wake(self) -> None:
+        """Take a wake-up of the source: run what is due, then a frame if one is."""
+        if not self._is_running or self._is_busy:
+            return
+        observed_ns = self.source.now_ns() + self._offset_ns
+        asked_ns = self._asked_ns
+        if asked_ns is not None and observed_ns - asked_ns > self.max_delta_ns:
+            cut_ns = observed_ns - asked_ns - self.max_delta_ns
+            self._cut_ns += cut_ns
+            self._offset_ns -= cut_ns
+            observed_ns -= cut_ns
+        self._is_busy = True
+        self._asked_ns = None
+        tree = self.tree
+        present, tree.present = tree.present, None
+        try:
+            tree.run_to(observed_ns, observed_ns=observed_ns)
+            period_ns = self._frame_period_ns
+            if period_ns is not None and not tree.is_halted and self._frame_due_ns <= observed_ns:
+                self._run_frame()
+                missed = (observed_ns - self._frame_due_ns) // period_ns
+                self._frame_due_ns += (missed + 1) * period_ns
+        finally:
+            self._is_busy = False
+            tree.present = present
+        if self.on_wake_done is not None:
+            self.on_wake_done()
+        self._rearm()
+
+    def _rearm(self) -> None:
+        """Ask the source to wake us for whatever is due first."""
+        if not self._is_running or self._is_busy:
+            return
+        if self._is_virtual:
+            return
+        self.tree.present = self._follow_source
+        due_ns = self.tree.next_wake_ns()
+        if self._frame_period_ns is not None:
+            due_ns = self._frame_due_ns if due_ns is None else min(due_ns, self._frame_due_ns)
+        self._asked_ns = due_ns
+        self.source.set_wake(None if due_ns is None else due_ns - self._offset_ns)

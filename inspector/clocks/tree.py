@@ -1,0 +1,429 @@
+"""The clock tree as a whole: session time, and who is called next."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from inspector.clocks.call_site import CallSite
+from inspector.clocks.clock import Clock
+from inspector.clocks.failures import CALLBACK_ERRORS, CallbackFailure, EndlessInstantError
+from inspector.clocks.queue import BUCKET_SHIFT, TimerQueue
+from inspector.clocks.timer import Interval, Timer, label_of
+from inspector.timebase import format_instant
+from inspector.vocabulary import CALLBACK_FAILED, NEVER, TICKS_MISSED, TIMER_FIRED
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import CodeType, FrameType
+
+    from inspector.clocks.node import ClockNode
+    from inspector.clocks.queue import Entry
+    from inspector.clocks.sink import Sink
+    from inspector.vocabulary import RawEvent
+
+logger = logging.getLogger(__name__)
+
+#: How many timers may be set and called within one instant before it is called endless.
+ENDLESS_LIMIT = 100_000
+
+
+class _NoQueue(TimerQueue):
+    """Above the root: its wake entry is looked at where it is, and held nowhere."""
+
+    __slots__ = ()
+
+    def push_entry(self, entry: Entry) -> None:
+        """Hold nothing."""
+
+    def cancelled(self) -> None:
+        """Count nothing."""
+
+
+class ClockTree:
+    """A root clock, everything below it, and the session time that drives it.
+
+    Session time is what the transport has let pass; the root's local time follows
+    from it by the root's own rate and pause. Nothing here waits: :meth:`run_to`
+    calls everything that is due up to an instant and returns. Not thread-safe; one
+    thread drives a tree and everything in it.
+
+    Attributes:
+        now_ns: Session time. While timers are called it is the due instant of the
+            one being called, or the instant already reached if that is later.
+        root: The root clock.
+        version: Raised whenever a rate, a pause or a parent changes.
+        record: Takes events (the sink's ``append``), or ``None``.
+        present: Brings :attr:`now_ns` up to a running source, or ``None`` while
+            timers are being called and when no source runs.
+        keeps_call_sites: Whether timers remember where they were set.
+        on_failure: Called after a callback has raised and was recorded; logs the
+            traceback if not set.
+        on_earlier_wake: Called when something becomes due before everything else
+            that waits.
+        last_order: The last order number that was given out.
+    """
+
+    def __init__(self, sink: Sink | None = None, *, root_name: str = "root") -> None:
+        """Make a tree that consists of its root.
+
+        Args:
+            sink: Where to send events.
+            root_name: Name of the root clock.
+        """
+        self.now_ns = 0
+        self.version = 0
+        self.last_order = 0
+        self.record: Callable[[RawEvent], None] | None = None if sink is None else sink.append
+        self._sink = sink
+        self.present: Callable[[], None] | None = None
+        self.keeps_call_sites = sink is not None
+        self.on_failure: Callable[[CallbackFailure], None] | None = None
+        self.on_earlier_wake: Callable[[], None] | None = None
+        # By identity of the code object, which is kept so that it stays unique.
+        self._sites: dict[tuple[int, int], tuple[CodeType, CallSite]] = {}
+        self._last_clock_id = 0
+        self._is_draining = False
+        self._is_interrupted = False
+        self._is_halted = False
+        # The source's reading in session time while timers are called, or -NEVER when
+        # virtual time goes from due instant to due instant and nothing is late.
+        self._observed_ns = -NEVER
+        self._endless_at_ns = -1
+        self._endless_order = 0
+        self._endless_count = 0
+        # Session time as a clock: above the root, never paused, holds nothing itself.
+        driver = Clock(self, None, "session", 0)
+        driver.queue = _NoQueue()
+        self.root = driver.child(root_name, epoch=0)
+
+    def __repr__(self) -> str:
+        """Show session time."""
+        return f"<ClockTree at {format_instant(self.now_ns)}>"
+
+    # ------------------------------------------------------------- progress
+
+    @property
+    def is_draining(self) -> bool:
+        """Whether timers are being called right now."""
+        return self._is_draining
+
+    @property
+    def is_halted(self) -> bool:
+        """Whether the last :meth:`run_to` was broken off by :meth:`halt`."""
+        return self._is_halted
+
+    @property
+    def reached_ns(self) -> int:
+        """The session instant that really has been reached.
+
+        The source's reading while timers that are late are called with their own due
+        instant as "now"; else the same as :attr:`now_ns`.
+        """
+        return max(self.now_ns, self._observed_ns) if self._is_draining else self.now_ns
+
+    def run_to(self, target_ns: int, *, observed_ns: int | None = None) -> None:
+        """Call everything due up to ``target_ns``, in order, then stand there.
+
+        Args:
+            target_ns: Session time to reach; what lies behind is left as it is.
+            observed_ns: What the time source says, in session time, when it really
+                is late; lateness is measured against it. Left out, time is virtual
+                and a timer is late only after a :meth:`jump_to`.
+
+        Raises:
+            RuntimeError: Called from inside a callback.
+        """
+        if self._is_draining:
+            message = "time is already being advanced; a callback cannot advance it"
+            raise RuntimeError(message)
+        root = self.root
+        wake = root.wake
+        if wake is None or wake[0] > target_ns:
+            self._is_halted = False
+            self.now_ns = max(self.now_ns, target_ns)
+            return
+        present, self.present = self.present, None
+        self._observed_ns = -NEVER if observed_ns is None else observed_ns
+        self._is_draining = True
+        self._is_halted = False
+        try:
+            while not self._is_halted and (wake := root.wake) is not None and wake[0] <= target_ns:
+                self._run_branch(wake, target_ns)
+        finally:
+            self._is_draining = False
+            self.present = present
+        if target_ns > self.now_ns and not self._is_halted:
+            self.now_ns = target_ns
+
+    def jump_to(self, at_ns: int) -> None:
+        """Let session time pass without calling anybody: the source was blocked."""
+        if at_ns > self.now_ns:
+            self.now_ns = at_ns
+            self.interrupt()
+
+    def halt(self) -> None:
+        """Call nobody else in this :meth:`run_to`; what is due stays pending."""
+        self._is_halted = self._is_interrupted = True
+
+    def next_wake_ns(self) -> int | None:
+        """Return the session time at which something is due, ``None`` if nothing is.
+
+        May lie in the past, when something is overdue.
+        """
+        while True:
+            clock: ClockNode = self.root
+            wake = clock.wake
+            while wake is not None and clock.expected_wake() == wake[:2]:
+                head = clock.queue.head()
+                assert head is not None
+                if isinstance(head[2], Timer):
+                    return self.root.wake[0] if self.root.wake is not None else None
+                clock, wake = head[2], head
+            if wake is None:
+                return None
+            # Left behind by a cancelled timer. The right one is later, so nobody above
+            # needs to be told.
+            told, self.on_earlier_wake = self.on_earlier_wake, None
+            try:
+                clock.rearm()
+            finally:
+                self.on_earlier_wake = told
+
+    # -------------------------------------------------- services for clocks
+
+    def sync(self) -> None:
+        """Bring session time up to a running source, outside of callbacks."""
+        if self.present is not None:
+            self.present()
+
+    def next_clock_id(self) -> int:
+        """Return a number for a new clock."""
+        self._last_clock_id += 1
+        return self._last_clock_id
+
+    def mapping_changed(self) -> None:
+        """Forget all local times that were worked out."""
+        self.version += 1
+        self._is_interrupted = True
+
+    def interrupt(self) -> None:
+        """Make the drain loop look again at who is next."""
+        self._is_interrupted = True
+
+    def root_earlier(self) -> None:
+        """Tell the transport that the earliest wake has changed."""
+        if not self._is_draining and self.on_earlier_wake is not None:
+            self.on_earlier_wake()
+
+    def intern(self, text: str) -> int:
+        """Return the sink's number for a text."""
+        return 0 if self._sink is None else self._sink.intern(text)
+
+    def call_site(self, frame: FrameType) -> CallSite | None:
+        """Return the place in the program where a frame stands, if places are kept."""
+        if not self.keeps_call_sites:
+            return None
+        code = frame.f_code
+        key = (id(code), frame.f_lasti)
+        known = self._sites.get(key)
+        if known is None:
+            text = f"{code.co_filename}:{frame.f_lineno} in {code.co_qualname}"
+            known = self._sites[key] = (code, CallSite(text, self.intern(text)))
+        return known[1]
+
+    # -------------------------------------------------------------- failures
+
+    def report_failure(
+        self, clock: ClockNode, timer_id: int, label: str, error: BaseException
+    ) -> None:
+        """Record that a callback raised, and let the owner decide what follows.
+
+        The one place for this: timers, frame callbacks and everything built on them
+        end here.
+        """
+        failure = CallbackFailure(clock.id, timer_id, label, error)
+        if self.record is not None:
+            text = failure.traceback_text
+            event = (self.now_ns, CALLBACK_FAILED, timer_id, self.intern(label), self.intern(text))
+            self.record(event)
+        if self.on_failure is not None:
+            self.on_failure(failure)
+        else:
+            logger.error("callback %s failed", label, exc_info=error)
+
+    # ------------------------------------------------------------ drain loop
+
+    def _run_branch(self, wake: Entry, target_ns: int) -> None:
+        """Find the clock whose timer is next, and run it as far as it stays next.
+
+        Args:
+            wake: The wake entry of the root.
+            target_ns: Session time to reach.
+        """
+        clock: ClockNode = self.root
+        limit_ns = target_ns
+        path: list[ClockNode] = []
+        last_head: Entry | None = None
+        try:
+            while True:
+                head = clock.queue.head()
+                if clock.wake_for(head) != wake[:2]:
+                    # Left behind by a cancelled timer: correct it and look again.
+                    clock.rearm()
+                    return
+                assert head is not None
+                clock.enter_path()
+                path.append(clock)
+                limit_ns = clock.to_local_ns(limit_ns)
+                below = head[2]
+                if isinstance(below, Timer):
+                    break
+                clock.queue.pop_wake()
+                other = clock.queue.head()
+                if other is not None and other[0] <= limit_ns:
+                    limit_ns = other[0] - 1
+                clock, wake = below, head
+            clock.become_leaf()
+            last_head = self._run_timers(clock, head, limit_ns)
+        finally:
+            while path:
+                path.pop().leave_path(last_head)
+                last_head = None
+
+    def _run_timers(  # noqa: C901, PLR0912, PLR0915 - the hot loop: a call would double its cost
+        self, clock: ClockNode, head: Entry, limit_ns: int
+    ) -> Entry | None:
+        """Call this clock's next timer, and those after it up to local ``limit_ns``.
+
+        Args:
+            clock: Whose turn it is.
+            head: Its next timer, known to be next in the whole tree.
+            limit_ns: Local time up to which nothing else comes between.
+
+        Returns:
+            The first entry that was left, if it is known.
+        """
+        queue = clock.queue
+        later = queue.buckets
+        record = self.record
+        observed_ns = self._observed_ns
+        shift_ns = clock.shift_to_session()
+        self._is_interrupted = False
+        due_limit_ns = max(limit_ns, head[0])
+        while True:
+            if head[0] > due_limit_ns or not isinstance(head[2], Timer):
+                return head
+            due_limit_ns = limit_ns
+            if head[1] > self._endless_order and self._is_endless(head[2]):
+                return None
+            queue.batch = batch = queue.take_run(head, limit_ns)
+            horizon_ns = batch[-1].due_ns
+            waiting = iter(batch)
+            for timer in waiting:
+                callback = timer.callback
+                if callback is None:
+                    queue.forget_dead()
+                    continue
+                due_ns = timer.due_ns
+                at_ns = due_ns - shift_ns if shift_ns is not None else clock.session_ns(due_ns)
+                now_ns = self.now_ns
+                if at_ns > now_ns:
+                    self.now_ns = now_ns = at_ns
+                # max() would be a call.
+                late_ns = (observed_ns if observed_ns > now_ns else now_ns) - at_ns  # noqa: FURB136
+                args = timer.args
+                if timer.interval_ns:
+                    next_ns = due_ns + timer.interval_ns
+                    if late_ns and timer.kind:
+                        next_ns = self._next_due_late(timer, at_ns + late_ns)
+                    timer.fired_count += 1  # type: ignore[misc]
+                    timer.due_ns = next_ns
+                    self.last_order = timer.order = self.last_order + 1
+                    bucket = later.get(next_ns >> BUCKET_SHIFT)
+                    if bucket is not None:
+                        bucket.append(timer)
+                    else:
+                        queue.push(timer)
+                else:
+                    next_ns = NEVER
+                    timer.callback = timer.args = None
+                if record is not None:
+                    record((now_ns, TIMER_FIRED, timer.id, late_ns, next_ns))
+                try:
+                    if args:
+                        callback(*args)
+                    else:
+                        callback()
+                except CALLBACK_ERRORS as error:
+                    label = timer.name or label_of(callback)
+                    self.report_failure(clock, timer.id, label, error)
+                if self._is_interrupted or (queue.near and queue.near[0][0] <= horizon_ns):
+                    break
+            if queue.batch is batch:
+                queue.batch = []
+                queue.return_batch(list(waiting))
+            next_head = queue.head()
+            if self._is_interrupted or next_head is None:
+                return None
+            head = next_head
+
+    def _is_endless(self, timer: Timer) -> bool:
+        """Look whether timers keep setting each other within this instant."""
+        if self._endless_at_ns != self.now_ns:
+            self._endless_at_ns = self.now_ns
+            self._endless_order = self.last_order
+            self._endless_count = 0
+            return False
+        self._endless_count += 1
+        if self._endless_count <= ENDLESS_LIMIT:
+            return False
+        self._stop_endless(timer)
+        return True
+
+    def _next_due_late(self, timer: Timer, observed_ns: int) -> int:
+        """Apply a repeating timer's missed-tick policy; returns its next due time."""
+        assert isinstance(timer, Interval)
+        clock = timer.clock
+        lateness_ns = clock.local_at(observed_ns) - timer.due_ns
+        next_ns, missed = timer.next_due_ns(lateness_ns)
+        if missed:
+            timer.ticks_missed += missed
+            if self.record is not None:
+                self.record((self.now_ns, TICKS_MISSED, timer.id, missed, timer.kind))
+        return next_ns
+
+    def _stop_endless(self, timer: Timer) -> None:
+        """Give up on an instant in which timers set each other without delay."""
+        error = EndlessInstantError(
+            f"more than {ENDLESS_LIMIT:,} timers were set with no delay and called within one "
+            f"instant ({format_instant(self.now_ns)}), the last by {timer.label!r}; "
+            "they wait for the next wake-up (give them a delay)"
+        )
+        self._endless_at_ns = -1
+        self.halt()
+        self.report_failure(timer.clock, timer.id, timer.label, error)
+
+    def fire_out_of_turn(self, timer: Timer) -> None:
+        """Call a pending timer now; see :meth:`Clock.fire_now`."""
+        self.sync()
+        callback, args, clock = timer.callback, timer.args, timer.clock
+        assert callback is not None
+        assert args is not None
+        late_ns = self.now_ns - clock.session_ns(timer.due_ns) if clock.effective_rate else 0
+        if isinstance(timer, Interval):
+            next_ns = timer.due_ns
+            timer.fired_count += 1
+        else:
+            next_ns = NEVER
+            timer.callback = timer.args = None
+            clock.queue.cancelled()
+        if self.record is not None:
+            self.record((self.now_ns, TIMER_FIRED, timer.id, late_ns, next_ns))
+        present, self.present = self.present, None
+        try:
+            callback(*args)
+        except CALLBACK_ERRORS as error:
+            self.report_failure(clock, timer.id, timer.name or label_of(callback), error)
+        finally:
+            self.present = present

@@ -1,0 +1,63 @@
+"""Random operations on a clock tree, for the property tests."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from hypothesis import strategies as st
+
+CLOCKS = 6
+
+_clock = st.integers(0, CLOCKS - 1)
+_rates = st.sampled_from(
+    [Fraction(n) for n in (0, 1, 1, 2, 3, 7)]
+    + [Fraction(1, 2), Fraction(1, 3), Fraction(1, 4), Fraction(3, 7), Fraction(13, 10)]
+)
+# Small numbers make ties and sub-nanosecond effects; large ones cross many buckets.
+_durations = st.one_of(st.integers(0, 12), st.integers(0, 5_000), st.integers(0, 40_000_000))
+_delays = st.one_of(_durations, st.integers(-5, 0))
+_intervals = st.one_of(st.just(0), st.just(0), st.integers(1_000_000, 20_000_000))
+_timer = st.integers(0, 30)
+
+_changes = st.one_of(
+    st.tuples(st.just("pause"), _clock),
+    st.tuples(st.just("resume"), _clock),
+    st.tuples(st.just("rate"), _clock, _rates),
+    st.tuples(st.just("move"), _clock, _clock),
+    st.tuples(st.just("clear"), _clock, _timer),
+    st.tuples(st.just("jump"), _durations),
+)
+_children = st.tuples(
+    st.just("child"),
+    st.integers(0, 2),
+    st.integers(1, CLOCKS - 1),
+    _rates,
+    st.none() | st.integers(0, 100),
+)
+_plain_sets = st.tuples(
+    st.just("set"), _clock, st.integers(31, 99), _delays, st.just(0), st.just([])
+)
+_scripts = st.lists(
+    st.one_of(_changes, _plain_sets, st.tuples(st.just("remove"), _clock)), max_size=3
+)
+_sets = st.tuples(st.just("set"), _clock, _timer, _delays, _intervals, _scripts)
+_advances = st.tuples(st.just("advance"), st.one_of(_durations, st.integers(0, 100_000_000)))
+
+_operations = st.one_of(
+    _children,
+    _sets,
+    _sets,
+    _sets,
+    _advances,
+    _advances,
+    _changes,
+    _changes,
+    st.tuples(st.just("remove"), _clock),
+)
+# A few clocks to begin with, or most operations would have nothing to work on.
+_beginnings = st.lists(_children, min_size=3, max_size=6)
+
+#: Lists of operations as :class:`tests.clocks.pair.Pair` performs them.
+operation_lists = st.tuples(_beginnings, st.lists(_operations, min_size=15, max_size=50)).map(
+    lambda parts: [*parts[0], *parts[1]]
+)

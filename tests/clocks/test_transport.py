@@ -1,0 +1,256 @@
+"""Run, hold, step: how source time becomes session time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from inspector.clocks import ClockTree, ManualTimeSource, Transport
+from inspector.trace import EventLog, Timeline
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+MS = 1_000_000
+
+
+class LateSource:
+    """A source that behaves like a real one: it wakes when the test says so."""
+
+    def __init__(self) -> None:
+        self.now = 5_000 * MS
+        self.wake_ns: int | None = None
+        self._on_wake: Callable[[], None] | None = None
+
+    def now_ns(self) -> int:
+        return self.now
+
+    def set_wake(self, at_ns: int | None) -> None:
+        self.wake_ns = at_ns
+
+    def attach(self, on_wake: Callable[[], None]) -> None:
+        self._on_wake = on_wake
+
+    def close(self) -> None:
+        self._on_wake = None
+
+    def wake_at(self, now_ns: int) -> None:
+        self.now = now_ns
+        assert self._on_wake is not None
+        self._on_wake()
+
+
+class World:
+    """A transport on a late source, with a list of what was called when."""
+
+    def __init__(self) -> None:
+        self.log = EventLog()
+        self.tree = ClockTree(self.log)
+        self.source = LateSource()
+        self.transport = Transport(self.tree, self.source)
+        self.start = self.source.now
+        self.calls: list[tuple[str, int]] = []
+        self.frames: list[tuple[int, int, int]] = []
+        self.transport.on_frame = lambda interval, cut: self.frames.append(
+            (self.tree.now_ns // MS, interval // MS, cut // MS)
+        )
+
+    def note(self, what: str) -> None:
+        self.calls.append((what, self.tree.now_ns // MS))
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+def test_that_a_held_transport_asks_for_nothing(world: World) -> None:
+    world.tree.root.set_timeout_ns(10 * MS, world.note, "a")
+
+    assert world.source.wake_ns is None
+    assert not world.transport.is_running
+
+
+def test_that_a_running_transport_asks_for_the_earliest_instant_only(world: World) -> None:
+    world.transport.run()
+    asked = [world.source.wake_ns]
+
+    world.tree.root.set_timeout_ns(20 * MS, world.note, "b")
+    asked.append(world.source.wake_ns)
+    world.tree.root.set_timeout_ns(10 * MS, world.note, "a")
+    asked.append(world.source.wake_ns)
+    world.tree.root.set_timeout_ns(30 * MS, world.note, "c")
+    asked.append(world.source.wake_ns)
+
+    first, second = world.start + 10 * MS, world.start + 20 * MS
+    assert asked == [None, second, first, first]
+
+
+def test_that_nothing_is_asked_for_when_everything_is_paused(world: World) -> None:
+    world.transport.run()
+    world.tree.root.set_timeout_ns(10 * MS, world.note, "a")
+    world.tree.root.pause()
+
+    world.source.wake_at(world.start + 10 * MS)
+
+    assert world.calls == []
+    assert world.source.wake_ns is None
+
+
+def test_that_late_timers_are_called_at_their_own_instant_and_know_how_late(
+    world: World,
+) -> None:
+    world.transport.run()
+    world.tree.root.set_timeout_ns(10 * MS, world.note, "a")
+    world.tree.root.set_interval_ns(15 * MS, world.note, "b")
+
+    world.source.wake_at(world.start + 50 * MS)
+
+    assert world.calls == [("a", 10), ("b", 15), ("b", 30), ("b", 45)]
+    timeline = Timeline(world.log.strings)
+    timeline.apply_all(world.log.read().events)
+    (number,) = timeline.timers.ids()
+    assert timeline.timers.row(number).last_lateness_ns == 5 * MS
+
+
+def test_that_reading_a_clock_between_wakes_shows_the_present(world: World) -> None:
+    world.transport.run()
+    world.source.now += 7 * MS
+
+    assert world.tree.root.time_ns == 7 * MS
+
+
+def test_that_frames_follow_the_grid_and_a_late_one_is_not_made_up_for(world: World) -> None:
+    world.transport.frame_period_ns = 10 * MS
+    world.transport.run()
+
+    for at in (10, 20, 47, 50):
+        world.source.wake_at(world.start + at * MS)
+
+    assert world.frames == [(10, 10, 0), (20, 10, 0), (47, 27, 0), (50, 3, 0)]
+    assert world.source.wake_ns == world.start + 60 * MS
+
+
+def test_that_a_stall_is_bounded_and_what_was_cut_is_told(world: World) -> None:
+    world.transport.frame_period_ns = 10 * MS
+    world.transport.run()
+
+    world.source.wake_at(world.start + 1_010 * MS)
+    world.source.wake_at(world.start + 1_020 * MS)
+
+    assert world.frames[0] == (260, 1_010, 750)
+    assert world.frames[1][1:] == (10, 0)
+
+
+def test_that_waiting_long_for_a_far_timer_is_no_stall(world: World) -> None:
+    world.transport.run()
+    world.tree.root.set_timeout_ns(10_000 * MS, world.note, "a")
+
+    world.source.wake_at(world.start + 10_001 * MS)
+
+    assert world.calls == [("a", 10_000)]
+    assert world.tree.now_ns == 10_001 * MS
+
+
+def test_that_holding_stops_and_letting_go_resumes_what_ran(world: World) -> None:
+    world.tree.root.set_timeout_ns(10 * MS, world.note, "a")
+    paused = world.tree.root.child("paused")
+    paused.pause()
+    world.transport.run()
+    world.source.now += 4 * MS
+    world.transport.hold()
+    world.source.now += 1_000 * MS
+    assert world.tree.root.time_ns == 4 * MS
+
+    world.transport.run()
+    assert world.source.wake_ns == world.source.now + 6 * MS
+    world.source.wake_at(world.source.now + 6 * MS)
+
+    assert world.calls == [("a", 10)]
+    assert paused.is_paused
+
+
+def test_that_a_held_scene_can_be_stepped_by_time_and_by_frames(world: World) -> None:
+    world.transport.frame_period_ns = 10 * MS
+    world.tree.root.set_timeout_ns(15 * MS, world.note, "a")
+
+    world.transport.step_ns(5 * MS)
+    assert (world.frames, world.calls) == ([], [])
+    world.transport.step_frame()
+    assert world.frames == [(10, 10, 0)]
+    world.transport.step_ns(15 * MS)
+
+    assert world.frames == [(10, 10, 0), (20, 10, 0)]
+    assert world.calls == [("a", 15)]
+    assert world.tree.now_ns == 25 * MS
+
+
+def test_that_a_measured_frame_time_is_bounded_and_a_chosen_one_is_not(world: World) -> None:
+    world.transport.frame_period_ns = 10 * MS
+
+    world.transport.step_frame(1_000 * MS)
+    world.transport.step_frame(1_000 * MS, is_reading=True)
+
+    assert world.frames == [(1_000, 1_000, 0), (1_250, 1_000, 750)]
+
+
+def test_that_only_a_held_transport_can_be_stepped(world: World) -> None:
+    world.transport.run()
+
+    with pytest.raises(RuntimeError, match="held"):
+        world.transport.step_ns(1)
+    world.transport.hold()
+    with pytest.raises(ValueError, match="backwards"):
+        world.transport.step_ns(-1)
+    with pytest.raises(ValueError, match="longer than 0"):
+        world.transport.frame_period_ns = 0
+
+
+def test_that_run_and_hold_are_events(world: World) -> None:
+    timeline = Timeline(world.log.strings)
+    world.transport.run()
+    world.transport.run()
+    timeline.apply_all(world.log.read().events)
+    assert timeline.is_running
+
+    world.transport.hold()
+    world.transport.hold()
+
+    timeline.apply_all(world.log.read(world.log.end - 1).events)
+    assert not timeline.is_running
+
+
+def test_that_halting_leaves_what_is_due_for_the_next_time(world: World) -> None:
+    world.tree.root.set_timeout_ns(10 * MS, world.tree.halt)
+    world.tree.root.set_timeout_ns(10 * MS, world.note, "a")
+
+    world.transport.step_ns(20 * MS)
+    assert world.calls == []
+    assert world.tree.now_ns == 10 * MS
+    world.transport.step_ns(0)
+
+    assert world.calls == [("a", 10)]
+
+
+def test_that_a_manual_source_runs_frames_and_timers_in_due_order() -> None:
+    tree = ClockTree()
+    source = ManualTimeSource()
+    transport = Transport(tree, source)
+    seen: list[tuple[str, int]] = []
+    transport.on_frame = lambda _interval, _cut: seen.append(("frame", tree.now_ns // MS))
+    transport.frame_period_ns = 10 * MS
+    transport.run()
+    tree.root.set_interval_ns(4 * MS, lambda: seen.append(("timer", tree.now_ns // MS)))
+
+    source.advance_ns(20 * MS)
+
+    assert seen == [
+        ("timer", 4),
+        ("timer", 8),
+        ("frame", 10),
+        ("timer", 12),
+        ("timer", 16),
+        ("timer", 20),
+        ("frame", 20),
+    ]
