@@ -1,0 +1,183 @@
+"""The director: one frame, its phases in order, and what they cost."""
+
+from __future__ import annotations
+
+from time import perf_counter_ns
+from typing import TYPE_CHECKING, Final
+
+from inspector.clocks.failures import CALLBACK_ERRORS
+from inspector.clocks.timer import checked_callable, label_of
+from inspector.timebase import ns_to_seconds
+from inspector.vocabulary import DELTA_CUT, FRAME_BEGAN, FRAME_ENDED, PHASE_ENDED, Phase
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from inspector.clocks.clock import Clock
+
+#: The phases that callbacks can join. Timers of the clock tree fire before the frame.
+CALLBACK_PHASES: Final = tuple(phase for phase in Phase if phase is not Phase.TIMERS)
+
+
+class FrameCallback:
+    """A callback that is called in one phase of every frame.
+
+    Attributes:
+        phase: When in the frame.
+        name: What people call it.
+        is_active: ``False`` once it was removed.
+    """
+
+    __slots__ = ("callback", "is_active", "name", "phase")
+
+    def __init__(self, phase: Phase, callback: Callable[[float], object], name: str) -> None:
+        """Hold what :meth:`Director.on` was given."""
+        self.phase = phase
+        self.callback = callback
+        self.name = name
+        self.is_active = True
+
+    def __repr__(self) -> str:
+        """Show name and phase."""
+        return f"<FrameCallback {self.name!r} in {self.phase.text}>"
+
+
+class Director:
+    """Runs frames: gives every phase the delta, measures it, records it.
+
+    The delta is the local time of a clock that has passed since the frame before,
+    so a paused or slowed clock gives a delta of 0 or a smaller one. A frame belongs
+    to the thread that drives the clock's tree.
+
+    Attributes:
+        clock: Whose time the deltas are; normally the root.
+        frame_index: How many frames have begun.
+        delta_ns: Delta of the present or last frame.
+    """
+
+    def __init__(self, clock: Clock, director_id: int = 1) -> None:
+        """Begin with no callbacks.
+
+        Args:
+            clock: Whose time the deltas are.
+            director_id: Number of the director in the events.
+        """
+        self.clock = clock
+        self.frame_index = 0
+        self.delta_ns = 0
+        self._id = director_id
+        self._last_ns = clock.time_ns
+        self._timers_busy_ns = 0
+        self._is_in_frame = False
+        self._callbacks: dict[Phase, list[FrameCallback]] = {phase: [] for phase in Phase}
+
+    def __repr__(self) -> str:
+        """Show the clock and the frame count."""
+        return f"<Director of {self.clock.name!r}, {self.frame_index} frames>"
+
+    def on(
+        self, phase: Phase | str, callback: Callable[[float], object], *, name: str = ""
+    ) -> FrameCallback:
+        """Call ``callback(delta)`` in one phase of every frame, delta in seconds.
+
+        Callbacks of a phase run in the order in which they were added. One that is
+        added during its own phase is called from the next frame on.
+
+        Raises:
+            ValueError: An unknown phase, or ``timers``, which clocks fill by themselves.
+            TypeError: ``callback`` cannot be called.
+        """
+        wanted = _phase(phase)
+        checked_callable(callback)
+        registration = FrameCallback(wanted, callback, name or label_of(callback))
+        # Copied, so that a frame that is under way keeps to the list it began with.
+        self._callbacks[wanted] = [*self._callbacks[wanted], registration]
+        return registration
+
+    def remove(self, registration: FrameCallback) -> bool:
+        """Stop calling a callback, at once; returns whether that changed anything."""
+        if not registration.is_active:
+            return False
+        registration.is_active = False
+        kept = [other for other in self._callbacks[registration.phase] if other is not registration]
+        self._callbacks[registration.phase] = kept
+        return True
+
+    def callbacks(self, phase: Phase) -> tuple[FrameCallback, ...]:
+        """Return the callbacks of a phase in call order."""
+        return tuple(self._callbacks[phase])
+
+    def add_timers_busy_ns(self, busy_ns: int) -> None:
+        """Charge measured time spent in timers to the next frame."""
+        self._timers_busy_ns += busy_ns
+
+    def run_frame(self, interval_ns: int, cut_ns: int = 0) -> None:
+        """Run one frame.
+
+        Args:
+            interval_ns: The source's time since the frame before, in nanoseconds.
+            cut_ns: What the transport cut from the session time that passed.
+
+        Raises:
+            RuntimeError: Called from inside a frame.
+        """
+        if self._is_in_frame:
+            message = "a frame is running; a frame callback cannot run another"
+            raise RuntimeError(message)
+        self._is_in_frame = True
+        try:
+            self._run_frame(interval_ns, cut_ns)
+        finally:
+            self._is_in_frame = False
+
+    def _run_frame(self, interval_ns: int, cut_ns: int) -> None:  # noqa: C901 - top to bottom
+        tree = self.clock.tree
+        record = tree.record
+        index = self.frame_index
+        self.frame_index += 1
+        local_ns = self.clock.time_ns
+        self.delta_ns = delta_ns = local_ns - self._last_ns
+        self._last_ns = local_ns
+        busy_ns = timers_ns = self._timers_busy_ns
+        self._timers_busy_ns = 0
+        if record is not None:
+            record((tree.now_ns, FRAME_BEGAN, self._id, index, delta_ns))
+            if cut_ns:
+                record((tree.now_ns, DELTA_CUT, self._id, cut_ns, 0))
+            if timers_ns:
+                record((tree.now_ns, PHASE_ENDED, Phase.TIMERS, index, timers_ns))
+        delta = ns_to_seconds(delta_ns)
+        for phase in CALLBACK_PHASES:
+            callbacks = self._callbacks[phase]
+            if not callbacks:
+                continue
+            began_ns = perf_counter_ns()
+            for registration in callbacks:
+                if registration.is_active:
+                    self._call(registration, delta)
+            took_ns = perf_counter_ns() - began_ns
+            busy_ns += took_ns
+            if record is not None:
+                record((tree.now_ns, PHASE_ENDED, phase, index, took_ns))
+            if tree.is_halted:
+                break
+        if record is not None:
+            record((tree.now_ns, FRAME_ENDED, self._id, interval_ns, busy_ns))
+
+    def _call(self, registration: FrameCallback, delta: float) -> None:
+        try:
+            registration.callback(delta)
+        except CALLBACK_ERRORS as error:
+            self.clock.tree.report_failure(self.clock, 0, registration.name, error)
+
+
+def _phase(phase: Phase | str) -> Phase:
+    try:
+        found = phase if isinstance(phase, Phase) else Phase[phase.upper().replace(" ", "_")]
+    except KeyError:
+        found = None
+    if found not in CALLBACK_PHASES:
+        known = ", ".join(other.name.lower() for other in CALLBACK_PHASES)
+        message = f"no phase for frame callbacks: {phase!r} (there are {known})"
+        raise ValueError(message)
+    return found

@@ -1,0 +1,216 @@
+"""A fixed-rate loop on any clock, with a named policy for ticks it misses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final
+
+from inspector.clocks.timer import MissedTicks, checked_callable, label_of
+from inspector.timebase import NS_PER_SECOND
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from inspector.clocks.clock import Clock
+    from inspector.clocks.timer import Timer
+
+
+@dataclass(frozen=True, slots=True)
+class LoopRules:
+    """How a loop behaves; the originals differ from ours in named points.
+
+    Attributes:
+        missed: What to do about ticks that could not run on time.
+        max_burst: With ``BURST``, how many late ticks run one after the other
+            before the rest is left out; ``None`` for no limit.
+        stops_inside_tick: Whether :meth:`FixedRateLoop.stop` works inside the
+            loop's own tick. It does not in open-flash, where the pending timeout has
+            fired already and the next one is set when the tick returns.
+    """
+
+    missed: MissedTicks = MissedTicks.BURST
+    max_burst: int | None = None
+    stops_inside_tick: bool = True
+
+
+#: open-flash's ``startLoop`` as it is: what was missed shifts the whole schedule.
+OPEN_FLASH: Final = LoopRules(missed=MissedTicks.DELAY, stops_inside_tick=False)
+
+
+class FixedRateLoop:
+    """Calls ``on_tick()`` at a fixed rate; made by :func:`start_loop`.
+
+    Tick *k* is due at start + k / rate, worked out from the start each time, so a
+    rate such as 60 does not drift. The first tick comes one period after the start.
+
+    Attributes:
+        clock: The clock it runs on.
+        rate: Ticks per local second.
+        ticks: How many ticks have run.
+        missed_ticks: How many were left out.
+        is_running: ``False`` once stopped.
+        on_missed: Called with the local nanoseconds by which a tick was missed.
+        on_reduced_precision: Called when two ticks are set at the same local time.
+    """
+
+    def __init__(
+        self,
+        clock: Clock,
+        rate: Fraction,
+        on_tick: Callable[[], object],
+        rules: LoopRules,
+        name: str,
+    ) -> None:
+        """Hold what :func:`start_loop` was given, without starting."""
+        self.clock = clock
+        self.rate = rate
+        self.rules = rules
+        self.ticks = 0
+        self.missed_ticks = 0
+        self.is_running = False
+        self.on_missed: Callable[[int], object] | None = None
+        self.on_reduced_precision: Callable[[], object] | None = None
+        self._on_tick = on_tick
+        self._name = name
+        self._timer: Timer | None = None
+        self._start_ns = 0
+        self._number = 0
+        self._shift_ns = 0
+        self._burst = 0
+        self._set_at_ns: int | None = None
+        self._is_in_tick = False
+
+    def __repr__(self) -> str:
+        """Show the rate, the clock and the count."""
+        state = "" if self.is_running else ", stopped"
+        return f"<FixedRateLoop {self.rate}/s on {self.clock.name!r}, {self.ticks} ticks{state}>"
+
+    def start(self) -> None:
+        """Begin now; the first tick comes one period later."""
+        self.is_running = True
+        self._start_ns = self.clock.time_ns
+        self._set_next()
+
+    def stop(self) -> None:
+        """Tick no more; harmless when stopped already, and inside the tick."""
+        if self._is_in_tick and not self.rules.stops_inside_tick:
+            return
+        self.is_running = False
+        if self._timer is not None:
+            self.clock.clear(self._timer)
+            self._timer = None
+
+    def _tick(self) -> None:
+        self._timer = None
+        self._is_in_tick = True
+        self.ticks += 1
+        try:
+            self._on_tick()
+        finally:
+            self._is_in_tick = False
+            if self.is_running and not self.clock.is_removed:
+                self._set_next()
+
+    def _set_next(self) -> None:
+        """Set the next tick from its number, after looking whether it is late."""
+        self._number += 1
+        clock = self.clock
+        now_ns = clock.time_ns
+        if now_ns == self._set_at_ns and self.on_reduced_precision is not None:
+            self.on_reduced_precision()
+        self._set_at_ns = now_ns
+        due_ns = self._due_ns(self._number)
+        late_ns = clock.local_at(clock.tree.reached_ns) - due_ns
+        if late_ns > 0:
+            due_ns += self._make_up(late_ns)
+        else:
+            self._burst = 0
+        self._timer = clock.set_timeout_ns(due_ns - now_ns, self._tick, name=self._name)
+
+    def _due_ns(self, number: int) -> int:
+        rate = self.rate
+        elapsed = number * NS_PER_SECOND * rate.denominator // rate.numerator
+        return self._start_ns + self._shift_ns + elapsed
+
+    def _make_up(self, late_ns: int) -> int:
+        """Apply the policy to a tick that is late; returns by how much it moves."""
+        if self.on_missed is not None:
+            self.on_missed(late_ns)
+        match self.rules.missed:
+            case MissedTicks.DELAY:
+                self._shift_ns += late_ns
+                self.missed_ticks += (
+                    late_ns * self.rate.numerator // (NS_PER_SECOND * self.rate.denominator)
+                )
+                return late_ns
+            case MissedTicks.SKIP:
+                return self._skip(late_ns)
+            case MissedTicks.BURST:
+                self._burst += 1
+                limit = self.rules.max_burst
+                is_over = limit is not None and self._burst > limit
+                return self._skip(late_ns) if is_over else 0
+
+    def _skip(self, late_ns: int) -> int:
+        """Go on at the first tick that is not late."""
+        due_ns = self._due_ns(self._number)
+        reached_ns = due_ns + late_ns
+        elapsed_ns = reached_ns - self._start_ns - self._shift_ns
+        per_tick = NS_PER_SECOND * self.rate.denominator
+        number = -(-elapsed_ns * self.rate.numerator // per_tick)
+        self.missed_ticks += number - self._number
+        self._number = number
+        return self._due_ns(number) - due_ns
+
+
+def start_loop(  # noqa: PLR0913 - every one of them is a user's choice
+    clock: Clock,
+    rate: float | Fraction,
+    on_tick: Callable[[], object],
+    *,
+    missed: MissedTicks | str = MissedTicks.BURST,
+    max_burst: int | None = None,
+    name: str = "",
+) -> FixedRateLoop:
+    """Start a fixed-rate loop on a clock.
+
+    Args:
+        clock: Pausing it pauses the loop; after that the rest of the period is waited.
+        rate: Ticks per local second, above 0.
+        on_tick: Called with no arguments; may stop the loop.
+        missed: ``"burst"`` runs late ticks one after the other, ``"delay"`` runs one
+            and shifts the schedule, ``"skip"`` goes on at the next tick in time.
+        max_burst: With ``"burst"``, how many late ticks run before the rest is skipped.
+        name: What people call the loop.
+
+    Raises:
+        ValueError: A rate that is not above 0, or an unknown policy.
+        TypeError: ``on_tick`` cannot be called.
+    """
+    if max_burst is not None and max_burst < 0:
+        message = f"max_burst cannot be negative: {max_burst}"
+        raise ValueError(message)
+    return start_loop_by(clock, rate, on_tick, LoopRules(MissedTicks(missed), max_burst), name=name)
+
+
+def start_loop_by(
+    clock: Clock,
+    rate: float | Fraction,
+    on_tick: Callable[[], object],
+    rules: LoopRules,
+    *,
+    name: str = "",
+) -> FixedRateLoop:
+    """Start a loop by explicit rules, such as :data:`OPEN_FLASH`; see :func:`start_loop`."""
+    try:
+        exact = Fraction(rate).limit_denominator(1_000_000)
+    except (ValueError, OverflowError, TypeError):
+        exact = Fraction(0)
+    if exact <= 0:
+        message = f"a loop needs a rate above 0 ticks per second: {rate!r}"
+        raise ValueError(message)
+    checked_callable(on_tick)
+    loop = FixedRateLoop(clock, exact, on_tick, rules, name or f"loop {label_of(on_tick)}")
+    loop.start()
+    return loop
