@@ -1,0 +1,120 @@
+"""The event log: a bounded ring of events, read by cursor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from inspector.trace.timeline import Timeline
+
+if TYPE_CHECKING:
+    from inspector.vocabulary import RawEvent
+
+#: What one event takes in memory: a tuple of five and three integers of its own
+#: (measured with ``sys.getsizeof`` on CPython 3.11, list slot included).
+BYTES_PER_EVENT: Final = 200
+
+DEFAULT_BUDGET_BYTES: Final = 64 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class LogBatch:
+    """What a reader had not seen yet.
+
+    Attributes:
+        events: The events, oldest first.
+        cursor: Where to read on.
+        lost: How many events fell off before they could be read.
+    """
+
+    events: list[RawEvent]
+    cursor: int
+    lost: int
+
+
+class EventLog:
+    """Keeps the newest events within a budget of bytes.
+
+    Cursors count events since the session began. What falls off the end is first
+    folded into :attr:`base`, so the state at any instant still kept stays exact.
+    Appending is a bare list append; :meth:`settle` keeps the budget and is called
+    by the session after every wake-up. One thread writes and reads.
+
+    Attributes:
+        append: Takes one event. It is the ``append`` of a list, for speed.
+        strings: The string table; number 0 is the empty text.
+        budget_bytes: What the kept events may take together.
+    """
+
+    def __init__(self, budget_bytes: int = DEFAULT_BUDGET_BYTES) -> None:
+        """Begin empty.
+
+        Args:
+            budget_bytes: What the kept events may take together, at least one block.
+
+        Raises:
+            ValueError: The budget is not above 0.
+        """
+        if budget_bytes <= 0:
+            message = f"a log needs a budget above 0 bytes: {budget_bytes}"
+            raise ValueError(message)
+        self.budget_bytes = budget_bytes
+        self.strings = [""]
+        self._numbers = {"": 0}
+        self._events: list[RawEvent] = []
+        self._first = 0
+        self._base: Timeline | None = None
+        self.append = self._events.append
+
+    def __len__(self) -> int:
+        """Return how many events are kept."""
+        return len(self._events)
+
+    @property
+    def first(self) -> int:
+        """Cursor of the oldest event that is kept: how many have fallen off."""
+        return self._first
+
+    @property
+    def end(self) -> int:
+        """Cursor behind the newest event: how many there were in all."""
+        return self._first + len(self._events)
+
+    @property
+    def kept_bytes(self) -> int:
+        """What the kept events take, estimated at 200 bytes each."""
+        return len(self._events) * BYTES_PER_EVENT
+
+    @property
+    def base(self) -> Timeline:
+        """The state before the oldest kept event."""
+        if self._base is None:
+            self._base = Timeline(self.strings)
+        return self._base
+
+    def intern(self, text: str) -> int:
+        """Return the number of ``text`` in the string table, adding it if new."""
+        number = self._numbers.get(text)
+        if number is None:
+            number = self._numbers[text] = len(self.strings)
+            self.strings.append(text)
+        return number
+
+    def read(self, cursor: int = 0) -> LogBatch:
+        """Return everything since ``cursor``; what fell off is counted, not silent."""
+        start = max(cursor, self._first)
+        return LogBatch(self._events[start - self._first :], self.end, start - cursor)
+
+    def settle(self) -> None:
+        """Let the oldest events fall off if they are over the budget.
+
+        A quarter of the budget goes at once, so that this is rarely more than a test.
+        """
+        most = max(1, self.budget_bytes // BYTES_PER_EVENT)
+        if len(self._events) <= most:
+            return
+        surplus = len(self._events) - most + most // 4
+        self.base.apply_all(self._events[:surplus])
+        # In place: ``append`` is bound to this very list.
+        del self._events[:surplus]
+        self._first += surplus

@@ -1,0 +1,556 @@
+"""A timeline: the state of a session, folded from its events.
+
+Views read timelines, never the engine; that is why a running scene and a file look
+the same to them. The property that holds everything together: folding the log up to
+an instant gives exactly the state the engine had at that instant.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from inspector.clocks.rate import D, local_ns, moved, parent_ns, reanchored
+from inspector.trace.frame_history import FrameHistory
+from inspector.trace.timer_table import UNKNOWN, TimerTable
+from inspector.vocabulary import NEVER, EventKind, Mode, Phase
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from inspector.vocabulary import RawEvent
+
+
+@dataclass(slots=True)
+class ClockState:
+    """What is known of one clock.
+
+    Attributes:
+        id: Number of the clock; the root's is 1.
+        name: What people call it.
+        parent_id: The clock it hangs under, 0 for the root.
+        children: The clocks below it, in the order in which they came.
+        rate_n: Its rate over the fixed denominator, kept while paused.
+        n: The rate in force: 0 while paused.
+        off: Offset of the mapping, see :mod:`inspector.clocks.rate`.
+        paused: Whether it was paused itself.
+        paused_since_ns: Session time since when it stands still by itself.
+        pause_cause: Number of the command that paused it, 0 for the program.
+        pending: How many timers wait on it.
+        created_ns: Session time at which it was made.
+    """
+
+    id: int
+    name: str
+    parent_id: int
+    rate_n: int
+    n: int
+    off: int
+    created_ns: int
+    children: list[int] = field(default_factory=list)
+    paused: bool = False
+    paused_since_ns: int = 0
+    pause_cause: int = 0
+    pending: int = 0
+
+    @property
+    def rate(self) -> Fraction:
+        """Local seconds per parent second, kept while paused."""
+        return Fraction(self.rate_n, D)
+
+    def copy(self) -> ClockState:
+        """Return a state of its own."""
+        return ClockState(
+            self.id,
+            self.name,
+            self.parent_id,
+            self.rate_n,
+            self.n,
+            self.off,
+            self.created_ns,
+            list(self.children),
+            self.paused,
+            self.paused_since_ns,
+            self.pause_cause,
+            self.pending,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PauseReason:
+    """One clock that makes another stand still.
+
+    Attributes:
+        clock_id: The clock that stands still by itself.
+        clock_name: Its name.
+        since_ns: Session time since when.
+        is_own: It is the clock that was asked about.
+        is_rate_zero: It is not paused, its rate is 0.
+        cause: Number of the command that paused it, 0 for the program.
+    """
+
+    clock_id: int
+    clock_name: str
+    since_ns: int
+    is_own: bool
+    is_rate_zero: bool
+    cause: int
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A callback that raised.
+
+    Attributes:
+        at_ns: Session time.
+        frame: Index of the frame that was running or came next.
+        label: What was called.
+        traceback: As Python prints it.
+        timer_id: The timer, 0 for a frame callback.
+    """
+
+    at_ns: int
+    frame: int
+    label: str
+    traceback: str
+    timer_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """An instant the program or the user has marked.
+
+    Attributes:
+        at_ns: Session time.
+        text: What it says.
+        clock_id: The clock it belongs to, 0 for none.
+    """
+
+    at_ns: int
+    text: str
+    clock_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class CommandRecord:
+    """A command that was carried out or refused.
+
+    Attributes:
+        at_ns: Session time.
+        number: Its number, the ``cause`` of what followed from it.
+        text: What was asked for, in words.
+        refusal: Why it was refused, empty if it was not.
+    """
+
+    at_ns: int
+    number: int
+    text: str
+    refusal: str
+
+
+class Timeline:
+    """The state of a session as of :attr:`at_ns`.
+
+    Attributes:
+        at_ns: Session time of the last event, or later if time just passed.
+        events_folded: How many events went in.
+        clocks: All clocks by number, in the order in which they came.
+        timers: All pending timers.
+        frames: All frames that have ended.
+        failures: Callbacks that raised.
+        marks: Marked instants.
+        commands: What was asked for from outside.
+        is_running: Whether the transport runs.
+        scene_path: The scene file, empty if there is none.
+        scene_generation: How often it was reloaded.
+        root_id: Number of the root clock, ``None`` before there is one.
+        structure_version: Raised when a clock comes, goes or moves.
+        mapping_version: Raised when a rate, a pause or a parent changes.
+        timers_version: Raised when a timer comes, goes or is due at another time.
+    """
+
+    def __init__(self, strings: Sequence[str]) -> None:
+        """Begin empty.
+
+        Args:
+            strings: The string table of the log; may grow meanwhile.
+        """
+        self._strings = strings
+        self.at_ns = 0
+        self.events_folded = 0
+        self.clocks: dict[int, ClockState] = {}
+        self.timers = TimerTable(strings)
+        self.frames = FrameHistory()
+        self.failures: list[Failure] = []
+        self.marks: list[Mark] = []
+        self.commands: list[CommandRecord] = []
+        self.is_running = False
+        self.scene_path = ""
+        self.scene_generation = 0
+        self.root_id: int | None = None
+        self.structure_version = 0
+        self.mapping_version = 0
+        self.timers_version = 0
+        self._frame_at_ns = 0
+        self._frame_delta_ns = 0
+        self._frame_cut_ns = 0
+        self._frame_phases = [0] * len(Phase)
+        self._last_order = 0
+        self._unknown: set[int] = set()
+        self._stale_clocks: set[int] = set()
+        self._fold: dict[int, Callable[[int, int, int, int], None]] = {
+            EventKind.CLOCK_ADDED: self._clock_added,
+            EventKind.CLOCK_ANCHORED: self._clock_anchored,
+            EventKind.CLOCK_RATE: self._clock_rate,
+            EventKind.CLOCK_PAUSED: self._clock_paused,
+            EventKind.CLOCK_RESUMED: self._clock_resumed,
+            EventKind.CLOCK_MOVED: self._clock_moved,
+            EventKind.CLOCK_REMOVED: self._clock_removed,
+            EventKind.TIMER_ADDED: self._timer_added,
+            EventKind.TIMER_ORIGIN: self._timer_origin,
+            EventKind.TIMER_ARMED: self._timer_armed,
+            EventKind.TIMER_FIRED: self._timer_fired,
+            EventKind.TIMER_CLEARED: self._timer_cleared,
+            EventKind.FRAME_BEGAN: self._frame_began,
+            EventKind.PHASE_ENDED: self._phase_ended,
+            EventKind.FRAME_ENDED: self._frame_ended,
+            EventKind.DELTA_CUT: self._delta_cut,
+            EventKind.CALLBACK_FAILED: self._callback_failed,
+            EventKind.MARK: self._mark,
+            EventKind.COMMAND: self._command,
+            EventKind.TRANSPORT: self._transport,
+            EventKind.SCENE: self._scene,
+        }
+
+    def apply_all(self, events: Iterable[RawEvent]) -> int:
+        """Fold events in, in the order in which they happened; returns how many."""
+        fold = self._fold
+        count = 0
+        for at_ns, kind, subject, a, b in events:
+            count += 1
+            step = fold.get(kind)
+            if step is not None:
+                step(at_ns, subject, a, b)
+            self.at_ns = at_ns
+        self.events_folded += count
+        return count
+
+    def set_present(self, at_ns: int) -> None:
+        """Let time pass with nothing happening; never goes back."""
+        self.at_ns = max(self.at_ns, at_ns)
+
+    def copy(self) -> Timeline:
+        """Return a timeline of its own in the same state."""
+        twin = Timeline(self._strings)
+        twin.clocks = {number: clock.copy() for number, clock in self.clocks.items()}
+        twin.timers = self.timers.copy(self._strings)
+        twin.frames = self.frames.copy()
+        twin.failures = list(self.failures)
+        twin.marks = list(self.marks)
+        twin.commands = list(self.commands)
+        twin._frame_phases = list(self._frame_phases)
+        twin._unknown = set(self._unknown)
+        twin._stale_clocks = set(self._stale_clocks)
+        for name in (
+            "at_ns",
+            "events_folded",
+            "is_running",
+            "scene_path",
+            "scene_generation",
+            "root_id",
+            "structure_version",
+            "mapping_version",
+            "timers_version",
+            "_frame_at_ns",
+            "_frame_delta_ns",
+            "_frame_cut_ns",
+            "_last_order",
+        ):
+            setattr(twin, name, getattr(self, name))
+        return twin
+
+    # -------------------------------------------------------------- questions
+
+    def local_ns(self, clock_id: int, at_ns: int | None = None) -> int:
+        """Return a clock's local time now, or at an instant since its last change.
+
+        Raises:
+            KeyError: There is no such clock.
+        """
+        local = self.at_ns if at_ns is None else at_ns
+        for clock in reversed(self.path(clock_id)):
+            local = local_ns(local, clock.n, clock.off)
+        return local
+
+    def path(self, clock_id: int) -> list[ClockState]:
+        """Return the clock and its ancestors, the root last.
+
+        Raises:
+            KeyError: There is no such clock.
+        """
+        found = []
+        while clock_id:
+            clock = self.clocks[clock_id]
+            found.append(clock)
+            clock_id = clock.parent_id
+        return found
+
+    def branch(self, clock_id: int) -> list[int]:
+        """Return the clock and everything below it, depth first."""
+        found = []
+        waiting = [clock_id]
+        while waiting:
+            number = waiting.pop()
+            found.append(number)
+            waiting.extend(reversed(self.clocks[number].children))
+        return found
+
+    def effective_rate(self, clock_id: int) -> Fraction:
+        """Return local seconds per session second, 0 when it stands still."""
+        product = Fraction(1)
+        for clock in self.path(clock_id):
+            product *= Fraction(clock.n, D)
+        return product
+
+    def pause_reasons(self, clock_id: int) -> tuple[PauseReason, ...]:
+        """Return what makes the clock stand still, the nearest first; empty if it runs."""
+        return tuple(
+            PauseReason(
+                clock_id=clock.id,
+                clock_name=clock.name,
+                since_ns=clock.paused_since_ns,
+                is_own=clock.id == clock_id,
+                is_rate_zero=not clock.paused,
+                cause=clock.pause_cause,
+            )
+            for clock in self.path(clock_id)
+            if clock.n == 0
+        )
+
+    def session_due_ns(self, timer_id: int) -> int | None:
+        """Return when a pending timer fires at present rates, ``None`` for never.
+
+        Raises:
+            KeyError: The timer is not pending.
+        """
+        i = self.timers.index(timer_id)
+        due_ns = self._to_session_ns(self.timers.clock[i], self.timers.due[i])
+        return None if due_ns == NEVER else due_ns
+
+    def resolve_dues(self) -> None:
+        """Bring the column ``timers.session_due`` up to date.
+
+        Costs as much as has changed: the timers that were armed since, and all
+        timers of branches whose rate, pause or parent has changed.
+        """
+        if self._stale_clocks:
+            self._resolve_branches()
+        table = self.timers
+        for timer_id in self._unknown:
+            if timer_id in table:
+                i = table.index(timer_id)
+                table.session_due[i] = self._to_session_ns(table.clock[i], table.due[i])
+        self._unknown.clear()
+
+    def _resolve_branches(self) -> None:
+        """Work out the dues of every timer in the changed branches."""
+        stale: set[int] = set()
+        for clock_id in self._stale_clocks:
+            if clock_id in self.clocks and clock_id not in stale:
+                stale.update(self.branch(clock_id))
+        self._stale_clocks.clear()
+        if not stale or not len(self.timers):
+            return
+        import numpy as np  # noqa: PLC0415 - the fold itself must not need numpy
+
+        clock_column = self.timers.numpy("clock")
+        rows = np.flatnonzero(np.isin(clock_column, np.fromiter(stale, np.int64, len(stale))))
+        if not rows.size:
+            return
+        owners, owner_of_row = np.unique(clock_column[rows], return_inverse=True)
+        shifts = [self._shift_to_session(owner) for owner in owners.tolist()]
+        due = self.timers.numpy("due")[rows]
+        # Whole branches stand still or run at rate 1 nearly always; the rest is exact, one by one.
+        shift_of_row = np.array([shift or 0 for shift in shifts], np.int64)[owner_of_row]
+        session_due = np.where(shift_of_row == NEVER, NEVER, due - shift_of_row)
+        scaled = np.array([shift is None for shift in shifts])[owner_of_row]
+        for k in np.flatnonzero(scaled).tolist():
+            session_due[k] = self._to_session_ns(int(owners[owner_of_row[k]]), int(due[k]))
+        self.timers.numpy("session_due")[rows] = session_due
+
+    def _shift_to_session(self, clock_id: int) -> int | None:
+        """Return local minus session time, ``NEVER`` when stopped, ``None`` at other rates."""
+        total = 0
+        is_plain = True
+        for clock in self.path(clock_id):
+            if clock.n == 0:
+                return NEVER
+            is_plain = is_plain and clock.n == D
+            total += clock.off // D
+        return total if is_plain else None
+
+    def _to_session_ns(self, clock_id: int, due_ns: int) -> int:
+        while clock_id:
+            clock = self.clocks[clock_id]
+            if clock.n == 0:
+                return NEVER
+            due_ns = parent_ns(due_ns, clock.n, clock.off)
+            clock_id = clock.parent_id
+        return due_ns
+
+    # ------------------------------------------------------------------- fold
+
+    def _clock_added(self, at_ns: int, subject: int, a: int, b: int) -> None:
+        self.clocks[subject] = ClockState(subject, self._strings[b], a, D, D, 0, at_ns)
+        if a:
+            self.clocks[a].children.append(subject)
+        else:
+            self.root_id = subject
+        self.structure_version += 1
+
+    def _clock_anchored(self, at_ns: int, subject: int, a: int, b: int) -> None:
+        clock = self.clocks[subject]
+        clock.rate_n = clock.n = b
+        clock.off = -a * b
+        if b == 0:
+            clock.paused_since_ns = at_ns
+        self.mapping_version += 1
+
+    def _clock_rate(self, at_ns: int, subject: int, a: int, b: int) -> None:
+        clock = self.clocks[subject]
+        clock.rate_n = a
+        if not clock.paused:
+            if a == 0:
+                clock.paused_since_ns = at_ns
+                clock.pause_cause = b
+            self._set_mapping(clock, at_ns, a)
+        self.mapping_version += 1
+
+    def _clock_paused(self, at_ns: int, subject: int, a: int, _b: int) -> None:
+        clock = self.clocks[subject]
+        clock.paused = True
+        clock.paused_since_ns = at_ns
+        clock.pause_cause = a
+        self._set_mapping(clock, at_ns, 0)
+
+    def _clock_resumed(self, at_ns: int, subject: int, _a: int, _b: int) -> None:
+        clock = self.clocks[subject]
+        clock.paused = False
+        clock.pause_cause = 0
+        self._set_mapping(clock, at_ns, clock.rate_n)
+
+    def _set_mapping(self, clock: ClockState, at_ns: int, n: int) -> None:
+        above_ns = self.local_ns(clock.parent_id, at_ns) if clock.parent_id else at_ns
+        clock.off = reanchored(clock.off, above_ns, clock.n, n)
+        clock.n = n
+        self._mapping_changed(clock.id)
+
+    def _mapping_changed(self, clock_id: int) -> None:
+        self.mapping_version += 1
+        self.timers_version += 1
+        self._stale_clocks.add(clock_id)
+
+    def _clock_moved(self, at_ns: int, subject: int, a: int, _b: int) -> None:
+        clock = self.clocks[subject]
+        old_ns = self.local_ns(clock.parent_id, at_ns)
+        new_ns = self.local_ns(a, at_ns)
+        clock.off = moved(clock.off, clock.n, old_ns, new_ns)
+        self.clocks[clock.parent_id].children.remove(subject)
+        clock.parent_id = a
+        self.clocks[a].children.append(subject)
+        self.structure_version += 1
+        self._mapping_changed(subject)
+
+    def _clock_removed(self, _at_ns: int, subject: int, _a: int, _b: int) -> None:
+        gone = set(self.branch(subject))
+        self.clocks[self.clocks[subject].parent_id].children.remove(subject)
+        clock_column = self.timers.clock
+        for timer_id in [
+            timer_id
+            for timer_id, clock_id in zip(self.timers.id, clock_column, strict=True)
+            if clock_id in gone
+        ]:
+            self.timers.remove(timer_id)
+        for clock_id in gone:
+            del self.clocks[clock_id]
+        self.structure_version += 1
+        self.timers_version += 1
+
+    def _timer_added(self, _at_ns: int, subject: int, a: int, b: int) -> None:
+        self.timers.add(subject, a, b)
+        self.clocks[a].pending += 1
+
+    def _timer_origin(self, _at_ns: int, subject: int, a: int, b: int) -> None:
+        i = self.timers.index(subject)
+        self.timers.site[i] = a
+        self.timers.kind[i] = b
+
+    def _timer_armed(self, _at_ns: int, subject: int, a: int, b: int) -> None:
+        table = self.timers
+        i = table.index(subject)
+        table.due[i] = a
+        table.interval[i] = b
+        table.session_due[i] = UNKNOWN
+        self._last_order = table.order[i] = self._last_order + 1
+        self._unknown.add(subject)
+        self.timers_version += 1
+
+    def _timer_fired(self, _at_ns: int, subject: int, a: int, b: int) -> None:
+        table = self.timers
+        self.timers_version += 1
+        if b == NEVER:
+            self.clocks[table.remove(subject)].pending -= 1
+            return
+        i = table.index(subject)
+        table.fired[i] += 1
+        table.lateness[i] = a
+        if table.due[i] != b:
+            table.due[i] = b
+            table.session_due[i] = UNKNOWN
+            self._last_order = table.order[i] = self._last_order + 1
+            self._unknown.add(subject)
+
+    def _timer_cleared(self, _at_ns: int, subject: int, _a: int, _b: int) -> None:
+        self.clocks[self.timers.remove(subject)].pending -= 1
+        self.timers_version += 1
+
+    def _frame_began(self, at_ns: int, _subject: int, _a: int, b: int) -> None:
+        self._frame_at_ns = at_ns
+        self._frame_delta_ns = b
+        self._frame_cut_ns = 0
+        self._frame_phases = [0] * len(Phase)
+
+    def _phase_ended(self, _at_ns: int, subject: int, _a: int, b: int) -> None:
+        self._frame_phases[subject] += b
+
+    def _delta_cut(self, _at_ns: int, _subject: int, a: int, _b: int) -> None:
+        self._frame_cut_ns = a
+
+    def _frame_ended(self, _at_ns: int, _subject: int, a: int, b: int) -> None:
+        self.frames.append(
+            self._frame_at_ns,
+            a,
+            self._frame_delta_ns,
+            b,
+            self._frame_cut_ns,
+            self._frame_phases,
+        )
+
+    def _callback_failed(self, at_ns: int, subject: int, a: int, b: int) -> None:
+        strings = self._strings
+        self.failures.append(Failure(at_ns, self.frames.end, strings[a], strings[b], subject))
+
+    def _mark(self, at_ns: int, subject: int, a: int, _b: int) -> None:
+        self.marks.append(Mark(at_ns, self._strings[a], subject))
+
+    def _command(self, at_ns: int, subject: int, a: int, b: int) -> None:
+        record = CommandRecord(at_ns, subject, self._strings[a], self._strings[b])
+        self.commands.append(record)
+
+    def _transport(self, _at_ns: int, subject: int, _a: int, _b: int) -> None:
+        self.is_running = subject == Mode.RUNNING
+
+    def _scene(self, _at_ns: int, subject: int, a: int, _b: int) -> None:
+        self.scene_path = self._strings[a]
+        self.scene_generation = subject

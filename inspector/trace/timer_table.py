@@ -1,0 +1,168 @@
+"""The pending timers of a timeline, as columns."""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from inspector.vocabulary import NEVER, TimerKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+#: Marks a session due time that has to be worked out anew.
+UNKNOWN: Final = -(2**63)
+
+_COLUMNS: Final = (
+    "id",
+    "clock",
+    "due",
+    "session_due",
+    "interval",
+    "fired",
+    "lateness",
+    "order",
+    "label",
+    "site",
+    "kind",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TimerRow:
+    """One pending timer, as it is now.
+
+    Attributes:
+        id: Number of the timer.
+        clock_id: The clock it waits on.
+        label: Its name, or that of its callback.
+        call_site: Where it was set, or an empty text.
+        kind: One-shot or repeating, with its policy.
+        due_ns: Local time of its clock at which it should fire.
+        interval_ns: From one due instant to the next; 0 for a one-shot.
+        fired: How often it has fired.
+        last_lateness_ns: How late it was the last time.
+        order: Settles ties: who was scheduled earlier.
+    """
+
+    id: int
+    clock_id: int
+    label: str
+    call_site: str
+    kind: TimerKind
+    due_ns: int
+    interval_ns: int
+    fired: int
+    last_lateness_ns: int
+    order: int
+
+
+class TimerTable:
+    """All pending timers, one per row, rows 0 to ``len() - 1``, in no particular order.
+
+    The columns are ``array('q')``. A row that goes is replaced by the last one, so
+    a row number is good only until the next event is folded; hold on to ids.
+    """
+
+    def __init__(self, strings: Sequence[str]) -> None:
+        """Begin empty.
+
+        Args:
+            strings: The string table of the log.
+        """
+        self._strings = strings
+        self._row_by_id: dict[int, int] = {}
+        self.id = array("q")
+        self.clock = array("q")
+        self.due = array("q")
+        self.session_due = array("q")
+        self.interval = array("q")
+        self.fired = array("q")
+        self.lateness = array("q")
+        self.order = array("q")
+        self.label = array("q")
+        self.site = array("q")
+        self.kind = array("q")
+
+    def __len__(self) -> int:
+        """Return how many timers are pending."""
+        return len(self._row_by_id)
+
+    def __contains__(self, timer_id: int) -> bool:
+        """Return whether a timer is pending."""
+        return timer_id in self._row_by_id
+
+    def ids(self) -> Iterator[int]:
+        """Go through the pending timers' numbers."""
+        return iter(self._row_by_id)
+
+    def index(self, timer_id: int) -> int:
+        """Return the row of a timer now.
+
+        Raises:
+            KeyError: It is not pending.
+        """
+        return self._row_by_id[timer_id]
+
+    def row(self, timer_id: int) -> TimerRow:
+        """Return one pending timer.
+
+        Raises:
+            KeyError: It is not pending.
+        """
+        i = self._row_by_id[timer_id]
+        return TimerRow(
+            id=timer_id,
+            clock_id=self.clock[i],
+            label=self._strings[self.label[i]],
+            call_site=self._strings[self.site[i]],
+            kind=TimerKind(self.kind[i]),
+            due_ns=self.due[i],
+            interval_ns=self.interval[i],
+            fired=self.fired[i],
+            last_lateness_ns=self.lateness[i],
+            order=self.order[i],
+        )
+
+    def numpy(self, column: str) -> NDArray[np.int64]:
+        """Return a column as a view: use it and drop it before more is folded."""
+        import numpy as np  # noqa: PLC0415 - the fold must not need numpy
+
+        return np.frombuffer(getattr(self, column), dtype=np.int64)
+
+    # ---------------------------------------------------------- for the fold
+
+    def add(self, timer_id: int, clock_id: int, label: int) -> None:
+        """Add a timer that is not armed yet."""
+        self._row_by_id[timer_id] = len(self.id)
+        for column, value in zip(
+            _COLUMNS,
+            (timer_id, clock_id, NEVER, UNKNOWN, 0, 0, 0, timer_id, label, 0, 0),
+            strict=True,
+        ):
+            getattr(self, column).append(value)
+
+    def remove(self, timer_id: int) -> int:
+        """Take a timer out; returns the clock it was on."""
+        i = self._row_by_id.pop(timer_id)
+        clock_id = self.clock[i]
+        last = len(self.id) - 1
+        if i != last:
+            self._row_by_id[self.id[last]] = i
+        for name in _COLUMNS:
+            column = getattr(self, name)
+            column[i] = column[last]
+            column.pop()
+        return clock_id
+
+    def copy(self, strings: Sequence[str]) -> TimerTable:
+        """Return a table of its own with the same rows."""
+        twin = TimerTable(strings)
+        twin._row_by_id = dict(self._row_by_id)
+        for name in _COLUMNS:
+            getattr(twin, name).extend(getattr(self, name))
+        return twin

@@ -1,0 +1,67 @@
+"""The event log: bounded, read by cursor, nothing lost silently."""
+
+from __future__ import annotations
+
+import pytest
+
+from inspector.trace import EventLog
+from inspector.trace.log import BYTES_PER_EVENT
+from inspector.vocabulary import MARK, EventKind, RawEvent, describe
+
+
+def _mark(log: EventLog, text: str, at_ns: int = 0) -> RawEvent:
+    return (at_ns, MARK, 0, log.intern(text), 0)
+
+
+def test_that_texts_are_numbered_once() -> None:
+    log = EventLog()
+
+    assert log.intern("") == 0
+    assert log.intern("a") == log.intern("a") == 1
+    assert log.strings == ["", "a"]
+
+
+def test_that_a_reader_gets_only_what_is_new() -> None:
+    log = EventLog()
+    log.append(_mark(log, "one"))
+    first = log.read(0)
+    log.append(_mark(log, "two"))
+
+    second = log.read(first.cursor)
+
+    assert len(first.events) == len(second.events) == 1
+    assert second.lost == 0
+    assert log.read(second.cursor).events == []
+
+
+def test_that_the_budget_is_kept_and_what_fell_off_is_counted_and_folded() -> None:
+    log = EventLog(budget_bytes=100 * BYTES_PER_EVENT)
+    append = log.append
+    for i in range(250):
+        append(_mark(log, str(i), i))
+        log.settle()
+
+    batch = log.read(0)
+
+    assert len(log) <= 100
+    assert log.kept_bytes <= log.budget_bytes
+    assert batch.lost == log.first == 250 - len(log)
+    assert log.end == 250
+    assert [mark.text for mark in log.base.marks] == [str(i) for i in range(log.first)]
+
+
+def test_that_a_log_needs_room() -> None:
+    with pytest.raises(ValueError, match="above 0"):
+        EventLog(budget_bytes=0)
+
+
+@pytest.mark.parametrize("kind", list(EventKind))
+def test_that_every_kind_of_event_reads_as_a_sentence(kind: EventKind) -> None:
+    sentence = describe((0, kind, 1, 1, 0), ["", "name"])
+
+    assert "unknown" not in sentence
+    assert len(sentence) > 3
+
+
+def test_that_an_unknown_kind_is_shown_with_its_numbers() -> None:
+    assert describe((0, 999, 1, 2, 3), [""]) == "unknown event 999 (1, 2, 3)"
