@@ -1,0 +1,120 @@
+"""Reading recorded traces and comparing them, whatever the system."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+#: What an operation or an event looks like: its name, then its arguments.
+Event = list[Any]
+
+#: A difference is shown with this many events before and after it.
+_NEIGHBOURS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class GoldenLine:
+    """One recorded sequence: operations in, observed events out.
+
+    Attributes:
+        system: Which original was recorded.
+        id: Name of the sequence.
+        data: The whole line.
+    """
+
+    system: str
+    id: str
+    data: dict[str, Any]
+
+    def expected(self, variant: str | None) -> list[Event]:
+        """Return the recorded events, of one variant where there are several."""
+        trace = self.data["trace"] if variant is None else self.data["traces"][variant]
+        assert isinstance(trace, list)
+        return trace
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """A system that can be replayed here.
+
+    Attributes:
+        name: As in the recordings' file names.
+        variant: Which of several recorded traces is meant, ``None`` for the only one.
+        replay: Runs the operations of a line and returns the events that came out.
+        kept_differences: Lines on which we differ on purpose, each with the reason.
+    """
+
+    name: str
+    variant: str | None
+    replay: Callable[[GoldenLine], list[Event]]
+    kept_differences: dict[str, str]
+
+    @property
+    def title(self) -> str:
+        """Name and variant."""
+        return self.name if self.variant is None else f"{self.name} ({self.variant})"
+
+
+def golden_files(folder: Path) -> list[Path]:
+    """Return the recordings in a folder, compressed or not."""
+    return sorted({*folder.glob("*.jsonl.gz"), *folder.glob("*.jsonl")})
+
+
+def system_name(path: Path) -> str:
+    """Return which system a recording is of, from its file name."""
+    return path.name.split(".", 1)[0]
+
+
+def read_lines(path: Path) -> Iterator[GoldenLine]:
+    """Go through the sequences of one recording."""
+    raw = path.read_bytes()
+    text = (gzip.decompress(raw) if path.suffix == ".gz" else raw).decode()
+    for line in text.splitlines():
+        if line.strip():
+            data = json.loads(line)
+            yield GoldenLine(system_name(path), data["id"], data)
+
+
+def first_difference(expected: list[Event], actual: list[Event]) -> str | None:
+    """Return the first event that differs, with its neighbours; ``None`` if none does."""
+    if expected == actual:
+        return None
+    at = next(
+        (i for i, pair in enumerate(zip(expected, actual, strict=False)) if pair[0] != pair[1]),
+        min(len(expected), len(actual)),
+    )
+    rows = [f"first difference at event {at} of {len(expected)} recorded, {len(actual)} here:"]
+    for i in range(max(0, at - _NEIGHBOURS), at + _NEIGHBOURS + 1):
+        recorded = json.dumps(expected[i]) if i < len(expected) else "(ended)"
+        ours = json.dumps(actual[i]) if i < len(actual) else "(ended)"
+        if i >= max(len(expected), len(actual)):
+            break
+        mark = "=" if recorded == ours else "≠"
+        rows.append(f"  {i:5d} {mark} recorded {recorded:<34} here {ours}")
+    return "\n".join(rows)
+
+
+class Hooks:
+    """The operations that a sequence performs inside callbacks.
+
+    The n-th call of a callback named K performs the operations under ``K#n``.
+    """
+
+    def __init__(self, line: GoldenLine, perform: Callable[[list[Any]], None]) -> None:
+        """Take the hooks of a line and what performs one operation."""
+        self._hooks: dict[str, list[list[Any]]] = line.data.get("hooks", {})
+        self._perform = perform
+        self._calls: dict[str, int] = {}
+
+    def called(self, key: str) -> None:
+        """Perform what belongs to this call of a callback; its event was noted before."""
+        number = self._calls.get(key, 0)
+        self._calls[key] = number + 1
+        for operation in self._hooks.get(f"{key}#{number}", ()):
+            self._perform(operation)
