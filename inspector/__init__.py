@@ -1,0 +1,73 @@
+"""Timeline Inspector: see, stop, slow, step, explain and prove time in a running program.
+
+Importing this package loads nothing but this file: each public name is brought
+in by its first use, so that a program that only hosts a clock pays for a clock.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from inspector.clocks import (
+        Clock,
+        ClockTree,
+        FailurePolicy,
+        ManualTimeSource,
+        MissedTicks,
+        Timer,
+        TimeSource,
+        Transport,
+    )
+    from inspector.errors import InspectorError
+    from inspector.frames import Director, start_loop
+    from inspector.trace import EventLog, Timeline
+    from inspector.vocabulary import Phase
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Clock",
+    "ClockTree",
+    "Director",
+    "EventLog",
+    "FailurePolicy",
+    "InspectorError",
+    "ManualTimeSource",
+    "MissedTicks",
+    "Phase",
+    "TimeSource",
+    "Timeline",
+    "Timer",
+    "Transport",
+    "__version__",
+    "start_loop",
+]
+
+_HOMES = {
+    "Clock": "inspector.clocks",
+    "ClockTree": "inspector.clocks",
+    "Director": "inspector.frames",
+    "EventLog": "inspector.trace",
+    "FailurePolicy": "inspector.clocks",
+    "InspectorError": "inspector.errors",
+    "ManualTimeSource": "inspector.clocks",
+    "MissedTicks": "inspector.clocks",
+    "Phase": "inspector.vocabulary",
+    "TimeSource": "inspector.clocks",
+    "Timeline": "inspector.trace",
+    "Timer": "inspector.clocks",
+    "Transport": "inspector.clocks",
+    "start_loop": "inspector.frames",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})

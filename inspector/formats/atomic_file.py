@@ -1,0 +1,88 @@
+"""Files that are there whole or not at all."""
+
+import errno
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from inspector.errors import ExportError
+
+
+def check_target(path: Path) -> None:
+    """Refuse a place where no file can be put, before any work is done.
+
+    Raises:
+        ExportError: The folder is missing or may not be written, or ``path`` is not
+            a plain file.
+    """
+    folder = path.parent
+    if not folder.is_dir():
+        what = "is not a folder" if folder.exists() else "does not exist"
+        message = f"Cannot write {path}: {folder} {what}. Create it or choose another folder."
+        raise ExportError(message)
+    if path.is_dir():
+        message = f"Cannot write {path}: it is a folder. Add the name of a file."
+        raise ExportError(message)
+    if path.exists() and not path.is_file():
+        message = f"Cannot write {path}: it is not a plain file. Choose another name."
+        raise ExportError(message)
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise ExportError(_refusal(path))
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """Open a temporary file beside ``path`` that takes its place when the block succeeds.
+
+    When the block or the writing fails, the file that was there before is
+    untouched and the temporary one is removed. Permissions of an existing file
+    are kept, and a symbolic link goes on pointing to its file.
+
+    Raises:
+        ExportError: The file cannot be written; the message says why.
+    """
+    check_target(path)
+    target = path.resolve()
+    temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.part")
+    try:
+        with _created(temporary) as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        with suppress(FileNotFoundError):
+            temporary.chmod(stat.S_IMODE(target.stat().st_mode))
+        temporary.replace(target)
+    except OSError as error:
+        raise _explained(path, error) from error
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _created(path: Path) -> BinaryIO:
+    # Mode "x" leaves the permissions to the umask, which a named temporary file would not.
+    return path.open("xb")
+
+
+def _explained(path: Path, error: OSError) -> ExportError:
+    match error.errno:
+        case errno.ENOSPC | errno.EDQUOT:
+            return ExportError(
+                f"Cannot write {path}: the disk is full. Free some space or choose another disk; "
+                "nothing was changed."
+            )
+        case errno.EACCES | errno.EPERM | errno.EROFS:
+            return ExportError(_refusal(path))
+        case _:
+            reason = error.strerror or str(error)
+            return ExportError(f"Cannot write {path}: {reason}. Choose another place.")
+
+
+def _refusal(path: Path) -> str:
+    return (
+        f"Cannot write {path}: the folder {path.parent} may not be written. "
+        "Choose another folder or change its permissions."
+    )

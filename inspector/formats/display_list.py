@@ -1,0 +1,162 @@
+"""A picture as a list of shapes in points, before anything draws it.
+
+The list is built from plain data without Qt. A QPainter draws it for PNG, PDF
+and the screen, a text writer for SVG. A point is 1/72 inch; x grows to the
+right and y downwards; text stands on its baseline. Colours are ``#rrggbb``.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum
+from typing import NamedTuple
+
+
+class Point(NamedTuple):
+    """A place in the picture, in points."""
+
+    x: float
+    y: float
+
+
+class Anchor(Enum):
+    """Which end of a text stands at its place."""
+
+    START = "start"
+    MIDDLE = "middle"
+    END = "end"
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """An upright rectangle, in points."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+    @property
+    def right(self) -> float:
+        """The x of the right edge."""
+        return self.x + self.width
+
+    @property
+    def bottom(self) -> float:
+        """The y of the lower edge."""
+        return self.y + self.height
+
+
+@dataclass(frozen=True, slots=True)
+class Stroke:
+    """How a line is drawn.
+
+    Attributes:
+        color: Colour of the line.
+        width: Width in points, which grows with the picture.
+        dash: Lengths of dashes and gaps in points; empty for a solid line.
+    """
+
+    color: str
+    width: float
+    dash: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Rect:
+    """A filled rectangle."""
+
+    box: Box
+    fill: str
+
+
+@dataclass(frozen=True, slots=True)
+class Polyline:
+    """An open line through ``points``."""
+
+    points: tuple[Point, ...]
+    stroke: Stroke
+
+
+@dataclass(frozen=True, slots=True)
+class Polygon:
+    """A filled area within ``points``, closed from the last to the first."""
+
+    points: tuple[Point, ...]
+    fill: str
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """One line of text.
+
+    Attributes:
+        at: Where the anchor of the baseline is.
+        text: The characters, without line breaks.
+        size: Size of the font in points.
+        color: Colour of the text.
+        anchor: Which end of the text is at ``at``.
+        is_bold: Whether the bold font is used.
+        is_upright: Whether the text runs upwards instead of to the right.
+    """
+
+    at: Point
+    text: str
+    size: float
+    color: str
+    anchor: Anchor = Anchor.START
+    is_bold: bool = False
+    is_upright: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Items that belong together, drawn within ``clip`` when there is one."""
+
+    name: str
+    items: "tuple[Item, ...]"
+    clip: Box | None = None
+
+
+Item = Rect | Polyline | Polygon | Text | Group
+
+
+@dataclass(frozen=True, slots=True)
+class DisplayList:
+    """A whole picture.
+
+    Attributes:
+        width: Width in points.
+        height: Height in points.
+        background: Colour of the whole picture below the items.
+        items: What is drawn, from the back to the front.
+        title: What the picture shows, for the file's description.
+        description: The picture in words, for people who cannot see it.
+        created: When the data was taken, for the file's description.
+        software: Name and version of the program, for the file's description.
+    """
+
+    width: float
+    height: float
+    background: str
+    items: tuple[Item, ...]
+    title: str
+    description: str
+    created: datetime
+    software: str
+
+    def texts(self) -> list[Text]:
+        """Return every text of the picture, in the order in which they are drawn."""
+        return _texts(self.items)
+
+
+def _texts(items: tuple[Item, ...]) -> list[Text]:
+    found: list[Text] = []
+    for item in items:
+        match item:
+            case Text():
+                found.append(item)
+            case Group(items=inner):
+                found += _texts(inner)
+            case _:
+                pass
+    return found

@@ -1,0 +1,152 @@
+"""The frame times of a range of frames as plain columns, and where they come from."""
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from fractions import Fraction
+from typing import Literal, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from inspector.errors import ExportError
+from inspector.vocabulary import Phase
+
+#: What is plotted: source time between frame starts, time spent in callbacks, or
+#: local time handed to the callbacks.
+Measure = Literal["interval", "busy", "delta"]
+
+NsColumn = NDArray[np.int64]
+
+
+class FrameColumns(Protocol):
+    """The part of the frame history that is read here."""
+
+    @property
+    def first(self) -> int:
+        """Number of the oldest frame that is still kept."""
+
+    @property
+    def end(self) -> int:
+        """Number of the frame after the newest."""
+
+    def numpy(self, column: str | Phase, start: int, stop: int) -> NsColumn:
+        """Return a copy of a column from frame ``start`` up to, not including, ``stop``."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FrameTimes:
+    """Frames in a row, one array entry each, all int64.
+
+    Attributes:
+        index: Number of the frame within its session.
+        at_ns: Session time at which the frame began, never descending.
+        interval_ns: Source time between the starts of the frame before and this one.
+        delta_ns: Local time of the root clock handed to this frame's callbacks.
+        busy_ns: Time spent in this frame's callbacks.
+        phases: Time spent in each phase, shape (phases, frames), rows by ``Phase``.
+    """
+
+    index: NsColumn
+    at_ns: NsColumn
+    interval_ns: NsColumn
+    delta_ns: NsColumn
+    busy_ns: NsColumn
+    phases: NsColumn
+
+    def __len__(self) -> int:
+        """Return the number of frames."""
+        return len(self.index)
+
+    @classmethod
+    def from_history(cls, history: FrameColumns, start: int = 0, stop: int | None = None) -> Self:
+        """Return frames ``start`` up to, not including, ``stop`` as far as they are kept.
+
+        Args:
+            history: The frame history of a timeline.
+            start: Number of the first frame.
+            stop: Number of the frame after the last; none for all that follow.
+        """
+        end = history.end if stop is None else min(stop, history.end)
+        begin = max(start, history.first)
+        end = max(begin, end)
+
+        def column(name: str | Phase) -> NsColumn:
+            return history.numpy(name, begin, end)
+
+        return cls(
+            index=np.arange(begin, end, dtype=np.int64),
+            at_ns=column("at_ns"),
+            interval_ns=column("interval_ns"),
+            delta_ns=column("delta_ns"),
+            busy_ns=column("busy_ns"),
+            phases=np.stack([column(phase) for phase in Phase]),
+        )
+
+    def measured(self, measure: Measure) -> NsColumn:
+        """Return the column that ``measure`` names."""
+        match measure:
+            case "interval":
+                return self.interval_ns
+            case "busy":
+                return self.busy_ns
+            case "delta":
+                return self.delta_ns
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """Where frame times come from.
+
+    Attributes:
+        scene: Name of the scene or program.
+        created: When the data was taken.
+        version: Version of the inspector.
+        source: Which time source drove the frames.
+        frame_rate: Frames per second that were asked for; none when not known.
+        note: Anything the reader has to know.
+    """
+
+    scene: str
+    created: datetime
+    version: str
+    source: str = ""
+    frame_rate: Fraction | None = None
+    note: str = ""
+
+
+def percentile_ns(times_ns: NsColumn, percent: float) -> int:
+    """Return the time that ``percent`` of the frames do not exceed.
+
+    Nearest-rank definition (Hyndman & Fan 1996, type 1), so the result is one of
+    the inputs and never an interpolated time.
+
+    Raises:
+        ValueError: There is no frame, or ``percent`` is not within 0 to 100.
+    """
+    if not len(times_ns) or not 0 <= percent <= 100:  # noqa: PLR2004 - a per cent
+        message = f"no percentile {percent} of {len(times_ns)} frames"
+        raise ValueError(message)
+    exact = Fraction(str(percent)) * len(times_ns) / 100
+    rank = max(1, -(-exact.numerator // exact.denominator))
+    return int(np.partition(times_ns, rank - 1)[rank - 1])
+
+
+def parse_frame_range(text: str) -> tuple[int, int | None]:
+    """Return first frame and frame after the last of ``"all"``, ``"120:600"``, ``":60"``.
+
+    Raises:
+        ExportError: The text is not such a range, or the range is empty.
+    """
+    if text.strip().lower() == "all":
+        return 0, None
+    match = re.fullmatch(r"\s*(\d*)\s*:\s*(\d*)\s*", text)
+    if match is None:
+        message = f"“{text}” is not a range of frames. Write all, 120:600, 120: or :600."
+        raise ExportError(message)
+    start = int(match[1] or 0)
+    stop = int(match[2]) if match[2] else None
+    if stop is not None and stop <= start:
+        message = f"The range {start}:{stop} holds no frame. The second number must be larger."
+        raise ExportError(message)
+    return start, stop

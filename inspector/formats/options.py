@@ -1,0 +1,145 @@
+"""What a person can choose about an exported graph, and the colours it comes in."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from inspector.formats.frame_times import Measure
+from inspector.vocabulary import Phase
+
+ThemeName = Literal["light", "dark"]
+
+#: One frame at 120, 60 and 30 frames per second, in milliseconds.
+DEFAULT_BUDGETS_MS: Final = (1000 / 120, 1000 / 60, 1000 / 30)
+SMALLEST_WIDTH_PT: Final = 400.0
+SMALLEST_HEIGHT_PT: Final = 300.0
+LARGEST_SIDE_PT: Final = 14_400.0
+
+
+@dataclass(frozen=True, slots=True)
+class ExportOptions:
+    """How frame times are drawn and written.
+
+    Attributes:
+        title: Heading of the graph; empty for the name of the scene.
+        measure: Which time of a frame the line shows.
+        budgets_ms: Frame times to compare with, each a labelled line.
+        stacked: Whether the phases of the frame are drawn as areas below the line.
+        theme: Colours on white or on near-black.
+        width_pt: Width of the picture in points (1/72 inch).
+        height_pt: Height of the picture in points.
+        dots_per_inch: Resolution of a PNG; 144 is two pixels per point.
+    """
+
+    title: str = ""
+    measure: Measure = "interval"
+    budgets_ms: tuple[float, ...] = DEFAULT_BUDGETS_MS
+    stacked: bool = False
+    theme: ThemeName = "light"
+    width_pt: float = 720.0
+    height_pt: float = 405.0
+    dots_per_inch: float = 144.0
+
+    def __post_init__(self) -> None:
+        """Refuse values that give no picture.
+
+        Raises:
+            ValueError: A value is out of its range; the message names it.
+        """
+        if self.measure not in ("interval", "busy", "delta"):
+            message = f"measure is interval, busy or delta, not {self.measure!r}"
+            raise ValueError(message)
+        if self.theme not in GRAPH_COLORS:
+            message = f"theme is light or dark, not {self.theme!r}"
+            raise ValueError(message)
+        for budget_ms in self.budgets_ms:
+            if not (math.isfinite(budget_ms) and budget_ms > 0):
+                message = f"a budget is a positive number of milliseconds, not {budget_ms!r}"
+                raise ValueError(message)
+        _check_range("width_pt", self.width_pt, SMALLEST_WIDTH_PT, LARGEST_SIDE_PT)
+        _check_range("height_pt", self.height_pt, SMALLEST_HEIGHT_PT, LARGEST_SIDE_PT)
+        _check_range("dots_per_inch", self.dots_per_inch, 36, 1_200)
+
+
+def _check_range(name: str, value: float, low: float, high: float) -> None:
+    if not low <= value <= high:
+        message = f"{name} is within {low:g} and {high:g}, not {value!r}"
+        raise ValueError(message)
+
+
+@dataclass(frozen=True, slots=True)
+class GraphColors:
+    """The colours of a graph by what they mean.
+
+    Attributes:
+        background: Behind everything.
+        text: Title and values.
+        muted_text: Everything that explains; at least 4.5 to 1 on the background.
+        axis: Lines of the axes and budgets.
+        grid: Lines at the ticks.
+        line: The measured time.
+        extremes: Lowest and highest measured times where frames are crowded.
+        median: Their median, in front of the extremes.
+        spike: Frames above the range.
+        outline: The measured time in front of stacked phases.
+        other_work: Time within the frame that no phase accounts for.
+        phases: Time spent in each phase.
+    """
+
+    background: str
+    text: str
+    muted_text: str
+    axis: str
+    grid: str
+    line: str
+    extremes: str
+    median: str
+    spike: str
+    outline: str
+    other_work: str
+    phases: Mapping[Phase, str]
+
+
+# Okabe & Ito's palette, told apart by people with any kind of colour vision:
+# https://jfly.uni-koeln.de/color/. The yellow is darkened on white.
+_PHASE_COLORS: Final = {
+    Phase.TIMERS: "#e69f00",
+    Phase.BEFORE_UPDATE: "#56b4e9",
+    Phase.START: "#f0e442",
+    Phase.UPDATE: "#0072b2",
+    Phase.LATE_UPDATE: "#009e73",
+    Phase.AFTER_UPDATE: "#cc79a7",
+    Phase.DRAW: "#d55e00",
+}
+
+GRAPH_COLORS: Final[Mapping[str, GraphColors]] = {
+    "light": GraphColors(
+        background="#ffffff",
+        text="#1b1f24",
+        muted_text="#57606a",
+        axis="#57606a",
+        grid="#e4e7eb",
+        line="#0072b2",
+        extremes="#4f97c9",
+        median="#003a5c",
+        spike="#d55e00",
+        outline="#1b1f24",
+        other_work="#b8bec6",
+        phases=_PHASE_COLORS,
+    ),
+    "dark": GraphColors(
+        background="#15181c",
+        text="#e9edf1",
+        muted_text="#a3acb6",
+        axis="#8b949e",
+        grid="#2b3036",
+        line="#56b4e9",
+        extremes="#2f7aa8",
+        median="#c9e8fb",
+        spike="#f0824a",
+        outline="#e9edf1",
+        other_work="#5c6670",
+        phases=_PHASE_COLORS,
+    ),
+}

@@ -1,0 +1,153 @@
+"""The display list as SVG text, without Qt.
+
+Text stays text. The characters that occur are embedded as a font of a few
+kilobytes, so browsers show the same picture where the font is not installed;
+programs that ignore embedded fonts find the widths in ``textLength``.
+"""
+
+import base64
+import re
+from collections.abc import Iterable
+from typing import Final
+from xml.sax.saxutils import escape, quoteattr
+
+from inspector.formats.display_list import (
+    Anchor,
+    Box,
+    DisplayList,
+    Group,
+    Item,
+    Point,
+    Polygon,
+    Polyline,
+    Rect,
+    Stroke,
+    Text,
+)
+from inspector.formats.font_metrics import font, has_every_character, text_width
+
+_EMBEDDED_FAMILY: Final = "Timeline Inspector Sans"
+#: Verdana's widths are closest to those of DejaVu Sans, which follows it.
+_FALLBACK_FAMILIES: Final = "'DejaVu Sans','Bitstream Vera Sans',Verdana,sans-serif"
+_TEXT_STYLE: Final = "text{font-kerning:none;font-variant-ligatures:none;white-space:pre}"
+_FORBIDDEN: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def svg_text(picture: DisplayList) -> str:
+    """Return the SVG document of ``picture``."""
+    width, height = _number(picture.width), _number(picture.height)
+    families = quoteattr(f"'{_EMBEDDED_FAMILY}',{_FALLBACK_FAMILIES}")
+    size = f'width="{width}pt" height="{height}pt" viewBox="0 0 {width} {height}"'
+    created = picture.created.isoformat(timespec="seconds")
+    description = f"{picture.description} {picture.software}, {created}"
+    lines = [
+        '<?xml version="1.0" encoding="UTF-8"?>',
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" font-family={families}>',
+        f"<title>{_text(picture.title)}</title>",
+        f"<desc>{_text(description)}</desc>",
+        f"<style>{_font_faces(picture)}{_TEXT_STYLE}</style>",
+        f'<rect width="{width}" height="{height}" fill="{picture.background}"/>',
+    ]
+    writer = _Writer(lines)
+    writer.write(picture.items)
+    lines.append("</svg>")
+    return "\n".join(lines) + "\n"
+
+
+class _Writer:
+    """Appends elements, numbering clip paths as they come."""
+
+    def __init__(self, lines: list[str]) -> None:
+        self._lines = lines
+        self._clip_count = 0
+
+    def write(self, items: Iterable[Item]) -> None:
+        for item in items:
+            match item:
+                case Group():
+                    self._write_group(item)
+                case Rect(box=box, fill=fill):
+                    self._lines.append(f'<rect {_box(box)} fill="{fill}"/>')
+                case Polygon(points=points, fill=fill):
+                    self._lines.append(f'<path d="{_path(points)}Z" fill="{fill}"/>')
+                case Polyline(points=points, stroke=stroke):
+                    self._lines.append(f'<path d="{_path(points)}" {_stroke(stroke)}/>')
+                case Text():
+                    self._lines.append(_text_element(item))
+
+    def _write_group(self, group: Group) -> None:
+        if not group.items:
+            return
+        label = quoteattr(group.name)
+        if group.clip is None:
+            self._lines.append(f"<g aria-label={label}>")
+        else:
+            self._clip_count += 1
+            name = f"clip{self._clip_count}"
+            self._lines.append(
+                f'<defs><clipPath id="{name}"><rect {_box(group.clip)}/></clipPath></defs>'
+            )
+            self._lines.append(f'<g aria-label={label} clip-path="url(#{name})">')
+        self.write(group.items)
+        self._lines.append("</g>")
+
+
+def _font_faces(picture: DisplayList) -> str:
+    """Return style rules that embed the characters that occur, regular and bold."""
+    rules = ""
+    for is_bold, weight in ((False, "normal"), (True, "bold")):
+        used = {
+            ord(char) for text in picture.texts() if text.is_bold == is_bold for char in text.text
+        }
+        if used:
+            data = font(is_bold=is_bold).subset(used, _EMBEDDED_FAMILY)
+            encoded = base64.b64encode(data).decode("ascii")
+            rules += (
+                f"@font-face{{font-family:'{_EMBEDDED_FAMILY}';font-weight:{weight};"
+                f"src:url(data:font/ttf;base64,{encoded})format('truetype')}}"
+            )
+    return rules
+
+
+def _text_element(text: Text) -> str:
+    x, y = _number(text.at.x), _number(text.at.y)
+    attributes = f'x="{x}" y="{y}" font-size="{_number(text.size)}" fill="{text.color}"'
+    if text.anchor is not Anchor.START:
+        attributes += f' text-anchor="{text.anchor.value}"'
+    if text.is_bold:
+        attributes += ' font-weight="bold"'
+    if text.is_upright:
+        attributes += f' transform="rotate(-90 {x} {y})"'
+    if has_every_character(text.text, is_bold=text.is_bold):
+        width = _number(text_width(text.text, text.size, is_bold=text.is_bold))
+        attributes += f' textLength="{width}" lengthAdjust="spacingAndGlyphs"'
+    return f"<text {attributes}>{_text(text.text)}</text>"
+
+
+def _stroke(stroke: Stroke) -> str:
+    attributes = f'fill="none" stroke="{stroke.color}" stroke-width="{_number(stroke.width)}"'
+    if stroke.dash:
+        return attributes + f' stroke-dasharray="{" ".join(map(_number, stroke.dash))}"'
+    return attributes + ' stroke-linejoin="round" stroke-linecap="round"'
+
+
+def _box(box: Box) -> str:
+    return (
+        f'x="{_number(box.x)}" y="{_number(box.y)}"'
+        f' width="{_number(box.width)}" height="{_number(box.height)}"'
+    )
+
+
+def _path(points: Iterable[Point]) -> str:
+    return "M" + " ".join(f"{_number(x)},{_number(y)}" for x, y in points)
+
+
+def _number(value: float) -> str:
+    """Return ``value`` to a hundredth of a point without needless zeros."""
+    text = f"{value:.2f}".rstrip("0").rstrip(".")
+    return "0" if text == "-0" else text
+
+
+def _text(text: str) -> str:
+    """Return ``text`` with markup escaped and without characters that XML forbids."""
+    return escape(_FORBIDDEN.sub("", text))

@@ -1,0 +1,143 @@
+"""Round numbers for axes, and the text on them."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from inspector.timebase import NS_PER_MS, NS_PER_SECOND, NS_PER_US
+
+_NARROW_SPACE: Final = "\u202f"
+_GROUPED_FROM: Final = 10_000
+_CLOCK_STEPS_S: Final = (
+    *(1, 2, 5, 10, 15, 30),
+    *(60, 120, 300, 600, 900, 1_800),
+    *(3_600, 7_200, 10_800, 21_600, 43_200, 86_400),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """A place on an axis and its text."""
+
+    value_ns: float
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ticks:
+    """The ticks of one axis, in ascending order, and the unit of their labels."""
+
+    ticks: tuple[Tick, ...]
+    unit: str
+
+
+def duration_ticks(high_ns: float, count: int) -> Ticks:
+    """Return about ``count`` ticks from zero up to ``high_ns``, for an axis of durations."""
+    unit_ns, unit = _unit_of_durations(high_ns)
+    return Ticks(_decimal_ticks(0, high_ns, count, unit_ns), unit)
+
+
+def instant_ticks(low_ns: float, high_ns: float, count: int) -> Ticks:
+    """Return about ``count`` ticks within ``low_ns`` to ``high_ns``, for an axis of instants.
+
+    Beyond two minutes the labels are minutes and seconds, at whole minutes or
+    handy parts of them.
+    """
+    span_ns = high_ns - low_ns
+    if high_ns <= 120 * NS_PER_SECOND:
+        unit_ns, unit = _unit_of_instants(high_ns)
+        return Ticks(_decimal_ticks(low_ns, high_ns, count, unit_ns), unit)
+    step_ns = _rounded_step(span_ns / count)
+    if step_ns >= NS_PER_SECOND:
+        step_s = span_ns / count / NS_PER_SECOND
+        step_ns = float(_clock_step_s(step_s) * NS_PER_SECOND)
+    decimals = _decimals(step_ns / NS_PER_SECOND)
+    has_hours = high_ns >= 3_600 * NS_PER_SECOND
+    ticks = tuple(
+        Tick(value, _clock_label(value, decimals, has_hours=has_hours))
+        for value in _multiples(low_ns, high_ns, step_ns)
+    )
+    return Ticks(ticks, "h:min:s" if has_hours else "min:s")
+
+
+def count_ticks(low: int, high: int, count: int) -> tuple[Tick, ...]:
+    """Return about ``count`` ticks at whole numbers, for an axis of frame numbers."""
+    step = max(1.0, _rounded_step((high - low) / count))
+    return tuple(Tick(value, grouped(round(value))) for value in _multiples(low, high, step))
+
+
+def grouped(number: int) -> str:
+    """Return ``number`` with a narrow space between groups of three digits."""
+    return f"{number:,}".replace(",", _NARROW_SPACE)
+
+
+def _unit_of_durations(high_ns: float) -> tuple[int, str]:
+    if high_ns < 200 * NS_PER_US:
+        return NS_PER_US, "µs"
+    if high_ns < 10 * NS_PER_SECOND:
+        return NS_PER_MS, "ms"
+    return NS_PER_SECOND, "s"
+
+
+def _unit_of_instants(high_ns: float) -> tuple[int, str]:
+    if high_ns < NS_PER_MS:
+        return NS_PER_US, "µs"
+    if high_ns < NS_PER_SECOND / 10:
+        return NS_PER_MS, "ms"
+    return NS_PER_SECOND, "s"
+
+
+def _decimal_ticks(low_ns: float, high_ns: float, count: int, unit_ns: int) -> tuple[Tick, ...]:
+    step_ns = _rounded_step((high_ns - low_ns) / count)
+    if step_ns > high_ns - low_ns:
+        step_ns = _rounded_step((high_ns - low_ns) / (2 * count))
+    decimals = _decimals(step_ns / unit_ns)
+    return tuple(
+        Tick(value, _decimal_label(value / unit_ns, decimals))
+        for value in _multiples(low_ns, high_ns, step_ns)
+    )
+
+
+def _rounded_step(step: float) -> float:
+    """Return 1, 2 or 5 times a power of ten, the smallest at least ``step``."""
+    if not step > 0:
+        return 1.0
+    power = 10.0 ** math.floor(math.log10(step))
+    return next(
+        factor * power for factor in (1, 2, 5, 10, 20) if factor * power >= step * (1 - 1e-9)
+    )
+
+
+def _clock_step_s(step_s: float) -> int:
+    days = math.ceil(step_s / 86_400)
+    return next((step for step in _CLOCK_STEPS_S if step >= step_s), days * 86_400)
+
+
+def _multiples(low: float, high: float, step: float) -> Sequence[float]:
+    slack = step * 1e-6
+    first = math.ceil((low - slack) / step)
+    last = math.floor((high + slack) / step)
+    return [number * step for number in range(first, last + 1)]
+
+
+def _decimals(step: float) -> int:
+    """Return how many decimals tell multiples of ``step`` apart."""
+    return max(0, -math.floor(math.log10(step) + 1e-9))
+
+
+def _decimal_label(value: float, decimals: int) -> str:
+    whole, _, fraction = f"{value:.{decimals}f}".partition(".")
+    text = grouped(int(whole)) if abs(value) >= _GROUPED_FROM else whole
+    return f"{text}.{fraction}" if fraction else text
+
+
+def _clock_label(value_ns: float, decimals: int, *, has_hours: bool) -> str:
+    units = round(value_ns / NS_PER_SECOND * 10**decimals)
+    whole_s, fraction = divmod(units, 10**decimals)
+    minutes, seconds = divmod(whole_s, 60)
+    tail = f".{fraction:0{decimals}d}" if decimals else ""
+    if has_hours:
+        hours, minutes = divmod(minutes, 60)
+        return f"{hours}:{minutes:02d}:{seconds:02d}{tail}"
+    return f"{minutes}:{seconds:02d}{tail}"

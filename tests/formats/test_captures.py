@@ -1,0 +1,293 @@
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from inspector.errors import CaptureError
+from inspector.formats.captures import read_frame_times, split_column
+
+SampleFile = Callable[[str], Path]
+MS = 1_000_000
+
+
+def write(folder: Path, text: str, *, encoding: str = "utf-8") -> Path:
+    path = folder / "capture.csv"
+    path.write_bytes(text.encode(encoding))
+    return path
+
+
+def test_that_a_plain_column_of_milliseconds_is_read(tmp_path: Path) -> None:
+    capture = read_frame_times(write(tmp_path, "16.6\n17\n 16.700001 \n"))
+    assert capture.frame_times_ns == (16_600_000, 17_000_000, 16_700_001)
+    assert capture.column == "column 1"
+    assert capture.stream == ""
+    assert capture.skipped == 0
+
+
+def test_that_a_column_with_a_name_and_a_mark_of_encoding_is_read(tmp_path: Path) -> None:
+    path = write(tmp_path, "\ufeffframetime\r\n16.6\r\n17.1\r\n")
+    assert read_frame_times(path).frame_times_ns == (16_600_000, 17_100_000)
+
+
+def test_that_names_repeated_between_captures_are_no_frames(tmp_path: Path) -> None:
+    capture = read_frame_times(write(tmp_path, "frametime,x\n16.5,a\nframetime,x\n17.5,b\n"))
+    assert capture.frame_times_ns == (16_500_000, 17_500_000)
+    assert capture.skipped == 0
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "latin-1"])
+def test_that_other_encodings_are_read(tmp_path: Path, encoding: str) -> None:
+    path = write(tmp_path, "Gerät,FrameTime\nä,16.5\n", encoding=encoding)
+    assert read_frame_times(path).frame_times_ns == (16_500_000,)
+
+
+PRESENTMON = """\
+Application,ProcessID,SwapChainAddress,TimeInSeconds,MsBetweenPresents,MsInPresentAPI
+game.exe,10,0xA,0.01,16.5,0.1
+dwm.exe,4,0xB,0.02,33.25,0.1
+game.exe,10,0xA,0.03,NA,0.1
+game.exe,10,0xA,0.05,17.5,0.1
+game.exe,10,0xC,0.05,99,0.1
+"""
+
+
+def test_that_the_stream_with_the_most_frames_is_read_and_named(tmp_path: Path) -> None:
+    capture = read_frame_times(write(tmp_path, PRESENTMON))
+    assert capture.frame_times_ns == (16_500_000, 17_500_000)
+    assert capture.stream == "game.exe (process 10, swap chain 0xA)"
+    assert capture.skipped == 1
+    assert capture.notes == (
+        (
+            "Read game.exe (process 10, swap chain 0xA) with 2 frames, one of 3 streams. Left out: "
+            "dwm.exe (process 4, swap chain 0xB) with 1, "
+            "game.exe (process 10, swap chain 0xC) with 1."
+        ),
+        "1 row has no value and was left out.",
+    )
+
+
+def test_that_another_stream_can_be_chosen(tmp_path: Path) -> None:
+    path = write(tmp_path, PRESENTMON)
+    assert read_frame_times(path, stream="DWM").frame_times_ns == (33_250_000,)
+    assert read_frame_times(path, stream="0xc").frame_times_ns == (99 * MS,)
+    with pytest.raises(CaptureError, match=r"more than one stream “game”\. Its streams are game"):
+        read_frame_times(path, stream="game")
+    with pytest.raises(CaptureError, match="no stream “chrome”"):
+        read_frame_times(path, stream="chrome")
+
+
+def test_that_a_column_is_chosen_by_name_in_any_case_or_by_number(tmp_path: Path) -> None:
+    path = write(tmp_path, PRESENTMON)
+    assert read_frame_times(path, "msinpresentapi").column == "MsInPresentAPI"
+    assert read_frame_times(path, "ms in present API").column == "MsInPresentAPI"
+    assert read_frame_times(path, "6").column == "MsInPresentAPI"
+
+
+def test_that_an_unknown_column_lists_those_there_are(tmp_path: Path) -> None:
+    path = write(tmp_path, PRESENTMON)
+    for wanted in ("nonsense", "7", "0"):
+        with pytest.raises(
+            CaptureError, match=rf"no column “{wanted}”\. Its columns are Application, ProcessID"
+        ):
+            read_frame_times(path, wanted)
+
+
+def test_that_columns_of_instants_and_ticks_are_refused(tmp_path: Path) -> None:
+    path = write(tmp_path, "TimeInQPC,CPUStartTime,FrameTime\n1857900376640,5.1,16.5\n")
+    with pytest.raises(CaptureError, match="counts ticks of the processor"):
+        read_frame_times(path, "TimeInQPC")
+    with pytest.raises(CaptureError, match="says when frames were"):
+        read_frame_times(path, "CPUStartTime")
+    assert read_frame_times(path).frame_times_ns == (16_500_000,)
+
+
+def test_that_old_capframex_lines_are_passed_over(tmp_path: Path) -> None:
+    comments = '//GameName=re2.exe\n//Comment="a, b\n\n'
+    rows = "Application,MsBetweenPresents\nre2.exe,\nre2.exe,3.387\n"
+    capture = read_frame_times(write(tmp_path, comments + rows))
+    assert capture.frame_times_ns == (3_387_000,)
+    assert capture.skipped == 1
+
+
+MANGOHUD = "os,cpu,gpu,ram,kernel,driver,cpuscheduler\nDebian,Ryzen,RX,32,6.1,Mesa,performance\n"
+
+
+def test_that_mangohud_logs_are_read_below_their_lines_about_the_machine(tmp_path: Path) -> None:
+    text = MANGOHUD + "fps,frametime,cpu_load,elapsed\n60,16.6,30,16600000\n50,20,30,36600000\n"
+    capture = read_frame_times(write(tmp_path, text))
+    assert capture.frame_times_ns == (16_600_000, 20 * MS)
+    assert capture.notes == ()
+
+
+def test_that_mangohud_microseconds_of_2021_are_told_from_milliseconds(tmp_path: Path) -> None:
+    text = MANGOHUD + "fps,frametime,elapsed\n60,16600,16600000\n50,20000,36600000\n"
+    assert read_frame_times(write(tmp_path, text)).frame_times_ns == (16_600_000, 20 * MS)
+
+
+def test_that_mangohud_samples_are_said_to_be_samples(tmp_path: Path) -> None:
+    text = MANGOHUD + "fps,frametime,elapsed\n60,16.6,100000000\n50,20,200000000\n60,16,300000000\n"
+    (note,) = read_frame_times(write(tmp_path, text)).notes
+    assert "samples, not every frame" in note
+
+
+def test_that_a_row_still_being_written_is_left_out(tmp_path: Path) -> None:
+    capture = read_frame_times(write(tmp_path, MANGOHUD + "fps,frametime\n60,16.6\n60,16.7\n6"))
+    assert capture.frame_times_ns == (16_600_000, 16_700_000)
+    assert capture.skipped == 1
+    capture = read_frame_times(write(tmp_path, "frametime\n16.6\n1.2e"))
+    assert (capture.frame_times_ns, capture.skipped) == ((16_600_000,), 1)
+
+
+def test_that_frames_above_a_hundred_seconds_are_left_out_and_counted(tmp_path: Path) -> None:
+    capture = read_frame_times(write(tmp_path, "frametime\n16.6\n99700000\n"))
+    assert capture.frame_times_ns == (16_600_000,)
+    assert capture.skipped == 1
+    assert capture.notes == (
+        "Left out 1 frame above 100 s, which capturing programs write by mistake.",
+    )
+
+
+def test_that_semicolons_and_decimal_commas_are_understood(tmp_path: Path) -> None:
+    capture = read_frame_times(write(tmp_path, "Index;Frame Time (ms)\n1;16,6\n2;17,25\n"))
+    assert capture.frame_times_ns == (16_600_000, 17_250_000)
+    assert capture.column == "Frame Time (ms)"
+
+
+def test_that_frameview_values_with_blanks_are_read(tmp_path: Path) -> None:
+    text = "Application,MsBetweenPresents,MsPCLatency\ngame.exe, 16.5, 45998.1\ngame.exe, NA,NA\n"
+    capture = read_frame_times(write(tmp_path, text))
+    assert (capture.frame_times_ns, capture.skipped) == ((16_500_000,), 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "cell", "expected_ns"),
+    [
+        ("work_ns", "1500", 1_500),
+        ("work_us", "1.5", 1_500),
+        ("work (µs)", "2", 2_000),
+        ("work [ms]", "2", 2 * MS),
+        ("work_s", "0.25", 250 * MS),
+        ("work", "2", 2 * MS),
+        ("thoughts", "2", 2 * MS),
+    ],
+)
+def test_that_the_unit_in_a_name_is_heeded(
+    tmp_path: Path, name: str, cell: str, expected_ns: int
+) -> None:
+    path = write(tmp_path, f"{name}\n{cell}\n")
+    assert read_frame_times(path, name).frame_times_ns == (expected_ns,)
+
+
+def test_that_milliseconds_become_nanoseconds_without_an_error_of_floats(tmp_path: Path) -> None:
+    capture = read_frame_times(write(tmp_path, "ms\n100.06489999999999\n0.0000005\n1e1\n"))
+    assert capture.frame_times_ns == (100_064_900, 0, 10 * MS)
+
+
+def test_that_an_only_column_of_milliseconds_is_found_by_its_unit(tmp_path: Path) -> None:
+    text = "step,temperature,render_ms,time_s\n1,50,4.5,0.1\n2,51,4.75,0.2\n"
+    capture = read_frame_times(write(tmp_path, text))
+    assert (capture.column, capture.frame_times_ns) == ("render_ms", (4_500_000, 4_750_000))
+
+
+def test_that_several_possible_columns_are_listed_to_choose_from(tmp_path: Path) -> None:
+    path = write(tmp_path, "a,b\n1,2\n")
+    with pytest.raises(CaptureError, match=r"Name the column as FILE:COLUMN\. .* are a, b\."):
+        read_frame_times(path)
+    path = write(tmp_path, "1,2\n3,4\n")
+    with pytest.raises(CaptureError, match="2 columns without names; choose one by its number"):
+        read_frame_times(path)
+    assert read_frame_times(path, "2").frame_times_ns == (2 * MS, 4 * MS)
+
+
+@pytest.mark.parametrize("cell", ["fast", "-1", "inf"])
+def test_that_a_wrong_value_is_told_with_line_and_column(tmp_path: Path, cell: str) -> None:
+    path = write(tmp_path, f"//comment\nframe,frametime\n1,16.6\n2,{cell}\n3,16.6\n")
+    with pytest.raises(CaptureError, match=rf"capture\.csv, line 4, frametime: “?{cell}"):
+        read_frame_times(path)
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b"", "is empty"),
+        (b"\n//only=comments\n", "is empty"),
+        (b",,\n,,\n", "only empty cells"),
+        (b"frametime\n", "no column of numbers"),
+        (b"frametime\nNA\n", "no column of numbers"),
+        (b'{"traceEvents": []}', "holds JSON"),
+        (b"[1, 2]", "holds JSON"),
+        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "not a text file"),
+        (b"name,kind\nx,y\n", "no column of numbers"),
+    ],
+)
+def test_that_files_without_frame_times_are_refused(
+    tmp_path: Path, content: bytes, problem: str
+) -> None:
+    path = tmp_path / "capture.csv"
+    path.write_bytes(content)
+    with pytest.raises(CaptureError, match=problem):
+        read_frame_times(path)
+
+
+def test_that_a_missing_file_and_a_folder_are_told_apart(tmp_path: Path) -> None:
+    with pytest.raises(CaptureError, match="There is no file"):
+        read_frame_times(tmp_path / "missing.csv")
+    with pytest.raises(CaptureError, match="Cannot read"):
+        read_frame_times(tmp_path)
+
+
+def test_that_file_and_column_are_told_apart(tmp_path: Path) -> None:
+    existing = tmp_path / "run:5.csv"
+    existing.write_text("1\n")
+    assert split_column("run.csv") == (Path("run.csv"), None)
+    assert split_column("run.csv:FrameTime") == (Path("run.csv"), "FrameTime")
+    assert split_column("run.csv:") == (Path("run.csv"), None)
+    assert split_column(str(existing)) == (existing, None)
+    assert split_column(f"{existing}:1") == (existing, "1")
+    assert split_column(r"C:\runs\run.csv") == (Path(r"C:\runs\run.csv"), None)
+    assert split_column(r"C:\runs\run.csv:ms") == (Path(r"C:\runs\run.csv"), "ms")
+
+
+@pytest.mark.parametrize("case", [0, 1, 2])
+def test_that_the_three_column_sets_of_one_presentmon_capture_agree(
+    sample_file: SampleFile, case: int
+) -> None:
+    current = read_frame_times(sample_file(f"presentmon/test_case_{case}.csv"))
+    second = read_frame_times(sample_file(f"presentmon/test_case_{case}_v2.csv"))
+    first = read_frame_times(sample_file(f"presentmon/test_case_{case}_v1.csv"))
+    assert [capture.column for capture in (current, second, first)] == [
+        "MsBetweenPresents",
+        "FrameTime",
+        "msBetweenPresents",
+    ]
+    # Two files hold the same frames of the same stream, the oldest set a few more presents.
+    assert current.stream == second.stream
+    assert len(current.frame_times_ns) == len(second.frame_times_ns)
+    assert set(current.frame_times_ns) <= set(first.frame_times_ns)
+    again = read_frame_times(sample_file(f"presentmon/test_case_{case}.csv"), "MsBetweenAppStart")
+    assert again.frame_times_ns == second.frame_times_ns
+
+
+@pytest.mark.parametrize(
+    ("name", "count", "first_ns"),
+    [
+        ("presentmon/third_party_csgo.csv", 4_265, 10_564_000),
+        ("capframex_csv/CapFrameXFileWithHeader.csv", 7_285, 3_387_000),
+        ("capframex_csv/PresentMonTestOutputFilename.csv", 1_171, 16_811_000),
+        ("capframex_csv/ShortFile.csv", 5, 16_811_000),
+    ],
+)
+def test_that_captures_of_one_program_are_read_whole(
+    sample_file: SampleFile, name: str, count: int, first_ns: int
+) -> None:
+    capture = read_frame_times(sample_file(name))
+    assert len(capture.frame_times_ns) == count
+    assert capture.frame_times_ns[0] == first_ns
+    assert capture.skipped == 0
+    assert capture.notes == ()
+
+
+@pytest.mark.parametrize("name", ["big_trace.json", "google_cloud_trace.json"])
+def test_that_traces_are_refused_as_captures(sample_file: SampleFile, name: str) -> None:
+    with pytest.raises(CaptureError, match="holds JSON"):
+        read_frame_times(sample_file(f"chrome_trace/{name}"))

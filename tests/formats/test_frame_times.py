@@ -1,0 +1,92 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inspector.errors import ExportError
+from inspector.formats.frame_times import FrameTimes, parse_frame_range, percentile_ns
+from inspector.trace.frame_history import FrameHistory
+from inspector.vocabulary import Phase
+
+
+@pytest.fixture
+def history() -> FrameHistory:
+    history = FrameHistory()
+    for number in range(10):
+        history.append(number * 100, 100 + number, 100, 50, 0, [number] * len(Phase))
+    return history
+
+
+def test_that_all_columns_of_a_history_are_taken(history: FrameHistory) -> None:
+    frames = FrameTimes.from_history(history)
+    assert len(frames) == 10
+    assert frames.index.tolist() == list(range(10))
+    assert frames.interval_ns.tolist() == list(range(100, 110))
+    assert frames.phases.shape == (len(Phase), 10)
+    assert frames.phases[Phase.DRAW].tolist() == list(range(10))
+
+
+def test_that_a_range_is_cut_to_the_frames_that_are_kept(history: FrameHistory) -> None:
+    assert FrameTimes.from_history(history, 3, 5).index.tolist() == [3, 4]
+    assert FrameTimes.from_history(history, 8, 99).index.tolist() == [8, 9]
+    assert len(FrameTimes.from_history(history, 20, 30)) == 0
+    history.first = 100
+    assert FrameTimes.from_history(history, 3, 102).index.tolist() == [100, 101]
+
+
+def test_that_frame_times_stay_when_the_history_grows(history: FrameHistory) -> None:
+    frames = FrameTimes.from_history(history)
+    history.append(1_000, 1, 1, 1, 0, [0] * len(Phase))
+    assert len(frames) == 10
+
+
+def test_that_an_empty_history_gives_no_frames() -> None:
+    frames = FrameTimes.from_history(FrameHistory())
+    assert len(frames) == 0
+    assert frames.phases.shape == (len(Phase), 0)
+
+
+def test_that_a_measure_names_its_column(history: FrameHistory) -> None:
+    frames = FrameTimes.from_history(history)
+    assert frames.measured("interval") is frames.interval_ns
+    assert frames.measured("busy") is frames.busy_ns
+    assert frames.measured("delta") is frames.delta_ns
+
+
+@given(
+    times=st.lists(st.integers(min_value=0, max_value=10**12), min_size=1, max_size=200),
+    percent=st.integers(min_value=0, max_value=100),
+)
+def test_that_a_percentile_is_the_nearest_rank(times: list[int], percent: int) -> None:
+    result = percentile_ns(np.array(times, dtype=np.int64), percent)
+    assert result in times
+    assert sum(time <= result for time in times) * 100 >= percent * len(times)
+    below = [time for time in times if time < result]
+    assert not below or len(below) * 100 < percent * len(times)
+
+
+def test_that_no_frames_have_no_percentile() -> None:
+    with pytest.raises(ValueError, match="0 frames"):
+        percentile_ns(np.zeros(0, dtype=np.int64), 50)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("all", (0, None)),
+        ("120:600", (120, 600)),
+        (" 5 : ", (5, None)),
+        (":60", (0, 60)),
+        (":", (0, None)),
+    ],
+)
+def test_that_ranges_are_read_as_people_write_them(
+    text: str, expected: tuple[int, int | None]
+) -> None:
+    assert parse_frame_range(text) == expected
+
+
+@pytest.mark.parametrize("text", ["", "5", "a:b", "-3:4", "1:2:3", "9:9", "9:3"])
+def test_that_other_ranges_are_refused_with_the_text(text: str) -> None:
+    with pytest.raises(ExportError, match=text or "range"):
+        parse_frame_range(text)
