@@ -18,14 +18,18 @@ if TYPE_CHECKING:
         TimeSource,
         Transport,
     )
+    from inspector.clocks.asyncio_source import AsyncioTimeSource
+    from inspector.clocks.system_source import SystemTimeSource
     from inspector.errors import InspectorError
     from inspector.frames import Director, start_loop
+    from inspector.sessions.stage import Stage
     from inspector.trace import EventLog, Timeline
     from inspector.vocabulary import Phase
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "AsyncioTimeSource",
     "Clock",
     "ClockTree",
     "Director",
@@ -35,6 +39,8 @@ __all__ = [
     "ManualTimeSource",
     "MissedTicks",
     "Phase",
+    "Stage",
+    "SystemTimeSource",
     "TimeSource",
     "Timeline",
     "Timer",
@@ -44,6 +50,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "AsyncioTimeSource": "inspector.clocks.asyncio_source",
     "Clock": "inspector.clocks",
     "ClockTree": "inspector.clocks",
     "Director": "inspector.frames",
@@ -53,6 +60,8 @@ _HOMES = {
     "ManualTimeSource": "inspector.clocks",
     "MissedTicks": "inspector.clocks",
     "Phase": "inspector.vocabulary",
+    "Stage": "inspector.sessions.stage",
+    "SystemTimeSource": "inspector.clocks.system_source",
     "TimeSource": "inspector.clocks",
     "Timeline": "inspector.trace",
     "Timer": "inspector.clocks",

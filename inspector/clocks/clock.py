@@ -419,6 +419,7 @@ class Clock(ClockNode):
             tree.record((tree.now_ns, TIMER_CLEARED, timer.id, sid, cause))
         timer.callback = None
         timer.args = ()
+        self.is_wake_doubtful = True
         self.queue.cancelled()
         return True
 

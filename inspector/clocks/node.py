@@ -9,7 +9,7 @@ entry* for it, its earliest due instant mapped through its rate.
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from inspector.clocks.queue import TimerQueue
 from inspector.clocks.rate import D, local_ns, parent_ns, reanchored
@@ -53,6 +53,8 @@ class ClockNode:
         "_on_path",
         "_rate_n",
         "_reordered",
+        "_session_shift_ns",
+        "_session_shift_version",
         "_shift_ns",
         "_stopped_since_ns",
         "_tree",
@@ -60,10 +62,13 @@ class ClockNode:
         "id",
         "is_paused",
         "is_removed",
+        "is_wake_doubtful",
         "name",
         "queue",
         "wake",
     )
+
+    is_clock: Literal[True] = True
 
     def __init__(self, tree: ClockTree, above: Clock | None, name: str, clock_id: int) -> None:
         """Make a node at rate 1, running; see ``Clock.child`` for the rest."""
@@ -80,6 +85,10 @@ class ClockNode:
         self._off = 0
         self._shift_ns: int | None = 0
         self._stopped_since_ns = 0
+        self._session_shift_ns: int | None = 0
+        self._session_shift_version = -1
+        # Whether what comes first here may be later than the wake entry says.
+        self.is_wake_doubtful = False
         # Where child wakes may not lie before: parent time of the last change of mapping.
         self._floor_ns = -NEVER
         # Order of the last resume or move: all timers of the branch count as scheduled then.
@@ -213,13 +222,15 @@ class ClockNode:
 
     def shift_to_session(self) -> int | None:
         """Return local minus session time if every rate up to the root is 1."""
-        total = 0
+        version = self._tree.version
+        if self._session_shift_version == version:
+            return self._session_shift_ns
+        total: int | None = 0
         clock: ClockNode = self
-        while clock._above is not None:
-            if clock._shift_ns is None:
-                return None
-            total += clock._shift_ns
+        while clock._above is not None and total is not None:
+            total = None if clock._shift_ns is None else total + clock._shift_ns
             clock = clock._above
+        self._session_shift_ns, self._session_shift_version = total, version
         return total
 
     def _earlier(self, due_ns: int, order: int, *, zero_delay: bool = False) -> None:
@@ -247,6 +258,7 @@ class ClockNode:
         assert above is not None
         if self.wake is not None:
             above.queue.cancelled()
+        self.is_wake_doubtful = False
         self._armed_ns = due_ns
         wake_ns = max(self.to_above_ns(due_ns), self._floor_ns)
         order = max(order, self._reordered)
@@ -261,6 +273,7 @@ class ClockNode:
             above = self._above
             assert above is not None
             above.queue.cancelled()
+            above.is_wake_doubtful = True
         self._armed_ns = NOTHING_IS_EARLIER if self._n == 0 or self.is_removed else NEVER
         self._tree.interrupt()
 
@@ -285,9 +298,12 @@ class ClockNode:
         """Return (due above, order) of what the queue holds first."""
         if head is None or self._n == 0:
             return None
-        shift = self._shift_ns
+        # Conditions instead of max(): this runs for every wake-up and every level.
+        shift, order = self._shift_ns, head[1]
         wake_ns = head[0] - shift if shift is not None else self.to_above_ns(head[0])
-        return max(wake_ns, self._floor_ns), max(head[1], self._reordered)
+        if wake_ns < self._floor_ns:  # noqa: PLR1730
+            wake_ns = self._floor_ns
+        return wake_ns, order if order > self._reordered else self._reordered  # noqa: FURB136
 
     def _reorder(self) -> None:
         """Count the timers of the branch as scheduled now, and wake for them."""
@@ -317,6 +333,7 @@ class ClockNode:
         """Note that the drain loop is inside this branch."""
         self._on_path = True
         self.wake = None
+        self.is_wake_doubtful = False
         # A new timer here may be due before what a clock below would run next.
         self._armed_ns = NEVER
 

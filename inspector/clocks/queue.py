@@ -99,11 +99,13 @@ class TimerQueue:
 
     def head(self) -> Entry | None:
         """Return the earliest entry without removing it, ``None`` when empty."""
-        run, position = self.run, self.position
-        if not self.near and position < len(run):
+        run, near, position = self.run, self.near, self.position
+        if position < len(run):
             timer = run[position]
-            if timer.callback is not None:
+            if not near and timer.callback is not None:
                 return (timer.due_ns, timer.order, timer)
+        elif near and not self._keys and _is_live(near[0]):
+            return near[0]
         return self._head_of_both()
 
     def _head_of_both(self) -> Entry | None:
@@ -259,4 +261,4 @@ class TimerQueue:
 
 def _is_live(entry: Entry) -> bool:
     item = entry[2]
-    return item.callback is not None if isinstance(item, Timer) else item.wake is entry
+    return item.wake is entry if item.is_clock else item.callback is not None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from inspector.timebase import format_duration, format_instant
 from inspector.vocabulary import TimerKind
@@ -57,6 +57,7 @@ class Timer:
 
     name = ""
     site: CallSite | None = None
+    is_clock: Literal[False] = False
     interval_ns = 0
     fired_count = 0
     kind = TimerKind.TIMEOUT

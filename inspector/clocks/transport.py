@@ -55,6 +55,7 @@ class Transport:
         self._offset_ns = 0
         self._asked_ns: int | None = None
         self._cut_ns = 0
+        self._is_finishing = False
         self._is_busy = False
         # Virtual time stands where the tree stands; a real source runs on between wakes.
         self._is_virtual = isinstance(source, ManualTimeSource)
@@ -90,6 +91,11 @@ class Transport:
         """The session instant of the next frame, ``None`` for no frames."""
         return None if self._frame_period_ns is None else self._frame_due_ns
 
+    def present_ns(self) -> int:
+        """Return session time as of now, also between two wake-ups of the source."""
+        self.tree.sync()
+        return self.tree.now_ns
+
     # ------------------------------------------------------------ run, hold
 
     def run(self) -> None:
@@ -102,10 +108,14 @@ class Transport:
         self._rearm()
 
     def hold(self) -> None:
-        """Let session time stand still."""
+        """Let session time stand still, once everything due by now has been called.
+
+        Inside a callback, and right after a wake-up, it stands still where it is.
+        """
+        if not (self._is_busy or self._is_finishing or self._is_virtual):
+            self._wake()
         if not self._is_running:
             return
-        self._follow_source()
         self._is_running = False
         self.tree.present = None
         self.source.set_wake(None)
@@ -181,6 +191,8 @@ class Transport:
                 return
             self._run_frame()
             self._frame_due_ns = max(self._frame_due_ns, tree.now_ns) + period_ns
+            if tree.is_halted:
+                return
             period_ns = self._frame_period_ns
         tree.run_to(target_ns)
 
@@ -203,8 +215,7 @@ class Transport:
             self._is_busy = False
             # A callback may have jumped beyond what was asked for.
             self._offset_ns = self.tree.now_ns - self.source.now_ns()
-        if self.on_wake_done is not None:
-            self.on_wake_done()
+        self._finish_wake()
 
     def _jump(self, delta_ns: int) -> None:
         if self._is_running:
@@ -238,10 +249,17 @@ class Transport:
                 self._frame_due_ns += (missed + 1) * period_ns
         finally:
             self._is_busy = False
-            tree.present = present
-        if self.on_wake_done is not None:
-            self.on_wake_done()
+            tree.present = present if self._is_running else None
+        self._finish_wake()
         self._rearm()
+
+    def _finish_wake(self) -> None:
+        if self.on_wake_done is not None:
+            self._is_finishing = True
+            try:
+                self.on_wake_done()
+            finally:
+                self._is_finishing = False
 
     def _rearm(self) -> None:
         """Ask the source to wake us for whatever is due first."""

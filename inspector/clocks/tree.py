@@ -11,7 +11,7 @@ from inspector.clocks.failures import CALLBACK_ERRORS, CallbackFailure, EndlessI
 from inspector.clocks.queue import BUCKET_SHIFT, TimerQueue
 from inspector.clocks.timer import Interval, Timer, label_of
 from inspector.timebase import format_instant
-from inspector.vocabulary import CALLBACK_FAILED, NEVER, TICKS_MISSED, TIMER_FIRED
+from inspector.vocabulary import CALLBACK_FAILED, NEVER, TICKS_MISSED, TIMER_FIRED, TimerKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from inspector.vocabulary import RawEvent
 
 logger = logging.getLogger(__name__)
+
+_INTERVAL_BURST = TimerKind.INTERVAL_BURST
 
 #: How many timers may be set and called within one instant before it is called endless.
 ENDLESS_LIMIT = 100_000
@@ -268,7 +270,7 @@ class ClockTree:
         try:
             while True:
                 head = clock.queue.head()
-                if clock.wake_for(head) != wake[:2]:
+                if clock.is_wake_doubtful and clock.wake_for(head) != wake[:2]:
                     # Left behind by a cancelled timer: correct it and look again.
                     clock.rearm()
                     return
@@ -335,7 +337,7 @@ class ClockTree:
                 args = timer.args
                 if timer.interval_ns:
                     next_ns = due_ns + timer.interval_ns
-                    if late_ns and timer.kind:
+                    if late_ns and timer.kind is not _INTERVAL_BURST:
                         next_ns = self._next_due_late(timer, at_ns + late_ns)
                     timer.fired_count += 1  # type: ignore[misc]
                     timer.due_ns = next_ns
@@ -417,6 +419,7 @@ class ClockTree:
         else:
             next_ns = NEVER
             timer.callback = timer.args = None
+            clock.is_wake_doubtful = True
             clock.queue.cancelled()
         if self.record is not None:
             self.record((self.now_ns, TIMER_FIRED, timer.id, late_ns, next_ns))

@@ -254,3 +254,35 @@ def test_that_a_manual_source_runs_frames_and_timers_in_due_order() -> None:
         ("timer", 20),
         ("frame", 20),
     ]
+
+
+def test_that_holding_calls_what_was_due_before_it(world: World) -> None:
+    world.transport.run()
+    world.tree.root.set_timeout_ns(10 * MS, world.note, "a")
+    world.source.now += 12 * MS
+
+    world.transport.hold()
+
+    assert world.calls == [("a", 10)]
+    assert world.transport.present_ns() == 12 * MS
+
+
+def test_that_a_callback_can_hold_and_time_stands_still_at_once(world: World) -> None:
+    world.transport.run()
+    world.tree.root.set_timeout_ns(10 * MS, world.transport.hold)
+
+    world.source.wake_at(world.start + 11 * MS)
+    world.source.now += 500 * MS
+
+    assert not world.transport.is_running
+    assert world.source.wake_ns is None
+    assert world.tree.root.time_ns == 11 * MS
+
+
+def test_that_halting_in_a_frame_ends_a_step(world: World) -> None:
+    world.transport.frame_period_ns = 10 * MS
+    world.transport.on_frame = lambda _interval, _cut: world.tree.halt()
+
+    world.transport.step_ns(50 * MS)
+
+    assert world.tree.now_ns == 10 * MS

@@ -1,0 +1,215 @@
+"""Whether a window can be opened here: a display, Qt's system libraries, a Qt that works.
+
+Qt itself answers these questions by ending the process. So they are asked first,
+and a no becomes a sentence that says what to do. ``python -m inspector.environment``
+prints the missing Debian packages, a line each.
+"""
+
+import ctypes
+import os
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from inspector.errors import InspectorError
+from inspector.exit_codes import ExitCode
+
+
+class EnvironmentProblemError(InspectorError):
+    """No window can be opened here; the message says why and what to do.
+
+    Attributes:
+        exit_code: What the command ends with.
+    """
+
+    def __init__(self, message: str, exit_code: ExitCode = ExitCode.BAD_ENVIRONMENT) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
+
+
+@dataclass(frozen=True, slots=True)
+class SystemLibrary:
+    """A shared library that Qt takes from the system, and the Debian package that has it."""
+
+    file: str
+    package: str
+
+
+# What QtCore, QtGui, QtWidgets and QtSvg of PySide6 6.8 to 6.12 link to, beyond the C library.
+QT_LIBRARIES = (
+    SystemLibrary("libEGL.so.1", "libegl1"),
+    SystemLibrary("libGL.so.1", "libgl1"),
+    SystemLibrary("libX11.so.6", "libx11-6"),
+    SystemLibrary("libdbus-1.so.3", "libdbus-1-3"),
+    SystemLibrary("libfontconfig.so.1", "libfontconfig1"),
+    SystemLibrary("libfreetype.so.6", "libfreetype6"),
+    SystemLibrary("libglib-2.0.so.0", "libglib2.0-0"),
+    SystemLibrary("libgthread-2.0.so.0", "libglib2.0-0"),
+    SystemLibrary("libxkbcommon.so.0", "libxkbcommon0"),
+)
+# What its plugin for X11 links to as well.
+X11_LIBRARIES = (
+    SystemLibrary("libX11-xcb.so.1", "libx11-xcb1"),
+    SystemLibrary("libxcb-cursor.so.0", "libxcb-cursor0"),
+    SystemLibrary("libxcb-icccm.so.4", "libxcb-icccm4"),
+    SystemLibrary("libxcb-image.so.0", "libxcb-image0"),
+    SystemLibrary("libxcb-keysyms.so.1", "libxcb-keysyms1"),
+    SystemLibrary("libxcb-randr.so.0", "libxcb-randr0"),
+    SystemLibrary("libxcb-render-util.so.0", "libxcb-render-util0"),
+    SystemLibrary("libxcb-render.so.0", "libxcb-render0"),
+    SystemLibrary("libxcb-shape.so.0", "libxcb-shape0"),
+    SystemLibrary("libxcb-shm.so.0", "libxcb-shm0"),
+    SystemLibrary("libxcb-sync.so.1", "libxcb-sync1"),
+    SystemLibrary("libxcb-util.so.1", "libxcb-util1"),
+    SystemLibrary("libxcb-xfixes.so.0", "libxcb-xfixes0"),
+    SystemLibrary("libxcb-xkb.so.1", "libxcb-xkb1"),
+    SystemLibrary("libxcb.so.1", "libxcb1"),
+    SystemLibrary("libxkbcommon-x11.so.0", "libxkbcommon-x11-0"),
+)
+# And its plugin for Wayland; without it, Qt goes through X11 there too.
+WAYLAND_LIBRARIES = (
+    SystemLibrary("libwayland-client.so.0", "libwayland-client0"),
+    SystemLibrary("libwayland-cursor.so.0", "libwayland-cursor0"),
+)
+
+_APT_GET = Path("/usr/bin/apt-get")
+_NO_DISPLAY = (
+    "No window can be opened, because {reason}; "
+    "`timeline-inspector run`, `export` and `scenes` need none."
+)
+
+
+def check_display(environment: Mapping[str, str]) -> None:
+    """Return if a window can be shown; Windows and macOS always can.
+
+    Args:
+        environment: The environment variables that Qt will see.
+
+    Raises:
+        EnvironmentProblemError: There is no display, it does not answer, or the
+            libraries to talk to it are missing.
+    """
+    if sys.platform != "linux":
+        return
+    asked = [name.partition(":")[0] for name in environment.get("QT_QPA_PLATFORM", "").split(";")]
+    asked = [name for name in asked if name]
+    if any(name != "xcb" and not name.startswith("wayland") for name in asked):
+        return
+    if asked != ["xcb"] and _wayland_answers(environment):
+        return
+    if not environment.get("DISPLAY"):
+        raise EnvironmentProblemError(
+            _NO_DISPLAY.format(reason="neither DISPLAY nor WAYLAND_DISPLAY names a display"),
+            ExitCode.NO_DISPLAY,
+        )
+    if missing_libraries(X11_LIBRARIES):
+        missing = missing_libraries(QT_LIBRARIES + X11_LIBRARIES)
+        raise EnvironmentProblemError(_libraries_sentence(missing))
+    if not _x11_answers():
+        raise EnvironmentProblemError(
+            _NO_DISPLAY.format(reason=f"the display {environment['DISPLAY']} does not answer"),
+            ExitCode.NO_DISPLAY,
+        )
+
+
+def check_qt(pyside_version: str, python_version: tuple[int, int]) -> None:
+    """Return if this PySide6 works with this Python.
+
+    Raises:
+        EnvironmentProblemError: They are known not to.
+    """
+    version = tuple(int(part) for part in pyside_version.split(".")[:3] if part.isdigit())
+    python = f"{python_version[0]}.{python_version[1]}"
+    if version >= (6, 12) and python_version < (3, 12):
+        raise EnvironmentProblemError(
+            f"PySide6 {pyside_version} makes Python {python} abort after a few thousand calls; "
+            "use Python 3.12 or newer, or run: "
+            f"{sys.executable} -m pip install 'PySide6-Essentials>=6.8,!=6.9.1,<6.12'"
+        )
+    if version == (6, 9, 1):
+        raise EnvironmentProblemError(
+            f"PySide6 {pyside_version} does not work with pyqtgraph; run: "
+            f"{sys.executable} -m pip install 'PySide6-Essentials>=6.8,!=6.9.1'"
+        )
+
+
+def qt_import_problem(error: ImportError) -> EnvironmentProblemError | None:
+    """Return what to tell the user when importing the window failed with ``error``.
+
+    ``None`` when that is not about the environment but a fault in the program.
+    """
+    if isinstance(error, ModuleNotFoundError):
+        missing = (error.name or "").partition(".")[0]
+        if missing not in {"PySide6", "shiboken6", "pyqtgraph", "numpy", "msgspec", "platformdirs"}:
+            return None
+        return EnvironmentProblemError(
+            f"The window needs {missing}, which is not installed; run: "
+            f"{sys.executable} -m pip install timeline-inspector"
+        )
+    if "cannot open shared object file" not in str(error):
+        return None
+    libraries = missing_libraries(QT_LIBRARIES)
+    if not libraries:
+        return EnvironmentProblemError(f"Qt needs a system library that is missing: {error}.")
+    return EnvironmentProblemError(_libraries_sentence(libraries))
+
+
+def missing_libraries(libraries: Iterable[SystemLibrary]) -> list[SystemLibrary]:
+    """Return those of ``libraries`` that cannot be loaded here; on Linux only."""
+    if sys.platform != "linux":
+        return []
+    return [library for library in libraries if not _loads(library.file)]
+
+
+def install_command(libraries: Iterable[SystemLibrary]) -> str:
+    """Return the command that installs ``libraries`` on Debian and Ubuntu."""
+    packages = " ".join(sorted({library.package for library in libraries}))
+    return f"sudo apt-get install --no-install-recommends {packages}"
+
+
+def _libraries_sentence(libraries: list[SystemLibrary]) -> str:
+    names = ", ".join(library.file for library in libraries)
+    if _APT_GET.exists():
+        return f"Qt needs system libraries that are missing ({names}); run: " + install_command(
+            libraries
+        )
+    return f"Qt needs system libraries that are missing; please install {names}."
+
+
+def _loads(file: str) -> bool:
+    try:
+        ctypes.CDLL(file)
+    except OSError:
+        return False
+    return True
+
+
+def _wayland_answers(environment: Mapping[str, str]) -> bool:
+    name = environment.get("WAYLAND_DISPLAY")
+    if not name:
+        return False
+    return (Path(environment.get("XDG_RUNTIME_DIR", "")) / name).is_socket()
+
+
+def _x11_answers() -> bool:
+    """Try the connection: Qt would abort the process if this failed."""
+    xcb = ctypes.CDLL("libxcb.so.1")
+    xcb.xcb_connect.restype = ctypes.c_void_p
+    connection = ctypes.c_void_p(xcb.xcb_connect(None, None))
+    has_error = xcb.xcb_connection_has_error(connection)
+    xcb.xcb_disconnect(connection)
+    return not has_error
+
+
+def _print_missing_packages() -> int:
+    """Print the packages; end with 1 if without them Qt cannot even be imported."""
+    required = missing_libraries(QT_LIBRARIES)
+    missing = [*required, *missing_libraries(X11_LIBRARIES + WAYLAND_LIBRARIES)]
+    for package in sorted({library.package for library in missing}):
+        sys.stdout.write(package + os.linesep)
+    return 1 if required else 0
+
+
+if __name__ == "__main__":
+    sys.exit(_print_missing_packages())

@@ -1,0 +1,25 @@
+"""The exit codes of the ``timeline-inspector`` command, in one place."""
+
+from enum import IntEnum
+
+
+class ExitCode(IntEnum):
+    """What the command's exit code means; the numbers never change.
+
+    Attributes:
+        OK: It did what was asked.
+        FAILED: A callback raised, or something could not be read or written; stderr says what.
+        USAGE: The arguments make no sense; nothing was done.
+        NO_DISPLAY: A window was asked for and there is nowhere to show it.
+        SCENE: The scene could not be loaded.
+        BAD_ENVIRONMENT: A library is missing, or one is installed that is known not to work.
+        INTERRUPTED: Stopped by Ctrl+C (128 + SIGINT, as shells count it).
+    """
+
+    OK = 0
+    FAILED = 1
+    USAGE = 2
+    NO_DISPLAY = 3
+    SCENE = 4
+    BAD_ENVIRONMENT = 5
+    INTERRUPTED = 130

@@ -1,0 +1,350 @@
+"""What the commands ``run`` and ``export`` do, once their arguments are understood."""
+
+from __future__ import annotations
+
+import json
+from argparse import Namespace
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from fractions import Fraction
+from pathlib import Path
+from time import perf_counter_ns
+from typing import TextIO
+
+from inspector import __version__
+from inspector.clocks.system_source import SystemTimeSource
+from inspector.errors import CaptureError, ExportError
+from inspector.exit_codes import ExitCode
+from inspector.formats.captures import read_frame_times, split_column
+from inspector.formats.export import check_export, export_frames
+from inspector.formats.frame_times import (
+    FrameTimes,
+    Measure,
+    Provenance,
+    parse_frame_range,
+)
+from inspector.formats.options import DEFAULT_BUDGETS_MS, ExportOptions
+from inspector.sessions.commands import Run, SetRate
+from inspector.sessions.frame_files import read_frame_file
+from inspector.sessions.hosted import HostedSession
+from inspector.sessions.run_report import (
+    RunReport,
+    clock_lines,
+    over_budget,
+    report_text,
+    report_values,
+    spread,
+)
+from inspector.sessions.scene import find_scene
+from inspector.sessions.timer_tally import TimerTally
+from inspector.sessions.virtual_run import VirtualRun, run_frame_times, run_virtual
+from inspector.sessions.virtual_source import VirtualTimeSource
+from inspector.timebase import NS_PER_SECOND, format_duration
+
+_DEFAULT_STEP_NS = Fraction(NS_PER_SECOND, 60)
+_SLICE_NS = 50_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """How time passes in a run.
+
+    Attributes:
+        text: In words.
+        is_real: Whether the computer's clock drives it.
+        run: Runs a session; is given something to call with the share that is done.
+    """
+
+    text: str
+    is_real: bool
+    run: Callable[[HostedSession, Callable[[float], None]], VirtualRun]
+
+
+def run_scene(options: Namespace, out: TextIO, err: TextIO) -> int:
+    """Run a scene without a window, print what it came to and export its frame times.
+
+    Returns:
+        The exit code.
+
+    Raises:
+        SceneError: The scene could not be loaded.
+        InspectorError: Something could not be read or written.
+    """
+    for path in options.export:
+        check_export(path)
+    start, stop = parse_frame_range(options.range)
+    way = _way(options, err)
+    # Looked at before the run, so that nobody waits for it in vain.
+    _graph_options(options, "interval")
+    source = SystemTimeSource() if way.is_real else VirtualTimeSource()
+    session = HostedSession(
+        find_scene(options.scene), source, failure_policy=options.failure_policy, autorun=False
+    )
+    try:
+        if session.problem is not None:
+            raise session.problem
+        if options.rate is not None:
+            session.refresh()
+            session.submit(SetRate(session.timeline.root_id or 0, options.rate))
+        tally = TimerTally(session.log)
+        progress = _Progress(err)
+
+        def follow(done: float) -> None:
+            tally.update()
+            progress.show(done)
+
+        try:
+            run = way.run(session, follow)
+        finally:
+            progress.clear()
+        report = _report(session, tally, run, way, options.budget)
+        if options.json:
+            text = json.dumps(report_values(report), ensure_ascii=False, indent=2)
+            out.write(f"{text}\n")
+        elif not options.quiet:
+            out.write(f"{report_text(report, most_timers=options.timers)}\n")
+        frames = FrameTimes.from_history(session.timeline.frames, start, stop)
+        provenance = Provenance(
+            session.title, datetime.now(UTC), __version__, way.text, session.frame_rate
+        )
+        graph = _graph_options(options, _worth_plotting(frames))
+        is_silent = options.json or options.quiet
+        _export(options.export, frames, provenance, graph, None if is_silent else out)
+        return _judge(report, session.status.message, err)
+    finally:
+        session.close()
+
+
+def export_file(options: Namespace, out: TextIO, err: TextIO) -> int:
+    """Draw frame times that were recorded before.
+
+    Returns:
+        The exit code.
+
+    Raises:
+        InspectorError: Something could not be read or written.
+    """
+    for path in options.output:
+        check_export(path)
+    start, stop = parse_frame_range(options.range)
+    path, column = split_column(options.file)
+    read = read_frame_file(path, column, version=__version__)
+    err.writelines(f"timeline-inspector: {note}\n" for note in read.notes)
+    if not read.has_work and (options.measure == "busy" or options.stacked):
+        message = f"{path} says nothing about the time spent in callbacks. Use --measure interval."
+        raise CaptureError(message)
+    chosen = slice(start, stop)
+    whole = read.frames
+    frames = FrameTimes(
+        index=whole.index[chosen],
+        at_ns=whole.at_ns[chosen],
+        interval_ns=whole.interval_ns[chosen],
+        delta_ns=whole.delta_ns[chosen],
+        busy_ns=whole.busy_ns[chosen],
+        phases=whole.phases[:, chosen],
+    )
+    measure = _worth_plotting(frames) if read.has_work else "interval"
+    graph = _graph_options(options, measure)
+    _export(options.output, frames, read.provenance, graph, out)
+    return ExitCode.OK
+
+
+# ------------------------------------------------------------------ ways to run
+
+
+def _way(options: Namespace, err: TextIO) -> _Way:
+    frames, duration_ns = options.frames, options.seconds
+    if options.frame_times is not None:
+        return _capture_way(options, err)
+    if options.real_time:
+        return _Way(
+            "in real time",
+            is_real=True,
+            run=lambda session, follow: _run_real(session, frames, duration_ns, follow),
+        )
+    step_ns = options.dt or _DEFAULT_STEP_NS
+    seconds = step_ns / NS_PER_SECOND
+    step = str(seconds) if seconds.numerator == 1 else format_duration(round(step_ns))
+    unit = " s" if seconds.numerator == 1 else ""
+    return _Way(
+        f"virtual time, dt {step}{unit}",
+        is_real=False,
+        run=lambda session, follow: run_virtual(
+            session, frames=frames, duration_ns=duration_ns, dt_ns=step_ns, on_progress=follow
+        ),
+    )
+
+
+def _capture_way(options: Namespace, err: TextIO) -> _Way:
+    path, column = split_column(options.frame_times)
+    capture = read_frame_times(path, column)
+    err.writelines(f"timeline-inspector: {note}\n" for note in capture.notes)
+    return _Way(
+        f"frame times of {path.name} ({capture.column})",
+        is_real=False,
+        run=lambda session, follow: run_frame_times(
+            session,
+            capture.frame_times_ns,
+            frames=options.frames,
+            duration_ns=options.seconds,
+            on_progress=follow,
+        ),
+    )
+
+
+def _run_real(
+    session: HostedSession,
+    frames: int | None,
+    duration_ns: int | None,
+    on_progress: Callable[[float], None],
+) -> VirtualRun:
+    """Run on the computer's clock, in slices, so that the log is read meanwhile."""
+    source = session.source
+    if not isinstance(source, SystemTimeSource):
+        message = f"a run in real time needs the computer's clock, not {source!r}"
+        raise TypeError(message)
+    begun_ns = perf_counter_ns()
+    session.submit(Run())
+    is_complete = True
+    while frames is None or session.frames_run < frames:
+        if not session.is_running:
+            is_complete = False
+            break
+        left_ns = _SLICE_NS if duration_ns is None else duration_ns - session.session_ns
+        if left_ns <= 0:
+            break
+        if frames is not None:
+            # Up to the last frame that is wanted, and not beyond.
+            left_ns = min(left_ns, _until_frame(session, frames - session.frames_run))
+        source.run(source.now_ns() + min(left_ns, _SLICE_NS))
+        session.refresh()
+        done = session.frames_run / frames if frames else session.session_ns / (duration_ns or 1)
+        on_progress(min(done, 1.0))
+    session.hold()
+    session.refresh()
+    on_progress(1.0)
+    took_ns = perf_counter_ns() - begun_ns
+    return VirtualRun(session.frames_run, session.session_ns, took_ns, is_complete)
+
+
+def _until_frame(session: HostedSession, count: int) -> int:
+    return max(1, round((count - Fraction(1, 2)) * NS_PER_SECOND / session.frame_rate))
+
+
+# ------------------------------------------------------------- what it came to
+
+
+def _worth_plotting(frames: FrameTimes) -> Measure:
+    """Return the interval if it varies; on virtual time it may be the same throughout."""
+    times_ns = frames.interval_ns
+    varies = len(times_ns) == 0 or int(times_ns.max() - times_ns.min()) > 1
+    return "interval" if varies else "busy"
+
+
+def _graph_options(options: Namespace, measure: Measure) -> ExportOptions:
+    width_pt, height_pt = options.size
+    try:
+        return ExportOptions(
+            title=options.title,
+            measure=options.measure or measure,
+            budgets_ms=tuple(options.budget) if options.budget else DEFAULT_BUDGETS_MS,
+            stacked=options.stacked,
+            theme=options.theme,
+            width_pt=width_pt,
+            height_pt=height_pt,
+            dots_per_inch=options.dpi,
+        )
+    except ValueError as error:
+        text = str(error)
+        message = f"{text[:1].upper()}{text[1:]}."
+        raise ExportError(message) from None
+
+
+def _report(
+    session: HostedSession,
+    tally: TimerTally,
+    run: VirtualRun,
+    way: _Way,
+    budgets_ms: list[float] | None,
+) -> RunReport:
+    tally.update()
+    timeline = session.timeline
+    frames = FrameTimes.from_history(timeline.frames)
+    return RunReport(
+        title=session.title,
+        scene=str(session.scene_path),
+        how=way.text,
+        is_complete=run.is_complete,
+        frames=run.frames,
+        session_ns=run.session_ns,
+        took_ns=run.took_ns,
+        interval=spread(frames.interval_ns),
+        busy=spread(frames.busy_ns),
+        over_budget=over_budget(frames, budgets_ms or [float(1000 / session.frame_rate)]),
+        clocks=clock_lines(timeline, tally),
+        timers=tuple(tally.counts(timeline, is_complete=run.is_complete)),
+        failures=tuple(timeline.failures),
+        commands_refused=tuple(
+            f"Could not {record.text}: {record.refusal}"
+            for record in timeline.commands
+            if record.refusal
+        ),
+        lost_events=tally.lost,
+    )
+
+
+def _export(
+    paths: list[Path],
+    frames: FrameTimes,
+    provenance: Provenance,
+    graph: ExportOptions,
+    out: TextIO | None,
+) -> None:
+    for path in paths:
+        export_frames(frames, provenance, graph, path)
+        if out is not None:
+            out.write(f"wrote {path} ({len(frames):,} frames)\n")
+
+
+def _judge(report: RunReport, status: str, err: TextIO) -> int:
+    """Say what went wrong, if anything did; return the exit code."""
+    if report.failures:
+        first = report.failures[0]
+        what = first.traceback.strip().rpartition("\n")[2]
+        count = len(report.failures)
+        times = "" if count == 1 else f"{count:,} callbacks failed, first of all "
+        verb = " failed" if count == 1 else ""
+        stopped = "" if report.is_complete else " The scene was stopped there."
+        err.write(f"timeline-inspector: {times}“{first.label}”{verb} with {what}.{stopped}\n")
+        return ExitCode.FAILED
+    if not report.is_complete:
+        err.write(f"timeline-inspector: The run ended early. {status}\n")
+        return ExitCode.FAILED
+    return ExitCode.OK
+
+
+class _Progress:
+    """One line on stderr that says how far it is, if somebody is looking."""
+
+    def __init__(self, err: TextIO) -> None:
+        self._err = err
+        self._is_shown = err.isatty()
+        self._began_ns = perf_counter_ns()
+        self._width = 0
+
+    def show(self, done: float) -> None:
+        if not self._is_shown:
+            return
+        took_ns = perf_counter_ns() - self._began_ns
+        text = f"{done:4.0%}"
+        if done > 0.01:  # noqa: PLR2004 - earlier than that it is a guess
+            text += f"  {format_duration(round(took_ns * (1 - done) / done))} left"
+        self._err.write(f"\r{text.ljust(self._width)}")
+        self._err.flush()
+        self._width = len(text)
+
+    def clear(self) -> None:
+        if self._width:
+            self._err.write("\r" + " " * self._width + "\r")
+            self._err.flush()

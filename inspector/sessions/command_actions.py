@@ -1,0 +1,159 @@
+"""What each command does to a hosted scene, and why it may be refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import TYPE_CHECKING, TypeVar
+
+from inspector.clocks.rate import rate_numerator
+from inspector.errors import CommandError
+from inspector.sessions.commands import (
+    MAX_STEP_FRAMES,
+    AddMark,
+    ClearTimer,
+    Command,
+    FireTimer,
+    Hold,
+    PauseClock,
+    ResumeClock,
+    Run,
+    SetFrameRate,
+    SetRate,
+    StepBy,
+    StepFrames,
+    StepTo,
+    StepToNextTimer,
+    clock_text,
+    command_text,
+)
+from inspector.sessions.stage import checked_frame_rate
+from inspector.timebase import MAX_NS, format_duration, format_instant
+
+if TYPE_CHECKING:
+    from inspector.clocks.clock import Clock
+    from inspector.clocks.timer import Timer
+    from inspector.sessions.hosting import Hosting
+    from inspector.trace.timeline import Timeline
+
+_T = TypeVar("_T")
+
+Action = Callable[[], object]
+
+
+def prepared_action(  # noqa: C901, PLR0911 - one case per command
+    command: Command, number: int, hosting: Hosting, timeline: Timeline
+) -> Action:
+    """Return what carries out a command; nothing has happened when it is refused.
+
+    Args:
+        command: What was asked for.
+        number: Number of the command, the cause in the events that follow from it.
+        hosting: The scene.
+        timeline: Its state, for what timers and clocks are called.
+
+    Raises:
+        CommandError: It cannot be carried out; the message says why.
+    """
+    match command:
+        case Run():
+            return hosting.transport.run
+        case Hold():
+            return hosting.transport.hold
+        case StepFrames() | StepBy() | StepTo() | StepToNextTimer():
+            return _prepared_step(command, hosting)
+        case PauseClock(clock_id):
+            clock = _clock(clock_id, hosting, timeline)
+            return lambda: clock.pause(cause=number)
+        case ResumeClock(clock_id):
+            clock = _clock(clock_id, hosting, timeline)
+            return lambda: clock.resume(cause=number)
+        case SetRate(clock_id, rate):
+            clock = _clock(clock_id, hosting, timeline)
+            _checked(rate_numerator, rate)
+            return lambda: clock.set_rate(rate, cause=number)
+        case ClearTimer(timer_id):
+            timer = _timer(timer_id, hosting, timeline)
+            return lambda: timer.clock.clear(timer, cause=number)
+        case FireTimer(timer_id):
+            timer = _timer(timer_id, hosting, timeline)
+            return lambda: timer.clock.fire_now(timer)
+        case SetFrameRate(rate):
+            exact = _checked(checked_frame_rate, rate)
+            return lambda: setattr(hosting.stage, "frame_rate", exact)
+        case AddMark(text):
+            return lambda: hosting.stage.mark(text.strip() or "mark")
+        case _:
+            message = f"A hosted scene cannot {command_text(command, timeline)}."
+            raise CommandError(message)
+
+
+def _prepared_step(  # noqa: C901 - one case per kind of step
+    command: StepFrames | StepBy | StepTo | StepToNextTimer, hosting: Hosting
+) -> Action:
+    transport, now_ns = hosting.transport, hosting.tree.now_ns
+    if transport.is_running:
+        message = "The scene is running. Hold it first."
+        raise CommandError(message)
+    match command:
+        case StepFrames(count):
+            if not 1 <= count <= MAX_STEP_FRAMES:
+                message = f"A step is 1 to {MAX_STEP_FRAMES:,} frames, not {count:,}."
+                raise CommandError(message)
+            return lambda: _step_frames(hosting, count)
+        case StepBy(duration_ns):
+            if duration_ns <= 0:
+                message = f"A step goes forward, not by {format_duration(duration_ns)}."
+                raise CommandError(message)
+            target_ns = now_ns + duration_ns
+        case StepTo(at_ns):
+            if at_ns < now_ns:
+                message = (
+                    f"{format_instant(at_ns)} has passed (it is {format_instant(now_ns)}) "
+                    "and time does not run backwards. Reload the scene to start again."
+                )
+                raise CommandError(message)
+            target_ns = at_ns
+        case StepToNextTimer():
+            due_ns = hosting.tree.next_wake_ns()
+            if due_ns is None:
+                raise CommandError(hosting.why_no_timer_is_next())
+            target_ns = max(due_ns, now_ns)
+    if target_ns > MAX_NS:
+        message = "That is beyond the 146 years that a session can last."
+        raise CommandError(message)
+    return lambda: transport.step_to_ns(target_ns)
+
+
+def _step_frames(hosting: Hosting, count: int) -> None:
+    for _ in range(count):
+        hosting.transport.step_frame()
+        if hosting.tree.is_halted:
+            break
+
+
+def _clock(clock_id: int, hosting: Hosting, timeline: Timeline) -> Clock:
+    clock = hosting.clock(clock_id)
+    if clock is None:
+        message = f"There is no {clock_text(clock_id, timeline)} any more."
+        raise CommandError(message)
+    return clock
+
+
+def _timer(timer_id: int, hosting: Hosting, timeline: Timeline) -> Timer:
+    table = timeline.timers
+    clock_id = table.row(timer_id).clock_id if timer_id in table else 0
+    timer = hosting.timer(clock_id, timer_id)
+    if timer is None:
+        message = f"Timer {timer_id} is gone: it has fired or was cleared."
+        raise CommandError(message)
+    return timer
+
+
+def _checked(check: Callable[[Fraction], _T], value: Fraction) -> _T:
+    try:
+        return check(value)
+    except ValueError as error:
+        text = str(error)
+        message = f"{text[:1].upper()}{text[1:]}."
+        raise CommandError(message) from None

@@ -1,0 +1,235 @@
+"""What a session can be told to do: immutable values, and the sentences for them.
+
+A command never changes a display. It is submitted, applied by the session at a
+frame boundary (at once while the scene is held), recorded as an event together
+with its refusal, if any, and shown when that event comes back.
+"""
+
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+from typing import TypeAlias
+
+from inspector.clocks.failures import FailurePolicy
+from inspector.clocks.rate import rate_numerator
+from inspector.timebase import format_duration, format_instant
+from inspector.trace.timeline import Timeline
+from inspector.vocabulary import rate_text
+
+#: More frames than this in one step is taken for a slip of the finger.
+MAX_STEP_FRAMES = 1_000_000
+
+
+class Capability(Enum):
+    """What a session lets people do."""
+
+    TRANSPORT = "run and hold"
+    STEP = "step"
+    PAUSE = "pause clocks"
+    RATE = "change rates"
+    TIMERS = "clear and fire timers"
+    FRAME_RATE = "change the frame rate"
+    MARK = "add marks"
+    RELOAD = "reload the scene"
+    FAILURE_POLICY = "choose what follows a failure"
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Let session time follow the time source."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """Let no session time pass, until the next step or run."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepFrames:
+    """Let ``count`` frames run, one frame period of session time apart."""
+
+    count: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class StepBy:
+    """Let ``duration_ns`` of session time pass."""
+
+    duration_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class StepToNextTimer:
+    """Let session time pass up to the instant at which the next timer fires."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepTo:
+    """Let session time pass up to ``at_ns``."""
+
+    at_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class PauseClock:
+    """Pause a branch."""
+
+    clock_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class ResumeClock:
+    """Undo a branch's own pause."""
+
+    clock_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class SetRate:
+    """Give a branch another rate."""
+
+    clock_id: int
+    rate: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class ClearTimer:
+    """Cancel a pending timer."""
+
+    timer_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class FireTimer:
+    """Call a timer now; a one-shot is used up, a repeating one keeps its schedule."""
+
+    timer_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class SetFrameRate:
+    """Change how many frames run per second of session time."""
+
+    frames_per_second: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class AddMark:
+    """Leave a note at the present instant."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reload:
+    """Build the scene anew from its file."""
+
+
+@dataclass(frozen=True, slots=True)
+class SetFailurePolicy:
+    """Choose what follows when a callback raises."""
+
+    policy: FailurePolicy
+
+
+Command: TypeAlias = (
+    Run
+    | Hold
+    | StepFrames
+    | StepBy
+    | StepToNextTimer
+    | StepTo
+    | PauseClock
+    | ResumeClock
+    | SetRate
+    | ClearTimer
+    | FireTimer
+    | SetFrameRate
+    | AddMark
+    | Reload
+    | SetFailurePolicy
+)
+
+
+def required_capability(command: Command) -> Capability:  # noqa: PLR0911 - one per kind
+    """Return what a session must be capable of to take ``command``."""
+    match command:
+        case Run() | Hold():
+            return Capability.TRANSPORT
+        case StepFrames() | StepBy() | StepToNextTimer() | StepTo():
+            return Capability.STEP
+        case PauseClock() | ResumeClock():
+            return Capability.PAUSE
+        case SetRate():
+            return Capability.RATE
+        case ClearTimer() | FireTimer():
+            return Capability.TIMERS
+        case SetFrameRate():
+            return Capability.FRAME_RATE
+        case AddMark():
+            return Capability.MARK
+        case Reload():
+            return Capability.RELOAD
+        case SetFailurePolicy():
+            return Capability.FAILURE_POLICY
+
+
+def command_text(command: Command, timeline: Timeline) -> str:  # noqa: C901, PLR0911, PLR0912
+    """Return what the command asks for, in words, with names instead of numbers."""
+    match command:
+        case Run():
+            return "run"
+        case Hold():
+            return "hold"
+        case StepFrames(count):
+            return "step 1 frame" if count == 1 else f"step {count:,} frames"
+        case StepBy(duration_ns):
+            return f"step by {format_duration(duration_ns)}"
+        case StepToNextTimer():
+            return "step to the next timer"
+        case StepTo(at_ns):
+            return f"step to {format_instant(at_ns)}"
+        case PauseClock(clock_id):
+            return f"pause {clock_text(clock_id, timeline)}"
+        case ResumeClock(clock_id):
+            return f"resume {clock_text(clock_id, timeline)}"
+        case SetRate(clock_id, rate):
+            return f"set the rate of {clock_text(clock_id, timeline)} to {_rate_text(rate)}"
+        case ClearTimer(timer_id):
+            return f"clear {timer_text(timer_id, timeline)}"
+        case FireTimer(timer_id):
+            return f"fire {timer_text(timer_id, timeline)} now"
+        case SetFrameRate(frames_per_second):
+            return f"run {_number_text(frames_per_second)} frames per second"
+        case AddMark(text):
+            return f"mark “{text}”"
+        case Reload():
+            return "reload the scene"
+        case SetFailurePolicy(policy):
+            return f"after a failure: {policy.value}"
+
+
+def clock_text(clock_id: int, timeline: Timeline) -> str:
+    """Return a clock's name in quotes, or its number when it is not known."""
+    clock = timeline.clocks.get(clock_id)
+    return f"clock {clock_id}" if clock is None else f"“{clock.name}”"
+
+
+def timer_text(timer_id: int, timeline: Timeline) -> str:
+    """Return a timer's label in quotes, or its number when it is not pending."""
+    try:
+        label = timeline.timers.row(timer_id).label
+    except KeyError:
+        return f"timer {timer_id}"
+    return f"“{label}”"
+
+
+def _rate_text(rate: Fraction) -> str:
+    try:
+        return rate_text(rate_numerator(rate))
+    except ValueError:
+        return str(rate)
+
+
+def _number_text(number: Fraction) -> str:
+    return f"{float(number):.10g}"

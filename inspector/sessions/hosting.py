@@ -1,0 +1,68 @@
+"""A scene that was built, with everything that drives it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from inspector.clocks.transport import Transport
+from inspector.clocks.tree import ClockTree
+from inspector.frames.director import Director
+from inspector.sessions.scene import Scene
+from inspector.sessions.stage import Stage
+
+if TYPE_CHECKING:
+    from inspector.clocks.clock import Clock
+    from inspector.clocks.timer import Timer
+
+_NAMES_LISTED: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Hosting:
+    """One life of a scene, from its build to the next reload.
+
+    Attributes:
+        scene: The scene itself.
+        tree: Its clocks.
+        transport: Between the time source and the clocks.
+        director: Runs its frames.
+        stage: What its ``build`` was given.
+    """
+
+    scene: Scene
+    tree: ClockTree
+    transport: Transport
+    director: Director
+    stage: Stage
+
+    def clock(self, clock_id: int) -> Clock | None:
+        """Return a clock by its number, ``None`` if it is gone."""
+        return next((clock for clock in self.tree.root.walk() if clock.id == clock_id), None)
+
+    def timer(self, clock_id: int, timer_id: int) -> Timer | None:
+        """Return a pending timer by its number, ``None`` if it is gone."""
+        clock = self.clock(clock_id)
+        pending = () if clock is None else clock.pending()
+        return next((timer for timer in pending if timer.id == timer_id), None)
+
+    def why_no_timer_is_next(self) -> str:
+        """Return a sentence on why nothing will fire, for when nothing will."""
+        stopped: dict[int, str] = {}
+        pending = 0
+        for clock in self.tree.root.walk():
+            if clock.pending_count:
+                pending += clock.pending_count
+                for reason in clock.pause_reasons():
+                    stopped.setdefault(reason.clock.id, f"“{reason.clock.name}”")
+        if not pending:
+            return "No timer is pending, so there is none to step to."
+        names = list(stopped.values())
+        others = len(names) - _NAMES_LISTED
+        listed = ", ".join(names[:_NAMES_LISTED]) + (f" and {others} more" if others > 0 else "")
+        verb = "is" if len(names) == 1 else "are"
+        waits = "timer waits" if pending == 1 else "timers wait"
+        return (
+            f"{pending:,} {waits}, but none can fire because {listed} {verb} paused "
+            "or at rate 0. Resume a branch first."
+        )

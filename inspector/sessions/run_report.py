@@ -1,0 +1,355 @@
+"""What a run came to, as text for people and as plain values for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Final
+
+from inspector.sessions.timer_tally import TimerCount, TimerTally
+from inspector.timebase import (
+    NS_PER_MS,
+    NS_PER_SECOND,
+    format_duration,
+    format_instant,
+    ns_to_seconds,
+)
+from inspector.trace.timeline import Failure, Timeline
+from inspector.vocabulary import rate_text
+
+if TYPE_CHECKING:
+    from inspector.formats.frame_times import FrameTimes, NsColumn
+
+_LISTED_FAILURES: Final = 5
+_LISTED_CLOCKS: Final = 40
+_OVER: Final = 1.05
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """How long something took over all frames: nearest-rank percentiles.
+
+    Attributes:
+        mean_ns: Arithmetic mean, rounded.
+        median_ns: Half of the frames did not take longer.
+        p99_ns: 99 % of the frames did not take longer.
+        max_ns: No frame took longer.
+    """
+
+    mean_ns: int
+    median_ns: int
+    p99_ns: int
+    max_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class ClockLine:
+    """One clock as it was at the end.
+
+    Attributes:
+        depth: How far below the root it hangs.
+        name: What people call it.
+        local_ns: Its local time.
+        rate: Its own rate.
+        effective_rate: Local seconds per session second.
+        state: ``running``, or why not.
+        pending: How many timers wait on it.
+        fired: How often its timers have fired.
+    """
+
+    depth: int
+    name: str
+    local_ns: int
+    rate: str
+    effective_rate: str
+    state: str
+    pending: int
+    fired: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunReport:
+    """Everything worth knowing about a run.
+
+    Attributes:
+        title: Title of the scene.
+        scene: Path of the scene.
+        how: How time passed.
+        is_complete: Whether the run got to its end.
+        frames: How many frames have run.
+        session_ns: How much session time has passed.
+        took_ns: How long it took.
+        interval: From frame to frame; ``None`` without a frame.
+        busy: Time spent in callbacks; ``None`` without a frame.
+        over_budget: For each budget in milliseconds, how many frames took over 5 %
+            longer.
+        clocks: All clocks, in tree order.
+        timers: What the timers did.
+        failures: Callbacks that raised.
+        commands_refused: What was refused, as sentences.
+        lost_events: Events that could not be counted.
+    """
+
+    title: str
+    scene: str
+    how: str
+    is_complete: bool
+    frames: int
+    session_ns: int
+    took_ns: int
+    interval: Spread | None
+    busy: Spread | None
+    over_budget: dict[float, int]
+    clocks: tuple[ClockLine, ...]
+    timers: tuple[TimerCount, ...]
+    failures: tuple[Failure, ...]
+    commands_refused: tuple[str, ...]
+    lost_events: int
+
+
+def spread(times_ns: NsColumn) -> Spread | None:
+    """Return the spread of frame times, ``None`` if there are none."""
+    from inspector.formats.frame_times import percentile_ns  # noqa: PLC0415 - numpy is slow
+
+    if not len(times_ns):
+        return None
+    return Spread(
+        round(float(times_ns.mean())),
+        percentile_ns(times_ns, 50),
+        percentile_ns(times_ns, 99),
+        int(times_ns.max()),
+    )
+
+
+def over_budget(frames: FrameTimes, budgets_ms: Sequence[float]) -> dict[float, int]:
+    """Return for each budget how many frames took over 5 % longer, interval or work."""
+    times_ns = frames.interval_ns.clip(min=frames.busy_ns)
+    # A frame that waits for its grid is as often a little over it as under.
+    return {ms: int((times_ns > ms * NS_PER_MS * _OVER).sum()) for ms in budgets_ms}
+
+
+def clock_lines(timeline: Timeline, tally: TimerTally) -> tuple[ClockLine, ...]:
+    """Return all clocks in tree order."""
+    if timeline.root_id is None:
+        return ()
+    fired = tally.fired_by_clock()
+    lines = []
+    for number in timeline.branch(timeline.root_id):
+        clock = timeline.clocks[number]
+        lines.append(
+            ClockLine(
+                depth=len(timeline.path(number)) - 1,
+                name=clock.name,
+                local_ns=timeline.local_ns(number),
+                rate=rate_text(clock.rate_n),
+                effective_rate=_fraction_text(float(timeline.effective_rate(number))),
+                state=_state(timeline, number),
+                pending=clock.pending,
+                fired=fired.get(number, 0),
+            )
+        )
+    return tuple(lines)
+
+
+def report_text(report: RunReport, *, most_timers: int = 20) -> str:
+    """Return the report as a page of text.
+
+    Args:
+        report: What to tell.
+        most_timers: How many lines of timers to show; those that are not exact come
+            first, then those that fired most.
+    """
+    parts = [_head(report)]
+    if report.clocks:
+        parts.append(_clock_table(report.clocks))
+    if report.timers:
+        parts.append(_timer_table(report.timers, most_timers))
+    parts.append(_closing(report))
+    return "\n\n".join(parts)
+
+
+def report_values(report: RunReport) -> dict[str, object]:
+    """Return the report as plain values, for JSON."""
+    return {
+        "title": report.title,
+        "scene": report.scene,
+        "how": report.how,
+        "is_complete": report.is_complete,
+        "frames": report.frames,
+        "session_ns": report.session_ns,
+        "took_ns": report.took_ns,
+        "interval": None if report.interval is None else asdict(report.interval),
+        "busy": None if report.busy is None else asdict(report.busy),
+        "over_budget": {f"{ms:g} ms": count for ms, count in report.over_budget.items()},
+        "clocks": [asdict(clock) for clock in report.clocks],
+        "timers": [
+            {**asdict(timer), "kind": timer.kind.text, "is_exact": timer.is_exact}
+            for timer in report.timers
+        ],
+        "failures": [asdict(failure) for failure in report.failures],
+        "commands_refused": list(report.commands_refused),
+        "lost_events": report.lost_events,
+    }
+
+
+def _head(report: RunReport) -> str:
+    passed = ns_to_seconds(report.session_ns)
+    took = report.took_ns / NS_PER_SECOND
+    faster = f", {passed / took:,.0f} times real time" if took and passed / took >= 2 else ""  # noqa: PLR2004
+    lines = [
+        report.title,
+        report.scene,
+        "",
+        f"{report.frames:,} frames in {format_instant(report.session_ns)}, {report.how}",
+        f"took {format_duration(report.took_ns)}{faster}",
+    ]
+    if report.interval is not None and report.busy is not None:
+        rows = [
+            (name, *map(_ms, (each.mean_ns, each.median_ns, each.p99_ns, each.max_ns)))
+            for name, each in (("frame time", report.interval), ("work in it", report.busy))
+        ]
+        lines += ["", table(("ms", "mean", "median", "99 %", "longest"), rows, right={1, 2, 3, 4})]
+        for ms, count in report.over_budget.items():
+            frames = "frame" if count == 1 else "frames"
+            share = f" ({count / report.frames:.1%})" if count else ""
+            lines.append(f"{count:,} {frames} over {ms:.4g} ms by more than 5 %{share}")
+    return "\n".join(lines)
+
+
+def _clock_table(clocks: Sequence[ClockLine]) -> str:
+    rows = [
+        (
+            "  " * clock.depth + clock.name,
+            format_instant(clock.local_ns),
+            clock.rate,
+            clock.effective_rate,
+            f"{clock.pending:,}",
+            f"{clock.fired:,}",
+            clock.state,
+        )
+        for clock in clocks[:_LISTED_CLOCKS]
+    ]
+    heading = ("clock", "local time", "rate", "effective", "pending", "fired", "state")
+    text = table(heading, rows, right={1, 2, 3, 4, 5})
+    more = len(clocks) - _LISTED_CLOCKS
+    return text if more <= 0 else f"{text}\n… and {more:,} more clocks"
+
+
+def _timer_table(timers: Sequence[TimerCount], most: int) -> str:
+    ordered = sorted(timers, key=lambda count: (count.is_exact, -count.fired))
+    rows = [
+        (
+            count.label,
+            count.clock,
+            _schedule(count),
+            f"{count.fired:,}",
+            "–" if count.expected is None else f"{count.expected:,}",
+            _difference(count),
+            f"{count.left_out:,}" if count.left_out else "",
+            format_duration(count.max_lateness_ns) if count.late else "",
+        )
+        for count in ordered[:most]
+    ]
+    heading = (
+        "timer",
+        "clock",
+        "schedule",
+        "fired",
+        "expected",
+        "count",
+        "left out",
+        "late at most",
+    )
+    text = table(heading, rows, right={3, 4, 6, 7})
+    rest = ordered[most:]
+    if not rest:
+        return text
+    wrong = sum(not count.is_exact for count in rest)
+    judgement = f"{wrong:,} of them not exact" if wrong else "all exact"
+    return f"{text}\n… and {len(rest):,} more, {judgement} (--timers N shows more)"
+
+
+def _closing(report: RunReport) -> str:
+    repeating = [count for count in report.timers if count.expected is not None]
+    exact = sum(count.is_exact for count in repeating)
+    lines = []
+    if repeating:
+        lines.append(f"{exact:,} of {len(repeating):,} repeating timers have their exact count.")
+    if report.lost_events:
+        lines.append(f"{report.lost_events:,} events were lost, so the counts are too low.")
+    lines.extend(report.commands_refused)
+    if report.failures:
+        times = "1 callback" if len(report.failures) == 1 else f"{len(report.failures):,} callbacks"
+        lines.append(f"{times} failed:")
+        for failure in report.failures[:_LISTED_FAILURES]:
+            what = failure.traceback.strip().rpartition("\n")[2]
+            lines.append(f"  {format_instant(failure.at_ns)}  “{failure.label}”  {what}")
+        more = len(report.failures) - _LISTED_FAILURES
+        if more > 0:
+            lines.append(f"  … and {more:,} more")
+    else:
+        lines.append("No callback failed.")
+    if not report.is_complete:
+        lines.append("The run was stopped before its end.")
+    return "\n".join(lines)
+
+
+def table(heading: Sequence[str], rows: Sequence[Sequence[str]], *, right: set[int]) -> str:
+    """Return rows under a heading, columns aligned.
+
+    Args:
+        heading: Names of the columns.
+        rows: The cells.
+        right: Columns aligned to the right.
+    """
+    widths = [max(len(line[i]) for line in (heading, *rows)) for i in range(len(heading))]
+    rule = ["─" * width for width in widths]
+    return "\n".join(
+        "  ".join(
+            cell.rjust(width) if i in right else cell.ljust(width)
+            for i, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in (heading, rule, *rows)
+    )
+
+
+def _ms(ns: int) -> str:
+    return f"{ns / NS_PER_MS:,.3f}"
+
+
+def _fraction_text(rate: float) -> str:
+    return f"{rate:.4g}"
+
+
+def _schedule(count: TimerCount) -> str:
+    if not count.interval_ns:
+        return "once" if count.timers == 1 else f"once, {count.timers:,} set"
+    policy = count.kind.text.removeprefix("interval").strip()
+    text = f"every {format_duration(count.interval_ns)}"
+    text = f"{text} {policy}" if policy else text
+    return text if count.timers == 1 else f"{text}, {count.timers:,} set"
+
+
+def _difference(count: TimerCount) -> str:
+    if count.expected is None:
+        return ""
+    forced = f", {count.forced} by hand" if count.forced else ""
+    difference = count.fired - count.forced - count.expected
+    # What a policy leaves out on purpose has a column of its own.
+    return ("exact" if count.is_exact else f"{difference:+,}") + forced
+
+
+def _state(timeline: Timeline, clock_id: int) -> str:
+    reasons = timeline.pause_reasons(clock_id)
+    if not reasons:
+        return "running"
+    reason = reasons[0]
+    since = format_instant(reason.since_ns)
+    what = "rate 0" if reason.is_rate_zero else "paused"
+    if reason.is_own:
+        return f"{what} since {since}"
+    return (
+        f"stands still: “{reason.clock_name}” has {what} since {since}"
+        if (reason.is_rate_zero)
+        else f"stands still: “{reason.clock_name}” is paused since {since}"
+    )

@@ -1,0 +1,324 @@
+"""Scene files: finding them, and loading one in isolation.
+
+A scene is a user's Python file that defines ``build(stage)``. It is imported
+under a name of its own that is used once, so that loading it again never meets
+what an earlier load left behind; the modules beside it can be imported and are
+let go with it.
+"""
+
+import ast
+import difflib
+import importlib
+import linecache
+import sys
+import traceback
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import CodeType, ModuleType
+
+from inspector.clocks.failures import CALLBACK_ERRORS
+from inspector.errors import SceneError
+from inspector.resources import resource_path
+from inspector.sessions.stage import Stage
+
+_PACKAGE_FOLDER = str(Path(__file__).resolve().parent.parent)
+_EXCERPT_LINES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class SceneFile:
+    """A scene that comes with the inspector.
+
+    Attributes:
+        path: Where it is.
+        title: The first line of its docstring, without the full stop.
+        summary: The paragraph below that: what to look at and what to try.
+    """
+
+    path: Path
+    title: str
+    summary: str
+
+
+class SceneProblem(SceneError):  # noqa: N818 - it is shown as the sentence it carries
+    """A scene that could not be loaded or built, with the place in its source.
+
+    Attributes:
+        path: The file in which it went wrong: the scene or a module beside it.
+        line: The line in it, counted from 1, or ``None`` when there is none.
+        excerpt: The lines around it, numbered, the line itself marked with ``>``.
+        traceback_text: What Python says, cut to the user's own frames.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        path: Path,
+        *,
+        line: int | None = None,
+        excerpt: str = "",
+        traceback_text: str = "",
+    ) -> None:
+        """Hold the sentence and the place."""
+        super().__init__(message)
+        self.path = path
+        self.line = line
+        self.excerpt = excerpt
+        self.traceback_text = traceback_text
+
+    @property
+    def detail(self) -> str:
+        """Place, excerpt and traceback in one text, or an empty one."""
+        place = f"{self.path}, line {self.line}" if self.line else ""
+        return "\n\n".join(part for part in (place, self.excerpt, self.traceback_text) if part)
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """A scene that was imported and can be built.
+
+    Attributes:
+        path: Its file.
+        module: What was imported.
+        known_before: Names of the modules that were there before it.
+    """
+
+    path: Path
+    module: ModuleType
+    known_before: frozenset[str]
+
+    @property
+    def docstring_title(self) -> str:
+        """The first line of the scene's docstring without its full stop, or nothing."""
+        return (self.module.__doc__ or "").strip().partition("\n")[0].rstrip(".")
+
+    def build(self, stage: Stage) -> None:
+        """Call the scene's ``build``.
+
+        Raises:
+            SceneProblem: It raised.
+        """
+        build: Callable[[Stage], object] = self.module.build
+        with _importable(self.path.parent):
+            try:
+                build(stage)
+            except CALLBACK_ERRORS as error:
+                raise _problem(self.path, "build", error) from error
+        # A callback may import a neighbour later; at the end of the path the folder
+        # cannot put anything in front of what the inspector itself imports.
+        if str(self.path.parent) not in sys.path:
+            sys.path.append(str(self.path.parent))
+
+    def unload(self) -> None:
+        """Let go of the scene and of the modules beside it that it has imported."""
+        folder = self.path.parent
+        sys.modules.pop(self.module.__name__, None)
+        for name in [name for name in sys.modules if name not in self.known_before]:
+            if _is_neighbour(name, folder):
+                del sys.modules[name]
+        if str(folder) in sys.path:
+            sys.path.remove(str(folder))
+        linecache.checkcache()
+
+
+def load_scene(path: Path) -> Scene:
+    """Import a scene file.
+
+    Raises:
+        SceneProblem: It cannot be read or imported, or has no ``build(stage)``.
+    """
+    path = path.absolute()
+    code = _compiled(path)
+    module = ModuleType(f"timeline_inspector_scene_{uuid.uuid4().hex}")
+    module.__file__ = str(path)
+    scene = Scene(path, module, frozenset(sys.modules))
+    # Dataclasses and pickle look the module up by its name.
+    sys.modules[module.__name__] = module
+    try:
+        with _importable(path.parent):
+            exec(code, module.__dict__)  # noqa: S102 - running the user's file is the point
+    except CALLBACK_ERRORS as error:
+        scene.unload()
+        raise _problem(path, "import", error) from error
+    except BaseException:
+        scene.unload()
+        raise
+    if not callable(getattr(module, "build", None)):
+        scene.unload()
+        message = (
+            f"{path.name} has no function build(stage). "
+            "Define one that sets up clocks and timers on stage.root."
+        )
+        raise SceneProblem(message, path)
+    return scene
+
+
+def built_in_scenes() -> list[SceneFile]:
+    """Return the scenes that come with the inspector, in the order of their names."""
+    return [_described(path) for path in sorted(resource_path("scenes").glob("*.py"))]
+
+
+def find_scene(text: str) -> Path:
+    """Return the scene file that a user named.
+
+    Args:
+        text: A path, or the name or number of a built-in scene: ``1``, ``small_game``,
+            ``01_small_game``.
+
+    Raises:
+        SceneError: There is no such file and no such scene; names what is close.
+    """
+    path = Path(text).expanduser()
+    if path.is_file():
+        return path
+    if path.is_dir():
+        message = f"{text} is a folder. Name the scene file in it."
+        raise SceneError(message)
+    wanted = text.lower().replace("-", "_").replace(" ", "_").removesuffix(".py")
+    names: dict[str, Path] = {}
+    for found in sorted(resource_path("scenes").glob("*.py")):
+        number, _, name = found.stem.partition("_")
+        for key in (found.stem, name, number, number.lstrip("0")):
+            names.setdefault(key, found)
+    if wanted in names:
+        return names[wanted]
+    close = difflib.get_close_matches(wanted, [name for name in names if not name.isdigit()], 1)
+    hint = f"Did you mean {close[0]}?" if close else "“timeline-inspector scenes” lists them."
+    message = f"There is no file and no built-in scene “{text}”. {hint}"
+    raise SceneError(message)
+
+
+def user_traceback(error: BaseException) -> str:
+    """Return the traceback of ``error`` without the inspector's own frames."""
+    linecache.checkcache()
+    report = traceback.TracebackException.from_exception(error, compact=True)
+    _keep_user_frames(report, set())
+    return "".join(report.format()).rstrip()
+
+
+def _described(path: Path) -> SceneFile:
+    docstring = ast.get_docstring(ast.parse(path.read_bytes())) or path.stem
+    title, _, rest = docstring.partition("\n")
+    summary = " ".join(rest.strip().partition("\n\n")[0].split())
+    return SceneFile(path, title.strip().rstrip("."), summary)
+
+
+def _compiled(path: Path) -> CodeType:
+    try:
+        source = path.read_bytes()
+    except FileNotFoundError:
+        message = f"There is no file {path}."
+        raise SceneProblem(message, path) from None
+    except IsADirectoryError:
+        message = f"{path} is a folder. Name the scene file in it."
+        raise SceneProblem(message, path) from None
+    except OSError as error:
+        message = f"{path} cannot be read: {error.strerror or error}."
+        raise SceneProblem(message, path) from None
+    try:
+        code: CodeType = compile(source, str(path), "exec", dont_inherit=True)
+    except (SyntaxError, ValueError) as error:
+        raise _problem(path, "import", error) from error
+    return code
+
+
+def _problem(path: Path, step: str, error: BaseException) -> SceneProblem:
+    place, line = _place(path, error)
+    if isinstance(error, SystemExit):
+        what = f"it called exit ({error.code!r}); a scene sets things up and returns"
+    elif isinstance(error, SyntaxError):
+        what = f"{type(error).__name__}: {error.msg}"
+    else:
+        text = str(error).strip().partition("\n")[0]
+        what = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    verb = "could not be imported" if step == "import" else "failed in build(stage)"
+    where = ""
+    if line is not None:
+        where = f" (line {line})" if place == path else f" ({place.name}, line {line})"
+    return SceneProblem(
+        f"{path.name} {verb}{where}: {what.rstrip('.')}.",
+        place,
+        line=line,
+        excerpt=_excerpt(place, line),
+        traceback_text=user_traceback(error),
+    )
+
+
+def _place(path: Path, error: BaseException) -> tuple[Path, int | None]:
+    """Return where it happened: the deepest line in the scene's own folder."""
+    if isinstance(error, SyntaxError) and error.filename and error.lineno:
+        return Path(error.filename), error.lineno
+    place: tuple[Path, int | None] = (path, None)
+    for frame in traceback.extract_tb(error.__traceback__):
+        file = Path(frame.filename)
+        if file == path or (
+            path.parent in file.parents
+            and "site-packages" not in file.parts
+            and _is_user_frame(frame.filename)
+        ):
+            place = (file, frame.lineno)
+    return place
+
+
+def _excerpt(path: Path, line: int | None) -> str:
+    if line is None:
+        return ""
+    lines = linecache.getlines(str(path))
+    first = max(1, line - _EXCERPT_LINES)
+    last = min(len(lines), line + _EXCERPT_LINES)
+    width = len(str(last))
+    return "\n".join(
+        f"{'>' if number == line else ' '} {number:>{width}} │ {lines[number - 1]}".rstrip()
+        for number in range(first, last + 1)
+    )
+
+
+def _keep_user_frames(report: traceback.TracebackException, seen: set[int]) -> None:
+    if id(report) in seen:
+        return
+    seen.add(id(report))
+    report.stack = traceback.StackSummary.from_list(
+        [frame for frame in report.stack if _is_user_frame(frame.filename)]
+    )
+    for other in (report.__cause__, report.__context__):
+        if other is not None:
+            _keep_user_frames(other, seen)
+
+
+def _is_user_frame(filename: str) -> bool:
+    if filename.startswith("<frozen importlib"):
+        return False
+    # Installed from a wheel, the built-in scenes lie inside the package.
+    scenes = str(resource_path("scenes"))
+    return filename.startswith(scenes) or not filename.startswith(_PACKAGE_FOLDER)
+
+
+def _is_neighbour(name: str, folder: Path) -> bool:
+    """Whether a module, or the package it belongs to, lies directly in ``folder``."""
+    top = sys.modules.get(name.partition(".")[0])
+    if top is None or top.__name__ == __name__.partition(".")[0]:
+        return False
+    filename = getattr(top, "__file__", None)
+    if filename is None:
+        paths = getattr(top, "__path__", ())
+        return any(Path(path).parent == folder for path in paths)
+    home = Path(filename).parent
+    return folder == (home.parent if hasattr(top, "__path__") else home)
+
+
+@contextmanager
+def _importable(folder: Path) -> Iterator[None]:
+    """Let the scene import the modules beside it, as Python does for a script."""
+    writes_bytecode = sys.dont_write_bytecode
+    # Neighbours edited twice within a second would be loaded from a stale cache.
+    sys.dont_write_bytecode = True
+    importlib.invalidate_caches()
+    sys.path.insert(0, str(folder))
+    try:
+        yield
+    finally:
+        sys.dont_write_bytecode = writes_bytecode
+        sys.path.remove(str(folder))

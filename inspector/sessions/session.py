@@ -1,0 +1,105 @@
+"""The one face of every session: where events come from, and where commands go."""
+
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+from typing import Protocol, runtime_checkable
+
+from inspector.clocks.wake_errors import WakeErrorSummary
+from inspector.sessions.commands import Capability, Command
+from inspector.trace.log import EventLog
+from inspector.trace.timeline import Timeline
+
+
+class SessionPhase(Enum):
+    """What a session is doing."""
+
+    EMPTY = "empty"
+    RUNNING = "running"
+    HELD = "held"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class SessionStatus:
+    """What a session is doing, in words.
+
+    Attributes:
+        phase: What it is doing.
+        message: One sentence for the status bar.
+        detail: More lines when something went wrong: the place in the source, the
+            lines around it and the traceback; else empty.
+        path: The file in which something went wrong, if it is known.
+        line: The line in that file, counted from 1, if it is known.
+    """
+
+    phase: SessionPhase
+    message: str = ""
+    detail: str = ""
+    path: str | None = None
+    line: int | None = None
+
+
+@runtime_checkable
+class MeasuresWakeErrors(Protocol):
+    """A time source that knows how punctually it is woken."""
+
+    @property
+    def wake_errors(self) -> WakeErrorSummary | None:
+        """How late the wake-ups were; ``None`` before the first."""
+
+
+class Session(Protocol):
+    """A source of events that may accept commands.
+
+    Everything but :meth:`submit` is for the thread that owns the session.
+    """
+
+    @property
+    def log(self) -> EventLog:
+        """Everything that happened."""
+
+    @property
+    def timeline(self) -> Timeline:
+        """The log folded up to the last :meth:`refresh`."""
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        """What :meth:`submit` accepts."""
+
+    @property
+    def status(self) -> SessionStatus:
+        """What the session is doing."""
+
+    @property
+    def title(self) -> str:
+        """What people call it."""
+
+    @property
+    def source_label(self) -> str:
+        """Where its events come from: a file, a process."""
+
+    @property
+    def frame_rate(self) -> Fraction:
+        """Frames per second of session time that are asked for."""
+
+    @property
+    def wake_error_ns(self) -> WakeErrorSummary | None:
+        """How punctually its time source wakes it, ``None`` when that is not known."""
+
+    def submit(self, command: Command) -> None:
+        """Ask for something, from any thread.
+
+        Applied at the next frame boundary while running, at once while held. The
+        answer is the :data:`~inspector.vocabulary.COMMAND` event.
+        """
+
+    def refresh(self) -> int:
+        """Fold what is new into the timeline and move its present.
+
+        Returns:
+            How many events were new.
+        """
+
+    def close(self) -> None:
+        """Stop for good, and let go of the scene."""

@@ -1,0 +1,203 @@
+"""The stage: what a scene's ``build(stage)`` is given to set itself up with."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from random import Random
+from time import perf_counter_ns
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+from typing_extensions import override
+
+from inspector.clocks.failures import CALLBACK_ERRORS
+from inspector.clocks.timer import label_of
+from inspector.timebase import NS_PER_SECOND, ns_to_seconds, seconds_to_ns
+from inspector.vocabulary import MARK, Phase
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from inspector.clocks.clock import Clock
+    from inspector.clocks.time_source import TimeSource
+    from inspector.clocks.transport import Transport
+    from inspector.frames.director import Director, FrameCallback
+
+DEFAULT_FRAME_RATE = Fraction(60)
+SLOWEST_FRAME_RATE = Fraction(1, 60)
+FASTEST_FRAME_RATE = Fraction(10_000)
+
+
+@runtime_checkable
+class JumpsInTime(Protocol):
+    """A virtual time source: work passes its time instead of the processor's."""
+
+    def jump_ns(self, delta_ns: int) -> None:
+        """Let ``delta_ns`` pass without waking anybody."""
+
+
+class Stage:
+    """The root clock, the director of the frames, and a few conveniences.
+
+    A scene is deterministic as long as it takes its time from clocks and its
+    chance from :attr:`random`; then every run with the same frame times is the same.
+
+    Attributes:
+        root: The root clock; hang branches under it with ``root.child(name)``.
+        director: Runs the frames; join a phase with ``director.on(phase, callback)``.
+        random: Random numbers, seeded alike in every run.
+        title: What the scene calls itself, or an empty text.
+        worked_ns: Virtual time that :meth:`work` has taken since it was last looked at.
+    """
+
+    def __init__(
+        self, transport: Transport, director: Director, source: TimeSource, *, seed: int = 1
+    ) -> None:
+        """Set up an empty stage for one scene.
+
+        Args:
+            transport: What drives the scene's clocks.
+            director: What runs the scene's frames.
+            source: Where time comes from.
+            seed: Where :attr:`random` begins.
+        """
+        self._transport = transport
+        self._source = source
+        self._frame_rate = DEFAULT_FRAME_RATE
+        self.root: Clock = transport.tree.root
+        self.director = director
+        self.random = Random(seed)  # noqa: S311 - dice, not keys
+        self.title = ""
+        self.worked_ns = 0
+        self.frame_rate = DEFAULT_FRAME_RATE
+
+    @override
+    def __repr__(self) -> str:
+        """Show the title."""
+        return f"<Stage {self.title!r}>"
+
+    def name(self, title: str) -> None:
+        """Give the scene a title for the window and for exported graphs."""
+        self.title = title
+
+    def mark(self, text: str, *, clock: Clock | None = None) -> None:
+        """Mark the present instant with a text.
+
+        Args:
+            text: What happened.
+            clock: The clock it happened on, if it belongs to one.
+        """
+        tree = self._transport.tree
+        tree.sync()
+        if tree.record is not None:
+            clock_id = 0 if clock is None else clock.id
+            tree.record((tree.now_ns, MARK, clock_id, tree.intern(str(text)), 0))
+
+    @property
+    def frame_rate(self) -> Fraction:
+        """Frames per second of session time that are asked for; 60 unless changed.
+
+        May be set to an int, float or ``Fraction`` from 1/60 to 10 000.
+        """
+        return self._frame_rate
+
+    @frame_rate.setter
+    def frame_rate(self, frames_per_second: float | Fraction) -> None:
+        rate = checked_frame_rate(frames_per_second)
+        self._frame_rate = rate
+        self._transport.frame_period_ns = round(NS_PER_SECOND / rate)
+
+    def every_frame(
+        self,
+        callback: Callable[[float], object],
+        *,
+        clock: Clock | None = None,
+        phase: Phase | str = Phase.UPDATE,
+        name: str = "",
+    ) -> FrameCallback:
+        """Call ``callback(delta)`` in every frame.
+
+        Args:
+            callback: Is given the seconds that have passed since its last call.
+            clock: Whose seconds; then it is left out while that clock stands still.
+                The root's if left out, and it is called in every frame.
+            phase: When in the frame.
+            name: What people call it; the callback's own name if left out.
+
+        Returns:
+            The registration, for ``director.remove``.
+        """
+        label = name or label_of(callback)
+        if clock is None:
+            return self.director.on(phase, callback, name=label)
+        return self.director.on(phase, _OnClock(clock, callback, label), name=label)
+
+    def work(self, seconds: float | Fraction) -> None:
+        """Keep the thread busy, as a long computation or a slow file does.
+
+        With virtual time nothing is computed: that much time just passes, and what
+        was due meanwhile is late, as it would be.
+
+        Raises:
+            ValueError: ``seconds`` is negative or not a usable number.
+        """
+        duration_ns = seconds_to_ns(seconds)
+        if duration_ns < 0:
+            message = f"work cannot take less than no time: {seconds!r}"
+            raise ValueError(message)
+        source = self._source
+        if isinstance(source, JumpsInTime):
+            source.jump_ns(duration_ns)
+            self.worked_ns += duration_ns
+            return
+        end_ns = perf_counter_ns() + duration_ns
+        while perf_counter_ns() < end_ns:
+            pass
+
+    def take_worked_ns(self) -> int:
+        """Return what :meth:`work` has taken of virtual time, and begin anew."""
+        worked_ns, self.worked_ns = self.worked_ns, 0
+        return worked_ns
+
+
+class _OnClock:
+    """A frame callback that lives by a clock other than the root."""
+
+    __slots__ = ("_callback", "_clock", "_label", "_last_ns")
+
+    def __init__(self, clock: Clock, callback: Callable[[float], object], label: str) -> None:
+        self._clock = clock
+        self._callback = callback
+        self._label = label
+        self._last_ns = clock.time_ns
+
+    def __call__(self, _delta: float) -> None:
+        clock = self._clock
+        if clock.is_removed:
+            return
+        now_ns = clock.time_ns
+        delta_ns = now_ns - self._last_ns
+        if delta_ns <= 0:
+            return
+        self._last_ns = now_ns
+        try:
+            self._callback(ns_to_seconds(delta_ns))
+        except CALLBACK_ERRORS as error:
+            # Here and not in the director, so that it counts for this clock's branch.
+            clock.tree.report_failure(clock, 0, self._label, error)
+
+
+def checked_frame_rate(frames_per_second: float | Fraction) -> Fraction:
+    """Return the frame rate as an exact number.
+
+    Raises:
+        ValueError: It is not a number, or outside of 1/60 to 10 000.
+    """
+    try:
+        rate = Fraction(frames_per_second)
+    except (ValueError, OverflowError, TypeError):
+        message = f"not a frame rate: {frames_per_second!r}"
+        raise ValueError(message) from None
+    if not SLOWEST_FRAME_RATE <= rate <= FASTEST_FRAME_RATE:
+        message = f"a frame rate lies between 1/60 and 10,000, not {frames_per_second!r}"
+        raise ValueError(message)
+    return rate

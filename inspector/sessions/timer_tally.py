@@ -1,0 +1,222 @@
+"""Counts of what every timer did in a session, and of what it should have done."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from inspector.trace.log import EventLog
+from inspector.trace.timeline import Timeline
+from inspector.vocabulary import (
+    CLOCK_ADDED,
+    CLOCK_REMOVED,
+    NEVER,
+    TICKS_MISSED,
+    TIMER_ADDED,
+    TIMER_ARMED,
+    TIMER_CLEARED,
+    TIMER_FIRED,
+    TIMER_ORIGIN,
+    RawEvent,
+    TimerKind,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TimerCount:
+    """What the timers of one name on one clock did.
+
+    Attributes:
+        clock: Name of the clock.
+        label: Name of the timers.
+        kind: Kind of the timers.
+        interval_ns: Interval of the timers, 0 for one-shots.
+        timers: How many of them there were.
+        fired: How often they fired.
+        expected: How often they should have, by their clock's local time and the
+            instant they were set for; ``None`` for one-shots, which have no schedule.
+        left_out: Ticks that a missed-tick policy left out.
+        forced: How often they were fired by hand.
+        late: How often they fired late.
+        max_lateness_ns: How late they were at most.
+    """
+
+    clock: str
+    label: str
+    kind: TimerKind
+    interval_ns: int
+    timers: int
+    fired: int
+    expected: int | None
+    left_out: int
+    forced: int
+    late: int
+    max_lateness_ns: int
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether every tick that should have come did, or was left out on purpose."""
+        done = self.fired - self.forced + self.left_out
+        return self.expected is None or done == self.expected
+
+
+@dataclass(slots=True)
+class _Group:
+    clock_id: int
+    label: int
+    kind: int = 0
+    interval_ns: int = 0
+    timers: int = 0
+    fired: int = 0
+    left_out: int = 0
+    forced: int = 0
+    late: int = 0
+    max_lateness_ns: int = 0
+    # What timers that are gone should have done; those that wait are worked out last.
+    expected_of_gone: int = 0
+
+
+@dataclass(slots=True)
+class _Waiting:
+    group: _Group
+    first_due_ns: int = 0
+    due_ns: int = 0
+    fired: int = 0
+    left_out: int = 0
+
+
+class TimerTally:
+    """Counts timer events from a log, a batch at a time.
+
+    Attributes:
+        lost: Events that fell off the log before they could be counted.
+    """
+
+    def __init__(self, log: EventLog) -> None:
+        """Begin with nothing counted."""
+        self.lost = 0
+        self._log = log
+        self._cursor = 0
+        self._clock_names: dict[int, int] = {}
+        self._clock_children: dict[int, list[int]] = {}
+        self._groups: dict[tuple[int, int], _Group] = {}
+        self._waiting: dict[int, _Waiting] = {}
+
+    def update(self) -> None:
+        """Count what is new in the log."""
+        batch = self._log.read(self._cursor)
+        self._cursor = batch.cursor
+        self.lost += batch.lost
+        self._count(batch.events)
+
+    @property
+    def fired(self) -> int:
+        """How often any timer has fired."""
+        return sum(group.fired for group in self._groups.values())
+
+    def fired_by_clock(self) -> dict[int, int]:
+        """Return how often timers have fired, by clock."""
+        counts: dict[int, int] = {}
+        for group in self._groups.values():
+            counts[group.clock_id] = counts.get(group.clock_id, 0) + group.fired
+        return counts
+
+    def counts(self, timeline: Timeline, *, is_complete: bool = True) -> list[TimerCount]:
+        """Return all counts as of the timeline's present, in the order of the clocks.
+
+        Args:
+            timeline: The state at the end.
+            is_complete: Whether everything due up to the end was called. If not, and on
+                a clock that was paused at that very instant, what is due then may wait.
+        """
+        expected = {id(group): group.expected_of_gone for group in self._groups.values()}
+        for timer in self._waiting.values():
+            group = timer.group
+            if group.interval_ns and group.clock_id in timeline.clocks:
+                passed_ns = timeline.local_ns(group.clock_id) - timer.first_due_ns
+                if passed_ns < 0:
+                    continue
+                ticks, since_tick_ns = divmod(passed_ns, group.interval_ns)
+                may_wait = not is_complete or timeline.effective_rate(group.clock_id) == 0
+                if since_tick_ns or not may_wait or timer.fired + timer.left_out > ticks:
+                    ticks += 1
+                expected[id(group)] += ticks
+        strings = self._log.strings
+        return [
+            TimerCount(
+                clock=strings[self._clock_names[group.clock_id]],
+                label=strings[group.label],
+                kind=TimerKind(group.kind),
+                interval_ns=group.interval_ns,
+                timers=group.timers,
+                fired=group.fired,
+                expected=expected[id(group)] if group.interval_ns else None,
+                left_out=group.left_out,
+                forced=group.forced,
+                late=group.late,
+                max_lateness_ns=group.max_lateness_ns,
+            )
+            for group in self._groups.values()
+        ]
+
+    def _count(self, events: Iterable[RawEvent]) -> None:  # noqa: C901 - one branch per kind
+        waiting = self._waiting
+        for _, kind, subject, a, b in events:
+            if kind == TIMER_FIRED:
+                timer = waiting.get(subject)
+                if timer is not None:
+                    self._count_fired(timer, subject, a, b)
+            elif kind == TIMER_ADDED:
+                group = self._groups.get((a, b))
+                if group is None:
+                    group = self._groups[a, b] = _Group(a, b)
+                group.timers += 1
+                waiting[subject] = _Waiting(group)
+            elif kind == TIMER_ORIGIN and subject in waiting:
+                waiting[subject].group.kind = b
+            elif kind == TIMER_ARMED and subject in waiting:
+                timer = waiting[subject]
+                timer.first_due_ns = timer.due_ns = a
+                timer.group.interval_ns = b
+            elif kind == TICKS_MISSED and subject in waiting:
+                timer = waiting[subject]
+                timer.left_out += a
+                timer.group.left_out += a
+            elif kind == TIMER_CLEARED:
+                self._forget(subject)
+            elif kind == CLOCK_ADDED:
+                self._clock_names[subject] = b
+                self._clock_children.setdefault(a, []).append(subject)
+            elif kind == CLOCK_REMOVED:
+                self._forget_clock(subject)
+
+    def _count_fired(self, timer: _Waiting, timer_id: int, late_ns: int, next_ns: int) -> None:
+        group = timer.group
+        group.fired += 1
+        if next_ns == timer.due_ns:
+            group.forced += 1
+        else:
+            timer.fired += 1
+            timer.due_ns = next_ns
+        if late_ns > 0:
+            group.late += 1
+            group.max_lateness_ns = max(group.max_lateness_ns, late_ns)
+        if next_ns == NEVER:
+            del self._waiting[timer_id]
+
+    def _forget(self, timer_id: int) -> None:
+        timer = self._waiting.pop(timer_id, None)
+        if timer is not None:
+            timer.group.expected_of_gone += timer.fired + timer.left_out
+
+    def _forget_clock(self, clock_id: int) -> None:
+        gone = {clock_id}
+        line = [clock_id]
+        while line:
+            below = self._clock_children.get(line.pop(), [])
+            gone.update(below)
+            line.extend(below)
+        for timer_id in [
+            number for number, timer in self._waiting.items() if timer.group.clock_id in gone
+        ]:
+            self._forget(timer_id)

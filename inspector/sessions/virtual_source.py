@@ -1,0 +1,93 @@
+"""A time source for virtual runs: behaves as a real one would, without the waiting."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from typing_extensions import override
+
+from inspector.timebase import checked_ns
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class VirtualTimeSource:
+    """Virtual time that is woken like real time.
+
+    :meth:`pass_ns` goes from one wake-up to the next, each exactly when it was asked
+    for. A callback that works (:meth:`jump_ns`) makes the wake-ups after it late, just
+    as it does with a real source. That is what tells this from
+    :class:`~inspector.clocks.ManualTimeSource`, where a jump is an instant that has
+    been reached and nothing more.
+    """
+
+    def __init__(self) -> None:
+        """Begin at 0."""
+        self._now_ns = 0
+        self._wake_ns: int | None = None
+        self._on_wake: Callable[[], None] | None = None
+
+    @override
+    def __repr__(self) -> str:
+        """Show the present instant."""
+        return f"VirtualTimeSource(now_ns={self._now_ns})"
+
+    def now_ns(self) -> int:
+        """Return the present instant."""
+        return self._now_ns
+
+    def set_wake(self, at_ns: int | None) -> None:
+        """Ask to be woken once at ``at_ns``, instead of what was asked before."""
+        self._wake_ns = at_ns
+
+    def attach(self, on_wake: Callable[[], None]) -> None:
+        """Say what to call on a wake-up."""
+        self._on_wake = on_wake
+
+    def close(self) -> None:
+        """Wake nobody any more."""
+        self._on_wake = self._wake_ns = None
+
+    def pass_ns(self, duration_ns: int) -> None:
+        """Let time pass, waking at every instant that is asked for meanwhile.
+
+        Raises:
+            ValueError: ``duration_ns`` is negative.
+        """
+        target_ns = self._now_ns + _forward(duration_ns)
+        while self._wake_ns is not None and self._wake_ns <= target_ns:
+            self._now_ns = max(self._now_ns, self._wake_ns)
+            self._wake()
+        self._now_ns = max(self._now_ns, target_ns)
+
+    def block_ns(self, duration_ns: int) -> None:
+        """Let time pass as a busy host does: what was due meanwhile is woken at the end.
+
+        Raises:
+            ValueError: ``duration_ns`` is negative.
+        """
+        self._now_ns += _forward(duration_ns)
+        # What a callback asks for at this very instant is part of it.
+        while self._wake_ns is not None and self._wake_ns <= self._now_ns:
+            self._wake()
+
+    def jump_ns(self, duration_ns: int) -> None:
+        """Let time pass without waking anybody, also from inside a callback.
+
+        Raises:
+            ValueError: ``duration_ns`` is negative.
+        """
+        self._now_ns += _forward(duration_ns)
+
+    def _wake(self) -> None:
+        self._wake_ns = None
+        if self._on_wake is not None:
+            self._on_wake()
+
+
+def _forward(duration_ns: int) -> int:
+    if checked_ns(duration_ns) < 0:
+        message = f"time does not run backwards: {duration_ns} ns"
+        raise ValueError(message)
+    return duration_ns

@@ -1,0 +1,141 @@
+"""What tests of scenes and sessions need: lists of events, scenes from text, virtual time.
+
+For users' tests as much as for our own::
+
+    session = virtual_session(scene_file(tmp_path, '''
+        def build(stage):
+            stage.root.set_interval(0.5, lambda: None, name="tick")
+    '''))
+    pass_seconds(session, 10)
+    assert fired(session)["tick"] == 20
+"""
+
+import textwrap
+from fractions import Fraction
+from pathlib import Path
+
+from inspector.clocks.failures import FailurePolicy
+from inspector.clocks.manual_source import ManualTimeSource
+from inspector.clocks.wake_errors import WakeErrorSummary
+from inspector.sessions.commands import Capability, Command
+from inspector.sessions.hosted import HostedSession
+from inspector.sessions.session import SessionPhase, SessionStatus
+from inspector.sessions.virtual_run import VirtualRun, run_virtual
+from inspector.sessions.virtual_source import VirtualTimeSource
+from inspector.timebase import seconds_to_ns
+from inspector.trace.log import EventLog
+from inspector.trace.timeline import Timeline
+from inspector.vocabulary import TIMER_ADDED, TIMER_FIRED, EventKind, RawEvent, describe
+
+
+class EventList:
+    """A sink that keeps every event; hand it to a clock tree.
+
+    Attributes:
+        events: What was appended, oldest first.
+        strings: The string table; number 0 is the empty text.
+    """
+
+    def __init__(self) -> None:
+        """Begin empty."""
+        self.events: list[RawEvent] = []
+        self.strings = [""]
+
+    def append(self, event: RawEvent, /) -> None:
+        """Take one event."""
+        self.events.append(event)
+
+    def intern(self, text: str, /) -> int:
+        """Return the number of ``text``, adding it if new."""
+        if text not in self.strings:
+            self.strings.append(text)
+        return self.strings.index(text)
+
+    def of_kind(self, kind: EventKind) -> list[RawEvent]:
+        """Return the events of one kind."""
+        return [event for event in self.events if event[1] == kind]
+
+    def sentences(self) -> list[str]:
+        """Return what happened, in words."""
+        return [describe(event, self.strings) for event in self.events]
+
+
+class FakeSession:
+    """A session made of a log: append events to it and see what is submitted.
+
+    Attributes:
+        log: Append to it what should have happened.
+        submitted: What was asked for; nothing comes of it.
+        is_closed: Whether it was closed.
+    """
+
+    def __init__(self, *, title: str = "fake", is_running: bool = False) -> None:
+        """Begin with an empty log."""
+        self.log = EventLog()
+        self.timeline = Timeline(self.log.strings)
+        self.capabilities = frozenset(Capability)
+        phase = SessionPhase.RUNNING if is_running else SessionPhase.HELD
+        self.status = SessionStatus(phase, f"{title} is {phase.value}.")
+        self.title = title
+        self.source_label = f"{title}.py"
+        self.frame_rate = Fraction(60)
+        self.wake_error_ns: WakeErrorSummary | None = None
+        self.submitted: list[Command] = []
+        self.is_closed = False
+        self._cursor = 0
+
+    def submit(self, command: Command) -> None:
+        """Note the command."""
+        self.submitted.append(command)
+
+    def refresh(self) -> int:
+        """Fold what was appended into the timeline; returns how many events."""
+        batch = self.log.read(self._cursor)
+        self._cursor = batch.cursor
+        return self.timeline.apply_all(batch.events)
+
+    def close(self) -> None:
+        """Note that it was closed."""
+        self.is_closed = True
+
+
+def scene_file(folder: Path, source: str, name: str = "scene.py") -> Path:
+    """Write a scene from indented text; returns its path."""
+    path = folder / name
+    path.write_text(textwrap.dedent(source), encoding="utf-8")
+    return path
+
+
+def held_session(path: Path, source: ManualTimeSource | None = None) -> HostedSession:
+    """Load a scene that stands still at 0, on a manual time source."""
+    session = HostedSession(path, source or ManualTimeSource(), autorun=False)
+    session.refresh()
+    return session
+
+
+def virtual_session(
+    path: Path, *, failure_policy: FailurePolicy = FailurePolicy.CONTINUE
+) -> HostedSession:
+    """Load a scene that runs on virtual time; :func:`pass_seconds` lets it pass."""
+    session = HostedSession(path, VirtualTimeSource(), failure_policy=failure_policy)
+    session.refresh()
+    return session
+
+
+def pass_seconds(session: HostedSession, seconds: float | Fraction) -> VirtualRun:
+    """Let virtual time pass at 60 frames a second, as fast as the processor can."""
+    return run_virtual(session, duration_ns=seconds_to_ns(seconds))
+
+
+def fired(session: HostedSession) -> dict[str, int]:
+    """Return how often timers have fired, by label, as far as the log still knows."""
+    strings = session.log.strings
+    labels: dict[int, str] = {}
+    counts: dict[str, int] = {}
+    for _, kind, subject, _, b in session.log.read(0).events:
+        if kind == TIMER_ADDED:
+            labels[subject] = strings[b]
+            counts.setdefault(strings[b], 0)
+        elif kind == TIMER_FIRED:
+            counts[labels[subject]] += 1
+    return counts

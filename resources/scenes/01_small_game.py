@@ -1,0 +1,281 @@
+"""A small game that plays itself.
+
+Five branches (game, enemies, particles, ui, audio) with waves, a boss, a pause menu
+that stops the game while the ui goes on, slow motion on the enemies, and an autosave
+that costs a frame now and then.
+
+Try:
+
+* Pause "enemies" and watch what still moves: the particles, the menu, the music.
+  Select one of the waiting attacks and read why it has not fired.
+* Give "enemies" a rate of 0.25, then give "game" a rate of 2: rates multiply.
+* Hold the scene, step frames, then step to the next timer.
+* Look for the spikes in the frame times and select one: the autosave is in it.
+"""
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import cos, hypot, pi, sin
+from random import Random
+
+from inspector.clocks import Timer
+from inspector.sessions.stage import Stage
+from inspector.vocabulary import Phase
+
+WIDTH, HEIGHT = 320.0, 180.0
+MOST_ENEMIES = 24
+ENEMY_SIZE = 8.0
+NAMES = ("goblin", "orc", "imp", "wisp", "bat")
+
+
+@dataclass
+class Body:
+    """Something that moves."""
+
+    x: float
+    y: float
+    speed_x: float
+    speed_y: float
+
+    def move(self, delta: float) -> None:
+        """Move on, and turn round at the border."""
+        self.x += self.speed_x * delta
+        self.y += self.speed_y * delta
+        if not 0 <= self.x <= WIDTH:
+            self.speed_x = abs(self.speed_x) if self.x < 0 else -abs(self.speed_x)
+        if not 0 <= self.y <= HEIGHT:
+            self.speed_y = abs(self.speed_y) if self.y < 0 else -abs(self.speed_y)
+
+
+@dataclass(eq=False)
+class Enemy(Body):
+    """An enemy with its own attack timer on the clock of the enemies."""
+
+    name: str = ""
+    health: int = 5
+    attack: Timer | None = None
+
+
+@dataclass
+class World:
+    """What the game consists of besides its clocks."""
+
+    random: Random
+    player: Body = field(default_factory=lambda: Body(WIDTH / 2, HEIGHT / 2, 40.0, 25.0))
+    enemies: list[Enemy] = field(default_factory=list)
+    sparks: list[Body] = field(default_factory=list)
+    spawned: int = 0
+    score: int = 0
+    shown_score: int = 0
+    health: int = 100
+
+
+class Game:
+    """The clocks, and what happens on them."""
+
+    def __init__(self, stage: Stage) -> None:
+        """Hang the branches under the root and set the first timers."""
+        self.stage = stage
+        self.world = World(stage.random)
+        self.game = stage.root.child("game")
+        self.enemies = self.game.child("enemies")
+        self.particles = self.game.child("particles")
+        self.ui = stage.root.child("ui")
+        self.audio = stage.root.child("audio")
+
+        self.game.set_interval(0.35, self.shoot, name="player shoots")
+        self.game.set_interval(11, self.begin_slow_motion, name="slow motion begins")
+        self.enemies.set_interval(2.5, self.spawn_wave, delay=0.5, name="next wave")
+        self.enemies.set_timeout(20, self.boss_arrives, name="boss arrives")
+        self.ui.set_interval(0.53, self.blink, name="cursor blinks")
+        self.ui.set_interval(0.1, self.count_score, name="score counts up")
+        self.ui.set_interval(17, self.open_menu, name="player opens the menu")
+        self.audio.set_interval(0.5, self.beat, name="beat")
+        self.audio.set_interval(2, self.bar, name="bar")
+        stage.root.set_interval(7, self.autosave, name="autosave")
+
+        stage.every_frame(self.move_player, clock=self.game, name="move player")
+        stage.every_frame(self.move_enemies, clock=self.enemies, name="move enemies")
+        stage.every_frame(self.move_sparks, clock=self.particles, name="move sparks")
+        stage.every_frame(self.collide, phase=Phase.LATE_UPDATE, name="collide")
+        stage.every_frame(self.draw, phase=Phase.DRAW, name="draw")
+        self.is_cursor_shown = True
+        self.beats = self.bars = 0
+
+    # ------------------------------------------------------------- enemies
+
+    def spawn_wave(self) -> None:
+        """Send two to five enemies, each with an attack of its own."""
+        world = self.world
+        for _ in range(world.random.randint(2, 5)):
+            if len(world.enemies) >= MOST_ENEMIES:
+                break
+            world.spawned += 1
+            angle = world.random.uniform(0, 2 * pi)
+            speed = world.random.uniform(15, 45)
+            enemy = Enemy(
+                world.random.uniform(0, WIDTH),
+                world.random.choice((0.0, HEIGHT)),
+                speed * cos(angle),
+                speed * sin(angle),
+                f"{world.random.choice(NAMES)} {world.spawned}",
+            )
+            every = world.random.choice((0.8, 1.2, 1.6, 2.4))
+            name = f"{enemy.name} attacks"
+            enemy.attack = self.enemies.set_interval(every, self.attack, enemy, name=name)
+            world.enemies.append(enemy)
+
+    def attack(self, enemy: Enemy) -> None:
+        """Hurt the player a little; a hit is worth a toast."""
+        self.world.health -= 1
+        if self.world.health <= 0:
+            self.world.health = 100
+            self.stage.mark(f"{enemy.name} wins, next life", clock=self.game)
+            self.toast("next life")
+
+    def boss_arrives(self) -> None:
+        """Bring the boss, who leaves again and comes back half a minute later."""
+        self.stage.mark("the boss arrives", clock=self.enemies)
+        boss = Enemy(WIDTH / 2, 0.0, 20.0, 10.0, "boss", 60)
+        boss.attack = self.enemies.set_interval(1.5, self.charge, boss, name="boss charges")
+        self.world.enemies.append(boss)
+        self.enemies.set_timeout(9, self.boss_leaves, boss, name="boss leaves")
+        self.enemies.set_timeout(30, self.boss_arrives, name="boss arrives")
+        self.toast("a boss!")
+
+    def charge(self, boss: Enemy) -> None:
+        """Turn towards the player."""
+        player = self.world.player
+        distance = hypot(player.x - boss.x, player.y - boss.y) or 1.0
+        boss.speed_x = 60 * (player.x - boss.x) / distance
+        boss.speed_y = 60 * (player.y - boss.y) / distance
+        self.explode(boss, 6)
+
+    def boss_leaves(self, boss: Enemy) -> None:
+        """Let the boss go if the player has not defeated it."""
+        if boss in self.world.enemies:
+            self.remove(boss)
+            self.stage.mark("the boss escapes", clock=self.enemies)
+
+    def remove(self, enemy: Enemy) -> None:
+        """Take an enemy out, with its timer."""
+        self.world.enemies.remove(enemy)
+        if enemy.attack is not None:
+            self.enemies.clear(enemy.attack)
+
+    # -------------------------------------------------------------- player
+
+    def shoot(self) -> None:
+        """Hit the nearest enemy."""
+        world = self.world
+        if not world.enemies:
+            return
+        player = world.player
+        target = min(world.enemies, key=lambda e: hypot(e.x - player.x, e.y - player.y))
+        target.health -= 2
+        if target.health <= 0:
+            world.score += 100
+            self.explode(target, 12)
+            self.remove(target)
+            if target.name == "boss":
+                self.stage.mark("the boss is defeated", clock=self.enemies)
+                self.toast("boss defeated")
+
+    def begin_slow_motion(self) -> None:
+        """Slow the enemies to a quarter and the music a little, for two seconds."""
+        self.enemies.rate = Fraction(1, 4)
+        self.particles.rate = Fraction(1, 2)
+        self.audio.rate = Fraction(4, 5)
+        self.stage.mark("slow motion", clock=self.enemies)
+        self.game.set_timeout(2, self.end_slow_motion, name="slow motion ends")
+
+    def end_slow_motion(self) -> None:
+        """Give everybody their own speed back."""
+        for clock in (self.enemies, self.particles, self.audio):
+            clock.rate = 1
+
+    # ------------------------------------------------------ ui, audio, disk
+
+    def open_menu(self) -> None:
+        """Pause the game; the ui goes on, or nobody could close the menu."""
+        if self.game.pause():
+            self.stage.mark("menu opened: the game is paused", clock=self.ui)
+            self.ui.set_timeout(3, self.close_menu, name="player closes the menu")
+
+    def close_menu(self) -> None:
+        """Let the game go on."""
+        self.game.resume()
+        self.stage.mark("menu closed", clock=self.ui)
+
+    def toast(self, text: str) -> None:
+        """Show a text for a while."""
+        self.ui.set_timeout(2.5, self.blink, name=f"toast “{text}” fades")
+
+    def blink(self) -> None:
+        """Turn the text cursor on or off."""
+        self.is_cursor_shown = not self.is_cursor_shown
+
+    def count_score(self) -> None:
+        """Let the shown score run after the real one."""
+        self.world.shown_score += min(10, self.world.score - self.world.shown_score)
+
+    def beat(self) -> None:
+        """Count a beat of the music."""
+        self.beats += 1
+
+    def bar(self) -> None:
+        """Count a bar of the music."""
+        self.bars += 1
+
+    def autosave(self) -> None:
+        """Write the world to a slow disk: this is the spike in the frame times."""
+        milliseconds = self.world.random.randint(20, 40)
+        self.stage.work(Fraction(milliseconds, 1000))
+        self.stage.mark(f"autosave took {milliseconds} ms")
+
+    # --------------------------------------------------------------- frames
+
+    def explode(self, at: Body, count: int) -> None:
+        """Throw sparks, each of which fades by a timer of its own."""
+        random = self.world.random
+        for _ in range(count):
+            angle = random.uniform(0, 2 * pi)
+            spark = Body(at.x, at.y, 80 * cos(angle), 80 * sin(angle))
+            self.world.sparks.append(spark)
+            self.particles.set_timeout(
+                random.uniform(0.3, 1.4), self.world.sparks.remove, spark, name="spark fades"
+            )
+
+    def move_player(self, delta: float) -> None:
+        """Walk about."""
+        self.world.player.move(delta)
+
+    def move_enemies(self, delta: float) -> None:
+        """Move every enemy by the time of the enemies' clock."""
+        for enemy in self.world.enemies:
+            enemy.move(delta)
+
+    def move_sparks(self, delta: float) -> None:
+        """Move every spark by the time of the particles' clock."""
+        for spark in self.world.sparks:
+            spark.move(delta)
+
+    def collide(self, _delta: float) -> None:
+        """Push enemies apart: every pair of them is looked at, as small games do."""
+        enemies = self.world.enemies
+        for index, one in enumerate(enemies):
+            for other in enemies[:index]:
+                if max(abs(one.x - other.x), abs(one.y - other.y)) < ENEMY_SIZE:
+                    one.speed_x, other.speed_x = other.speed_x, one.speed_x
+                    one.speed_y, other.speed_y = other.speed_y, one.speed_y
+
+    def draw(self, _delta: float) -> list[tuple[int, int]]:
+        """Work out where everything goes on the screen."""
+        bodies = (self.world.player, *self.world.enemies, *self.world.sparks)
+        return [(round(body.x * 4), round(body.y * 4)) for body in bodies for _ in range(4)]
+
+
+def build(stage: Stage) -> None:
+    """Set up the game."""
+    stage.name("A small game")
+    Game(stage)

@@ -1,0 +1,96 @@
+"""Drift and late timers, side by side.
+
+Six ways to do something eight times a second, and a callback that blocks everything
+for 130 ms every two seconds. Two keep their count, four lose some of it, each for a
+reason that can be seen.
+
+Try:
+
+* Compare "fired" in the timer queue after a minute; the marks every ten seconds say
+  how many each way has done and how many it should have.
+* Select a late tick and read its lateness, then look at the frame before it.
+* Set the rate of "metronomes" to 1/2: local time slows, nobody loses anything more.
+* Run it headless for an hour: timeline-inspector run 3 --seconds 3600 --dt 1/60
+"""
+
+from fractions import Fraction
+
+from inspector.clocks import MissedTicks
+from inspector.sessions.stage import Stage
+
+EIGHTH = Fraction(1, 8)
+
+
+class Metronomes:
+    """Six counters that should all read eight times the seconds that passed."""
+
+    def __init__(self, stage: Stage) -> None:
+        """Start all six at the same instant."""
+        self.stage = stage
+        self.clock = stage.root.child("metronomes")
+        self.ticks = {
+            "burst": 0,
+            "skip": 0,
+            "delay": 0,
+            "re-armed": 0,
+            "re-armed by a frame": 0,
+            "counted in frames": 0,
+        }
+        # Kept: every tick runs, the late ones right after each other.
+        self.clock.set_interval(EIGHTH, self.tick, "burst", missed=MissedTicks.BURST, name="burst")
+        # On the grid, but ticks that have been missed are left out, and counted.
+        self.clock.set_interval(EIGHTH, self.tick, "skip", missed=MissedTicks.SKIP, name="skip")
+        # A whole interval after the late one: the grid moves a little each time.
+        self.clock.set_interval(EIGHTH, self.tick, "delay", missed=MissedTicks.DELAY, name="delay")
+        # Sets itself again from its own due instant, so it keeps up with the interval.
+        self.clock.set_timeout(EIGHTH, self.rearm, name="re-armed")
+        # What coroutines do that wait and go on in a frame: each wait begins late.
+        self.waits_for_frame = False
+        self.clock.set_timeout(EIGHTH, self.wait_for_frame, name="re-armed by a frame")
+        # What everybody writes first: add up deltas, start again from zero.
+        self.elapsed = 0.0
+        stage.every_frame(self.count_frames, clock=self.clock, name="counted in frames")
+
+        blocker = stage.root.child("blocker")
+        blocker.set_interval(2, self.block, name="blocks for 130 ms")
+        self.clock.set_interval(10, self.report, delay=10.05, name="report")
+
+    def tick(self, way: str) -> None:
+        """Count one."""
+        self.ticks[way] += 1
+
+    def rearm(self) -> None:
+        """Count one, then set the next timer."""
+        self.tick("re-armed")
+        self.clock.set_timeout(EIGHTH, self.rearm, name="re-armed")
+
+    def wait_for_frame(self) -> None:
+        """Leave the rest to the next frame."""
+        self.waits_for_frame = True
+
+    def count_frames(self, delta: float) -> None:
+        """Do what the two ways that depend on frames do in each of them."""
+        self.elapsed += delta
+        if self.elapsed >= EIGHTH:
+            self.elapsed = 0.0
+            self.tick("counted in frames")
+        if self.waits_for_frame:
+            self.waits_for_frame = False
+            self.tick("re-armed by a frame")
+            self.clock.set_timeout(EIGHTH, self.wait_for_frame, name="re-armed by a frame")
+
+    def block(self) -> None:
+        """Do not come back for 130 ms, as a slow file or a long computation does."""
+        self.stage.work(Fraction(130, 1000))
+
+    def report(self) -> None:
+        """Say how many ticks each way has done."""
+        ideal = int(self.clock.time_ns * 8 // 1_000_000_000)
+        counts = ", ".join(f"{way} {count:,}" for way, count in self.ticks.items())
+        self.stage.mark(f"of {ideal:,}: {counts}", clock=self.clock)
+
+
+def build(stage: Stage) -> None:
+    """Set up the six ways and the blocker."""
+    stage.name("Drift and late timers")
+    Metronomes(stage)

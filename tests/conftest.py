@@ -1,0 +1,100 @@
+"""What every test can count on: no screen, no traces in the user's home, no windows left over."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+# Before anything imports Qt. A real display can be asked for: QT_QPA_PLATFORM=xcb.
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+# Never a deadline: the machine may be busy, and a slow example is not a wrong one.
+settings.register_profile(
+    "fast",
+    deadline=None,
+    max_examples=50,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.register_profile("ci", deadline=None, max_examples=300, print_blob=True)
+settings.load_profile(
+    os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "fast")
+)
+
+_SAMPLES_BESIDE_CHECKOUT = Path(__file__).resolve().parents[2] / "shared" / "samples"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add ``--golden``: only a conftest at the root of the tests may add options."""
+    parser.addoption(
+        "--golden",
+        metavar="DIR",
+        default=None,
+        help="replay the recordings in DIR instead of tests/conformance/golden",
+    )
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _home_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep settings, layouts and logs of the tests out of the user's own."""
+    home = tmp_path_factory.mktemp("home")
+    with pytest.MonkeyPatch.context() as patch:
+        for kind in ("CONFIG", "DATA", "STATE"):
+            patch.setenv(f"XDG_{kind}_HOME", str(home / kind.lower()))
+        yield
+
+
+@pytest.fixture
+def sample_file() -> Callable[[str], Path]:
+    """Return a function from a name such as ``presentmon/test_case_0.csv`` to its path.
+
+    These files were written by other people's tools and are not part of the
+    project. They are looked for in the folder that the environment variable
+    TIMELINE_INSPECTOR_SAMPLES names, else in a folder ``shared/samples`` beside
+    the checkout; without them, the tests that want them are skipped and say so.
+    """
+    asked = os.environ.get("TIMELINE_INSPECTOR_SAMPLES")
+    folder = Path(asked) if asked else _SAMPLES_BESIDE_CHECKOUT
+
+    def find(name: str) -> Path:
+        path = folder / name
+        if not path.exists():
+            pytest.skip(
+                f"the sample file {name} is not in {folder}; "
+                "TIMELINE_INSPECTOR_SAMPLES can name another folder"
+            )
+        return path
+
+    return find
+
+
+@pytest.fixture(autouse=True)
+def _no_window_left_over(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Delete what a test of the window has left, now and not when Python ends.
+
+    ``processEvents`` does not deliver deferred deletions outside a running event
+    loop: closed widgets would live until the interpreter exits, and crash there.
+    """
+    yield
+    if "qapp" not in request.fixturenames or "PySide6.QtWidgets" not in sys.modules:
+        return
+    from PySide6.QtCore import QCoreApplication, QEvent  # noqa: PLC0415 - most tests need no Qt
+    from PySide6.QtWidgets import QApplication  # noqa: PLC0415
+
+    for window in QApplication.topLevelWidgets():
+        window.close()
+        window.deleteLater()
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    gc.collect()
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    left = [
+        f"{type(widget).__name__} {widget.objectName()}"
+        for widget in QApplication.topLevelWidgets()
+    ]
+    assert not left, f"windows that outlive their test: {', '.join(left)}"

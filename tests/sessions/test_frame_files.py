@@ -1,0 +1,90 @@
+"""Frame times are read back from our exports in full, and from captures by one column."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from inspector.errors import CaptureError
+from inspector.formats import ExportOptions, FrameTimes, Provenance, export_frames
+from inspector.sessions.frame_files import read_frame_file
+from inspector.sessions.scene import find_scene
+from inspector.testing import pass_seconds, virtual_session
+
+
+@pytest.fixture
+def frames() -> FrameTimes:
+    session = virtual_session(find_scene("1"))
+    pass_seconds(session, 8)
+    frames = FrameTimes.from_history(session.timeline.frames)
+    session.close()
+    return frames
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".json"])
+def test_that_what_was_exported_is_read_back_whole(
+    tmp_path: Path, frames: FrameTimes, suffix: str
+) -> None:
+    path = tmp_path / f"run{suffix}"
+    created = datetime(2026, 5, 4, 3, 2, 1, tzinfo=UTC)
+    provenance = Provenance("A small game", created, "0.1.0", "virtual time")
+    export_frames(frames, provenance, ExportOptions(), path)
+
+    read = read_frame_file(path, version="0.1.0")
+
+    assert read.has_work
+    for name in ("index", "at_ns", "interval_ns", "delta_ns", "busy_ns", "phases"):
+        assert np.array_equal(getattr(read.frames, name), getattr(frames, name)), name
+    if suffix == ".json":
+        assert read.provenance == provenance
+
+
+def test_that_a_capture_gives_intervals_and_no_work(tmp_path: Path) -> None:
+    path = tmp_path / "capture.csv"
+    path.write_text("MsBetweenPresents\n16.5\n17.25\n")
+
+    read = read_frame_file(path, version="0.1.0")
+
+    assert read.frames.interval_ns.tolist() == [16_500_000, 17_250_000]
+    assert read.frames.at_ns.tolist() == [16_500_000, 33_750_000]
+    assert not read.has_work
+
+
+def test_that_a_csv_cut_in_its_last_line_is_read_up_to_there(
+    tmp_path: Path, frames: FrameTimes
+) -> None:
+    path = tmp_path / "run.csv"
+    export_frames(frames, Provenance("x", datetime.now(UTC), "0"), ExportOptions(), path)
+    content = path.read_bytes()
+    path.write_bytes(content[: len(content) - 150])
+
+    read = read_frame_file(path, version="0.1.0")
+
+    assert len(frames) - 3 <= len(read.frames) < len(frames)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("{", "is no complete JSON"),
+        ('{"format": "trace"}', "no frame times of the inspector"),
+        ('{"format": "timeline-inspector frame times", "version": 2, "columns": {}}', "newer"),
+        ('{"format": "timeline-inspector frame times", "version": 1, "columns": {}}', "damaged"),
+    ],
+)
+def test_that_a_json_that_is_none_of_ours_is_refused_with_a_sentence(
+    tmp_path: Path, content: str, message: str
+) -> None:
+    path = tmp_path / "file.json"
+    path.write_text(content)
+
+    with pytest.raises(CaptureError, match=message):
+        read_frame_file(path, version="0.1.0")
+
+
+def test_that_a_missing_file_and_a_folder_are_sentences(tmp_path: Path) -> None:
+    with pytest.raises(CaptureError, match="There is no file"):
+        read_frame_file(tmp_path / "none.csv", version="0.1.0")
+    with pytest.raises(CaptureError, match="is a folder"):
+        read_frame_file(tmp_path, version="0.1.0")

@@ -1,0 +1,296 @@
+"""The hosted session: failures, reloads, refreshes, and what callbacks may do."""
+
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from inspector.clocks import FailurePolicy, ManualTimeSource
+from inspector.sessions.commands import Hold, Reload, Run, StepFrames
+from inspector.sessions.hosted import HostedSession
+from inspector.sessions.scene import find_scene
+from inspector.sessions.session import Session, SessionPhase
+from inspector.sessions.virtual_source import VirtualTimeSource
+from inspector.testing import (
+    FakeSession,
+    fired,
+    held_session,
+    pass_seconds,
+    scene_file,
+    virtual_session,
+)
+from inspector.trace import Timeline
+from inspector.vocabulary import Phase
+
+FAILING = """
+    def fail():
+        raise RuntimeError("no")
+    def build(stage):
+        bad = stage.root.child("bad")
+        bad.set_interval(1, fail, name="fails")
+        good = stage.root.child("good")
+        good.set_interval(1, lambda: None, name="works")
+"""
+
+
+def test_that_a_session_is_one() -> None:
+    session: Session = held_session(find_scene("4"))
+    fake: Session = FakeSession()
+
+    assert session.title == "The smallest scene worth looking at"
+    assert fake.refresh() == 0
+    session.close()
+
+
+def test_that_continue_goes_on_after_a_failure(tmp_path: Path) -> None:
+    session = virtual_session(scene_file(tmp_path, FAILING))
+
+    pass_seconds(session, 3)
+
+    assert fired(session) == {"fails": 3, "works": 3}
+    assert [failure.label for failure in session.timeline.failures] == ["fails"] * 3
+    assert "in fail" in session.timeline.failures[0].traceback
+    session.close()
+
+
+def test_that_pause_branch_pauses_the_branch_of_the_failure_only(tmp_path: Path) -> None:
+    session = virtual_session(
+        scene_file(tmp_path, FAILING), failure_policy=FailurePolicy.PAUSE_BRANCH
+    )
+
+    pass_seconds(session, 3)
+
+    assert fired(session) == {"fails": 1, "works": 3}
+    assert [clock.name for clock in session.timeline.clocks.values() if clock.paused] == ["bad"]
+    session.close()
+
+
+def test_that_stop_holds_the_scene_and_says_why(tmp_path: Path) -> None:
+    session = virtual_session(scene_file(tmp_path, FAILING), failure_policy=FailurePolicy.STOP)
+
+    run = pass_seconds(session, 3)
+
+    assert not run.is_complete
+    assert fired(session) == {"fails": 1, "works": 0}
+    assert session.status.phase is SessionPhase.HELD
+    assert session.status.message.startswith("Stopped at 00:01.000 because “fails” failed: Runtime")
+    assert "in fail" in session.status.detail
+    session.close()
+
+
+def test_that_a_stopped_scene_can_go_on(tmp_path: Path) -> None:
+    session = virtual_session(scene_file(tmp_path, FAILING), failure_policy=FailurePolicy.STOP)
+    pass_seconds(session, 3)
+
+    session.failure_policy = FailurePolicy.CONTINUE
+    pass_seconds(session, 2)
+
+    assert fired(session) == {"fails": 3, "works": 3}
+    session.close()
+
+
+def test_that_a_failing_frame_callback_counts_for_its_clock(tmp_path: Path) -> None:
+    path = scene_file(
+        tmp_path,
+        """
+        def build(stage):
+            physics = stage.root.child("physics")
+            stage.every_frame(lambda delta: 1 / 0, clock=physics, name="solve")
+        """,
+    )
+    session = virtual_session(path, failure_policy=FailurePolicy.PAUSE_BRANCH)
+
+    pass_seconds(session, 1)
+
+    assert [failure.label for failure in session.timeline.failures] == ["solve"]
+    assert session.timeline.clocks[2].paused
+    assert not session.timeline.clocks[1].paused
+    session.close()
+
+
+def test_that_leaving_by_exit_in_a_callback_is_a_failure(tmp_path: Path) -> None:
+    path = scene_file(
+        tmp_path,
+        """
+        import sys
+        def build(stage):
+            stage.root.set_timeout(1, sys.exit, 3, name="quits")
+        """,
+    )
+    session = virtual_session(path)
+
+    pass_seconds(session, 2)
+
+    assert [failure.label for failure in session.timeline.failures] == ["quits"]
+    session.close()
+
+
+def test_that_a_callback_may_pause_and_remove_its_own_clock(tmp_path: Path) -> None:
+    path = scene_file(
+        tmp_path,
+        """
+        def build(stage):
+            one = stage.root.child("one")
+            one.set_interval(1, one.pause, name="pauses")
+            two = stage.root.child("two")
+            two.set_interval(1, two.remove, name="removes")
+        """,
+    )
+    session = virtual_session(path)
+
+    pass_seconds(session, 5)
+
+    assert fired(session) == {"pauses": 1, "removes": 1}
+    assert [clock.name for clock in session.timeline.clocks.values()] == ["root", "one"]
+    session.close()
+
+
+def test_that_timers_that_set_each_other_without_delay_do_not_hang_the_run(tmp_path: Path) -> None:
+    path = scene_file(
+        tmp_path,
+        """
+        def again(clock):
+            clock.set_timeout(0, again, clock)
+        def build(stage):
+            stage.root.set_timeout(1, again, stage.root)
+        """,
+    )
+    session = virtual_session(path)
+
+    run = pass_seconds(session, 3)
+
+    assert not run.is_complete
+    assert "EndlessInstantError" in session.timeline.failures[0].traceback
+    session.close()
+
+
+def test_that_a_reload_begins_a_new_log_and_runs_again(tmp_path: Path) -> None:
+    session = virtual_session(scene_file(tmp_path, FAILING))
+    pass_seconds(session, 2)
+    log = session.log
+
+    session.submit(Reload())
+    pass_seconds(session, 1)
+
+    assert session.log is not log
+    assert session.generation == 1
+    # The reload took effect at the first frame; the second that was asked for goes on anew.
+    assert session.status.phase is SessionPhase.RUNNING
+    session.close()
+
+
+def test_that_a_held_scene_stays_held_over_a_reload(tmp_path: Path) -> None:
+    session = held_session(scene_file(tmp_path, FAILING))
+    session.submit(StepFrames(5))
+
+    session.submit(Reload())
+    session.refresh()
+
+    assert session.status.phase is SessionPhase.HELD
+    assert session.session_ns == 0
+    assert len(session.timeline.frames) == 0
+    session.close()
+
+
+def test_that_events_that_fell_off_unread_are_in_the_timeline_all_the_same(tmp_path: Path) -> None:
+    session = held_session(scene_file(tmp_path, FAILING))
+    session.log.budget_bytes = 200 * 50
+    complete = Timeline(session.log.strings)
+    cursor = 0
+    for _ in range(30):
+        session.submit(StepFrames(10))
+        batch = session.log.read(cursor)
+        assert batch.lost == 0
+        complete.apply_all(batch.events)
+        cursor = batch.cursor
+
+    # One who did not look meanwhile:
+    session._cursor = 0
+    session.refresh()
+
+    assert len(session.timeline.frames) == len(complete.frames) == 300
+    assert list(session.timeline.frames.at_ns) == list(complete.frames.at_ns)
+    assert set(session.timeline.timers.ids()) == set(complete.timers.ids())
+    session.close()
+
+
+def test_that_virtual_work_makes_what_was_due_late_and_busy(tmp_path: Path) -> None:
+    path = scene_file(
+        tmp_path,
+        """
+        def build(stage):
+            stage.root.set_timeout(1, stage.work, 0.1, name="works")
+            stage.root.set_timeout(1.05, lambda: None, name="waits")
+        """,
+    )
+    session = virtual_session(path)
+    pass_seconds(session, 2)
+
+    frames = session.timeline.frames
+
+    assert max(frames.interval_ns) == 100_000_000
+    assert max(frames.busy_ns) >= 100_000_000
+    assert max(frames.phases[Phase.TIMERS]) >= 100_000_000
+    late = [b for _, kind, _, b, _ in session.log.read(0).events if kind == 19 and b]
+    assert late == [50_000_000]
+    session.close()
+
+
+def test_that_every_frame_follows_the_clock_it_was_given(tmp_path: Path) -> None:
+    path = scene_file(
+        tmp_path,
+        """
+        def build(stage):
+            slow = stage.root.child("slow", rate="1/2")
+            total = [0.0]
+            def add(delta):
+                total[0] += delta
+            stage.every_frame(add, clock=slow)
+            slow.set_timeout(1, slow.pause)
+            stage.root.set_timeout(5, lambda: stage.mark(f"{total[0]:.3f}"))
+        """,
+    )
+    session = virtual_session(path)
+
+    pass_seconds(session, 6)
+
+    assert [mark.text for mark in session.timeline.marks] == ["1.000"]
+    session.close()
+
+
+@pytest.mark.parametrize("rate", [0, -1, float("nan"), float("inf"), 20_000])
+def test_that_a_frame_rate_out_of_range_is_refused(rate: float) -> None:
+    session = held_session(find_scene("4"))
+    hosting = session._hosting
+    assert hosting is not None
+
+    with pytest.raises(ValueError, match="frame rate"):
+        hosting.stage.frame_rate = rate
+    session.close()
+
+
+def test_that_a_manual_source_drives_a_session_too() -> None:
+    source = ManualTimeSource()
+    session = HostedSession(find_scene("4"), source)
+
+    source.advance(Fraction(3))
+    session.refresh()
+
+    assert session.timeline.at_ns == 3_000_000_000
+    # A nanosecond less than 60 a second, because a period is a whole number of them.
+    assert len(session.timeline.frames) == 179
+    session.close()
+
+
+def test_that_closing_twice_and_using_it_afterwards_does_no_harm() -> None:
+    source = VirtualTimeSource()
+    session = HostedSession(find_scene("1"), source)
+    session.close()
+    session.close()
+
+    source.pass_ns(10**9)
+    session.submit(Run())
+    session.submit(Hold())
+    session.refresh()
+
+    assert session.status.phase is SessionPhase.EMPTY

@@ -1,0 +1,133 @@
+"""Whatever is asked for, and whenever: the timeline stays what the engine is."""
+
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inspector.clocks import FailurePolicy, ManualTimeSource
+from inspector.sessions.commands import (
+    AddMark,
+    ClearTimer,
+    Command,
+    FireTimer,
+    Hold,
+    PauseClock,
+    Reload,
+    ResumeClock,
+    Run,
+    SetFailurePolicy,
+    SetFrameRate,
+    SetRate,
+    StepBy,
+    StepFrames,
+    StepTo,
+    StepToNextTimer,
+)
+from inspector.sessions.hosted import HostedSession
+from inspector.sessions.session import SessionPhase
+from inspector.sessions.virtual_source import VirtualTimeSource
+from inspector.testing import scene_file
+
+SCENE = """
+    def build(stage):
+        game = stage.root.child("game", "1/3")
+        enemies = game.child("enemies", 2)
+        ui = stage.root.child("ui")
+        def spawn():
+            if game.pending_count > 6:
+                raise RuntimeError("too many")
+            game.set_timeout(0.4, spawn)
+            enemies.set_timeout(0.1, lambda: None)
+        game.set_interval(0.25, spawn, name="spawn")
+        enemies.set_interval(0.07, lambda: None, missed="skip", name="tick")
+        ui.set_interval(0.5, lambda: (game.resume() or game.pause()), name="toggle")
+        ui.set_timeout(1.7, lambda: enemies.move_to(ui), name="move")
+        ui.set_timeout(3.1, lambda: stage.work(0.1), name="work")
+        stage.every_frame(lambda delta: None, clock=enemies)
+"""
+
+clock_ids = st.integers(1, 5)
+timer_ids = st.integers(1, 60)
+rates = st.sampled_from([Fraction(0), Fraction(1, 4), Fraction(1), Fraction(7, 3), Fraction(-1)])
+commands: st.SearchStrategy[Command] = st.one_of(
+    st.just(Run()),
+    st.just(Hold()),
+    st.builds(StepFrames, st.integers(0, 40)),
+    st.builds(StepBy, st.integers(-5, 10**9)),
+    st.builds(StepTo, st.integers(0, 5 * 10**9)),
+    st.just(StepToNextTimer()),
+    st.builds(PauseClock, clock_ids),
+    st.builds(ResumeClock, clock_ids),
+    st.builds(SetRate, clock_ids, rates),
+    st.builds(ClearTimer, timer_ids),
+    st.builds(FireTimer, timer_ids),
+    st.builds(SetFrameRate, st.sampled_from([Fraction(30), Fraction(144), Fraction(0)])),
+    st.builds(AddMark, st.text(max_size=5)),
+    st.just(Reload()),
+    st.builds(SetFailurePolicy, st.sampled_from(FailurePolicy)),
+)
+steps = st.lists(st.one_of(commands, st.integers(1, 3 * 10**8)), max_size=40)
+
+
+SOURCES: list[type[ManualTimeSource] | type[VirtualTimeSource]] = [
+    ManualTimeSource,
+    VirtualTimeSource,
+]
+
+
+def let_pass(source: ManualTimeSource | VirtualTimeSource, duration_ns: int) -> None:
+    if isinstance(source, VirtualTimeSource):
+        source.pass_ns(duration_ns)
+    else:
+        source.advance_ns(duration_ns)
+
+
+def check_timeline_is_the_engine(session: HostedSession) -> None:
+    hosting = session._hosting
+    assert hosting is not None
+    timeline = session.timeline
+    # Asking a clock for its time would bring session time up to a running source.
+    present, hosting.tree.present = hosting.tree.present, None
+    assert timeline.at_ns == hosting.tree.now_ns
+    engine = {clock.id: clock for clock in hosting.tree.root.walk()}
+    assert set(timeline.clocks) == set(engine)
+    for number, clock in engine.items():
+        assert timeline.local_ns(number) == clock.time_ns
+        assert timeline.effective_rate(number) == clock.effective_rate
+        assert timeline.clocks[number].pending == clock.pending_count
+        for timer in clock.pending():
+            assert timeline.timers.row(timer.id).due_ns == timer.due_ns
+    hosting.tree.present = present
+    assert timeline.is_running == hosting.transport.is_running
+    assert timeline.frames.end == hosting.director.frame_index
+
+
+@pytest.fixture(scope="module")
+def scene_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return scene_file(tmp_path_factory.mktemp("scene"), SCENE)
+
+
+@given(steps=steps, source=st.builds(lambda kind: kind(), st.sampled_from(SOURCES)))
+def test_that_the_timeline_is_the_engine_after_any_commands(
+    scene_path: Path, steps: list[Command | int], source: ManualTimeSource | VirtualTimeSource
+) -> None:
+    session = HostedSession(scene_path, source, autorun=False)
+    submitted = 0
+    for step in steps:
+        if isinstance(step, int):
+            let_pass(source, step)
+        else:
+            session.submit(step)
+            submitted += 1
+        session.refresh()
+        assert session.status.phase in {SessionPhase.RUNNING, SessionPhase.HELD}
+        check_timeline_is_the_engine(session)
+    session.submit(Hold())
+    let_pass(source, 10**9)
+    session.refresh()
+    check_timeline_is_the_engine(session)
+    assert session._command_number == submitted + 1
+    session.close()

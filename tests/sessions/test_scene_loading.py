@@ -1,0 +1,245 @@
+"""Scene files are loaded in isolation, and what goes wrong in them becomes a sentence."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from inspector.clocks import ManualTimeSource
+from inspector.errors import SceneError
+from inspector.sessions.commands import Reload, Run
+from inspector.sessions.scene import built_in_scenes, find_scene, load_scene
+from inspector.sessions.session import SessionPhase, SessionStatus
+from inspector.testing import held_session, scene_file
+
+GOOD = """
+    def build(stage):
+        stage.root.set_interval(1, lambda: None, name="tick")
+"""
+
+
+def failed(path: Path) -> SessionStatus:
+    session = held_session(path)
+    status = session.status
+    session.close()
+    assert status.phase is SessionPhase.FAILED
+    return status
+
+
+def test_that_a_syntax_error_names_file_line_and_text(tmp_path: Path) -> None:
+    status = failed(scene_file(tmp_path, "def build(stage):\n    x = = 1\n"))
+
+    assert status.message == "scene.py could not be imported (line 2): SyntaxError: invalid syntax."
+    assert status.line == 2
+    assert status.path == str(tmp_path / "scene.py")
+    assert "> 2 │     x = = 1" in status.detail
+
+
+def test_that_a_missing_module_is_told_with_the_line_that_wants_it(tmp_path: Path) -> None:
+    status = failed(scene_file(tmp_path, "\nimport no_such_module_anywhere\n"))
+
+    assert "(line 2): ModuleNotFoundError: No module named 'no_such_module_anywhere'" in (
+        status.message
+    )
+
+
+def test_that_a_scene_without_build_says_what_to_define(tmp_path: Path) -> None:
+    status = failed(scene_file(tmp_path, "build = 3\n"))
+
+    assert status.message.startswith("scene.py has no function build(stage). Define one")
+
+
+def test_that_an_exception_in_build_shows_only_the_users_frames(tmp_path: Path) -> None:
+    status = failed(
+        scene_file(
+            tmp_path,
+            """
+            def build(stage):
+                stage.root.set_interval(float("nan"), print)
+            """,
+        )
+    )
+
+    assert status.line == 3
+    assert "ValueError: not a usable number of seconds: nan" in status.message
+    assert "clock.py" not in status.detail
+    assert "hosted.py" not in status.detail
+
+
+def test_that_leaving_by_exit_is_told_as_a_failure(tmp_path: Path) -> None:
+    status = failed(scene_file(tmp_path, "import sys\nsys.exit(3)\n"))
+
+    assert "it called exit (3)" in status.message
+    assert status.line == 2
+
+
+@pytest.mark.parametrize("content", [b"x = '\xff'\n", b"x = 1\0\n"])
+def test_that_bytes_that_are_no_source_are_a_failure(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "scene.py"
+    path.write_bytes(content)
+
+    assert failed(path).message.startswith("scene.py could not be imported")
+
+
+def test_that_a_missing_file_and_a_folder_are_sentences(tmp_path: Path) -> None:
+    assert failed(tmp_path / "nowhere.py").message == f"There is no file {tmp_path / 'nowhere.py'}."
+    assert "is a folder" in failed(tmp_path).message
+
+
+def test_that_an_error_in_a_neighbour_is_placed_there(tmp_path: Path) -> None:
+    scene_file(tmp_path, "def go():\n    raise KeyError('x')\n", "neighbour_module.py")
+    path = scene_file(
+        tmp_path, "import neighbour_module\ndef build(stage):\n    neighbour_module.go()\n"
+    )
+
+    status = failed(path)
+
+    assert status.path == str(tmp_path / "neighbour_module.py")
+    assert status.line == 2
+    assert "(neighbour_module.py, line 2)" in status.message
+
+
+def test_that_neighbours_are_loaded_anew_on_reload_and_leave_no_trace(tmp_path: Path) -> None:
+    scene_file(tmp_path, "NAME = 'first'\n", "names_beside.py")
+    path = scene_file(
+        tmp_path,
+        """
+        import names_beside
+        def build(stage):
+            stage.root.child(names_beside.NAME)
+        """,
+    )
+    known_before, path_before = set(sys.modules), list(sys.path)
+    session = held_session(path)
+
+    # The same size within the same second: a cache by date and size would be stale.
+    scene_file(tmp_path, "NAME = 'other'\n", "names_beside.py")
+    session.submit(Reload())
+    session.refresh()
+    names = [clock.name for clock in session.timeline.clocks.values()]
+    session.close()
+
+    assert names == ["root", "other"]
+    assert set(sys.modules) - known_before == set()
+    assert sys.path == path_before
+    assert not (tmp_path / "__pycache__").exists()
+
+
+def test_that_a_callback_may_import_a_neighbour_later(tmp_path: Path) -> None:
+    scene_file(tmp_path, "NAME = 'late'\n", "imported_late.py")
+    path = scene_file(
+        tmp_path,
+        """
+        def later(stage):
+            import imported_late
+            stage.mark(imported_late.NAME)
+        def build(stage):
+            stage.root.set_timeout(1, later, stage)
+        """,
+    )
+    source = ManualTimeSource()
+    session = held_session(path, source)
+    session.submit(Run())
+
+    source.advance(2)
+    session.refresh()
+    session.close()
+
+    assert [mark.text for mark in session.timeline.marks] == ["late"]
+    assert "imported_late" not in sys.modules
+
+
+def test_that_a_scene_of_dataclasses_can_be_loaded(tmp_path: Path) -> None:
+    path = scene_file(
+        tmp_path,
+        """
+        from __future__ import annotations
+        from dataclasses import dataclass
+
+        @dataclass
+        class Enemy:
+            name: str
+
+        def build(stage):
+            stage.name(Enemy("orc").name)
+        """,
+    )
+
+    session = held_session(path)
+
+    assert session.title == "orc"
+    session.close()
+
+
+def test_that_the_module_name_is_used_once(tmp_path: Path) -> None:
+    path = scene_file(tmp_path, GOOD)
+
+    first, second = load_scene(path), load_scene(path)
+
+    assert first.module.__name__ != second.module.__name__
+    first.unload()
+    second.unload()
+
+
+def test_that_a_failed_scene_can_be_mended_and_reloaded(tmp_path: Path) -> None:
+    path = scene_file(tmp_path, "def build(stage):\n    raise RuntimeError\n")
+    session = held_session(path)
+    assert len(session.timeline.failures) == 1
+
+    scene_file(tmp_path, GOOD)
+    session.submit(Reload())
+    session.refresh()
+
+    assert session.status.phase is SessionPhase.HELD
+    assert session.generation == 1
+    assert session.timeline.scene_generation == 1
+    assert [record.text for record in session.timeline.commands] == ["reload the scene"]
+    assert session.timeline.failures == []
+    assert len(session.timeline.timers) == 1
+    session.close()
+
+
+def test_that_a_failed_build_leaves_nothing_half_built(tmp_path: Path) -> None:
+    path = scene_file(
+        tmp_path,
+        """
+        def build(stage):
+            stage.root.child("half").set_interval(1, print)
+            raise RuntimeError("no further")
+        """,
+    )
+
+    session = held_session(path)
+
+    assert session.timeline.clocks == {}
+    assert [failure.label for failure in session.timeline.failures] == ["scene.py"]
+    assert session.timeline.failures[0].traceback.endswith("RuntimeError: no further")
+    session.close()
+
+
+@pytest.mark.parametrize("text", ["1", "01", "small_game", "small-game", "01_small_game.py"])
+def test_that_built_in_scenes_are_found_by_number_and_name(text: str) -> None:
+    assert find_scene(text).name == "01_small_game.py"
+
+
+def test_that_an_unknown_scene_is_told_with_what_is_close() -> None:
+    with pytest.raises(SceneError, match=r"no built-in scene “smal_gme”. Did you mean small_game"):
+        find_scene("smal_gme")
+
+
+def test_that_a_file_goes_before_a_built_in_scene(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "minimal").write_text("def build(stage): pass\n")
+
+    assert find_scene("minimal") == Path("minimal")
+
+
+def test_that_every_built_in_scene_says_what_it_shows() -> None:
+    scenes = built_in_scenes()
+
+    assert [scene.path.name[:2] for scene in scenes] == ["01", "02", "03", "04", "05", "06"]
+    for scene in scenes:
+        assert 5 < len(scene.title) < 60
+        assert len(scene.summary) > 60

@@ -1,0 +1,244 @@
+"""Virtual runs: exact frames, exact counts, and the lateness a capture would have caused."""
+
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inspector.clocks import ManualTimeSource
+from inspector.clocks.system_source import SystemTimeSource
+from inspector.sessions.hosted import HostedSession
+from inspector.sessions.scene import find_scene
+from inspector.sessions.timer_tally import TimerTally
+from inspector.sessions.virtual_run import run_frame_times, run_virtual
+from inspector.sessions.virtual_source import VirtualTimeSource
+from inspector.testing import fired, scene_file, virtual_session
+from inspector.timebase import NS_PER_MS, NS_PER_SECOND
+
+SIXTIETH = Fraction(NS_PER_SECOND, 60)
+
+
+def minimal(source: VirtualTimeSource | ManualTimeSource | None = None) -> HostedSession:
+    return HostedSession(find_scene("4"), source or VirtualTimeSource())
+
+
+@pytest.mark.parametrize("source_type", [VirtualTimeSource, ManualTimeSource])
+def test_that_frames_are_counted_exactly_and_do_not_drift(
+    source_type: type[VirtualTimeSource] | type[ManualTimeSource],
+) -> None:
+    session = minimal(source_type())
+
+    run = run_virtual(session, frames=3_600, dt_ns=SIXTIETH)
+
+    assert run.frames == len(session.timeline.frames) == 3_600
+    assert run.session_ns == 60 * NS_PER_SECOND
+    assert session.timeline.frames.at_ns[59] == NS_PER_SECOND
+    assert run.is_complete
+    session.close()
+
+
+@given(
+    st.integers(min_value=0, max_value=3 * NS_PER_SECOND),
+    st.fractions(min_value=NS_PER_MS, max_value=NS_PER_SECOND),
+)
+def test_that_a_duration_is_exact_and_frames_are_those_that_fit(
+    duration_ns: int, step_ns: Fraction
+) -> None:
+    session = minimal()
+
+    run = run_virtual(session, duration_ns=duration_ns, dt_ns=step_ns)
+
+    assert run.session_ns == duration_ns
+    assert abs(run.frames - duration_ns / step_ns) <= 1
+    assert all(round(i * step_ns) <= duration_ns for i in range(1, run.frames + 1))
+    session.close()
+
+
+def test_that_a_second_run_goes_on_where_the_first_ended() -> None:
+    session = minimal()
+
+    run_virtual(session, frames=30)
+    run = run_virtual(session, frames=30)
+
+    assert run.session_ns == NS_PER_SECOND // 2
+    assert session.session_ns == NS_PER_SECOND
+    session.close()
+
+
+def test_that_long_frames_are_not_cut_when_they_are_asked_for() -> None:
+    session = minimal()
+
+    run_virtual(session, frames=3, dt_ns=NS_PER_SECOND)
+
+    assert list(session.timeline.frames.delta_ns) == [NS_PER_SECOND] * 3
+    assert list(session.timeline.frames.cut_ns) == [0, 0, 0]
+    session.close()
+
+
+def test_that_work_longer_than_a_frame_keeps_the_number_of_frames(tmp_path: Path) -> None:
+    path = scene_file(
+        tmp_path,
+        """
+        def build(stage):
+            stage.root.set_interval(0.5, stage.work, 0.13)
+        """,
+    )
+    session = virtual_session(path)
+
+    run = run_virtual(session, frames=600)
+
+    assert run.frames == 600
+    assert run.session_ns > 10 * NS_PER_SECOND
+    intervals = set(session.timeline.frames.interval_ns)
+    assert max(intervals) == 130 * NS_PER_MS
+    assert min(intervals) > 0
+    session.close()
+
+
+def test_that_the_frame_times_of_a_capture_come_out_as_intervals() -> None:
+    times_ns = [16_000_000, 33_000_000, 5_000_000, 120_000_000]
+    session = minimal()
+
+    run = run_frame_times(session, times_ns)
+
+    assert list(session.timeline.frames.interval_ns) == times_ns
+    assert run.session_ns == sum(times_ns)
+    session.close()
+
+
+def test_that_a_capture_begins_again_when_more_frames_are_wanted() -> None:
+    session = minimal()
+
+    run = run_frame_times(session, [10_000_000, 20_000_000], frames=5)
+
+    assert list(session.timeline.frames.interval_ns) == [
+        10_000_000,
+        20_000_000,
+        10_000_000,
+        20_000_000,
+        10_000_000,
+    ]
+    assert run.frames == 5
+    session.close()
+
+
+def test_that_a_capture_can_be_run_for_a_duration() -> None:
+    session = minimal()
+
+    run = run_frame_times(session, [10 * NS_PER_MS, 20 * NS_PER_MS], duration_ns=70 * NS_PER_MS)
+
+    assert run.session_ns == 70 * NS_PER_MS
+    assert run.frames == 5
+    session.close()
+
+
+def test_that_a_frame_above_max_delta_is_cut_and_its_interval_kept() -> None:
+    session = minimal()
+
+    run_frame_times(session, [16_000_000, 900_000_000, 16_000_000])
+
+    frames = session.timeline.frames
+    assert list(frames.interval_ns) == [16_000_000, 900_000_000, 16_000_000]
+    assert frames.delta_ns[1] == pytest.approx(250_000_000, abs=1)
+    assert frames.cut_ns[1] == pytest.approx(650_000_000, abs=1)
+    session.close()
+
+
+def test_that_a_timer_in_the_middle_of_a_long_frame_is_late_as_there() -> None:
+    session = minimal()
+    tally = TimerTally(session.log)
+
+    run_frame_times(session, [90 * NS_PER_MS] * 20)
+    tally.update()
+
+    blink = next(count for count in tally.counts(session.timeline) if count.label == "blink")
+    assert (blink.fired, blink.expected, blink.max_lateness_ns) == (1, 1, 80 * NS_PER_MS)
+    session.close()
+
+
+@pytest.mark.parametrize("times_ns", [[], [-1], [10, -5]])
+def test_that_frame_times_must_be_times(times_ns: list[int]) -> None:
+    session = minimal()
+
+    with pytest.raises(ValueError, match="frame times of 0 or more"):
+        run_frame_times(session, times_ns)
+    session.close()
+
+
+def test_that_a_real_source_cannot_be_told_to_pass() -> None:
+    session = HostedSession(find_scene("4"), SystemTimeSource(), autorun=False)
+
+    with pytest.raises(TypeError, match="only virtual time"):
+        run_virtual(session, frames=1)
+    session.close()
+
+
+@pytest.mark.parametrize(
+    ("frames", "duration_ns", "dt_ns"), [(None, None, 10), (1, 1, 10), (-1, None, 10), (1, None, 0)]
+)
+def test_that_a_run_that_makes_no_sense_is_refused(
+    frames: int | None, duration_ns: int | None, dt_ns: int
+) -> None:
+    session = minimal()
+
+    with pytest.raises(ValueError, match=r"give either|negative|at least 1 ns"):
+        run_virtual(session, frames=frames, duration_ns=duration_ns, dt_ns=dt_ns)
+    session.close()
+
+
+def test_that_progress_is_reported_as_a_rising_share(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("inspector.sessions.virtual_run._PROGRESS_EVERY_NS", -1)
+    session = minimal()
+    shares: list[float] = []
+
+    run_virtual(session, frames=640, on_progress=shares.append)
+
+    assert shares == [pytest.approx(i / 10) for i in range(1, 11)]
+    session.close()
+
+
+@pytest.mark.slow
+def test_that_an_hour_of_scene_time_ends_with_every_count_exact() -> None:
+    """The scene with blocking callbacks: nothing is lost, whatever is late."""
+    session = HostedSession(find_scene("drift_and_late"), VirtualTimeSource())
+    tally = TimerTally(session.log)
+
+    run = run_virtual(
+        session,
+        duration_ns=3_600 * NS_PER_SECOND,
+        dt_ns=SIXTIETH,
+        on_progress=lambda _: tally.update(),
+    )
+    tally.update()
+
+    counts = {count.label: count for count in tally.counts(session.timeline)}
+    assert run.session_ns == 3_600 * NS_PER_SECOND
+    assert tally.lost == 0
+    assert counts["burst"].fired == counts["re-armed"].fired == 28_800
+    assert counts["skip"].fired + counts["skip"].left_out == 28_800
+    assert counts["blocks for 130 ms"].fired == 1_800
+    assert counts["delay"].fired < 27_500
+    assert all(count.is_exact for label, count in counts.items() if label != "delay")
+    session.close()
+
+
+def test_that_ten_minutes_on_any_rate_end_with_every_count_exact(tmp_path: Path) -> None:
+    path = scene_file(
+        tmp_path,
+        """
+        def build(stage):
+            for rate in ("1", "1/3", "2/7", "3/2", "0.1234"):
+                clock = stage.root.child(rate, rate)
+                clock.set_interval(0.1, lambda: None, name=rate)
+        """,
+    )
+    session = virtual_session(path)
+
+    run_virtual(session, duration_ns=600 * NS_PER_SECOND, dt_ns=Fraction(NS_PER_SECOND, 7))
+
+    assert fired(session) == {
+        rate: int(6_000 * Fraction(rate)) for rate in ("1", "1/3", "2/7", "3/2", "0.1234")
+    }
+    session.close()
