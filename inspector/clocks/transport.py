@@ -162,8 +162,7 @@ class Transport:
             self._cut_ns += delta_ns - self.max_delta_ns
             delta_ns = self.max_delta_ns
         due_ns = max(now_ns, self._frame_due_ns) if delta_ns is None else now_ns + delta_ns
-        self.tree.run_to(due_ns)
-        if not self.tree.is_halted:
+        if self.tree.run_to(due_ns):
             self._run_frame()
             if self._frame_period_ns is not None:
                 self._frame_due_ns = self.tree.now_ns + self._frame_period_ns
@@ -186,23 +185,24 @@ class Transport:
         tree = self.tree
         period_ns = self._frame_period_ns
         while period_ns is not None and self._frame_due_ns <= target_ns:
-            tree.run_to(self._frame_due_ns)
-            if tree.is_halted:
+            if not tree.run_to(self._frame_due_ns):
                 return
-            self._run_frame()
+            went_on = self._run_frame()
             self._frame_due_ns = max(self._frame_due_ns, tree.now_ns) + period_ns
-            if tree.is_halted:
+            if not went_on:
                 return
             period_ns = self._frame_period_ns
         tree.run_to(target_ns)
 
-    def _run_frame(self) -> None:
+    def _run_frame(self) -> bool:
+        """Run a frame now; returns whether anything may follow."""
         at_ns = self.tree.now_ns
         interval_ns = at_ns - self._last_frame_ns + self._cut_ns
         cut_ns, self._cut_ns = self._cut_ns, 0
         self._last_frame_ns = at_ns
         if self.on_frame is not None:
             self.on_frame(interval_ns, cut_ns)
+        return not self.tree.is_halted
 
     def _advance(self) -> None:
         """Take an advance of a manual source."""
@@ -241,15 +241,16 @@ class Transport:
         tree = self.tree
         present, tree.present = tree.present, None
         try:
-            tree.run_to(observed_ns, observed_ns=observed_ns)
+            arrived = tree.run_to(observed_ns, observed_ns=observed_ns)
             period_ns = self._frame_period_ns
-            if period_ns is not None and not tree.is_halted and self._frame_due_ns <= observed_ns:
+            if period_ns is not None and arrived and self._frame_due_ns <= observed_ns:
                 self._run_frame()
                 missed = (observed_ns - self._frame_due_ns) // period_ns
                 self._frame_due_ns += (missed + 1) * period_ns
         finally:
             self._is_busy = False
-            tree.present = present if self._is_running else None
+            # A callback may have held it.
+            tree.present = present if self.is_running else None
         self._finish_wake()
         self._rearm()
 

@@ -124,7 +124,7 @@ class ClockTree:
         """
         return max(self.now_ns, self._observed_ns) if self._is_draining else self.now_ns
 
-    def run_to(self, target_ns: int, *, observed_ns: int | None = None) -> None:
+    def run_to(self, target_ns: int, *, observed_ns: int | None = None) -> bool:
         """Call everything due up to ``target_ns``, in order, then stand there.
 
         Args:
@@ -132,6 +132,9 @@ class ClockTree:
             observed_ns: What the time source says, in session time, when it really
                 is late; lateness is measured against it. Left out, time is virtual
                 and a timer is late only after a :meth:`jump_to`.
+
+        Returns:
+            Whether it got there; ``False`` when it was halted on the way.
 
         Raises:
             RuntimeError: Called from inside a callback.
@@ -144,7 +147,7 @@ class ClockTree:
         if wake is None or wake[0] > target_ns:
             self._is_halted = False
             self.now_ns = max(self.now_ns, target_ns)
-            return
+            return True
         present, self.present = self.present, None
         self._observed_ns = -NEVER if observed_ns is None else observed_ns
         self._is_draining = True
@@ -155,8 +158,10 @@ class ClockTree:
         finally:
             self._is_draining = False
             self.present = present
-        if target_ns > self.now_ns and not self._is_halted:
-            self.now_ns = target_ns
+        if self._is_halted:
+            return False
+        self.now_ns = max(self.now_ns, target_ns)
+        return True
 
     def jump_to(self, at_ns: int) -> None:
         """Let session time pass without calling anybody: the source was blocked."""
