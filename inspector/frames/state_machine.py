@@ -1,0 +1,215 @@
+"""A finite state machine: states, named transitions, and hooks around them.
+
+As it is, it behaves like the TypeScript state machine it comes from, which can be
+checked against recordings of it. What its users ask for (guards, queued transitions,
+entering and leaving per state, going on after an exception) is off until asked for.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Final, Generic, TypeAlias, TypeVar
+
+StateT = TypeVar("StateT", bound=Hashable)
+NameT = TypeVar("NameT", bound=str)
+
+#: As the source of an edge: any state. Inside a list it is a state like any other.
+ANY: Final = "*"
+
+#: Called with the state that is left and the one that is entered.
+Hook: TypeAlias = Callable[[StateT, StateT], object]
+
+
+class TransitionError(IntEnum):
+    """Why a transition was not made; the numbers are the original's."""
+
+    NOT_ALLOWED = 1000
+    IS_TRANSITING = 1011
+    #: Ours: a guard has refused.
+    REFUSED = 1100
+
+
+@dataclass(frozen=True, slots=True)
+class Edge(Generic[StateT]):
+    """One way in which a transition can be made.
+
+    Attributes:
+        source: The state it leads away from, a list of such states, or :data:`ANY`.
+        target: The state it leads to, or a function from the present state to it.
+        on_transition: Called between "before" and the change of state.
+        guard: Called with the present state; a false answer refuses the transition.
+    """
+
+    source: StateT | Sequence[StateT] | str
+    target: StateT | Callable[[StateT], StateT]
+    on_transition: Hook[StateT] | None = None
+    guard: Callable[[StateT], bool] | None = None
+
+    def matches(self, state: StateT) -> bool:
+        """Whether it leads away from ``state``; a guard is not asked."""
+        source = self.source
+        if isinstance(source, (list, tuple)):
+            return state in source
+        return source in (ANY, state)
+
+
+@dataclass(frozen=True, slots=True)
+class MachineRules:
+    """What a machine does beyond the original; all of it is off by default.
+
+    Attributes:
+        queues_transitions: A transition asked for inside a callback is made after the
+            present one, instead of being an error.
+        recovers: After an exception in a callback the machine can go on; the original
+            stays locked for ever.
+    """
+
+    queues_transitions: bool = False
+    recovers: bool = False
+
+
+ORIGINAL: Final = MachineRules()
+SOUND: Final = MachineRules(queues_transitions=True, recovers=True)
+
+
+class StateMachine(Generic[StateT, NameT]):
+    """Makes named transitions from state to state.
+
+    The names can be checked by a type checker: annotate a machine as
+    ``StateMachine[str, Literal["open", "close"]]``. Of the edges of a transition the
+    first that matches is taken. The hooks run in this order: ``on_before``, leaving
+    the old state, the edge's own, then the state changes, entering the new state,
+    ``on_after``.
+
+    Attributes:
+        on_before: Called before anything else, may be set and removed at any time.
+        on_after: Called when everything is done.
+        on_error: Called with a code and a sentence when a transition is not made.
+        on_enter: By state: called after that state was entered.
+        on_leave: By state: called before that state is left.
+    """
+
+    def __init__(
+        self,
+        initial: StateT,
+        transitions: Mapping[NameT, Edge[StateT] | Sequence[Edge[StateT]]],
+        *,
+        rules: MachineRules = ORIGINAL,
+    ) -> None:
+        """Begin in ``initial``.
+
+        Args:
+            initial: The first state.
+            transitions: By name, an edge or a list of edges that are tried in order.
+            rules: What it does beyond the original.
+        """
+        self._state = initial
+        self._edges: dict[str, tuple[Edge[StateT], ...]] = {
+            name: (edges,) if isinstance(edges, Edge) else tuple(edges)
+            for name, edges in transitions.items()
+        }
+        self._rules = rules
+        self._is_transiting = False
+        self._waiting: deque[NameT] = deque()
+        self.on_before: Hook[StateT] | None = None
+        self.on_after: Hook[StateT] | None = None
+        self.on_error: Callable[[TransitionError, str], object] | None = None
+        self.on_enter: dict[StateT, Hook[StateT]] = {}
+        self.on_leave: dict[StateT, Hook[StateT]] = {}
+
+    def __repr__(self) -> str:
+        """Show the present state and what can be done from it."""
+        return f"<StateMachine in {self._state!r}, can {', '.join(self.possible()) or 'nothing'}>"
+
+    @property
+    def state(self) -> StateT:
+        """The present state."""
+        return self._state
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all transitions, in the order in which they were defined."""
+        return tuple(self._edges)
+
+    def edges(self, name: NameT) -> tuple[Edge[StateT], ...]:
+        """Return the edges of a transition.
+
+        Raises:
+            KeyError: There is no such transition.
+        """
+        return self._edges[name]
+
+    def can(self, name: str) -> bool:
+        """Whether a transition leads away from the present state; unknown names do not."""
+        return any(edge.matches(self._state) for edge in self._edges.get(name, ()))
+
+    def possible(self) -> list[str]:
+        """Return the names of the transitions that lead away from the present state."""
+        return [name for name in self._edges if self.can(name)]
+
+    def go(self, name: NameT) -> bool:
+        """Make a transition.
+
+        Returns:
+            Whether it was made; ``False`` too when it waits for the present one.
+
+        Raises:
+            KeyError: There is no such transition. (Not being allowed is no exception:
+                ``on_error`` is called.)
+        """
+        if name not in self._edges:
+            message = f"no transition {name!r}; there are {', '.join(self._edges)}"
+            raise KeyError(message)
+        if self._is_transiting and self._rules.queues_transitions:
+            self._waiting.append(name)
+            return False
+        made = self._try(name)
+        while self._waiting and not self._is_transiting:
+            self._try(self._waiting.popleft())
+        return made
+
+    def _try(self, name: NameT) -> bool:
+        state = self._state
+        edge = next((edge for edge in self._edges[name] if edge.matches(state)), None)
+        if edge is None:
+            text = f"You can not '{name}' now. Current state is {state}"
+            return self._refuse(TransitionError.NOT_ALLOWED, text)
+        if self._is_transiting:
+            text = "This is transiting now. You cannot transition more times at one time."
+            return self._refuse(TransitionError.IS_TRANSITING, text)
+        if edge.guard is not None and not edge.guard(state):
+            text = f"A guard does not let you '{name}' now. Current state is {state}"
+            return self._refuse(TransitionError.REFUSED, text)
+        self._is_transiting = True
+        try:
+            self._make(edge)
+        except BaseException:
+            if self._rules.recovers:
+                self._is_transiting = False
+                self._waiting.clear()
+            raise
+        self._is_transiting = False
+        return True
+
+    def _make(self, edge: Edge[StateT]) -> None:
+        old = self._state
+        new: StateT = edge.target(old) if callable(edge.target) else edge.target
+        if self.on_before is not None:
+            self.on_before(old, new)
+        if (leave := self.on_leave.get(old)) is not None:
+            leave(old, new)
+        if edge.on_transition is not None:
+            edge.on_transition(old, new)
+        self._state = new
+        if (enter := self.on_enter.get(new)) is not None:
+            enter(old, new)
+        if self.on_after is not None:
+            self.on_after(old, new)
+
+    def _refuse(self, code: TransitionError, text: str) -> bool:
+        if self.on_error is not None:
+            self.on_error(code, text)
+        return False

@@ -1,0 +1,115 @@
+"""What a state machine offers beyond the original, and that it is off by default."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import pytest
+
+from inspector.frames.state_machine import (
+    ANY,
+    SOUND,
+    Edge,
+    MachineRules,
+    StateMachine,
+    TransitionError,
+)
+
+Name = Literal["open", "close", "lock"]
+
+
+def _door(rules: MachineRules | None = None) -> StateMachine[str, Name]:
+    transitions: dict[Name, Edge[str] | list[Edge[str]]] = {
+        "open": Edge("closed", "open"),
+        "close": Edge("open", "closed"),
+        "lock": [Edge("closed", "locked"), Edge(ANY, lambda state: state)],
+    }
+    if rules is None:
+        return StateMachine("closed", transitions)
+    return StateMachine("closed", transitions, rules=rules)
+
+
+def test_that_a_guard_can_refuse_and_says_so() -> None:
+    errors: list[tuple[TransitionError, str]] = []
+    machine: StateMachine[str, str] = StateMachine(
+        "a", {"x": Edge("a", "b", guard=lambda _state: False)}
+    )
+    machine.on_error = lambda code, text: errors.append((code, text))
+
+    assert not machine.go("x")
+
+    assert machine.state == "a"
+    assert machine.can("x")
+    assert errors[0][0] is TransitionError.REFUSED
+
+
+def test_that_entering_and_leaving_are_told_per_state_in_order() -> None:
+    machine = _door()
+    told: list[str] = []
+    machine.on_before = lambda _old, _new: told.append("before")
+    machine.on_leave["closed"] = lambda _old, _new: told.append("leave closed")
+    machine.on_enter["open"] = lambda _old, _new: told.append(f"enter {machine.state}")
+    machine.on_after = lambda _old, _new: told.append("after")
+
+    assert machine.go("open")
+    assert machine.go("close")
+
+    assert told == ["before", "leave closed", "enter open", "after", "before", "after"]
+
+
+def test_that_a_transition_inside_a_callback_waits_if_asked_to() -> None:
+    machine = _door(SOUND)
+    states: list[str] = []
+
+    def after(_old: str, new: str) -> None:
+        states.append(new)
+        if new == "open":
+            machine.go("close")
+            assert machine.state == "open"
+
+    machine.on_after = after
+    machine.go("open")
+
+    assert states == ["open", "closed"]
+
+
+def test_that_a_transition_inside_a_callback_is_an_error_in_the_original() -> None:
+    machine = _door()
+    errors: list[TransitionError] = []
+    machine.on_error = lambda code, _text: errors.append(code)
+    machine.on_after = lambda _old, _new: machine.go("close")
+
+    machine.go("open")
+
+    assert machine.state == "open"
+    assert errors == [TransitionError.IS_TRANSITING]
+
+
+@pytest.mark.parametrize(("rules", "state"), [(None, "closed"), (SOUND, "open")])
+def test_that_only_a_sound_machine_goes_on_after_an_exception(
+    rules: MachineRules | None, state: str
+) -> None:
+    machine = _door(rules)
+
+    def fail(_old: str, _new: str) -> None:
+        raise ZeroDivisionError
+
+    machine.on_before = fail
+    with pytest.raises(ZeroDivisionError):
+        machine.go("open")
+    machine.on_before = None
+    machine.go("open")
+
+    assert machine.state == state
+
+
+def test_that_an_unknown_name_is_named_with_those_there_are() -> None:
+    with pytest.raises(KeyError, match="open, close, lock"):
+        _door().go("explode")  # type: ignore[arg-type]
+
+
+def test_that_it_shows_what_can_be_done() -> None:
+    machine = _door()
+
+    assert repr(machine) == "<StateMachine in 'closed', can open, lock>"
+    assert machine.edges("open") == (Edge("closed", "open"),)
