@@ -125,6 +125,7 @@ class AsyncioTimeSource:
             return
         self._wanted_ns = None
         self._errors.add(now_ns - max(wanted_ns, self._asked_ns))
+        self._errors.settle()
         self._is_waking = True
         try:
             if self._on_wake is not None:

@@ -322,7 +322,12 @@ class Clock(ClockNode):
         if name or tree.record is not None or self.is_removed:
             timer = self._labelled_timer(due_ns, order, callback, args, name)
         else:
-            timer = Timer(self, due_ns, order, callback, args)
+            timer = Timer()
+            timer.clock = self
+            timer.due_ns = due_ns
+            timer.order = order
+            timer.callback = callback
+            timer.args = args
         queue = self.queue
         bucket = queue.buckets.get(due_ns >> BUCKET_SHIFT)
         if bucket is not None:

@@ -9,6 +9,7 @@ entry* for it, its earliest due instant mapped through its rate.
 from __future__ import annotations
 
 from fractions import Fraction
+from heapq import heappush
 from typing import TYPE_CHECKING, Literal
 
 from inspector.clocks.queue import TimerQueue
@@ -329,13 +330,22 @@ class ClockNode:
         for clock in reversed(late[1:]):
             clock.rearm()
 
-    def enter_path(self) -> None:
-        """Note that the drain loop is inside this branch."""
+    def enter_path(self, limit_ns: int) -> int:
+        """Note that the drain loop is inside this branch.
+
+        Args:
+            limit_ns: How far it may go, in the time of the clock above.
+
+        Returns:
+            The same in local time.
+        """
         self._on_path = True
         self.wake = None
         self.is_wake_doubtful = False
         # A new timer here may be due before what a clock below would run next.
         self._armed_ns = NEVER
+        shift = self._shift_ns
+        return limit_ns + shift if shift is not None else self.to_local_ns(limit_ns)
 
     def become_leaf(self) -> None:
         """Note that it is this clock's own timers that are called now.
@@ -364,10 +374,17 @@ class ClockNode:
             return
         if head is None:
             head = self.queue.head()
-        wake = self.wake_for(head)
-        if wake is None or head is None:
+        if head is None:
             self._armed_ns = NEVER
             return
-        self._armed_ns = head[0]
-        self.wake = entry = (wake[0], wake[1], self)
-        above.queue.push_entry(entry)
+        # What wake_for and push_entry do, without the calls.
+        self._armed_ns = due_ns = head[0]
+        shift, order = self._shift_ns, head[1]
+        wake_ns = due_ns - shift if shift is not None else self.to_above_ns(due_ns)
+        if wake_ns < self._floor_ns:  # noqa: PLR1730
+            wake_ns = self._floor_ns
+        if order < self._reordered:  # noqa: PLR1730
+            order = self._reordered
+        self.wake = entry = (wake_ns, order, self)
+        if above._above is not None:
+            heappush(above.queue.near, entry)

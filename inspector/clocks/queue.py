@@ -62,6 +62,7 @@ class TimerQueue:
         "batch",
         "buckets",
         "dead",
+        "epoch",
         "near",
         "position",
         "run",
@@ -77,6 +78,7 @@ class TimerQueue:
         self._keys: list[int] = []
         self.batch: list[Timer] = []
         self.dead = 0
+        self.epoch = 0
         self._compact_at = _FEW
 
     def push(self, timer: Timer) -> None:
@@ -99,29 +101,27 @@ class TimerQueue:
 
     def head(self) -> Entry | None:
         """Return the earliest entry without removing it, ``None`` when empty."""
-        run, near, position = self.run, self.near, self.position
-        if position < len(run):
-            timer = run[position]
-            if not near and timer.callback is not None:
-                return (timer.due_ns, timer.order, timer)
-        elif near and not self._keys and _is_live(near[0]):
-            return near[0]
-        return self._head_of_both()
-
-    def _head_of_both(self) -> Entry | None:
-        near = self._live_near()
+        # In one piece: called several times a frame for each clock that has something due.
+        first = self._live_near() if self.near else None
+        run, position = self.run, self.position
         while True:
-            timer = self._live_run()
-            if timer is not None or not self._keys:
-                break
-            if near is not None and near[0] >> BUCKET_SHIFT < self._keys[0]:
-                return near
+            if position < len(run):
+                timer = run[position]
+                if timer.callback is not None:
+                    break
+                self.position = position = position + 1
+                self.forget_dead()
+                continue
+            if not self._keys or (first is not None and first[0] >> BUCKET_SHIFT < self._keys[0]):
+                return first
             self.activate()
-        if timer is None:
-            return near
-        if near is not None and (near[0], near[1]) < (timer.due_ns, timer.order):
-            return near
-        return (timer.due_ns, timer.order, timer)
+            run, position = self.run, 0
+        due_ns = timer.due_ns
+        if first is None or due_ns < first[0]:
+            return (due_ns, timer.order, timer)
+        if due_ns > first[0] or timer.order > first[1]:
+            return first
+        return (due_ns, timer.order, timer)
 
     def _live_near(self) -> Entry | None:
         """Return the first entry of ``near`` that still counts, dropping those before."""
@@ -131,23 +131,14 @@ class TimerQueue:
             self.forget_dead()
         return near[0] if near else None
 
-    def _live_run(self) -> Timer | None:
-        """Return the first timer of ``run`` that still waits, passing those before."""
-        run = self.run
-        while self.position < len(run):
-            timer = run[self.position]
-            if timer.callback is not None:
-                return timer
-            self.position += 1
-            self.forget_dead()
-        return None
-
-    def pop_wake(self) -> None:
-        """Remove the child's wake that :meth:`head` just returned."""
+    def after_wake(self) -> Entry | None:
+        """Remove the child's wake that :meth:`head` just returned, and return the next."""
         heappop(self.near)
+        return self.head() if self.near or self._keys or self.position < len(self.run) else None
 
     def activate(self) -> None:
         """Make the earliest bucket the active one; ``run`` must be used up."""
+        self.epoch += 1
         number = heappop(self._keys)
         run = self.buckets.pop(number)
         run.sort(key=_due_of)
@@ -182,7 +173,9 @@ class TimerQueue:
                 return [timer]
             limit_ns = min(limit_ns, near[0][0] - 1)
         run, position = self.run, self.position
-        cut = max(position + 1, bisect_right(run, limit_ns, position, key=_due_of))
+        cut = len(run)
+        if run[-1].due_ns > limit_ns:
+            cut = max(position + 1, bisect_right(run, limit_ns, position, key=_due_of))
         self.position = cut
         return run[position:cut]
 
@@ -243,6 +236,7 @@ class TimerQueue:
         if 2 * self.dead < stored:
             self._compact_at = max(_FEW, stored // 2)
             return
+        self.epoch += 1
         for number, bucket in list(self.buckets.items()):
             # In place: the drain loop may hold this very list.
             bucket[:] = [timer for timer in bucket if timer.callback is not None]

@@ -160,6 +160,7 @@ class SystemTimeSource:
     def _wake(self, now_ns: int, wanted_ns: int) -> None:
         self._wanted_ns = None
         self._errors.add(now_ns - wanted_ns)
+        self._errors.settle()
         if self._on_wake is not None:
             self._on_wake()
 

@@ -62,21 +62,13 @@ class Timer:
     fired_count = 0
     kind = TimerKind.TIMEOUT
 
-    def __init__(
-        self,
-        clock: Clock,
-        due_ns: int,
-        order: int,
-        callback: Callable[..., object],
-        args: tuple[Any, ...],
-    ) -> None:
-        """Hold what :meth:`Clock.set_timeout` was given."""
-        self.clock = clock
-        self.due_ns = due_ns
-        self.order = order
-        self.callback: Callable[..., object] | None = callback
-        # None once the timer has fired; tells firing from clearing.
-        self.args: tuple[Any, ...] | None = args
+    # Filled in by who makes one: a call of __init__ takes as long as all the rest.
+    clock: Clock
+    due_ns: int
+    order: int
+    callback: Callable[..., object] | None
+    #: None once the timer has fired; tells firing from clearing.
+    args: tuple[Any, ...] | None
 
     def __repr__(self) -> str:
         """Show the name, when it is due, and whether it still waits."""
@@ -142,7 +134,11 @@ class LabelledTimer(Timer):
         site: CallSite | None,
     ) -> None:
         """Hold what :meth:`Clock.set_timeout` was given."""
-        super().__init__(clock, due_ns, order, callback, args)
+        self.clock = clock
+        self.due_ns = due_ns
+        self.order = order
+        self.callback = callback
+        self.args = args
         self.name = name
         self.site = site
 
@@ -158,12 +154,12 @@ class Interval(Timer):
     """
 
     __slots__ = (
-        "_id",
         "fired_count",
         "interval_ns",
         "kind",
         "missed",
         "name",
+        "number",
         "site",
         "ticks_missed",
     )
@@ -181,8 +177,12 @@ class Interval(Timer):
         missed: MissedTicks,
     ) -> None:
         """Hold what :meth:`Clock.set_interval` was given."""
-        super().__init__(clock, due_ns, order, callback, args)
-        self._id = order
+        self.clock = clock
+        self.due_ns = due_ns
+        self.order = order
+        self.callback = callback
+        self.args = args
+        self.number = order
         self.name = name
         self.site = site
         self.interval_ns = interval_ns
@@ -194,7 +194,7 @@ class Interval(Timer):
     @property
     def id(self) -> int:
         """Number of the timer, unique in its tree; later timers have higher ones."""
-        return self._id
+        return self.number
 
     @property
     def fired(self) -> int:

@@ -280,14 +280,12 @@ class ClockTree:
                     clock.rearm()
                     return
                 assert head is not None
-                clock.enter_path()
+                limit_ns = clock.enter_path(limit_ns)
                 path.append(clock)
-                limit_ns = clock.to_local_ns(limit_ns)
                 below = head[2]
                 if isinstance(below, Timer):
                     break
-                clock.queue.pop_wake()
-                other = clock.queue.head()
+                other = clock.queue.after_wake()
                 if other is not None and other[0] <= limit_ns:
                     limit_ns = other[0] - 1
                 clock, wake = below, head
@@ -312,7 +310,7 @@ class ClockTree:
             The first entry that was left, if it is known.
         """
         queue = clock.queue
-        later = queue.buckets
+        later, near = queue.buckets, queue.near
         record = self.record
         observed_ns = self._observed_ns
         shift_ns = clock.shift_to_session()
@@ -326,6 +324,9 @@ class ClockTree:
                 return None
             queue.batch = batch = queue.take_run(head, limit_ns)
             horizon_ns = batch[-1].due_ns
+            now_ns = self.now_ns
+            # Timers of one batch mostly go to the same bucket again.
+            number, bucket, epoch = -1, batch, queue.epoch
             waiting = iter(batch)
             for timer in waiting:
                 callback = timer.callback
@@ -334,29 +335,37 @@ class ClockTree:
                     continue
                 due_ns = timer.due_ns
                 at_ns = due_ns - shift_ns if shift_ns is not None else clock.session_ns(due_ns)
-                now_ns = self.now_ns
                 if at_ns > now_ns:
                     self.now_ns = now_ns = at_ns
-                # max() would be a call.
-                late_ns = (observed_ns if observed_ns > now_ns else now_ns) - at_ns  # noqa: FURB136
                 args = timer.args
-                if timer.interval_ns:
+                if type(timer) is Interval:
                     next_ns = due_ns + timer.interval_ns
-                    if late_ns and timer.kind is not _INTERVAL_BURST:
-                        next_ns = self._next_due_late(timer, at_ns + late_ns)
-                    timer.fired_count += 1  # type: ignore[misc]
+                    if timer.kind is not _INTERVAL_BURST:
+                        next_ns = self._next_due_late(timer, max(observed_ns, now_ns))
+                    timer.fired_count += 1
                     timer.due_ns = next_ns
                     self.last_order = timer.order = self.last_order + 1
-                    bucket = later.get(next_ns >> BUCKET_SHIFT)
-                    if bucket is not None:
+                    if next_ns >> BUCKET_SHIFT == number and queue.epoch == epoch:
                         bucket.append(timer)
                     else:
-                        queue.push(timer)
+                        number = next_ns >> BUCKET_SHIFT
+                        epoch = queue.epoch
+                        found = later.get(number)
+                        if found is not None:
+                            bucket = found
+                            bucket.append(timer)
+                        else:
+                            queue.push(timer)
+                            number = -1
+                    if record is not None:
+                        # max() would be a call.
+                        late_ns = (observed_ns if observed_ns > now_ns else now_ns) - at_ns  # noqa: FURB136
+                        record((now_ns, TIMER_FIRED, timer.number, late_ns, next_ns))
                 else:
-                    next_ns = NEVER
                     timer.callback = timer.args = None
-                if record is not None:
-                    record((now_ns, TIMER_FIRED, timer.id, late_ns, next_ns))
+                    if record is not None:
+                        late_ns = (observed_ns if observed_ns > now_ns else now_ns) - at_ns  # noqa: FURB136
+                        record((now_ns, TIMER_FIRED, timer.order, late_ns, NEVER))
                 try:
                     if args:
                         callback(*args)
@@ -365,7 +374,7 @@ class ClockTree:
                 except CALLBACK_ERRORS as error:
                     label = timer.name or label_of(callback)
                     self.report_failure(clock, timer.id, label, error)
-                if self._is_interrupted or (queue.near and queue.near[0][0] <= horizon_ns):
+                if self._is_interrupted or (near and near[0][0] <= horizon_ns):
                     break
             if queue.batch is batch:
                 queue.batch = []

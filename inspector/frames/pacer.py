@@ -1,0 +1,110 @@
+"""Cocos Creator 3.8's frame-rate limiter: which refreshes of a display become frames."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class FramePacer:
+    """Turns the refreshes of a display into frames at a target rate at most.
+
+    Limited by time: refresh times are sorted into slots of one frame length since the
+    start, and the first refresh in a slot that was not reached yet is a frame. So it
+    never runs two frames to catch up, and skips some near the edge of a slot even when
+    display and target rate are the same. Times are milliseconds as ``float``, as in the
+    original, because its decisions depend on how those round.
+
+    Attributes:
+        wants_refresh: Whether the next refresh of the display is waited for.
+        frames: How many frames there were.
+    """
+
+    def __init__(
+        self, on_frame: Callable[[], object], now_ms: Callable[[], float], rate: float = 60
+    ) -> None:
+        """Begin stopped.
+
+        Args:
+            on_frame: Called for each frame; may stop, start or change the rate.
+            now_ms: The display's clock.
+            rate: Target frames per second.
+
+        Raises:
+            ValueError: The rate is not above 0.
+        """
+        self._on_frame = on_frame
+        self._now_ms = now_ms
+        self._rate = _checked(rate)
+        self._start_ms = 0.0
+        self._next_slot = 0
+        self._is_running = False
+        self.wants_refresh = False
+        self.frames = 0
+
+    def __repr__(self) -> str:
+        """Show the rate and whether it runs."""
+        state = "" if self._is_running else ", stopped"
+        return f"<FramePacer {self._rate:g} frames/s, {self.frames} frames{state}>"
+
+    @property
+    def rate(self) -> float:
+        """Target frames per second; another value begins a new time base."""
+        return self._rate
+
+    @rate.setter
+    def rate(self, rate: float) -> None:
+        if rate == self._rate:
+            return
+        self._rate = _checked(rate)
+        if self._is_running:
+            self.stop()
+            self.start()
+
+    def start(self) -> None:
+        """Begin now; does nothing while running."""
+        if self._is_running:
+            return
+        self._is_running = True
+        self._start_ms = self._now_ms()
+        self._next_slot = 0
+        self.wants_refresh = True
+
+    def stop(self) -> None:
+        """Wait for no refresh any more."""
+        self._is_running = False
+        self.wants_refresh = False
+
+    def refresh(self) -> bool:
+        """Take a refresh of the display, if one is waited for.
+
+        Returns:
+            Whether it became a frame.
+        """
+        if not self.wants_refresh:
+            return False
+        self.wants_refresh = False
+        now_ms = self._now_ms()
+        slot = math.floor((now_ms - self._start_ms) / (1000 / self._rate))
+        if slot < 0:
+            # The display's clock went back. The old slot is still compared below.
+            self._start_ms = now_ms
+            self._next_slot = 0
+        if slot < self._next_slot:
+            self.wants_refresh = True
+            return False
+        self._next_slot = slot + 1
+        self.frames += 1
+        self._on_frame()
+        self.wants_refresh = self._is_running
+        return True
+
+
+def _checked(rate: float) -> float:
+    if not (math.isfinite(rate) and rate > 0):
+        message = f"a frame rate is a number above 0, not {rate!r}"
+        raise ValueError(message)
+    return rate

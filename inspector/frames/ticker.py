@@ -1,0 +1,406 @@
+"""Egret's ticker, timer, timeouts and intervals, counted by calls or by elapsed time.
+
+The original counts calls: its timer fires after ``0.06 * delay`` updates, which is
+right on a display of 60 Hz or less and too fast above (a second lasts 250 ms at
+240 Hz). That and the repairs that were published for it are :class:`Counting` values;
+counting elapsed time is ours and the default.
+
+Times are milliseconds, as in the original, because its decisions depend on them; the
+unit is in every name. Nothing here reads a clock by itself: the ticker is given one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+#: What the original takes a display's rate to be.
+_ASSUMED_RATE: Final = 60
+#: A count is lowered by this much for each update.
+_PER_UPDATE: Final = 1_000
+
+#: Called with the ticker's time in milliseconds; a true answer asks for a render.
+Tick: TypeAlias = Callable[[float], object]
+
+
+@dataclass(frozen=True, slots=True)
+class Counting:
+    """What makes a timer fire.
+
+    Attributes:
+        name: What people call it.
+        counts_calls: Whether updates are counted, or only elapsed time.
+        call_factor: What the count begins with, as a multiple of the original's.
+        delay_factor: What the delay is multiplied with.
+        keeps_phase: Whether the next firing is due one delay after this one was due,
+            or one delay after it happened.
+        guard_ms: Tolerance within which elapsed time must agree when a call count has
+            run out, or the firing is left out; ``None`` for no such check.
+    """
+
+    name: str
+    counts_calls: bool = True
+    call_factor: float = 1
+    delay_factor: float = 1
+    keeps_phase: bool = False
+    guard_ms: float | None = None
+
+
+#: The original: whichever comes first, the count of calls or the elapsed time.
+BY_CALLS: Final = Counting("calls")
+#: Ours: elapsed time alone, without drift.
+BY_ELAPSED: Final = Counting("elapsed time", counts_calls=False, keeps_phase=True)
+
+
+def repaired(number: int, display_rate: float) -> Counting:
+    """Return one of the published repairs, for a display of a certain rate.
+
+    Args:
+        number: 1 multiplies every delay; 2 checks the real time in the callback, with a
+            tolerance of 100 ms; 3 leaves the ticker for timers of the system, which go
+            by elapsed time from firing to firing; 4 multiplies the count of calls.
+        display_rate: Updates per second of the display.
+
+    Raises:
+        ValueError: There is no such repair.
+    """
+    factor = display_rate / _ASSUMED_RATE
+    match number:
+        case 1:
+            return Counting("repair 1: longer delay", delay_factor=factor)
+        case 2:
+            return Counting("repair 2: check in the callback", guard_ms=100)
+        case 3:
+            return Counting("repair 3: system timer", counts_calls=False)
+        case 4:
+            return Counting("repair 4: longer count", call_factor=factor)
+        case _:
+            message = f"there are repairs 1 to 4, not {number!r}"
+            raise ValueError(message)
+
+
+class Ticker:
+    """Runs ticks on every update of a display, and frames at a rate of its own.
+
+    The frame rate has the same fault as the original's timers: 60 means every update,
+    whatever the display's rate.
+
+    Attributes:
+        on_render: Called when the picture is to be drawn.
+        on_enter_frame: Called after it, once a frame.
+        is_paused: Whether updates do nothing.
+    """
+
+    def __init__(self, now_ms: Callable[[], float]) -> None:
+        """Begin at 30 frames a second.
+
+        Args:
+            now_ms: The time, in milliseconds from any instant on.
+        """
+        self.now_ms = now_ms
+        self.on_render: Callable[[], object] | None = None
+        self.on_enter_frame: Callable[[], object] | None = None
+        self.is_paused = False
+        self._ticks: list[Tick] = []
+        self._async: list[Callable[[], object]] = []
+        self._later: list[Callable[[], object]] = []
+        self._last_ms = now_ms()
+        self._frame_rate = 30.0
+        self._frame_count = self._frame_start
+        self._next_id = 0
+        self._timeouts = _Countdowns(self, repeats=False)
+        self._intervals = _Countdowns(self, repeats=True)
+
+    def __repr__(self) -> str:
+        """Show the frame rate and what is registered."""
+        state = ", paused" if self.is_paused else ""
+        return f"<Ticker at {self._frame_rate:g} frames/s, {len(self._ticks)} ticks{state}>"
+
+    @property
+    def frame_rate(self) -> float:
+        """Frames a second that are asked for; see :meth:`set_frame_rate`."""
+        return self._frame_rate
+
+    def set_frame_rate(self, rate: float) -> bool:
+        """Ask for another frame rate; above 60 is kept but counts as 60.
+
+        Returns:
+            Whether it was taken: not if it is the same, or not above 0.
+        """
+        if not rate > 0 or rate == self._frame_rate:
+            return False
+        self._frame_rate = rate
+        self._frame_count = self._frame_start
+        return True
+
+    def pause(self) -> None:
+        """Do nothing on updates; time passes for timers all the same."""
+        self.is_paused = True
+
+    def resume(self) -> None:
+        """Go on; a timer whose delay has passed meanwhile fires once, at once."""
+        self.is_paused = False
+
+    # ---------------------------------------------------------- registration
+
+    def start_tick(self, tick: Tick) -> None:
+        """Call ``tick`` on every update from the next one on; once, however often asked."""
+        if tick not in self._ticks:
+            self._ticks = [*self._ticks, tick]
+
+    def stop_tick(self, tick: Tick) -> None:
+        """Call it no more, from the next update on."""
+        if tick in self._ticks:
+            self._ticks = [other for other in self._ticks if other != tick]
+
+    def call_async(self, function: Callable[[], object]) -> None:
+        """Call a function at the beginning of the next update."""
+        self._async.append(function)
+
+    def call_later(self, function: Callable[[], object]) -> None:
+        """Call a function before the next render."""
+        self._later.append(function)
+
+    def set_timeout(self, listener: Callable[[], object], delay_ms: float) -> int:
+        """Call ``listener`` once; returns a number for :meth:`clear_timeout`."""
+        return self._timeouts.add(listener, delay_ms)
+
+    def clear_timeout(self, number: int) -> bool:
+        """Forget a timeout; returns whether there was such a one."""
+        return self._timeouts.clear(number)
+
+    def set_interval(self, listener: Callable[[], object], delay_ms: float) -> int:
+        """Call ``listener`` again and again; returns a number for :meth:`clear_interval`."""
+        return self._intervals.add(listener, delay_ms)
+
+    def clear_interval(self, number: int) -> bool:
+        """Forget an interval; returns whether there was such a one."""
+        return self._intervals.clear(number)
+
+    # --------------------------------------------------------------- updates
+
+    def update(self, *, is_forced: bool = False) -> None:
+        """Take one refresh of the display.
+
+        Args:
+            is_forced: Run a frame in any case.
+        """
+        now_ms = self.now_ms()
+        if self.is_paused:
+            self._last_ms = now_ms
+            return
+        # As registered now: what the functions below start runs in the next update.
+        ticks = self._ticks
+        waiting, self._async = self._async, []
+        for function in waiting:
+            function()
+        wants_render = False
+        for tick in ticks:
+            wants_render = bool(tick(now_ms)) or wants_render
+        delta_ms = now_ms - self._last_ms
+        self._last_ms = now_ms
+        if is_forced or delta_ms >= 1000 / self._counted_rate:
+            self._frame_count = self._frame_start
+        else:
+            self._frame_count -= _PER_UPDATE
+            if self._frame_count > 0:
+                if wants_render:
+                    self._render()
+                return
+            self._frame_count += self._frame_start
+        self._render()
+        if self.on_enter_frame is not None:
+            self.on_enter_frame()
+
+    @property
+    def _counted_rate(self) -> float:
+        return min(self._frame_rate, _ASSUMED_RATE)
+
+    @property
+    def _frame_start(self) -> int:
+        return _rounded(60_000 / self._counted_rate)
+
+    def _render(self) -> None:
+        waiting, self._later = self._later, []
+        for function in waiting:
+            function()
+        if self.on_render is not None:
+            self.on_render()
+
+
+class _Countdowns:
+    """Timeouts or intervals: milliseconds that are left, lowered on every update."""
+
+    def __init__(self, ticker: Ticker, *, repeats: bool) -> None:
+        self._ticker = ticker
+        self._repeats = repeats
+        self._last_id = 0
+        self._last_ms = 0.0
+        # By number: listener, milliseconds left, whole delay.
+        self._entries: dict[int, tuple[Callable[[], object], float, float]] = {}
+
+    def add(self, listener: Callable[[], object], delay_ms: float) -> int:
+        if not self._entries:
+            # Shared by all that are added until none is left: a later one is charged
+            # the time since the last update, and may come early by that much.
+            self._last_ms = self._ticker.now_ms()
+            self._ticker.start_tick(self._update)
+        self._last_id += 1
+        self._entries[self._last_id] = (listener, delay_ms, delay_ms)
+        return self._last_id
+
+    def clear(self, number: int) -> bool:
+        if self._entries.pop(number, None) is None:
+            return False
+        if not self._entries:
+            self._ticker.stop_tick(self._update)
+        return True
+
+    def _update(self, now_ms: float) -> None:
+        passed_ms = now_ms - self._last_ms
+        self._last_ms = now_ms
+        for number in list(self._entries):
+            entry = self._entries.get(number)
+            if entry is None:
+                continue
+            listener, left_ms, delay_ms = entry
+            left_ms -= passed_ms
+            if left_ms > 0:
+                self._entries[number] = (listener, left_ms, delay_ms)
+            elif self._repeats:
+                self._entries[number] = (listener, delay_ms, delay_ms)
+                listener()
+            else:
+                self.clear(number)
+                listener()
+
+
+class TickerTimer:
+    """Fires on a ticker's updates, so many times or for ever.
+
+    Attributes:
+        on_timer: Called on each firing.
+        on_complete: Called after the last one, when the timer has stopped.
+        repeat_count: How often it fires; 0 for ever. Not checked when changed later.
+        current_count: How often it has fired; kept by :meth:`stop`.
+        is_running: Whether it was started and not stopped.
+    """
+
+    def __init__(
+        self,
+        ticker: Ticker,
+        delay_ms: float,
+        repeat_count: float = 0,
+        *,
+        counting: Counting = BY_ELAPSED,
+    ) -> None:
+        """Begin stopped.
+
+        Args:
+            ticker: Whose updates it lives on.
+            delay_ms: Milliseconds from firing to firing; less than 1 becomes 1.
+            repeat_count: How often it fires; fractions are cut off, 0 for ever.
+            counting: What makes it fire.
+        """
+        self.on_timer: Callable[[], object] | None = None
+        self.on_complete: Callable[[], object] | None = None
+        self.repeat_count: float = 0 if math.isnan(repeat_count) else int(repeat_count)
+        self.current_count = 0
+        self.is_running = False
+        self._ticker = ticker
+        self._counting = counting
+        self._delay_ms = max(1, delay_ms)
+        self._count: float = self._count_start
+        self._base_ms = 0.0
+        self._fired_at_ms = 0.0
+
+    def __repr__(self) -> str:
+        """Show the delay, the count and whether it runs."""
+        state = "" if self.is_running else ", stopped"
+        of = f" of {self.repeat_count}" if self.repeat_count else ""
+        return f"<TickerTimer every {self._delay_ms:g} ms, {self.current_count}{of}{state}>"
+
+    @property
+    def delay_ms(self) -> float:
+        """Milliseconds from firing to firing; another value begins the count anew."""
+        return self._delay_ms
+
+    @delay_ms.setter
+    def delay_ms(self, delay_ms: float) -> None:
+        delay_ms = max(1, delay_ms)
+        if delay_ms != self._delay_ms:
+            self._delay_ms = delay_ms
+            self._count = self._count_start
+
+    def start(self) -> None:
+        """Begin from now, first looked at in the next update; ignored while running."""
+        if self.is_running:
+            return
+        self.is_running = True
+        self._count = self._count_start
+        self._base_ms = self._fired_at_ms = self._ticker.now_ms()
+        self._ticker.start_tick(self._update)
+
+    def stop(self) -> None:
+        """Stop, keeping the count of firings."""
+        if self.is_running:
+            self.is_running = False
+            self._ticker.stop_tick(self._update)
+
+    def reset(self) -> None:
+        """Stop, and forget the count of firings."""
+        self.stop()
+        self.current_count = 0
+
+    @property
+    def _wait_ms(self) -> float:
+        return self._delay_ms * self._counting.delay_factor
+
+    @property
+    def _count_start(self) -> float:
+        return _rounded(_ASSUMED_RATE * self._wait_ms * self._counting.call_factor)
+
+    def _update(self, now_ms: float) -> None:
+        if not self._is_due(now_ms):
+            return
+        guard_ms = self._counting.guard_ms
+        if guard_ms is not None:
+            if now_ms - self._fired_at_ms < self._delay_ms - guard_ms:
+                return
+            self._fired_at_ms = now_ms
+        self.current_count += 1
+        limit = self.repeat_count
+        is_complete = limit > 0 and self.current_count >= limit
+        if (limit == 0 or self.current_count <= limit) and self.on_timer is not None:
+            self.on_timer()
+        if is_complete:
+            self.stop()
+            if self.on_complete is not None:
+                self.on_complete()
+
+    def _is_due(self, now_ms: float) -> bool:
+        """Look whether to fire; at most once an update."""
+        counting = self._counting
+        wait_ms = self._wait_ms
+        passed_ms = now_ms - self._base_ms
+        if passed_ms >= wait_ms:
+            self._count = self._count_start
+            # What is more than one delay late is not made up for.
+            whole = passed_ms // wait_ms * wait_ms
+            self._base_ms = self._base_ms + whole if counting.keeps_phase else now_ms
+            return True
+        if not counting.counts_calls:
+            return False
+        self._count -= _PER_UPDATE
+        if self._count > 0:
+            return False
+        self._count += self._count_start
+        self._base_ms = now_ms
+        return True
+
+
+def _rounded(value: float) -> int:
+    """Return the nearest whole number, halves up, as the original's language does."""
+    return math.floor(value + 0.5)
