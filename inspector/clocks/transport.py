@@ -236,10 +236,19 @@ class Transport:
             self._cut_ns += cut_ns
             self._offset_ns -= cut_ns
             observed_ns -= cut_ns
-        self._is_busy = True
         self._asked_ns = None
+        try:
+            self._run_due(observed_ns)
+            self._finish_wake()
+        finally:
+            # Whatever got out of a callback, the next wake-up has to come.
+            self._rearm()
+
+    def _run_due(self, observed_ns: int) -> None:
+        """Run what is due by the source's reading, then a frame if one is."""
         tree = self.tree
         present, tree.present = tree.present, None
+        self._is_busy = True
         try:
             arrived = tree.run_to(observed_ns, observed_ns=observed_ns)
             period_ns = self._frame_period_ns
@@ -251,8 +260,6 @@ class Transport:
             self._is_busy = False
             # A callback may have held it.
             tree.present = present if self.is_running else None
-        self._finish_wake()
-        self._rearm()
 
     def _finish_wake(self) -> None:
         if self.on_wake_done is not None:

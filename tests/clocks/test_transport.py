@@ -286,3 +286,17 @@ def test_that_halting_in_a_frame_ends_a_step(world: World) -> None:
     world.transport.step_ns(50 * MS)
 
     assert world.tree.now_ns == 10 * MS
+
+
+def test_that_the_next_wake_is_asked_for_whatever_gets_out_of_a_callback(world: World) -> None:
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    world.transport.run()
+    world.tree.root.set_timeout_ns(10 * MS, interrupted)
+    world.tree.root.set_timeout_ns(20 * MS, world.note, "b")
+
+    with pytest.raises(KeyboardInterrupt):
+        world.source.wake_at(world.start + 10 * MS)
+
+    assert world.source.wake_ns == world.start + 20 * MS
