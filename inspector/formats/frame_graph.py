@@ -7,6 +7,7 @@ from typing import Final
 
 import numpy as np
 
+from inspector.analysis.frame_statistics import percentile_frame_time_ns
 from inspector.formats.budget_lines import budget_group, budget_texts
 from inspector.formats.display_list import (
     Anchor,
@@ -36,7 +37,7 @@ from inspector.formats.frame_plot import (
     spike_mark,
     top_of_range_ns,
 )
-from inspector.formats.frame_times import FrameTimes, Measure, NsColumn, Provenance, percentile_ns
+from inspector.formats.frame_times import FrameTimes, Measure, NsColumn, Provenance
 from inspector.formats.options import GRAPH_COLORS, ExportOptions, GraphColors
 from inspector.formats.ticks import (
     Tick,
@@ -300,8 +301,8 @@ def _summary(measured_ns: NsColumn) -> str:
     return " · ".join(
         (
             count,
-            f"median {format_duration(percentile_ns(measured_ns, 50))}",
-            f"P99 {format_duration(percentile_ns(measured_ns, 99))}",
+            f"median {format_duration(percentile_frame_time_ns(measured_ns, 50))}",
+            f"P99 {format_duration(percentile_frame_time_ns(measured_ns, 99))}",
             f"max {format_duration(int(measured_ns.max()))}",
         )
     )

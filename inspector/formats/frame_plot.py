@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from inspector.analysis.frame_statistics import percentile_frame_time_ns
 from inspector.formats.display_list import (
     Anchor,
     Box,
@@ -19,7 +20,7 @@ from inspector.formats.display_list import (
     Text,
 )
 from inspector.formats.font_metrics import text_width
-from inspector.formats.frame_times import FrameTimes, NsColumn, percentile_ns
+from inspector.formats.frame_times import FrameTimes, NsColumn
 from inspector.formats.options import GraphColors
 from inspector.formats.reduction import columns_of, kept_extremes, kept_maxima
 from inspector.timebase import NS_PER_MS, format_duration
@@ -152,7 +153,9 @@ def top_of_range_ns(highest_ns: NsColumn, budgets_ms: tuple[float, ...]) -> floa
     top_ns = 0.0
     if len(highest_ns):
         largest_ns = int(highest_ns.max())
-        usual_ns = percentile_ns(highest_ns, 99 if len(highest_ns) >= _FRAMES_FOR_P99 else 90)
+        usual_ns = percentile_frame_time_ns(
+            highest_ns, 99 if len(highest_ns) >= _FRAMES_FOR_P99 else 90
+        )
         is_spiky = 0 < 1.5 * usual_ns < largest_ns
         top_ns = 1.2 * usual_ns if is_spiky else 1.06 * largest_ns
     above_ns = [ms * NS_PER_MS for ms in budgets_ms if ms * NS_PER_MS > top_ns]
@@ -221,7 +224,9 @@ def _median_points(data: PlotData, scale: Scale) -> tuple[Point, ...]:
     columns = columns_of(data.at, int(scale.low), int(scale.high), column_count)
     starts = np.flatnonzero(np.diff(columns, prepend=-1))
     pieces = np.split(data.measured_ns, starts[1:])
-    medians_ns = np.array([percentile_ns(piece, 50) for piece in pieces], dtype=np.float64)
+    medians_ns = np.array(
+        [percentile_frame_time_ns(piece, 50) for piece in pieces], dtype=np.float64
+    )
     width = (scale.high - scale.low) / column_count
     centers = as_floats(columns[starts]) + 0.5
     return scale.points(scale.low + centers * width, medians_ns)

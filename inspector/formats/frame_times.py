@@ -115,23 +115,6 @@ class Provenance:
     note: str = ""
 
 
-def percentile_ns(times_ns: NsColumn, percent: float) -> int:
-    """Return the time that ``percent`` of the frames do not exceed.
-
-    Nearest-rank definition (Hyndman & Fan 1996, type 1), so the result is one of
-    the inputs and never an interpolated time.
-
-    Raises:
-        ValueError: There is no frame, or ``percent`` is not within 0 to 100.
-    """
-    if not len(times_ns) or not 0 <= percent <= 100:  # noqa: PLR2004 - a per cent
-        message = f"no percentile {percent} of {len(times_ns)} frames"
-        raise ValueError(message)
-    exact = Fraction(str(percent)) * len(times_ns) / 100
-    rank = max(1, -(-exact.numerator // exact.denominator))
-    return int(np.partition(times_ns, rank - 1)[rank - 1])
-
-
 def parse_frame_range(text: str) -> tuple[int, int | None]:
     """Return first frame and frame after the last of ``"all"``, ``"120:600"``, ``":60"``.
 

@@ -7,8 +7,9 @@ CSV uses to arrays of whole nanoseconds, one entry per frame.
 import json
 from typing import BinaryIO, Final
 
+from inspector.analysis.frame_statistics import percentile_frame_time_ns
 from inspector.formats.csv_frames import PHASE_COLUMNS
-from inspector.formats.frame_times import FrameTimes, NsColumn, Provenance, percentile_ns
+from inspector.formats.frame_times import FrameTimes, NsColumn, Provenance
 from inspector.formats.options import ExportOptions
 
 JSON_FORMAT: Final = "timeline-inspector frame times"
@@ -62,7 +63,7 @@ def _summary(column_ns: NsColumn) -> dict[str, int] | None:
     if not len(column_ns):
         return None
     return {
-        "median": percentile_ns(column_ns, 50),
-        "p99": percentile_ns(column_ns, 99),
+        "median": percentile_frame_time_ns(column_ns, 50),
+        "p99": percentile_frame_time_ns(column_ns, 99),
         "max": int(column_ns.max()),
     }

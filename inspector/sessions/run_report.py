@@ -109,14 +109,14 @@ class RunReport:
 
 def spread(times_ns: NsColumn) -> Spread | None:
     """Return the spread of frame times, ``None`` if there are none."""
-    from inspector.formats.frame_times import percentile_ns  # noqa: PLC0415 - numpy is slow
+    from inspector.analysis.frame_statistics import percentile_frame_time_ns  # noqa: PLC0415 - numpy is slow
 
     if not len(times_ns):
         return None
     return Spread(
         round(float(times_ns.mean())),
-        percentile_ns(times_ns, 50),
-        percentile_ns(times_ns, 99),
+        percentile_frame_time_ns(times_ns, 50),
+        percentile_frame_time_ns(times_ns, 99),
         int(times_ns.max()),
     )
 

@@ -1,10 +1,7 @@
-import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from inspector.errors import ExportError
-from inspector.formats.frame_times import FrameTimes, parse_frame_range, percentile_ns
+from inspector.formats.frame_times import FrameTimes, parse_frame_range
 from inspector.trace.frame_history import FrameHistory
 from inspector.vocabulary import Phase
 
@@ -51,23 +48,6 @@ def test_that_a_measure_names_its_column(history: FrameHistory) -> None:
     assert frames.measured("interval") is frames.interval_ns
     assert frames.measured("busy") is frames.busy_ns
     assert frames.measured("delta") is frames.delta_ns
-
-
-@given(
-    times=st.lists(st.integers(min_value=0, max_value=10**12), min_size=1, max_size=200),
-    percent=st.integers(min_value=0, max_value=100),
-)
-def test_that_a_percentile_is_the_nearest_rank(times: list[int], percent: int) -> None:
-    result = percentile_ns(np.array(times, dtype=np.int64), percent)
-    assert result in times
-    assert sum(time <= result for time in times) * 100 >= percent * len(times)
-    below = [time for time in times if time < result]
-    assert not below or len(below) * 100 < percent * len(times)
-
-
-def test_that_no_frames_have_no_percentile() -> None:
-    with pytest.raises(ValueError, match="0 frames"):
-        percentile_ns(np.zeros(0, dtype=np.int64), 50)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,112 @@
+"""The pyramid gives what reading every value gives, for any column, chunks and stretches."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inspector.analysis.pyramid import BUCKET, Pyramid
+
+LOWEST = np.iinfo(np.int64).min
+HIGHEST = np.iinfo(np.int64).max
+
+
+def pyramid_of(column: np.ndarray, chunks: list[int]) -> Pyramid:
+    """Return a pyramid that took in the column in chunks of these sizes, over and over."""
+    pyramid = Pyramid()
+    start, turn = 0, 0
+    while start < len(column):
+        stop = start + max(1, chunks[turn % len(chunks)])
+        pyramid.extend(column[start:stop])
+        start, turn = stop, turn + 1
+    return pyramid
+
+
+@st.composite
+def columns(draw: st.DrawFn) -> np.ndarray:
+    """Columns of any length, made from a seed: long ones would be slow to draw by value."""
+    length = draw(st.one_of(st.integers(1, 70), st.integers(1, 5_000), st.just(BUCKET**3 + 5)))
+    spread = draw(st.sampled_from([2, 1_000, 10**12]))
+    random = np.random.default_rng(draw(st.integers(0, 2**32)))
+    return random.integers(-spread, spread, length)
+
+
+CHUNKS = st.lists(st.one_of(st.integers(1, 40), st.integers(500, 5_000)), min_size=1, max_size=6)
+
+
+@given(columns(), CHUNKS, st.data())
+def test_that_every_stretch_has_the_extremes_sum_and_count_of_its_values(
+    column: np.ndarray, chunks: list[int], data: st.DataObject
+) -> None:
+    pyramid = pyramid_of(column, chunks)
+    first = data.draw(st.one_of(st.just(0), st.integers(0, len(column) - 1)))
+    inner = data.draw(st.lists(st.integers(first, len(column)), min_size=2, max_size=60))
+    edges = np.array(sorted(inner))
+
+    found = pyramid.stretches(column[first:], edges, first=first)
+    places = pyramid.indices_of_maxima(column[first:], edges, first=first)
+
+    for number, (start, stop) in enumerate(pairwise(edges.tolist())):
+        values = column[start:stop]
+        assert found.counts[number] == len(values)
+        assert found.sums[number] == values.sum()
+        assert found.minima[number] == (values.min() if len(values) else HIGHEST)
+        assert found.maxima[number] == (values.max() if len(values) else LOWEST)
+        assert places[number] == (start + values.argmax() if len(values) else -1)
+
+
+@given(columns(), CHUNKS, st.data())
+def test_that_the_highest_value_of_any_range_is_found_at_its_first_place(
+    column: np.ndarray, chunks: list[int], data: st.DataObject
+) -> None:
+    pyramid = pyramid_of(column, chunks)
+    start = data.draw(st.integers(0, len(column) - 1))
+    stop = data.draw(st.integers(start + 1, len(column)))
+
+    assert pyramid.index_of_maximum(column, start, stop) == start + column[start:stop].argmax()
+
+
+@pytest.mark.parametrize("length", [1_000_000, 1_000_077])
+def test_that_a_spike_anywhere_in_a_million_values_is_seen_in_1280_columns(length: int) -> None:
+    random = np.random.default_rng(length)
+    column = random.integers(16_000_000, 17_000_000, length)
+    pyramid = pyramid_of(column, [length])
+    edges = np.linspace(0, length, 1_281).astype(np.int64)
+    newest = range(length - 100, length)
+
+    for place in [0, 1, *newest, *random.integers(0, length, 50).tolist()]:
+        spiky = column.copy()
+        spiky[place] = 99_000_000
+        pyramid = pyramid_of(spiky, [length - 90, 1])
+        found = pyramid.stretches(spiky, edges)
+        assert found.maxima.max() == 99_000_000
+        assert pyramid.indices_of_maxima(spiky, edges)[found.maxima.argmax()] == place
+
+
+def test_that_it_takes_less_than_a_third_of_the_memory_of_its_column() -> None:
+    column = np.random.default_rng(1).integers(0, 10**9, 1_000_000)
+    at_once = pyramid_of(column, [len(column)])
+    one_by_one = pyramid_of(column, [1_000])
+
+    assert at_once.nbytes <= 0.3 * column.nbytes
+    assert one_by_one.nbytes <= 0.3 * column.nbytes
+
+
+def test_that_nothing_is_not_a_range_to_look_for_a_maximum_in() -> None:
+    pyramid = pyramid_of(np.arange(100), [100])
+
+    with pytest.raises(ValueError, match="no values from 5 to 4"):
+        pyramid.index_of_maximum(np.arange(100), 5, 5)
+    with pytest.raises(ValueError, match="no values from 90 to 100"):
+        pyramid.index_of_maximum(np.arange(100), 90, 101)
+
+
+def test_that_an_empty_pyramid_answers_for_no_stretches() -> None:
+    nothing = np.zeros(0, dtype=np.int64)
+
+    found = Pyramid().stretches(nothing, nothing)
+
+    assert len(found.maxima) == len(found.sums) == 0
+    assert len(Pyramid()) == 0
