@@ -1,0 +1,474 @@
+"""The bridge between one session and all panels: refreshes, commands, what is selected."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import Enum
+from time import perf_counter_ns
+from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
+
+from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
+
+from inspector.clocks.failures import FailurePolicy
+from inspector.errors import InspectorError
+from inspector.sessions.commands import Reload, SetFailurePolicy
+from inspector.sessions.session import SessionPhase, SessionStatus
+from inspector.timebase import NS_PER_MS
+from inspector.trace.timeline import Timeline
+
+from .qt_time_source import Precision, QtTimeSource
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+
+    from inspector.clocks.time_source import TimeSource
+    from inspector.sessions.commands import Command
+    from inspector.sessions.session import Session
+    from inspector.trace.log import EventLog
+
+#: Milliseconds from one refresh to the next: a little less than 60 a second.
+REFRESH_MS: Final = 17
+#: The same while a session runs in which nothing happens: only digits move.
+QUIET_REFRESH_MS: Final = 100
+#: A refresh that took long is followed by as long a pause, but not by a longer one than this.
+_LONGEST_PAUSE_MS: Final = 250
+#: So many refreshes in a row without an event are quiet.
+_QUIET_AFTER: Final = 30
+
+_NO_SESSION: Final = SessionStatus(SessionPhase.EMPTY, "No scene is open.")
+
+
+@dataclass(frozen=True, slots=True)
+class RefreshInfo:
+    """What is new since the refresh before.
+
+    Attributes:
+        events: How many events came.
+        structure_changed: Clocks came, went or moved.
+        timers_changed: Timers came, went or are due at another time.
+        mapping_changed: Rates, pauses or parents changed.
+        frames_added: How many frames ended.
+    """
+
+    events: int
+    structure_changed: bool
+    timers_changed: bool
+    mapping_changed: bool
+    frames_added: int
+
+
+class SelectionKind(Enum):
+    """What kind of thing is selected."""
+
+    NONE = "none"
+    CLOCK = "clock"
+    TIMER = "timer"
+    FRAME = "frame"
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What is selected in all panels.
+
+    Attributes:
+        kind: What kind of thing.
+        id: Number of the clock or timer, or index of the frame.
+    """
+
+    kind: SelectionKind = SelectionKind.NONE
+    id: int = 0
+
+    @classmethod
+    def clock(cls, clock_id: int) -> Selection:
+        """Return the selection of a clock."""
+        return cls(SelectionKind.CLOCK, clock_id)
+
+    @classmethod
+    def timer(cls, timer_id: int) -> Selection:
+        """Return the selection of a timer."""
+        return cls(SelectionKind.TIMER, timer_id)
+
+    @classmethod
+    def frame(cls, index: int) -> Selection:
+        """Return the selection of a frame."""
+        return cls(SelectionKind.FRAME, index)
+
+    @classmethod
+    def nothing(cls) -> Selection:
+        """Return the empty selection."""
+        return cls()
+
+
+@runtime_checkable
+class NotifiesChanges(Protocol):
+    """A session to which things happen that nobody here has asked for.
+
+    Attributes:
+        on_change: Called when there is something to refresh, from any thread.
+    """
+
+    on_change: Callable[[], None] | None
+
+
+class SessionBridge(QObject):
+    """Holds the session that the window shows, and what all panels share.
+
+    One timer refreshes, at most 60 times a second: while the session runs, and after
+    a command until a refresh finds nothing new. With the session held, or with nobody
+    to see it, nothing runs. A refresh that takes long is followed by as long a pause.
+
+    :meth:`submit` and :meth:`request_refresh` may be called from any thread.
+
+    Attributes:
+        failure_policy: What follows a failure in scenes that are opened from now on.
+
+    Signals:
+        session_changed: There is another session or timeline, or none: take
+            everything anew. Also after a reload, and when events fell off the log
+            before anybody looked.
+        refreshed: The timeline has moved on.
+        status_changed: What the session is doing has changed.
+        selection_changed: Something else is selected.
+        hover_changed: The instant under the pointer, in session nanoseconds.
+        following_changed: Whether plots follow the newest frame.
+        budgets_changed: The frame times to compare with, in milliseconds.
+        precision_changed: How hard the time source tries to be on time.
+    """
+
+    session_changed = Signal(object)  # Session | None
+    refreshed = Signal(object)  # RefreshInfo
+    status_changed = Signal(object)  # SessionStatus
+    selection_changed = Signal(object)  # Selection
+    hover_changed = Signal(object)  # int | None
+    following_changed = Signal(bool)
+    budgets_changed = Signal(object)  # tuple[float, ...]
+    precision_changed = Signal(object)  # Precision
+
+    _refresh_requested = Signal()
+
+    def __init__(
+        self,
+        parent: QObject | None = None,
+        *,
+        make_source: Callable[[Precision], TimeSource] | None = None,
+        make_session: Callable[[Path, TimeSource], Session] | None = None,
+        clock: Callable[[], int] = perf_counter_ns,
+    ) -> None:
+        """Begin without a session.
+
+        Args:
+            parent: Owner in the sense of Qt.
+            make_source: Makes the time source of a scene, left out on the Qt event loop.
+            make_session: Opens a scene file on a time source, left out in this process.
+            clock: Nanoseconds, to tell what refreshing costs.
+        """
+        super().__init__(parent)
+        self.failure_policy = FailurePolicy.CONTINUE
+        self._make_source = make_source
+        self._make_session = make_session
+        self._clock = clock
+        self._session: Session | None = None
+        self._source: TimeSource | None = None
+        self._scene_path: Path | None = None
+        self._problem: SessionStatus | None = None
+        self._status = _NO_SESSION
+        self._empty = Timeline([""])
+        self._timeline = self._empty
+        self._log: EventLog | None = None
+        self._versions = (0, 0, 0)
+        self._frames_end = 0
+        self._selection = Selection()
+        self._hover_ns: int | None = None
+        self._is_following = True
+        self._budgets_ms: tuple[float, ...] = (1000 / 60, 1000 / 120, 1000 / 30)
+        self._precision = Precision.ECONOMICAL
+        self._is_visible = True
+        self._quiet_turns = 0
+        self._refreshed_at_ns = clock() - REFRESH_MS * NS_PER_MS
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setTimerType(Qt.TimerType.PreciseTimer)
+        self._timer.timeout.connect(self.refresh_now)
+        self._refresh_requested.connect(self._refresh_soon)
+
+    # ------------------------------------------------------------ the session
+
+    @property
+    def session(self) -> Session | None:
+        """The session that is shown."""
+        return self._session
+
+    @property
+    def timeline(self) -> Timeline:
+        """The timeline of the session as of the last refresh, else an empty one.
+
+        The same object from one :attr:`session_changed` to the next.
+        """
+        return self._timeline
+
+    @property
+    def status(self) -> SessionStatus:
+        """What the session is doing, as of the last :attr:`status_changed`."""
+        return self._status
+
+    def open_scene(self, path: Path) -> None:
+        """Close the session and open a scene file in its place.
+
+        What goes wrong ends in :attr:`status`.
+        """
+        self._drop_session()
+        self._scene_path = path
+        make_source = self._make_source or _qt_source
+        source = make_source(self._precision)
+        try:
+            session = (self._make_session or self._host)(path, source)
+        except (InspectorError, OSError) as error:
+            source.close()
+            self._problem = SessionStatus(SessionPhase.FAILED, str(error), path=str(path))
+            self._adopt(None)
+            return
+        self._source = source
+        self._adopt(session)
+
+    def set_session(self, session: Session | None) -> None:
+        """Close the session and show another, or none."""
+        if session is self._session and session is not None:
+            return
+        self._drop_session()
+        self._scene_path = None
+        self._adopt(session)
+
+    def close(self) -> None:
+        """Close the session; nothing runs afterwards."""
+        self.set_session(None)
+
+    def reload(self) -> None:
+        """Load the scene anew; one that could not be opened at all is tried again."""
+        if self._session is not None:
+            self.submit(Reload())
+        elif self._scene_path is not None:
+            self.open_scene(self._scene_path)
+
+    def submit(self, command: Command) -> None:
+        """Ask the session for something, from any thread; without one, do nothing."""
+        session = self._session
+        if session is None:
+            return
+        if isinstance(command, SetFailurePolicy):
+            self.failure_policy = command.policy
+        session.submit(command)
+        self.request_refresh()
+
+    # --------------------------------------------------------------- refreshes
+
+    def request_refresh(self) -> None:
+        """Have the window refreshed as soon as its pace allows; from any thread."""
+        self._refresh_requested.emit()
+
+    @Slot()
+    def refresh_now(self) -> None:
+        """Take what is new into the timeline and tell everybody."""
+        if self._session is None:
+            return
+        began_ns = self._refreshed_at_ns = self._clock()
+        info = self._take_news(self._session)
+        self.refreshed.emit(info)
+        self._update_status()
+        self._quiet_turns = 0 if info.events else self._quiet_turns + 1
+        self._arm_after(self._clock() - began_ns)
+
+    @property
+    def is_visible(self) -> bool:
+        """Whether there is anybody to refresh for."""
+        return self._is_visible
+
+    @Slot(bool)
+    def set_visible(self, is_visible: bool) -> None:  # noqa: FBT001 - a slot
+        """Say whether the window can be seen; hidden or minimised, nothing refreshes."""
+        if is_visible == self._is_visible:
+            return
+        self._is_visible = is_visible
+        if is_visible:
+            self.request_refresh()
+        else:
+            self._timer.stop()
+
+    # ------------------------------------------------- what all panels share
+
+    @property
+    def selection(self) -> Selection:
+        """What is selected."""
+        return self._selection
+
+    @Slot(object)
+    def select(self, selection: Selection) -> None:
+        """Select something in all panels."""
+        if selection != self._selection:
+            self._selection = selection
+            self.selection_changed.emit(selection)
+
+    @property
+    def hover_ns(self) -> int | None:
+        """The session instant under the pointer."""
+        return self._hover_ns
+
+    @Slot(object)
+    def set_hover(self, at_ns: int | None) -> None:
+        """Show an instant in all panels, ``None`` for none."""
+        if at_ns != self._hover_ns:
+            self._hover_ns = at_ns
+            self.hover_changed.emit(at_ns)
+
+    @property
+    def is_following(self) -> bool:
+        """Whether plots follow the newest frame."""
+        return self._is_following
+
+    @Slot(bool)
+    def set_following(self, is_following: bool) -> None:  # noqa: FBT001 - a slot
+        """Have plots follow the newest frame, or stay where they are."""
+        if is_following != self._is_following:
+            self._is_following = is_following
+            self.following_changed.emit(is_following)
+
+    @property
+    def budgets_ms(self) -> tuple[float, ...]:
+        """Frame times to compare with, the most important first."""
+        return self._budgets_ms
+
+    @Slot(object)
+    def set_budgets_ms(self, budgets_ms: Iterable[float]) -> None:
+        """Choose frame times to compare with, the most important first.
+
+        Raises:
+            ValueError: One of them is not above 0 or not finite.
+        """
+        chosen = tuple(dict.fromkeys(budgets_ms))
+        for budget_ms in chosen:
+            if not (math.isfinite(budget_ms) and budget_ms > 0):
+                message = f"a frame budget must be above 0 ms: {budget_ms}"
+                raise ValueError(message)
+        if chosen != self._budgets_ms:
+            self._budgets_ms = chosen
+            self.budgets_changed.emit(chosen)
+
+    @property
+    def precision(self) -> Precision:
+        """How hard the time source tries to be on time."""
+        return self._precision
+
+    @Slot(object)
+    def set_precision(self, precision: Precision) -> None:
+        """Choose how hard the time source tries, now and for scenes opened later."""
+        if precision is self._precision:
+            return
+        self._precision = precision
+        if isinstance(self._source, QtTimeSource):
+            self._source.precision = precision
+        self.precision_changed.emit(precision)
+
+    # --------------------------------------------------------------- internals
+
+    def _host(self, path: Path, source: TimeSource) -> Session:
+        # Opening a scene comes after the first paint, and so does what it needs.
+        from inspector.sessions.hosted import HostedSession  # noqa: PLC0415
+
+        return HostedSession(path, source, failure_policy=self.failure_policy)
+
+    def _drop_session(self) -> None:
+        session, self._session = self._session, None
+        self._source = self._problem = None
+        self._timer.stop()
+        if session is None:
+            return
+        if isinstance(session, NotifiesChanges):
+            session.on_change = None
+        session.close()
+
+    def _adopt(self, session: Session | None) -> None:
+        """Show a session from its beginning."""
+        self._session = session
+        self._timeline = self._empty
+        self._log = None
+        self._quiet_turns = 0
+        if session is None:
+            self._reset_shared()
+            self.session_changed.emit(None)
+            self._update_status()
+            return
+        if isinstance(session, NotifiesChanges):
+            session.on_change = self.request_refresh
+        self.refresh_now()
+
+    def _take_news(self, session: Session) -> RefreshInfo:
+        events = session.refresh()
+        timeline = session.timeline
+        former = self._timeline
+        is_other = timeline is not former
+        former_versions = self._versions
+        former_end = 0 if session.log is not self._log else self._frames_end
+        self._timeline = timeline
+        self._versions = versions = (
+            timeline.structure_version,
+            timeline.timers_version,
+            timeline.mapping_version,
+        )
+        self._frames_end = timeline.frames.end
+        if is_other:
+            if session.log is not self._log:
+                # Numbers are given out anew.
+                self._log = session.log
+                self._reset_shared(former, timeline)
+            self.session_changed.emit(session)
+        return RefreshInfo(
+            events=events,
+            structure_changed=is_other or versions[0] != former_versions[0],
+            timers_changed=is_other or versions[1] != former_versions[1],
+            mapping_changed=is_other or versions[2] != former_versions[2],
+            frames_added=max(0, timeline.frames.end - former_end),
+        )
+
+    def _reset_shared(self, former: Timeline | None = None, now: Timeline | None = None) -> None:
+        """Forget what pointed into the former session, except a clock that is back."""
+        self.set_hover(None)
+        kept = Selection()
+        if self._selection.kind is SelectionKind.CLOCK and former is not None and now is not None:
+            before = former.clocks.get(self._selection.id)
+            after = now.clocks.get(self._selection.id)
+            if before is not None and after is not None and before.name == after.name:
+                kept = self._selection
+        self.select(kept)
+
+    def _update_status(self) -> None:
+        session = self._session
+        status = (self._problem or _NO_SESSION) if session is None else session.status
+        if status != self._status:
+            self._status = status
+            self.status_changed.emit(status)
+
+    def _arm_after(self, spent_ns: int) -> None:
+        """Arm for the next refresh, after one that took ``spent_ns``, if one is needed."""
+        is_running = self._status.phase is SessionPhase.RUNNING
+        if self._session is None or not self._is_visible or (self._quiet_turns and not is_running):
+            self._timer.stop()
+            return
+        is_quiet = self._quiet_turns >= _QUIET_AFTER
+        wait_ms = QUIET_REFRESH_MS if is_quiet else REFRESH_MS
+        spent_ms = spent_ns // NS_PER_MS
+        self._timer.start(max(1, wait_ms - spent_ms, min(spent_ms, _LONGEST_PAUSE_MS)))
+
+    @Slot()
+    def _refresh_soon(self) -> None:
+        if self._session is None or not self._is_visible:
+            return
+        self._quiet_turns = 0
+        since_ms = (self._clock() - self._refreshed_at_ns) // NS_PER_MS
+        wait_ms = max(0, REFRESH_MS - since_ms)
+        if not self._timer.isActive() or self._timer.remainingTime() > wait_ms:
+            self._timer.start(wait_ms)
+
+
+def _qt_source(precision: Precision) -> TimeSource:
+    return QtTimeSource(precision=precision)
