@@ -1,0 +1,142 @@
+"""The event list panel: following, kinds, selecting subjects, why it is empty."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QAbstractSlider
+from pytestqt.qtbot import QtBot
+
+from inspector.vocabulary import MARK
+from tests.ui.world import PlayedSession
+from ui.models.event_list_model import EventColumn, EventGroup
+from ui.panels.event_list import EventListPanel
+from ui.session_bridge import Selection, SessionBridge
+from ui.theme import Theme
+
+
+class Stand:
+    """The panel over a log of marks."""
+
+    def __init__(self, qtbot: QtBot) -> None:
+        self.session = PlayedSession()
+        self.enemies = self.session.root.child("enemies")
+        self.bridge = SessionBridge()
+        self.bridge.set_session(self.session)
+        self.panel = EventListPanel(self.bridge, Theme("light"))
+        qtbot.addWidget(self.panel)
+        self.panel.resize(900, 250)
+        with qtbot.waitExposed(self.panel):
+            self.panel.show()
+        self.view = self.panel.view
+
+    def mark(self, count: int) -> None:
+        log = self.session.log
+        for number in range(count):
+            log.append((0, MARK, 0, log.intern(f"mark {number}"), 0))
+        self.bridge.refresh_now()
+        self.panel.refresh()
+
+    def is_at_end(self) -> bool:
+        bar = self.view.verticalScrollBar()
+        return bar.value() == bar.maximum()
+
+
+@pytest.fixture
+def stand(qtbot: QtBot) -> Stand:
+    return Stand(qtbot)
+
+
+def test_that_the_newest_event_stays_in_view(stand: Stand) -> None:
+    stand.mark(100)
+
+    assert stand.view.verticalScrollBar().maximum() > 0
+    assert stand.is_at_end()
+
+
+def test_that_scrolling_up_stops_the_list_and_scrolling_down_lets_it_go_on(stand: Stand) -> None:
+    stand.mark(100)
+    bar = stand.view.verticalScrollBar()
+
+    bar.triggerAction(QAbstractSlider.SliderAction.SliderPageStepSub)
+    rows = stand.panel.model.rowCount()
+    stand.mark(7)
+
+    assert not stand.panel.follow_button.isChecked()
+    assert stand.panel.model.rowCount() == rows
+    assert "7 newer" in stand.panel.count_label.text()
+    bar.triggerAction(QAbstractSlider.SliderAction.SliderToMaximum)
+    stand.mark(1)
+    assert stand.panel.model.rowCount() == rows + 8
+    assert stand.is_at_end()
+
+
+def test_that_choosing_a_row_keeps_it_in_place(stand: Stand, qtbot: QtBot) -> None:
+    stand.mark(100)
+    where = stand.view.visualRect(stand.panel.model.index(stand.panel.model.rowCount() - 3, 2))
+
+    qtbot.mouseClick(stand.view.viewport(), Qt.MouseButton.LeftButton, pos=where.center())
+    stand.mark(5)
+
+    assert not stand.panel.follow_button.isChecked()
+    assert stand.view.visualRect(stand.view.currentIndex().siblingAtColumn(2)) == where
+
+
+def test_that_kinds_can_be_chosen(stand: Stand) -> None:
+    stand.session.run_frame()
+    stand.mark(1)
+
+    stand.panel.show_groups(frozenset({EventGroup.FRAMES}))
+
+    kinds = [stand.panel.model.index(row, EventColumn.GROUP).data() for row in range(4)]
+    assert kinds == ["▭ frame"] * 4
+
+
+def test_that_a_double_click_selects_what_it_happened_to(stand: Stand, qtbot: QtBot) -> None:
+    stand.enemies.pause()
+    stand.mark(0)
+    row = stand.panel.model.rowCount() - 1
+    where = stand.view.visualRect(stand.panel.model.index(row, EventColumn.WHAT)).center()
+
+    qtbot.mouseClick(stand.view.viewport(), Qt.MouseButton.LeftButton, pos=where)
+    qtbot.mouseDClick(stand.view.viewport(), Qt.MouseButton.LeftButton, pos=where)
+
+    assert stand.bridge.selection == Selection.clock(stand.enemies.id)
+
+
+def test_that_only_what_is_selected_can_be_shown(stand: Stand) -> None:
+    stand.enemies.pause()
+    stand.mark(3)
+
+    stand.bridge.select(Selection.clock(stand.enemies.id))
+    stand.panel.subject_button.click()
+
+    model = stand.panel.model
+    assert [model.sentence(row) for row in range(model.rowCount())][-1] == "clock “enemies” paused"
+    assert all("enemies" in model.sentence(row) for row in range(model.rowCount()))
+
+
+def test_that_an_empty_list_says_what_hides_the_events(stand: Stand) -> None:
+    stand.mark(3)
+
+    stand.panel.filter_line.setText("nothing like it")
+    stand.panel.filter_line.apply_now()
+
+    assert stand.panel.notice.isVisible()
+    assert "hidden by the filter and the choice of kinds" in stand.panel.notice.text()
+
+
+def test_that_marked_rows_are_copied(stand: Stand, qtbot: QtBot) -> None:
+    stand.mark(2)
+    stand.view.selectRow(stand.panel.model.rowCount() - 1)
+
+    qtbot.keySequence(stand.view, "Ctrl+C")
+
+    assert QGuiApplication.clipboard().text() == "00:00.000\t⚑ mark\tmark: mark 1"
+
+
+def test_that_nothing_is_shown_without_a_session(stand: Stand) -> None:
+    stand.bridge.set_session(None)
+
+    assert stand.panel.notice.text() == "No events: no scene is loaded."

@@ -1,0 +1,444 @@
+"""The tail of the event log as a Qt table of sentences."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
+from PySide6.QtGui import QColor, QFont
+from typing_extensions import override
+
+from inspector.timebase import format_instant
+from inspector.vocabulary import NEVER, EventKind, RawEvent, describe
+
+from ..session_bridge import Selection, SelectionKind
+from . import roles
+from .roles import Role
+
+if TYPE_CHECKING:
+    from inspector.trace.log import EventLog
+    from inspector.trace.timeline import Timeline
+
+#: Rows kept; older ones leave at the top.
+MAX_ROWS: Final = 20_000
+#: Rows leave in bunches, so that not every refresh moves all others.
+_BUNCH: Final = 1_000
+#: Events looked through when the filter changes or after the panel was hidden.
+_LOOK_BACK: Final = 200_000
+
+
+class EventColumn(IntEnum):
+    """The columns of the event list."""
+
+    AT = 0
+    GROUP = 1
+    WHAT = 2
+
+
+_HEADERS: Final = {
+    EventColumn.AT: ("Session (m:s)", "Session time at which it happened"),
+    EventColumn.GROUP: ("Kind", "What kind of event it is"),
+    EventColumn.WHAT: ("What happened", "Double-click to select what it happened to"),
+}
+
+
+class EventGroup(IntEnum):
+    """Kinds of events that are shown or hidden together."""
+
+    FAILURES = 0
+    COMMANDS = 1
+    CLOCKS = 2
+    TIMERS = 3
+    FIRINGS = 4
+    FRAMES = 5
+    MARKS = 6
+
+    @property
+    def title(self) -> str:
+        """What the group is called in the window."""
+        return self.name.capitalize()
+
+    @property
+    def word(self) -> str:
+        """What one event of the group is called, with a sign that needs no colour."""
+        return _GROUP_WORDS[self]
+
+
+_GROUP_WORDS: Final = {
+    EventGroup.FAILURES: "✖ failure",
+    EventGroup.COMMANDS: "» command",
+    EventGroup.CLOCKS: "◷ clock",
+    EventGroup.TIMERS: "+ timer",
+    EventGroup.FIRINGS: "! firing",
+    EventGroup.FRAMES: "▭ frame",
+    EventGroup.MARKS: "⚑ mark",
+}
+
+_GROUP_OF: Final = {
+    EventKind.CLOCK_ADDED: EventGroup.CLOCKS,
+    EventKind.CLOCK_ANCHORED: EventGroup.CLOCKS,
+    EventKind.CLOCK_RATE: EventGroup.CLOCKS,
+    EventKind.CLOCK_PAUSED: EventGroup.CLOCKS,
+    EventKind.CLOCK_RESUMED: EventGroup.CLOCKS,
+    EventKind.CLOCK_MOVED: EventGroup.CLOCKS,
+    EventKind.CLOCK_REMOVED: EventGroup.CLOCKS,
+    EventKind.TIMER_ADDED: EventGroup.TIMERS,
+    EventKind.TIMER_ORIGIN: EventGroup.TIMERS,
+    EventKind.TIMER_ARMED: EventGroup.TIMERS,
+    EventKind.TIMER_CLEARED: EventGroup.TIMERS,
+    EventKind.TIMER_FIRED: EventGroup.FIRINGS,
+    EventKind.TICKS_MISSED: EventGroup.FIRINGS,
+    EventKind.FRAME_BEGAN: EventGroup.FRAMES,
+    EventKind.PHASE_ENDED: EventGroup.FRAMES,
+    EventKind.FRAME_ENDED: EventGroup.FRAMES,
+    EventKind.DELTA_CUT: EventGroup.FRAMES,
+    EventKind.CALLBACK_FAILED: EventGroup.FAILURES,
+    EventKind.MARK: EventGroup.MARKS,
+    EventKind.SCENE: EventGroup.MARKS,
+    EventKind.COMMAND: EventGroup.COMMANDS,
+    EventKind.TRANSPORT: EventGroup.COMMANDS,
+}
+
+#: What is shown at first: everything but what comes with every frame.
+QUIET_GROUPS: Final = frozenset(EventGroup) - {
+    EventGroup.TIMERS,
+    EventGroup.FIRINGS,
+    EventGroup.FRAMES,
+}
+
+_NUMBERED: Final = re.compile(r"\b(clock|timer) (\d+)( “[^”]*”)?")
+
+
+@dataclass(frozen=True, slots=True)
+class EventRow:
+    """One event in the list.
+
+    Attributes:
+        event: The event.
+        label: String number of the timer's label, 0 when it has none.
+    """
+
+    event: RawEvent
+    label: int
+
+
+class EventListModel(QAbstractTableModel):
+    """The newest events that pass a filter, oldest first, at most 20 000."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._log: EventLog | None = None
+        self._timeline: Timeline | None = None
+        self._rows: list[EventRow] = []
+        self._cursor = 0
+        self._looked_at = 0
+        self._lost = 0
+        self._kinds = _kinds_of(QUIET_GROUPS)
+        self._words: tuple[str, ...] = ()
+        self._subject: Selection | None = None
+        self._frame_span: tuple[int, int] | None = None
+        self._labels: dict[int, int] = {}
+        self._failure_color = QColor(Qt.GlobalColor.red)
+        self._bold = QFont()
+        self._bold.setBold(True)
+
+    # ------------------------------------------------------------------ what is shown
+
+    def set_log(self, log: EventLog | None, timeline: Timeline | None) -> None:
+        """Show the events of another session."""
+        self._log, self._timeline = log, timeline
+        self._lost = 0
+        self._labels.clear()
+        self.read_again()
+
+    def set_groups(self, groups: frozenset[EventGroup]) -> None:
+        """Show the kinds of events of these groups."""
+        kinds = _kinds_of(groups)
+        if kinds != self._kinds:
+            self._kinds = kinds
+            self.read_again()
+
+    def set_filter(self, text: str) -> None:
+        """Show events whose sentence contains every word."""
+        words = tuple(text.casefold().split())
+        if words != self._words:
+            self._words = words
+            self.read_again()
+
+    def set_subject(self, subject: Selection | None) -> None:
+        """Show what happened to one clock or timer or within one frame, ``None`` for all."""
+        if subject is not None and subject.kind is SelectionKind.NONE:
+            subject = None
+        if subject != self._subject:
+            self._subject = subject
+            self.read_again()
+
+    def set_failure_color(self, color: QColor) -> None:
+        """Use ``color`` for failures, which are bold and named besides."""
+        self._failure_color = color
+
+    @property
+    def hidden_count(self) -> int:
+        """The number of events looked at that did not pass."""
+        return self._looked_at - len(self._rows)
+
+    @property
+    def lost_count(self) -> int:
+        """The number of events that left the log before they were read here."""
+        return self._lost
+
+    @property
+    def waiting_count(self) -> int:
+        """The number of events in the log that were not read yet."""
+        return 0 if self._log is None else max(0, self._log.end - self._cursor)
+
+    def read_again(self) -> None:
+        """Look through the tail of the log with the present filter."""
+        self.beginResetModel()
+        self._rows = []
+        self._looked_at = 0
+        self._labels.clear()
+        if self._log is not None:
+            self._cursor = max(self._log.first, self._log.end - _LOOK_BACK)
+            self._frame_span = self._span_of_frame()
+            self._rows = self._read()[-MAX_ROWS:]
+        self.endResetModel()
+
+    def refresh(self) -> int:
+        """Read what is new in the log; returns how many rows were added."""
+        log = self._log
+        if log is None or log.end == self._cursor:
+            return 0
+        if log.end - self._cursor > _LOOK_BACK:
+            self._lost += log.end - _LOOK_BACK - self._cursor
+            self._cursor = log.end - _LOOK_BACK
+        fresh = self._read()[-MAX_ROWS:]
+        if not fresh:
+            return 0
+        surplus = len(self._rows) + len(fresh) - MAX_ROWS
+        if surplus > 0:
+            leaving = min(len(self._rows), max(surplus, _BUNCH))
+            self.beginRemoveRows(QModelIndex(), 0, leaving - 1)
+            del self._rows[:leaving]
+            self.endRemoveRows()
+            self._looked_at -= leaving
+        count = len(self._rows)
+        self.beginInsertRows(QModelIndex(), count, count + len(fresh) - 1)
+        self._rows += fresh
+        self.endInsertRows()
+        return len(fresh)
+
+    def event_at(self, row: int) -> RawEvent:
+        """Return the event in a row."""
+        return self._rows[row].event
+
+    def sentence(self, row: int) -> str:
+        """Return what happened, with names instead of numbers."""
+        return self._sentence(self._rows[row])
+
+    def selection_at(self, row: int) -> Selection | None:  # noqa: PLR0911 - one a kind
+        """Return what the event in a row happened to, ``None`` if that cannot be shown."""
+        timeline = self._timeline
+        if timeline is None:
+            return None
+        at_ns, kind, subject, a, _ = self._rows[row].event
+        group = _GROUP_OF.get(EventKind(kind))
+        if group is EventGroup.CLOCKS or (kind == EventKind.MARK and subject):
+            return Selection.clock(subject) if subject in timeline.clocks else None
+        if group in (EventGroup.TIMERS, EventGroup.FIRINGS) or (
+            kind == EventKind.CALLBACK_FAILED and subject
+        ):
+            if subject in timeline.timers:
+                return Selection.timer(subject)
+            return Selection.clock(a) if kind == EventKind.TIMER_ADDED else None
+        if kind in (EventKind.FRAME_BEGAN, EventKind.PHASE_ENDED):
+            return Selection.frame(a)
+        if group in (EventGroup.FRAMES, EventGroup.FAILURES):
+            index = frame_index_at(timeline, at_ns)
+            return None if index is None else Selection.frame(index)
+        return None
+
+    # ------------------------------------------------------------------ Qt
+
+    @override
+    def rowCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:
+        return 0 if parent.isValid() else len(self._rows)
+
+    @override
+    def columnCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:
+        return 0 if parent.isValid() else len(EventColumn)
+
+    @override
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = roles.DISPLAY
+    ) -> object:
+        if orientation == Qt.Orientation.Vertical or not 0 <= section < len(EventColumn):
+            return None
+        if role == roles.DISPLAY:
+            return _HEADERS[EventColumn(section)][0]
+        if role == roles.TOOL_TIP:
+            return _HEADERS[EventColumn(section)][1]
+        if role == roles.ALIGNMENT:
+            return roles.LEFT
+        return None
+
+    @override
+    def data(  # noqa: PLR0911 - one question a role
+        self, index: QModelIndex | QPersistentModelIndex, role: int = roles.DISPLAY
+    ) -> object:
+        if not index.isValid() or index.row() >= len(self._rows):
+            return None
+        row, column = self._rows[index.row()], index.column()
+        if role == roles.DISPLAY:
+            return self._text(row, column)
+        if role == roles.ALIGNMENT:
+            return roles.LEFT
+        if role == roles.FOREGROUND:
+            return self._failure_color if _is_trouble(row.event) else None
+        if role == roles.FONT:
+            return self._bold if _is_trouble(row.event) else None
+        if role == roles.TOOL_TIP and column == EventColumn.WHAT:
+            return self._long_text(row)
+        if role == Role.RAW:
+            return row.event
+        if role == Role.SELECTION:
+            return self.selection_at(index.row())
+        return None
+
+    # ------------------------------------------------------------------ cells
+
+    def _text(self, row: EventRow, column: int) -> str:
+        match column:
+            case EventColumn.AT:
+                return format_instant(row.event[0])
+            case EventColumn.GROUP:
+                return _group(row.event).word
+            case EventColumn.WHAT:
+                return self._sentence(row)
+            case _:
+                return ""
+
+    def _sentence(self, row: EventRow) -> str:
+        log, timeline = self._log, self._timeline
+        assert log is not None
+        text = describe(row.event, log.strings)
+        if row.event[1] >= EventKind.FRAME_BEGAN:
+            return text
+
+        def named(match: re.Match[str]) -> str:
+            if match[3]:
+                return f"{match[1]}{match[3]}"
+            if match[1] == "timer":
+                return f"timer “{log.strings[row.label]}”" if row.label else match[0]
+            clock = timeline.clocks.get(int(match[2])) if timeline is not None else None
+            return match[0] if clock is None else f"clock “{clock.name}”"
+
+        return _NUMBERED.sub(named, text)
+
+    def _long_text(self, row: EventRow) -> str:
+        assert self._log is not None
+        if row.event[1] == EventKind.CALLBACK_FAILED:
+            return self._log.strings[row.event[4]]
+        return f"{self._sentence(row)}\n{row.event[0]:,} ns"
+
+    # ------------------------------------------------------------------ reading
+
+    def _read(self) -> list[EventRow]:
+        """Return what is new in the log and passes the filter."""
+        log = self._log
+        assert log is not None
+        batch = log.read(self._cursor)
+        self._cursor = batch.cursor
+        self._lost += batch.lost
+        self._looked_at += len(batch.events)
+        labels, kinds = self._labels, self._kinds
+        passed: list[EventRow] = []
+        for event in batch.events:
+            kind = event[1]
+            label = 0
+            if EventKind.TIMER_ADDED <= kind <= EventKind.TICKS_MISSED:
+                label = self._label_of(event)
+            elif kind == EventKind.CALLBACK_FAILED:
+                label = labels.get(event[2], 0)
+            if kind in kinds:
+                passed.append(EventRow(event, label))
+        if self._subject is not None:
+            passed = [row for row in passed if self._is_about_subject(row.event)]
+        if self._words:
+            passed = [row for row in passed if self._has_words(row)]
+        return passed
+
+    def _label_of(self, event: RawEvent) -> int:
+        """Return the label of a timer event; remembers labels of pending timers only."""
+        _, kind, timer_id, _, b = event
+        if kind == EventKind.TIMER_ADDED:
+            self._labels[timer_id] = b
+            return b
+        if kind == EventKind.TIMER_CLEARED or (kind == EventKind.TIMER_FIRED and b == NEVER):
+            return self._labels.pop(timer_id, 0)
+        return self._labels.get(timer_id, 0)
+
+    def _has_words(self, row: EventRow) -> bool:
+        text = f"{_group(row.event).word} {self._sentence(row)}".casefold()
+        return all(word in text for word in self._words)
+
+    def _is_about_subject(self, event: RawEvent) -> bool:
+        wanted = self._subject
+        assert wanted is not None
+        at_ns, kind, subject, a, _ = event
+        if wanted.kind is SelectionKind.CLOCK:
+            if kind == EventKind.TIMER_ADDED:
+                return a == wanted.id
+            is_clock_event = kind <= EventKind.CLOCK_REMOVED or kind == EventKind.MARK
+            return is_clock_event and subject == wanted.id
+        if wanted.kind is SelectionKind.TIMER:
+            is_timer_event = EventKind.TIMER_ADDED <= kind <= EventKind.TICKS_MISSED
+            return (is_timer_event or kind == EventKind.CALLBACK_FAILED) and subject == wanted.id
+        span = self._frame_span
+        return span is not None and span[0] < at_ns <= span[1]
+
+    def _span_of_frame(self) -> tuple[int, int] | None:
+        """Return the session time between the selected frame and the one before it."""
+        timeline, subject = self._timeline, self._subject
+        if timeline is None or subject is None or subject.kind is not SelectionKind.FRAME:
+            return None
+        return frame_span(timeline, subject.id)
+
+
+def frame_span(timeline: Timeline, index: int) -> tuple[int, int] | None:
+    """Return the instants of the frame before and of a frame, ``None`` when it is gone."""
+    frames = timeline.frames
+    if not frames.first <= index < frames.end:
+        return None
+    before_ns = frames.frame(index - 1).at_ns if index > frames.first else -1
+    return before_ns, frames.frame(index).at_ns
+
+
+def frame_index_at(timeline: Timeline, at_ns: int) -> int | None:
+    """Return the first frame at or after an instant, ``None`` when there is none."""
+    frames = timeline.frames
+    low, high = frames.first, frames.end
+    while low < high:
+        middle = (low + high) // 2
+        if frames.frame(middle).at_ns < at_ns:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < frames.end else None
+
+
+def _kinds_of(groups: frozenset[EventGroup]) -> frozenset[int]:
+    return frozenset(int(kind) for kind, group in _GROUP_OF.items() if group in groups)
+
+
+def _group(event: RawEvent) -> EventGroup:
+    return _GROUP_OF[EventKind(event[1])]
+
+
+def _is_trouble(event: RawEvent) -> bool:
+    """Return whether an event is a failure or a command that was refused."""
+    _, kind, _, _, b = event
+    return kind == EventKind.CALLBACK_FAILED or (kind == EventKind.COMMAND and b != 0)

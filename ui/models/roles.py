@@ -1,0 +1,47 @@
+"""The item data roles that all models of the window share."""
+
+from enum import IntEnum
+from functools import cache
+from typing import Final
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QPixmap
+
+# Qt hands roles to ``data`` as plain numbers; comparing numbers keeps a cell cheap.
+DISPLAY: Final = int(Qt.ItemDataRole.DisplayRole)
+EDIT: Final = int(Qt.ItemDataRole.EditRole)
+TOOL_TIP: Final = int(Qt.ItemDataRole.ToolTipRole)
+FOREGROUND: Final = int(Qt.ItemDataRole.ForegroundRole)
+FONT: Final = int(Qt.ItemDataRole.FontRole)
+DECORATION: Final = int(Qt.ItemDataRole.DecorationRole)
+ALIGNMENT: Final = int(Qt.ItemDataRole.TextAlignmentRole)
+CHECK_STATE: Final = int(Qt.ItemDataRole.CheckStateRole)
+ACCESSIBLE_TEXT: Final = int(Qt.ItemDataRole.AccessibleTextRole)
+
+CENTER: Final = Qt.AlignmentFlag.AlignCenter
+RIGHT: Final = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+LEFT: Final = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+
+
+class Role(IntEnum):
+    """What a cell can say beyond its text.
+
+    Attributes:
+        RAW: The value itself: nanoseconds, a ``Fraction``, a count, a kind.
+        ID: Number of the row's subject (clock, timer) or of the event.
+        STANDING: The :class:`Standing` of the row's clock.
+        SELECTION: The :class:`Selection` that shows the row's subject.
+    """
+
+    RAW = int(Qt.ItemDataRole.UserRole) + 1
+    ID = int(Qt.ItemDataRole.UserRole) + 2
+    STANDING = int(Qt.ItemDataRole.UserRole) + 3
+    SELECTION = int(Qt.ItemDataRole.UserRole) + 4
+
+
+@cache
+def gap() -> QPixmap:
+    """Return the decoration that keeps left-aligned text off the numbers to its left."""
+    pixmap = QPixmap(6, 1)
+    pixmap.fill(Qt.GlobalColor.transparent)
+    return pixmap

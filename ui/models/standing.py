@@ -1,0 +1,84 @@
+"""Whether a clock runs, and if not, why: one value and one sentence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import TYPE_CHECKING
+
+from inspector.timebase import format_instant
+
+if TYPE_CHECKING:
+    from inspector.trace.timeline import PauseReason, Timeline
+
+
+class StandingKind(IntEnum):
+    """What a clock does now, from the most to the least lively."""
+
+    RUNNING = 0
+    HELD = 1
+    STOPPED = 2
+    FROZEN = 3
+    PAUSED = 4
+
+    @property
+    def glyph(self) -> str:
+        """One character that says the same without colour."""
+        return _GLYPHS[self]
+
+    @property
+    def is_own_pause(self) -> bool:
+        """Whether resuming this very clock is what would change it."""
+        return self is StandingKind.PAUSED
+
+
+_GLYPHS = {
+    StandingKind.RUNNING: "▶",
+    StandingKind.HELD: "▷",
+    StandingKind.STOPPED: "◼",
+    StandingKind.FROZEN: "0",
+    StandingKind.PAUSED: "⏸",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What a clock does now.
+
+    Attributes:
+        kind: Running or why not.
+        text: The same for people, with who stopped it and since when.
+    """
+
+    kind: StandingKind
+    text: str
+
+
+def standing_of(timeline: Timeline, clock_id: int) -> Standing:
+    """Return what a clock does now; a clock's own pause is named before its ancestors'."""
+    reasons = timeline.pause_reasons(clock_id)
+    if not reasons:
+        if timeline.is_running:
+            return Standing(StandingKind.RUNNING, "running")
+        return Standing(StandingKind.HELD, "ready, the session is held")
+    own = reasons[0] if reasons[0].is_own else None
+    if own is None:
+        nearest = reasons[0]
+        return Standing(
+            StandingKind.STOPPED, f"stopped by “{nearest.clock_name}” ({reason_text(nearest)})"
+        )
+    others = "".join(f", so is “{reason.clock_name}”" for reason in reasons[1:2])
+    kind = StandingKind.FROZEN if own.is_rate_zero else StandingKind.PAUSED
+    return Standing(kind, reason_text(own) + others)
+
+
+def reason_text(reason: PauseReason) -> str:
+    """Return what stopped a clock, who did it and since when, without the clock's name."""
+    since = format_instant(reason.since_ns)
+    if reason.is_rate_zero:
+        return f"rate 0{_by(reason.cause)} since {since}"
+    return f"paused{_by(reason.cause)} since {since}"
+
+
+def _by(cause: int) -> str:
+    return " by you" if cause else " by the program"

@@ -1,0 +1,102 @@
+"""The panels: one per file, described in :data:`PANELS`.
+
+Nothing here loads a panel before it is made: the window paints its shell first,
+and panels bring numpy and pyqtgraph with them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from importlib import import_module
+from typing import TYPE_CHECKING, Final, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from PySide6.QtWidgets import QWidget
+
+    from ..session_bridge import SessionBridge
+    from ..theme import Theme
+
+
+class PanelArea(Enum):
+    """Where a panel is at first."""
+
+    LEFT = "left"
+    RIGHT = "right"
+    BOTTOM = "bottom"
+
+
+@dataclass(frozen=True, slots=True)
+class PanelDescription:
+    """One panel of the window.
+
+    Attributes:
+        id: Its name for the program; layouts are saved by it.
+        title: Its name for people.
+        area: Where it is docked at first; ``None`` for the middle of the window.
+        module: The module in this package that it lives in.
+        class_name: Its class, made with bridge, theme and parent.
+        summary: What it shows, in a few words.
+    """
+
+    id: str
+    title: str
+    area: PanelArea | None
+    module: str
+    class_name: str
+    summary: str
+
+    def make(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> QWidget:
+        """Import and make the panel."""
+        module = import_module(f".{self.module}", __name__)
+        factory = cast(
+            "Callable[[SessionBridge, Theme, QWidget | None], QWidget]",
+            getattr(module, self.class_name),
+        )
+        return factory(bridge, theme, parent)
+
+
+PANELS: Final = (
+    PanelDescription(
+        "clock_tree",
+        "Clocks",
+        PanelArea.LEFT,
+        "clock_tree",
+        "ClockTreePanel",
+        "every clock with its time, rate and what stops it",
+    ),
+    PanelDescription(
+        "frame_times",
+        "Frame times",
+        None,
+        "frame_times",
+        "FrameTimesPanel",
+        "how long each frame took",
+    ),
+    PanelDescription(
+        "details",
+        "Details",
+        PanelArea.RIGHT,
+        "details",
+        "DetailsPanel",
+        "what is selected, and why it does what it does",
+    ),
+    PanelDescription(
+        "timer_queue",
+        "Timer queue",
+        PanelArea.BOTTOM,
+        "timer_queue",
+        "TimerQueuePanel",
+        "every pending timer, the next one to fire first",
+    ),
+    PanelDescription(
+        "event_list",
+        "Events",
+        PanelArea.BOTTOM,
+        "event_list",
+        "EventListPanel",
+        "everything that has happened, in order",
+    ),
+)

@@ -1,0 +1,136 @@
+"""How the clock tree draws and edits the cells that are more than text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QSize, Qt
+from PySide6.QtGui import QMouseEvent, QPalette
+from PySide6.QtWidgets import (
+    QLineEdit,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QWidget,
+)
+from typing_extensions import override
+
+from ..models.roles import Role
+from ..models.standing import Standing, StandingKind
+from ..theme import ColorRole
+from ..widgets.glyphs import Glyph, glyph_icon
+
+if TYPE_CHECKING:
+    from PySide6.QtCore import QAbstractItemModel
+
+    from ..theme import Theme
+
+_GLYPHS = {
+    StandingKind.RUNNING: (Glyph.PLAY, ColorRole.GOOD),
+    StandingKind.HELD: (Glyph.HOLLOW_PLAY, ColorRole.MUTED_TEXT),
+    StandingKind.STOPPED: (Glyph.HOLLOW_PAUSE, ColorRole.PAUSED),
+    StandingKind.FROZEN: (Glyph.ZERO, ColorRole.PAUSED),
+    StandingKind.PAUSED: (Glyph.PAUSE, ColorRole.LATE),
+}
+_GLYPH_SIZE = QSize(16, 16)
+
+
+class ClockNameDelegate(QStyledItemDelegate):
+    """A clock's name behind a sign for what it does; a click on the sign toggles its pause."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.set_theme(theme)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Draw the signs in the colours of a theme."""
+        on_selection = theme.palette().color(QPalette.ColorRole.HighlightedText)
+        self._icons = {
+            kind: glyph_icon(glyph, theme.color(role), on_selection)
+            for kind, (glyph, role) in _GLYPHS.items()
+        }
+
+    @override
+    def initStyleOption(
+        self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        super().initStyleOption(option, index)
+        standing = index.data(Role.STANDING)
+        feature = QStyleOptionViewItem.ViewItemFeature
+        option.features &= ~feature.HasCheckIndicator
+        if isinstance(standing, Standing):
+            option.features |= feature.HasDecoration
+            option.decorationSize = _GLYPH_SIZE
+            option.icon = self._icons[standing.kind]
+
+    @override
+    def editorEvent(
+        self,
+        event: QEvent,
+        model: QAbstractItemModel,
+        option: QStyleOptionViewItem,
+        index: QModelIndex | QPersistentModelIndex,
+    ) -> bool:
+        """Toggle the pause when the sign is clicked; leave everything else to the view."""
+        if not isinstance(event, QMouseEvent) or event.button() != Qt.MouseButton.LeftButton:
+            return False
+        if not self._is_on_glyph(event, option, index):
+            return False
+        if event.type() == QEvent.Type.MouseButtonRelease:
+            is_checked = index.data(Qt.ItemDataRole.CheckStateRole) == Qt.CheckState.Checked
+            wanted = Qt.CheckState.Unchecked if is_checked else Qt.CheckState.Checked
+            model.setData(index, wanted, Qt.ItemDataRole.CheckStateRole)
+        # A double click is two clicks, not a wish to expand the branch.
+        return True
+
+    def _is_on_glyph(
+        self,
+        event: QMouseEvent,
+        option: QStyleOptionViewItem,
+        index: QModelIndex | QPersistentModelIndex,
+    ) -> bool:
+        drawn = QStyleOptionViewItem(option)
+        self.initStyleOption(drawn, index)
+        rect = drawn.widget.style().subElementRect(
+            QStyle.SubElement.SE_ItemViewItemDecoration, drawn, drawn.widget
+        )
+        # A little more than the sign itself, which is small for a pointer.
+        rect.adjust(-2, -2, 2, 2)
+        return rect.contains(event.position().toPoint())
+
+
+class RateDelegate(QStyledItemDelegate):
+    """Edits a rate as people write rates; the model judges what was typed."""
+
+    @override
+    def createEditor(
+        self,
+        parent: QWidget,
+        option: QStyleOptionViewItem,
+        index: QModelIndex | QPersistentModelIndex,
+    ) -> QWidget:
+        editor = QLineEdit(parent)
+        editor.setFrame(False)
+        editor.setAlignment(Qt.AlignmentFlag.AlignRight)
+        editor.setAccessibleName("Rate")
+        editor.setToolTip("1, 0.25, 1/3, 25% or 2x")
+        return editor
+
+    @override
+    def setEditorData(self, editor: QWidget, index: QModelIndex | QPersistentModelIndex) -> None:
+        assert isinstance(editor, QLineEdit)
+        # Live data must not overwrite what is being typed.
+        if not editor.isModified():
+            editor.setText(str(index.data(Qt.ItemDataRole.EditRole)))
+            editor.selectAll()
+
+    @override
+    def setModelData(
+        self,
+        editor: QWidget,
+        model: QAbstractItemModel,
+        index: QModelIndex | QPersistentModelIndex,
+    ) -> None:
+        assert isinstance(editor, QLineEdit)
+        if editor.isModified():
+            model.setData(index, editor.text())

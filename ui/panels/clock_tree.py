@@ -1,0 +1,507 @@
+"""The clock tree panel: what time it is on every clock, and what stops it."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from fractions import Fraction
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import QModelIndex, QPoint, QRect, Qt, Signal, Slot
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QMenu,
+    QTreeView,
+    QVBoxLayout,
+    QWidget,
+)
+from typing_extensions import override
+
+from inspector.sessions.commands import (
+    Command,
+    PauseClock,
+    ResumeClock,
+    SetRate,
+    required_capability,
+)
+from inspector.vocabulary import RATE_DENOMINATOR, rate_text
+
+from ..models.clock_texts import path_text
+from ..models.clock_tree_model import ClockColumn, ClockTreeModel
+from ..session_bridge import Selection, SelectionKind
+from ..theme import ColorRole
+from ..widgets.empty_notice import EmptyNotice
+from ..widgets.filter_line import FilterLine
+from ..widgets.paced_refresh import PacedRefresh
+from .clock_delegates import ClockNameDelegate, RateDelegate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from inspector.sessions.session import Session
+
+    from ..session_bridge import SessionBridge
+    from ..theme import Theme
+
+RATE_PRESETS: Final = tuple(
+    Fraction(text) for text in ("0", "1/10", "1/4", "1/2", "1", "2", "4", "10")
+)
+#: More clocks than this are shown with their lower levels folded.
+_EXPAND_ALL_UP_TO: Final = 2_000
+#: Room for the sign in front of a name and for the margins.
+_SIGN_WIDTH: Final = 38
+_NARROWEST_NAMES: Final = 100
+_WIDEST_NAMES: Final = 240
+#: Names measured to find the width of their column.
+_NAMES_MEASURED: Final = 300
+#: The widest text that a column shows without cutting it off.
+_SAMPLES: Final = {
+    ClockColumn.NAME: "a long clock name",
+    ClockColumn.LOCAL_TIME: "0:00:00.000",
+    ClockColumn.RATE: "0.0000",
+    ClockColumn.EFFECTIVE_RATE: "0.0000",
+    ClockColumn.STATE: "stopped by “enemies” (paused by you",
+    ClockColumn.PENDING: "000000",
+    ClockColumn.NEXT_DUE: "000.0 ms",
+}
+
+
+class ClockTreeView(QTreeView):
+    """A tree whose rows can be worked without a mouse.
+
+    Signals:
+        rate_edit_requested: F2: edit the rate of the current row.
+        pause_toggle_requested: Enter: pause or resume the current row.
+    """
+
+    rate_edit_requested = Signal()
+    pause_toggle_requested = Signal()
+
+    @override
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Turn F2 and Enter into requests; an open editor passes its own Enter on to here."""
+        if self.state() == QAbstractItemView.State.EditingState:
+            super().keyPressEvent(event)
+        elif event.key() == Qt.Key.Key_F2:
+            self.rate_edit_requested.emit()
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.pause_toggle_requested.emit()
+        else:
+            super().keyPressEvent(event)
+
+
+class ClockTreePanel(QWidget):
+    """All clocks by branch; pause and rate can be changed in place."""
+
+    def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._bridge = bridge
+        self._theme = theme
+        self._session: Session | None = None
+        self._folded: set[int] = set()
+        self._is_arranging = False
+        self._are_names_sized_by_hand = False
+        self.model = ClockTreeModel()
+        self.filter_line = FilterLine("Filter clocks")
+        self.count_label = QLabel()
+        self.view = self._make_view()
+        self._notice = EmptyNotice(self.view)
+        self.refusal_label = QLabel()
+        self.refusal_label.setWordWrap(True)
+        self.refusal_label.setTextFormat(Qt.TextFormat.PlainText)
+        self.refusal_label.setContentsMargins(6, 2, 6, 4)
+        self.refusal_label.hide()
+        self._name_delegate = ClockNameDelegate(theme, self.view)
+        self._rate_delegate = RateDelegate(self.view)
+        self.view.setItemDelegateForColumn(ClockColumn.NAME, self._name_delegate)
+        self.view.setItemDelegateForColumn(ClockColumn.RATE, self._rate_delegate)
+        self._lay_out()
+        self._pace = PacedRefresh(self)
+        self._connect()
+        self._apply_theme()
+        self.show_session(bridge.session)
+
+    # ------------------------------------------------------------------ building
+
+    def _make_view(self) -> ClockTreeView:
+        view = ClockTreeView()
+        view.setAccessibleName("Clocks")
+        view.setModel(self.model)
+        view.setUniformRowHeights(True)
+        view.setIndentation(14)
+        view.setAllColumnsShowFocus(True)
+        view.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        view.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        view.setEditTriggers(QAbstractItemView.EditTrigger.DoubleClicked)
+        view.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerItem)
+        view.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        header = view.header()
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+        header.setStretchLastSection(False)
+        header.setSectionsMovable(True)
+        metrics = view.fontMetrics()
+        for column in ClockColumn:
+            title = str(self.model.headerData(column, Qt.Orientation.Horizontal))
+            widest = max(
+                metrics.horizontalAdvance(_SAMPLES[column]), metrics.horizontalAdvance(title)
+            )
+            view.setColumnWidth(column, widest + 12)
+        return view
+
+    def _lay_out(self) -> None:
+        top = QHBoxLayout()
+        top.setContentsMargins(4, 4, 4, 0)
+        top.addWidget(self.filter_line, 1)
+        top.addWidget(self.count_label)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(4)
+        layout.addLayout(top)
+        layout.addWidget(self.view, 1)
+        layout.addWidget(self.refusal_label)
+
+    def _connect(self) -> None:
+        bridge, model, view = self._bridge, self.model, self.view
+        bridge.refreshed.connect(self._pace.request)
+        bridge.session_changed.connect(self.show_session)
+        bridge.selection_changed.connect(self.show_selection)
+        self._theme.changed.connect(self._apply_theme)
+        self._pace.due.connect(self.refresh)
+        self.filter_line.filter_changed.connect(self._apply_filter)
+        self.filter_line.left_downwards.connect(view.setFocus)
+        model.command_requested.connect(self._submit)
+        model.edit_refused.connect(self._show_refusal)
+        model.modelReset.connect(self._restore_after_reset)
+        model.rowsInserted.connect(self._unfold_inserted)
+        view.header().sectionResized.connect(self._note_resized)
+        view.expanded.connect(self._note_expanded)
+        view.collapsed.connect(self._note_collapsed)
+        view.customContextMenuRequested.connect(self._open_menu)
+        view.rate_edit_requested.connect(self.edit_rate_of_current)
+        view.pause_toggle_requested.connect(self._toggle_current)
+        view.selectionModel().currentRowChanged.connect(self._select_row)
+
+    # ------------------------------------------------------------------ following
+
+    @Slot(object)
+    def show_session(self, session: Session | None) -> None:
+        """Show the clocks of another session, or of another timeline of the same."""
+        if session is not self._session:
+            self._session = session
+            self._folded.clear()
+        self._show_refusal("")
+        with self._arranging():
+            self.model.set_timeline(None if session is None else session.timeline)
+        self._fit_names()
+        self.show_selection(self._bridge.selection)
+        self._update_counts()
+
+    @Slot()
+    def refresh(self) -> None:
+        """Show what is new, painting only the columns that can have changed."""
+        with self._arranging():
+            columns = self.model.refresh()
+        self._repaint(columns)
+        if ClockColumn.NAME in columns:
+            self._fit_names()
+            # Rows have come or gone, and Qt has marked a neighbour of a row that went.
+            self._mark_selected()
+        self._update_counts()
+
+    @Slot(object)
+    def show_selection(self, _selection: Selection) -> None:
+        """Mark the selected clock and bring it into view, or mark none."""
+        self._mark_selected()
+        current = self.view.currentIndex()
+        if current.isValid():
+            self.view.scrollTo(current)
+
+    def _mark_selected(self) -> None:
+        """Mark the selected clock where it is now; the view neither scrolls nor unfolds."""
+        selection = self._bridge.selection
+        clock_id = 0
+        if selection.kind is SelectionKind.CLOCK:
+            clock_id = selection.id
+        elif selection.kind is SelectionKind.TIMER:
+            clock_id = self._clock_of_timer(selection.id) or self.current_clock_id()
+        index = self.model.index_of(clock_id)
+        if self.model.clock_id(index) == self.current_clock_id():
+            return
+        with self._arranging():
+            if index.isValid():
+                self.view.setCurrentIndex(index)
+            else:
+                self.view.selectionModel().clear()
+
+    @contextmanager
+    def _arranging(self) -> Iterator[None]:
+        """Change rows, marks and folds without taking that for the user's doing."""
+        was_arranging, self._is_arranging = self._is_arranging, True
+        self.view.setAutoScroll(False)
+        try:
+            yield
+        finally:
+            self.view.setAutoScroll(True)
+            self._is_arranging = was_arranging
+
+    def current_clock_id(self) -> int:
+        """Return the marked clock, 0 when there is none."""
+        return self.model.clock_id(self.view.currentIndex())
+
+    def _clock_of_timer(self, timer_id: int) -> int:
+        timeline = self.model.timeline
+        if timeline is None or timer_id not in timeline.timers:
+            return 0
+        return timeline.timers.row(timer_id).clock_id
+
+    @Slot(QModelIndex, QModelIndex)
+    def _select_row(self, current: QModelIndex, _previous: QModelIndex) -> None:
+        if not self._is_arranging and current.isValid():
+            self._show_refusal("")
+            self._bridge.select(Selection.clock(self.model.clock_id(current)))
+
+    def _repaint(self, columns: Iterable[ClockColumn]) -> None:
+        viewport, view = self.view.viewport(), self.view
+        for column in columns:
+            left, width = view.columnViewportPosition(column), view.columnWidth(column)
+            if left < viewport.width() and left + width > 0:
+                viewport.update(QRect(left, 0, width, viewport.height()))
+
+    def _fit_names(self) -> None:
+        """Make the column of names as wide as they are, until somebody drags it."""
+        timeline = self.model.timeline
+        if self._are_names_sized_by_hand or timeline is None:
+            return
+        metrics, indentation = self.view.fontMetrics(), self.view.indentation()
+        widest = 0
+        for clock_id in self.model.shown_branch(0)[:_NAMES_MEASURED]:
+            path = timeline.path(clock_id)
+            width = metrics.horizontalAdvance(path[0].name) + len(path) * indentation
+            widest = max(widest, width)
+        width = max(_NARROWEST_NAMES, min(widest + _SIGN_WIDTH, _WIDEST_NAMES))
+        with self._arranging():
+            self.view.setColumnWidth(ClockColumn.NAME, width)
+
+    @Slot(int, int, int)
+    def _note_resized(self, column: int, _old: int, _new: int) -> None:
+        if column == ClockColumn.NAME and not self._is_arranging:
+            self._are_names_sized_by_hand = True
+
+    def _update_counts(self) -> None:
+        timeline = self.model.timeline
+        total = 0 if timeline is None else len(timeline.clocks)
+        matching = self.model.match_count
+        is_filtered = bool(self.filter_line.filter_text)
+        text = f"{matching:,} of {total:,}" if is_filtered else f"{total:,}"
+        text += " clock" if total == 1 else " clocks"
+        if text != self.count_label.text():
+            self.count_label.setText(text)
+        if self.model.shown_count:
+            self._notice.show_text("")
+        elif timeline is None or not total:
+            self._notice.show_text("No clocks: no scene is loaded.")
+        else:
+            self._notice.show_text(f"The filter hides all {total:,} clocks.")
+
+    # ------------------------------------------------------------------ structure
+
+    @Slot(str)
+    def _apply_filter(self, text: str) -> None:
+        with self._arranging():
+            self.model.set_filter(text)
+            if text and self.model.shown_count <= _EXPAND_ALL_UP_TO:
+                self.view.expandAll()
+            elif not text:
+                self._restore_expansion()
+        self._mark_selected()
+        self._update_counts()
+
+    @Slot()
+    def _restore_after_reset(self) -> None:
+        self._restore_expansion()
+        self._mark_selected()
+
+    def _restore_expansion(self) -> None:
+        with self._arranging():
+            if self.model.shown_count <= _EXPAND_ALL_UP_TO:
+                self.view.expandAll()
+            else:
+                self.view.expandToDepth(1)
+            for clock_id in self._folded:
+                self.view.collapse(self.model.index_of(clock_id))
+
+    @Slot(QModelIndex, int, int)
+    def _unfold_inserted(self, parent: QModelIndex, first: int, last: int) -> None:
+        if self.model.shown_count > _EXPAND_ALL_UP_TO:
+            return
+        model, view = self.model, self.view
+        with self._arranging():
+            if model.clock_id(parent) not in self._folded:
+                view.expand(parent)
+            for row in range(first, last + 1):
+                for clock_id in model.shown_branch(model.clock_id(model.index(row, 0, parent))):
+                    if clock_id not in self._folded:
+                        view.expand(model.index_of(clock_id))
+
+    @Slot(QModelIndex)
+    def _note_expanded(self, index: QModelIndex) -> None:
+        if not self._is_arranging:
+            self._folded.discard(self.model.clock_id(index))
+
+    @Slot(QModelIndex)
+    def _note_collapsed(self, index: QModelIndex) -> None:
+        if not self._is_arranging:
+            self._folded.add(self.model.clock_id(index))
+
+    # ------------------------------------------------------------------ commands
+
+    @Slot(object)
+    def _submit(self, command: Command) -> None:
+        self._show_refusal("")
+        self._bridge.submit(command)
+
+    @Slot(str)
+    def _show_refusal(self, reason: str) -> None:
+        text = f"✖ {reason[:1].upper()}{reason[1:]}" if reason else ""
+        self.refusal_label.setText(text)
+        self.refusal_label.setVisible(bool(reason))
+
+    @Slot()
+    def edit_rate_of_current(self) -> None:
+        """Open the editor in the rate cell of the marked clock."""
+        clock_id = self.current_clock_id()
+        if clock_id and self._is_possible(SetRate(clock_id, Fraction(1))):
+            index = self.model.index_of(clock_id, ClockColumn.RATE)
+            self.view.scrollTo(index)
+            self.view.edit(index)
+
+    @Slot()
+    def _toggle_current(self) -> None:
+        clock_id = self.current_clock_id()
+        if clock_id:
+            self._submit(self._toggle_command(clock_id))
+
+    def _toggle_command(self, clock_id: int) -> Command:
+        timeline = self.model.timeline
+        assert timeline is not None
+        is_paused = timeline.clocks[clock_id].paused
+        return ResumeClock(clock_id) if is_paused else PauseClock(clock_id)
+
+    def _is_possible(self, command: Command) -> bool:
+        session = self._bridge.session
+        return session is not None and required_capability(command) in session.capabilities
+
+    # ------------------------------------------------------------------ context menu
+
+    @Slot(QPoint)
+    def _open_menu(self, position: QPoint) -> None:
+        clock_id = self.model.clock_id(self.view.indexAt(position))
+        menu = self.make_menu(clock_id)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(self.view.viewport().mapToGlobal(position))
+
+    def make_menu(self, clock_id: int) -> QMenu:
+        """Return what can be done with a clock; with the tree when ``clock_id`` is 0."""
+        menu = QMenu(self)
+        timeline = self.model.timeline
+        if timeline is not None and clock_id in timeline.clocks:
+            self._add_clock_actions(menu, clock_id)
+            menu.addSeparator()
+            menu.addAction("Expand branch", partial(self._unfold_branch, clock_id))
+            menu.addAction("Collapse branch", partial(self._fold_branch, clock_id))
+        menu.addAction("Expand all", self._unfold_all)
+        menu.addAction("Collapse all", self._fold_all)
+        return menu
+
+    def _add_clock_actions(self, menu: QMenu, clock_id: int) -> None:
+        timeline = self.model.timeline
+        assert timeline is not None
+        clock = timeline.clocks[clock_id]
+        toggle = self._toggle_command(clock_id)
+        verb = "Resume" if clock.paused else "Pause"
+        action = menu.addAction(f"{verb} “{clock.name}”", partial(self._submit, toggle))
+        action.setEnabled(self._is_possible(toggle))
+        others = [
+            each
+            for each in (timeline.clocks[clock.parent_id].children if clock.parent_id else ())
+            if each != clock_id and not timeline.clocks[each].paused
+        ]
+        if others:
+            title = f"Pause the {len(others)} clocks beside it" if len(others) > 1 else ""
+            title = title or f"Pause “{timeline.clocks[others[0]].name}” beside it"
+            action = menu.addAction(title, partial(self._pause_all, tuple(others)))
+            action.setEnabled(self._is_possible(toggle))
+        rates = menu.addMenu(f"Rate (now {rate_text(clock.rate_n)})")
+        for rate in RATE_PRESETS:
+            action = rates.addAction(
+                f"× {rate_text(int(rate * RATE_DENOMINATOR))}",
+                partial(self._submit, SetRate(clock_id, rate)),
+            )
+            action.setCheckable(True)
+            action.setChecked(rate == clock.rate)
+        rates.addSeparator()
+        rates.addAction("Exact rate …", partial(self._edit_rate, clock_id))
+        rates.setEnabled(self._is_possible(SetRate(clock_id, Fraction(1))))
+        menu.addSeparator()
+        menu.addAction("Copy row", partial(self._copy_row, clock_id))
+        menu.addAction("Copy path", partial(_copy, path_text(timeline, clock_id)))
+
+    def _pause_all(self, clock_ids: tuple[int, ...]) -> None:
+        for clock_id in clock_ids:
+            self._submit(PauseClock(clock_id))
+
+    def _edit_rate(self, clock_id: int) -> None:
+        self.view.setCurrentIndex(self.model.index_of(clock_id))
+        self.edit_rate_of_current()
+
+    def _copy_row(self, clock_id: int) -> None:
+        cells = (self.model.index_of(clock_id, column).data() for column in ClockColumn)
+        _copy("\t".join(str(cell or "") for cell in cells))
+
+    def _unfold_branch(self, clock_id: int) -> None:
+        self._folded.difference_update(self.model.shown_branch(clock_id))
+        self.view.expandRecursively(self.model.index_of(clock_id))
+
+    def _fold_branch(self, clock_id: int) -> None:
+        self.view.collapse(self.model.index_of(clock_id))
+
+    def _unfold_all(self) -> None:
+        self._folded.clear()
+        self.view.expandAll()
+
+    def _fold_all(self) -> None:
+        top = self.model.shown_below(0)
+        self._folded = {each for each in self.model.shown_branch(0) if each not in top}
+        self.view.collapseAll()
+        for clock_id in top:
+            self.view.expand(self.model.index_of(clock_id))
+
+    # ------------------------------------------------------------------ looks
+
+    @Slot()
+    def _apply_theme(self) -> None:
+        theme = self._theme
+        self._name_delegate.set_theme(theme)
+        self.filter_line.set_icon(self._theme.icon("find"))
+        self.model.set_muted_color(theme.color(ColorRole.MUTED_TEXT))
+        palette = self.refusal_label.palette()
+        palette.setColor(self.refusal_label.foregroundRole(), theme.color(ColorRole.BAD))
+        self.refusal_label.setPalette(palette)
+        self.view.viewport().update()
+
+    @override
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Copy the marked row on the platform's copy key."""
+        if event.matches(QKeySequence.StandardKey.Copy) and self.current_clock_id():
+            self._copy_row(self.current_clock_id())
+        else:
+            super().keyPressEvent(event)
+
+
+def _copy(text: str) -> None:
+    QGuiApplication.clipboard().setText(text)

@@ -1,0 +1,244 @@
+"""The details panel: everything about what is selected, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtGui import QColor, QFont, QGuiApplication
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPlainTextEdit,
+    QScrollArea,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from ..session_bridge import Selection, SelectionKind
+from ..theme import ColorRole
+from ..widgets.detail_grid import DetailGrid, ShareBar
+from ..widgets.paced_refresh import PacedRefresh
+from .clock_details import clock_rows
+from .detail_rows import Census, DetailRow, RowKind
+from .frame_details import frame_rows
+from .session_details import overview_rows
+from .timer_details import timer_rows
+
+if TYPE_CHECKING:
+    from inspector.sessions.session import Session
+
+    from ..session_bridge import SessionBridge
+    from ..theme import Theme
+
+
+@dataclass(slots=True)
+class _Shown:
+    """A row with the widgets that show it."""
+
+    row: DetailRow
+    value: QLabel | QPlainTextEdit
+    bar: ShareBar | None = None
+
+
+class DetailsPanel(QWidget):
+    """Key-value rows for the selected clock, timer or frame; the session if nothing is."""
+
+    def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._bridge = bridge
+        self._theme = theme
+        self._census = Census()
+        self._shown: list[_Shown] = []
+        self.title_label = QLabel()
+        self.title_label.setTextFormat(Qt.TextFormat.PlainText)
+        self.title_label.setWordWrap(True)
+        self._overview_button = QToolButton()
+        self._overview_button.setText("Overview")
+        self._overview_button.setToolTip("Select nothing, show the session")
+        self._copy_button = QToolButton()
+        self._copy_button.setText("Copy")
+        self._copy_button.setToolTip("Copy all rows as text")
+        self.grid = DetailGrid()
+        self._area = QScrollArea()
+        self._lay_out()
+        self._pace = PacedRefresh(self)
+        self._connect()
+        self._apply_theme()
+
+    def _lay_out(self) -> None:
+        top = QHBoxLayout()
+        top.setContentsMargins(8, 4, 4, 0)
+        font = QFont(self.title_label.font())
+        font.setBold(True)
+        self.title_label.setFont(font)
+        top.addWidget(self.title_label, 1)
+        top.addWidget(self._overview_button)
+        top.addWidget(self._copy_button)
+        self._area.setWidget(self.grid)
+        self._area.setWidgetResizable(True)
+        self._area.setFrameShape(QFrame.Shape.NoFrame)
+        self._area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._area.setAccessibleName("Details")
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(2)
+        layout.addLayout(top)
+        layout.addWidget(self._area, 1)
+
+    def _connect(self) -> None:
+        bridge = self._bridge
+        bridge.refreshed.connect(self._pace.request)
+        bridge.status_changed.connect(self._pace.request)
+        bridge.session_changed.connect(self.show_session)
+        bridge.selection_changed.connect(self.show_selection)
+        self._theme.changed.connect(self._apply_theme)
+        self._pace.due.connect(self.refresh)
+        self.grid.link_activated.connect(self._follow_link)
+        self.grid.copy_all_requested.connect(self.copy_all)
+        self._overview_button.clicked.connect(self._show_overview)
+        self._copy_button.clicked.connect(self.copy_all)
+
+    # ------------------------------------------------------------------ following
+
+    @Slot(object)
+    def show_session(self, _session: Session | None) -> None:
+        """Show another session."""
+        self._area.verticalScrollBar().setValue(0)
+        self.refresh()
+
+    @Slot(object)
+    def show_selection(self, _selection: Selection) -> None:
+        """Show what is selected now."""
+        self._area.verticalScrollBar().setValue(0)
+        self.refresh()
+
+    @Slot()
+    def refresh(self) -> None:
+        """Bring the rows up to date: changed in place, or built anew if there are others."""
+        title, rows = _split(self.current_rows())
+        if title != self.title_label.text():
+            self.title_label.setText(title)
+        if [_shape_of(row) for row in rows] == [_shape_of(shown.row) for shown in self._shown]:
+            for shown, row in zip(self._shown, rows, strict=True):
+                if row != shown.row:
+                    self._change(shown, row)
+        else:
+            self._build(rows)
+
+    def current_rows(self) -> list[DetailRow]:
+        """Return the rows for what is selected now."""
+        session, selection = self._bridge.session, self._bridge.selection
+        is_overview = session is None or selection.kind is SelectionKind.NONE
+        self._overview_button.setVisible(not is_overview)
+        if is_overview or session is None:
+            return overview_rows(session, self._census)
+        timeline = session.timeline
+        match selection.kind:
+            case SelectionKind.CLOCK:
+                return clock_rows(timeline, selection.id, self._census)
+            case SelectionKind.TIMER:
+                return timer_rows(timeline, selection.id)
+            case _:
+                return frame_rows(timeline, selection.id)
+
+    # ------------------------------------------------------------------ rows
+
+    def _build(self, rows: list[DetailRow]) -> None:
+        self.grid.setUpdatesEnabled(False)
+        self.grid.clear()
+        self._shown = [self._added(row) for row in rows]
+        self.grid.finish()
+        self.grid.setUpdatesEnabled(True)
+
+    def _added(self, row: DetailRow) -> _Shown:
+        grid = self.grid
+        match row.kind:
+            case RowKind.HEADING:
+                return _Shown(row, grid.add_heading(row.text))
+            case RowKind.SENTENCE:
+                return _Shown(row, grid.add_sentence(row.text))
+            case RowKind.CODE:
+                return _Shown(row, grid.add_code(row.text))
+            case RowKind.SHARE:
+                return _Shown(row, *grid.add_share(row.key, row.text, row.share, self._color(row)))
+            case RowKind.TEXT if row.links:
+                label = grid.add_linked_value(row.key, _pieces(row))
+                label.setAccessibleName(row.text)
+                return _Shown(row, label)
+            case _:
+                return _Shown(row, grid.add_value(row.key, row.text))
+
+    def _change(self, shown: _Shown, row: DetailRow) -> None:
+        shown.row = row
+        value = shown.value
+        if isinstance(value, QPlainTextEdit):
+            self.grid.show_code(value, row.text)
+        elif row.links:
+            value.setAccessibleName(row.text)
+            self.grid.show_pieces(value, _pieces(row))
+        elif not value.hasSelectedText():
+            # Text that is being marked for copying stays.
+            value.setText(row.text)
+        if shown.bar is not None:
+            shown.bar.show_share(row.share, self._color(row))
+
+    def _color(self, row: DetailRow) -> QColor:
+        assert row.phase is not None
+        return self._theme.color_of_phase(row.phase)
+
+    # ------------------------------------------------------------------ acting
+
+    @Slot(str)
+    def _follow_link(self, address: str) -> None:
+        kind, _, number = address.partition(":")
+        self._bridge.select(Selection(SelectionKind[kind], int(number)))
+
+    @Slot()
+    def _show_overview(self) -> None:
+        self._bridge.select(Selection(SelectionKind.NONE, 0))
+
+    @Slot()
+    def copy_all(self) -> None:
+        """Put all rows on the clipboard, key and value separated by a tabulator."""
+        QGuiApplication.clipboard().setText(self.text())
+
+    def text(self) -> str:
+        """Return all rows as text."""
+        rows = "\n".join(
+            f"{shown.row.key}\t{shown.row.text}" if shown.row.key else shown.row.text
+            for shown in self._shown
+        )
+        return f"{self.title_label.text()}\n{rows}"
+
+    @Slot()
+    def _apply_theme(self) -> None:
+        self.grid.set_colors(
+            self._theme.color(ColorRole.ACCENT), self._theme.color(ColorRole.MUTED_TEXT)
+        )
+        self._shown = []
+        self.refresh()
+
+
+def _split(rows: list[DetailRow]) -> tuple[str, list[DetailRow]]:
+    """Return the heading at the top, which stays in view, and the rows below it."""
+    if rows and rows[0].kind is RowKind.HEADING:
+        return rows[0].text, rows[1:]
+    return "", rows
+
+
+def _shape_of(row: DetailRow) -> tuple[RowKind, str, bool]:
+    return row.kind, row.key, bool(row.links)
+
+
+def _pieces(row: DetailRow) -> list[tuple[str, str]]:
+    return [
+        (
+            link.text,
+            "" if link.target is None else f"{link.target.kind.name}:{link.target.id}",
+        )
+        for link in row.links
+    ]

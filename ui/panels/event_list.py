@@ -1,0 +1,322 @@
+"""The event list panel: what happened, in sentences, newest at the end."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import QModelIndex, QPoint, Qt, Slot
+from PySide6.QtGui import QAction, QGuiApplication, QKeyEvent, QKeySequence
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QMenu,
+    QTableView,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+from typing_extensions import override
+
+from ..models.event_list_model import (
+    MAX_ROWS,
+    QUIET_GROUPS,
+    EventColumn,
+    EventGroup,
+    EventListModel,
+)
+from ..models.roles import Role
+from ..session_bridge import Selection, SelectionKind
+from ..theme import ColorRole
+from ..widgets.empty_notice import EmptyNotice
+from ..widgets.filter_line import FilterLine
+from ..widgets.paced_refresh import PacedRefresh
+
+if TYPE_CHECKING:
+    from inspector.sessions.session import Session
+
+    from ..session_bridge import SessionBridge
+    from ..theme import Theme
+
+_SAMPLES: Final = {EventColumn.AT: "0:00:00.000", EventColumn.GROUP: "» command  "}
+
+
+class EventListPanel(QWidget):
+    """The tail of the event log; follows the newest while it is at the end."""
+
+    def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._bridge = bridge
+        self._theme = theme
+        self._is_reading_on = False
+        self.model = EventListModel()
+        self.filter_line = FilterLine("Filter events")
+        self._kinds_menu = QMenu(self)
+        self._group_actions: dict[EventGroup, QAction] = {}
+        self._kinds_button = self._make_kinds_button()
+        self.subject_button = QToolButton()
+        self.subject_button.setText("Only selected")
+        self.subject_button.setToolTip(
+            "Show only what happened to the selected clock, timer or frame"
+        )
+        self.subject_button.setCheckable(True)
+        self.follow_button = QToolButton()
+        self.follow_button.setText("Follow")
+        self.follow_button.setToolTip(
+            "Read on and keep the newest in view; scrolling up or choosing a row stops it"
+        )
+        self.follow_button.setCheckable(True)
+        self.follow_button.setChecked(True)
+        self.count_label = QLabel()
+        self.view = self._make_view()
+        self.notice = EmptyNotice(self.view)
+        self._lay_out()
+        self._pace = PacedRefresh(self)
+        self._connect()
+        self._apply_theme()
+        self.show_session(bridge.session)
+
+    # ------------------------------------------------------------------ building
+
+    def _make_kinds_button(self) -> QToolButton:
+        for group in EventGroup:
+            action = self._kinds_menu.addAction(group.title)
+            action.setCheckable(True)
+            action.setChecked(group in QUIET_GROUPS)
+            action.toggled.connect(self._apply_groups)
+            self._group_actions[group] = action
+        button = QToolButton()
+        button.setText("Kinds")
+        button.setToolTip("Which kinds of events are shown")
+        button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        button.setMenu(self._kinds_menu)
+        return button
+
+    def _make_view(self) -> QTableView:
+        view = QTableView()
+        view.setAccessibleName("Events")
+        view.setModel(self.model)
+        view.setWordWrap(False)
+        view.setShowGrid(False)
+        view.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        view.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        view.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        view.setTabKeyNavigation(False)
+        rows = view.verticalHeader()
+        rows.setVisible(False)
+        rows.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        rows.setMinimumSectionSize(8)
+        rows.setDefaultSectionSize(view.fontMetrics().height() + 5)
+        header = view.horizontalHeader()
+        header.setHighlightSections(False)
+        metrics = view.fontMetrics()
+        for column, sample in _SAMPLES.items():
+            title = str(self.model.headerData(column, Qt.Orientation.Horizontal))
+            widest = max(metrics.horizontalAdvance(sample), metrics.horizontalAdvance(title))
+            view.setColumnWidth(column, widest + 16)
+        header.setStretchLastSection(True)
+        return view
+
+    def _lay_out(self) -> None:
+        top = QHBoxLayout()
+        top.setContentsMargins(4, 4, 4, 0)
+        top.addWidget(self.filter_line, 1)
+        top.addWidget(self._kinds_button)
+        top.addWidget(self.subject_button)
+        top.addWidget(self.follow_button)
+        top.addWidget(self.count_label)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(4)
+        layout.addLayout(top)
+        layout.addWidget(self.view, 1)
+
+    def _connect(self) -> None:
+        bridge, view = self._bridge, self.view
+        bridge.refreshed.connect(self._pace.request)
+        bridge.session_changed.connect(self.show_session)
+        bridge.selection_changed.connect(self.show_selection)
+        self._theme.changed.connect(self._apply_theme)
+        self._pace.due.connect(self.refresh)
+        self.filter_line.filter_changed.connect(self._apply_filter)
+        self.filter_line.left_downwards.connect(view.setFocus)
+        self.subject_button.toggled.connect(self._apply_subject)
+        self.follow_button.toggled.connect(self._apply_following)
+        view.verticalScrollBar().actionTriggered.connect(self._notice_scrolling)
+        view.selectionModel().currentRowChanged.connect(self._notice_reading)
+        view.doubleClicked.connect(self.select_subject)
+        view.customContextMenuRequested.connect(self._open_menu)
+
+    # ------------------------------------------------------------------ following
+
+    @Slot(object)
+    def show_session(self, session: Session | None) -> None:
+        """Show the events of another session, following them."""
+        self.follow_button.setChecked(True)
+        if session is None:
+            self.model.set_log(None, None)
+        else:
+            self.model.set_log(session.log, session.timeline)
+        self._show_newest()
+        self._update_counts()
+
+    @Slot()
+    def refresh(self) -> None:
+        """Read on, unless older events are being looked at."""
+        if self.follow_button.isChecked():
+            # Rows that leave at the top may take the marked one with them.
+            self._is_reading_on = True
+            self.model.refresh()
+            self._is_reading_on = False
+            self._show_newest()
+        self._update_counts()
+
+    @Slot(object)
+    def show_selection(self, _selection: Selection) -> None:
+        """Show another subject's events, if only the selected one's are wanted."""
+        if self.subject_button.isChecked():
+            self._apply_subject()
+
+    @Slot(int)
+    def _notice_scrolling(self, _action: int) -> None:
+        bar = self.view.verticalScrollBar()
+        self.follow_button.setChecked(bar.sliderPosition() >= bar.maximum())
+
+    @Slot(QModelIndex, QModelIndex)
+    def _notice_reading(self, current: QModelIndex, _previous: QModelIndex) -> None:
+        # Somebody reads this row: it must not run away.
+        if self._is_reading_on or not current.isValid():
+            return
+        if current.row() < self.model.rowCount() - 1:
+            self.follow_button.setChecked(False)
+
+    def _show_newest(self) -> None:
+        if self.follow_button.isChecked():
+            self.view.scrollToBottom()
+
+    @Slot()
+    def _apply_following(self) -> None:
+        self.refresh()
+        self._show_newest()
+
+    def _update_counts(self) -> None:
+        rows, model = self.model.rowCount(), self.model
+        parts = [f"{rows:,} shown" if rows < MAX_ROWS else f"newest {rows:,}"]
+        if model.hidden_count:
+            parts.append(f"{model.hidden_count:,} hidden")
+        if model.lost_count:
+            parts.append(f"{model.lost_count:,} lost")
+        if not self.follow_button.isChecked() and model.waiting_count:
+            parts.append(f"{model.waiting_count:,} newer")
+        text = ", ".join(parts)
+        if text != self.count_label.text():
+            self.count_label.setText(text)
+        self.notice.show_text("" if rows else self._why_empty())
+
+    def _why_empty(self) -> str:
+        if self._bridge.session is None:
+            return "No events: no scene is loaded."
+        if not self.model.hidden_count:
+            return "Nothing has happened yet."
+        hidden = [
+            group.title.lower()
+            for group, action in self._group_actions.items()
+            if not action.isChecked()
+        ]
+        reasons = []
+        if self.filter_line.filter_text:
+            reasons.append("the filter")
+        if self.subject_button.isChecked():
+            reasons.append("“Only selected”")
+        if hidden:
+            reasons.append(f"the choice of kinds (without {', '.join(hidden)})")
+        return f"{self.model.hidden_count:,} events are hidden by {' and '.join(reasons)}."
+
+    # ------------------------------------------------------------------ what is shown
+
+    @Slot(str)
+    def _apply_filter(self, text: str) -> None:
+        self.model.set_filter(text)
+        self._show_newest()
+        self._update_counts()
+
+    @Slot()
+    def _apply_groups(self) -> None:
+        self.model.set_groups(
+            frozenset(group for group, action in self._group_actions.items() if action.isChecked())
+        )
+        self._show_newest()
+        self._update_counts()
+
+    @Slot()
+    def _apply_subject(self) -> None:
+        is_limited = self.subject_button.isChecked()
+        self.model.set_subject(self._bridge.selection if is_limited else None)
+        self._show_newest()
+        self._update_counts()
+
+    def show_groups(self, groups: frozenset[EventGroup]) -> None:
+        """Show these kinds of events and no others."""
+        for group, action in self._group_actions.items():
+            action.setChecked(group in groups)
+
+    # ------------------------------------------------------------------ acting
+
+    @Slot(QModelIndex)
+    def select_subject(self, index: QModelIndex) -> None:
+        """Select what the event in a row happened to."""
+        selection = index.data(Role.SELECTION)
+        if isinstance(selection, Selection) and selection.kind is not SelectionKind.NONE:
+            self._bridge.select(selection)
+
+    @Slot(QPoint)
+    def _open_menu(self, position: QPoint) -> None:
+        index = self.view.indexAt(position)
+        if not index.isValid():
+            return
+        menu = self.make_menu(index)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(self.view.viewport().mapToGlobal(position))
+
+    def make_menu(self, index: QModelIndex) -> QMenu:
+        """Return what can be done with an event."""
+        menu = QMenu(self)
+        show = menu.addAction("Select what it happened to", partial(self.select_subject, index))
+        show.setEnabled(isinstance(index.data(Role.SELECTION), Selection))
+        menu.addSeparator()
+        menu.addAction("Copy", self.copy_marked)
+        tool_tip = index.siblingAtColumn(EventColumn.WHAT).data(Qt.ItemDataRole.ToolTipRole)
+        menu.addAction("Copy in full", partial(QGuiApplication.clipboard().setText, str(tool_tip)))
+        return menu
+
+    @Slot()
+    def copy_marked(self) -> None:
+        """Put the marked rows on the clipboard."""
+        rows = sorted({index.row() for index in self.view.selectionModel().selectedRows()})
+        lines = [
+            "\t".join(str(self.model.index(row, column).data()) for column in EventColumn)
+            for row in rows
+        ]
+        QGuiApplication.clipboard().setText("\n".join(lines))
+
+    @override
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Copy the marked rows, select the subject of the current one."""
+        if event.matches(QKeySequence.StandardKey.Copy):
+            self.copy_marked()
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.select_subject(self.view.currentIndex())
+        else:
+            super().keyPressEvent(event)
+
+    # ------------------------------------------------------------------ looks
+
+    @Slot()
+    def _apply_theme(self) -> None:
+        self.model.set_failure_color(self._theme.color(ColorRole.BAD))
+        self.filter_line.set_icon(self._theme.icon("find"))
+        self.view.viewport().update()

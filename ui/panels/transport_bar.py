@@ -1,0 +1,335 @@
+"""The transport bar: what time does, and how to change it."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtGui import QFont, QPalette
+from PySide6.QtWidgets import QLabel, QSizePolicy, QSpinBox, QToolBar, QToolButton, QWidget
+
+from ..icons import ICON_SIZE
+from ..theme import ColorRole
+from ..widgets.elided_label import ElidedLabel
+from ..widgets.exact_entry import ExactEntry
+from ..widgets.paced_refresh import PacedRefresh
+from ..widgets.rate_slider import RateSlider
+
+if TYPE_CHECKING:
+    from inspector.sessions.session import Session
+    from inspector.trace.timeline import Timeline
+
+    from ..actions import ActionSet
+    from ..session_bridge import SessionBridge
+    from ..theme import Theme
+
+_MOST_STEP_FRAMES: Final = 1_000_000
+#: Ten times a second: digits that change faster cannot be read.
+_TEXT_PERIOD_MS: Final = 100
+#: The frame rate is measured over this much time, or this many frames.
+_MEASURED_NS: Final = 1_000_000_000
+_MEASURED_FRAMES: Final = 240
+_BYTES_PER_MIB: Final = 1024 * 1024
+
+
+class TransportBar(QToolBar):
+    """Run, hold, steps, the root's rate, the frame rate, and how it goes.
+
+    Everything shown comes from the session; until :meth:`connect_bridge` nothing can
+    be changed.
+
+    Signals:
+        step_frames_changed: The long step takes another number of frames.
+        log_clicked: The user wants to see the events.
+    """
+
+    step_frames_changed = Signal(int)
+    log_clicked = Signal()
+
+    def __init__(self, actions: ActionSet, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__("Transport", parent)
+        self.setObjectName("transport")
+        self.setMovable(False)
+        self.setFloatable(False)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
+        self.setIconSize(QSize(ICON_SIZE, ICON_SIZE))
+        self._actions = actions
+        self._theme = theme
+        self._bridge: SessionBridge | None = None
+        self._lost = 0
+
+        for action_id in ("run-or-hold", "step", "step-n"):
+            self._add_button(action_id)
+        self.step_box = self._make_step_box()
+        self.addWidget(self.step_box)
+        self._add_button("next-timer")
+        self.addSeparator()
+        self.addWidget(_caption("Rate"))
+        self.rate_slider = RateSlider("Rate of the root clock")
+        self.rate_slider.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Preferred)
+        self.rate_slider.setMaximumWidth(236)
+        self.addWidget(self.rate_slider)
+        self.addSeparator()
+        self.frame_rate_entry = self._make_frame_rate_entry()
+        self.addWidget(self.frame_rate_entry)
+        self.addWidget(_caption("fps"))
+        self.addSeparator()
+        self._add_button("follow")
+        self.log_button = self._make_log_button()
+        self.addWidget(self.log_button)
+        self.addSeparator()
+        self.time_label = self._make_time_label()
+        self.addWidget(self.time_label)
+        self.status_label = ElidedLabel()
+        self.status_label.setAccessibleName("Status of the session")
+        self.status_label.setContentsMargins(8, 0, 4, 0)
+        self.addWidget(self.status_label)
+        self._controls = (self.step_box, self.rate_slider, self.frame_rate_entry, self.log_button)
+        self._pace = PacedRefresh(self, _TEXT_PERIOD_MS)
+        self._pace.due.connect(self.show_numbers)
+        theme.changed.connect(self._apply_theme)
+        self._apply_theme()
+        self._show_nothing()
+
+    # ---------------------------------------------------------------- building
+
+    def _add_button(self, action_id: str) -> None:
+        action = self._actions[action_id]
+        self.addAction(action)
+        button = self.widgetForAction(action)
+        assert isinstance(button, QToolButton)
+        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        button.setAccessibleName(action.description.plain_title)
+
+    def _make_step_box(self) -> QSpinBox:
+        box = QSpinBox()
+        box.setRange(1, _MOST_STEP_FRAMES)
+        box.setValue(10)
+        box.setGroupSeparatorShown(True)
+        box.setKeyboardTracking(False)
+        box.setAlignment(Qt.AlignmentFlag.AlignRight)
+        box.setAccessibleName("Frames of the long step")
+        box.setToolTip("How many frames the long step takes")
+        box.setFixedWidth(box.fontMetrics().horizontalAdvance("0,000,000") + 26)
+        box.valueChanged.connect(self.step_frames_changed)
+        return box
+
+    def _make_frame_rate_entry(self) -> ExactEntry:
+        entry = ExactEntry("Frame rate", parse_frame_rate, frame_rate_to_text)
+        entry.setToolTip("Frames per second of session time: 60, 59.94 or 60000/1001")
+        entry.setFixedWidth(entry.fontMetrics().horizontalAdvance("00000.00") + 12)
+        entry.value_requested.connect(self._request_frame_rate)
+        return entry
+
+    def _make_log_button(self) -> QToolButton:
+        button = QToolButton()
+        button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        button.setAutoRaise(True)
+        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        button.clicked.connect(self.log_clicked)
+        return button
+
+    def _make_time_label(self) -> QLabel:
+        label = QLabel()
+        font = QFont(label.font())
+        font.setBold(True)
+        label.setFont(font)
+        label.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        label.setMinimumWidth(label.fontMetrics().horizontalAdvance("00:00.000") + 12)
+        label.setAccessibleName("Session time")
+        label.setToolTip("Session time: what has passed while the scene was running or stepped")
+        return label
+
+    # ---------------------------------------------------------------- the session
+
+    def connect_bridge(self, bridge: SessionBridge) -> None:
+        """Show and control the bridge's session from now on."""
+        self._bridge = bridge
+        bridge.refreshed.connect(self._pace.request)
+        bridge.status_changed.connect(self._show_status)
+        bridge.session_changed.connect(self._take_session)
+        self.rate_slider.rate_requested.connect(self._request_rate)
+        self._take_session(bridge.session)
+
+    @property
+    def step_frames(self) -> int:
+        """How many frames the long step takes."""
+        return self.step_box.value()
+
+    @Slot(object)
+    def _take_session(self, session: Session | None) -> None:
+        if session is None:
+            self._show_nothing()
+        else:
+            for control in self._controls:
+                control.setEnabled(True)
+            self.show_numbers()
+
+    @Slot(object)
+    def _show_status(self, _status: object) -> None:
+        self.show_numbers()
+
+    @Slot()
+    def show_numbers(self) -> None:
+        """Show where the session is now."""
+        bridge = self._bridge
+        session = bridge.session if bridge is not None else None
+        if session is None:
+            self._show_nothing()
+            return
+        self._show_time(session.timeline)
+        self._show_rates(session)
+        self._show_log(session)
+        self._show_how_it_goes(session)
+
+    def _show_nothing(self) -> None:
+        for control in self._controls:
+            control.setEnabled(False)
+        self.time_label.setText("--:--.---")
+        self.log_button.setText("no log")
+        self.log_button.setAccessibleName("Event log")
+        status = self._bridge.status.message if self._bridge is not None else "Loading …"
+        self.status_label.show_text(status)
+
+    def _show_time(self, timeline: Timeline) -> None:
+        from inspector.timebase import format_instant  # noqa: PLC0415 - after the first paint
+
+        text = format_instant(timeline.at_ns)
+        if text != self.time_label.text():
+            self.time_label.setText(text)
+
+    def _show_rates(self, session: Session) -> None:
+        root_id = session.timeline.root_id
+        root = session.timeline.clocks.get(root_id) if root_id is not None else None
+        self.rate_slider.setEnabled(root is not None)
+        if root is not None:
+            self.rate_slider.show_rate(root.rate)
+        self.frame_rate_entry.show_value(session.frame_rate)
+
+    def _show_log(self, session: Session) -> None:
+        log = session.log
+        kept, lost = len(log), log.first
+        text = f"{kept:,} events" if not lost else f"{kept:,} events, {lost:,} gone"
+        if text == self.log_button.text():
+            return
+        self.log_button.setText(text)
+        self.log_button.setAccessibleName(f"Event log: {text}")
+        used_mib, budget_mib = log.kept_bytes / _BYTES_PER_MIB, log.budget_bytes / _BYTES_PER_MIB
+        gone = (
+            f"{lost:,} older events are gone; the state shown still counts them."
+            if lost
+            else "Nothing has been lost."
+        )
+        self.log_button.setToolTip(
+            f"Event log, in memory only: {kept:,} events, "
+            f"about {used_mib:.1f} of {budget_mib:.0f} MiB.\n{gone}\nClick to see the events."
+        )
+        if bool(lost) != bool(self._lost):
+            self._lost = lost
+            self._apply_theme()
+        self._lost = lost
+
+    def _show_how_it_goes(self, session: Session) -> None:
+        from inspector.timebase import format_duration  # noqa: PLC0415 - after the first paint
+
+        status = session.status
+        parts = [_PHASE_TEXTS[status.phase.value]]
+        tips = [status.message]
+        measured = measured_frame_rate(session.timeline)
+        if status.phase.value == "running" and measured is not None:
+            parts.append(f"{measured:.1f} fps")
+            tips.append(
+                f"{measured:.2f} frames per second of real time, measured over the last second"
+            )
+        wake = session.wake_error_ns
+        if wake is not None and wake.count:
+            parts.append(f"wakes +{format_duration(wake.median_ns)}")
+            tips.append(
+                "The time source wakes later than asked for by "
+                f"{format_duration(wake.median_ns)} (median), "
+                f"{format_duration(wake.p99_ns)} (99 %), "
+                f"{format_duration(wake.max_ns)} (most) in {wake.count:,} wake-ups; "
+                f"the last by {format_duration(wake.last_ns)}."
+            )
+        self.status_label.show_text("  ·  ".join(parts), "\n".join(tip for tip in tips if tip))
+
+    # ---------------------------------------------------------------- requests
+
+    @Slot(object)
+    def _request_rate(self, rate: Fraction) -> None:
+        from inspector.sessions.commands import SetRate  # noqa: PLC0415 - after the first paint
+
+        bridge = self._bridge
+        if bridge is not None and bridge.timeline.root_id is not None:
+            bridge.submit(SetRate(bridge.timeline.root_id, rate))
+
+    @Slot(object)
+    def _request_frame_rate(self, frames_per_second: Fraction) -> None:
+        from inspector.sessions.commands import SetFrameRate  # noqa: PLC0415 - as above
+
+        if self._bridge is not None:
+            self._bridge.submit(SetFrameRate(frames_per_second))
+
+    # ---------------------------------------------------------------- looks
+
+    @Slot()
+    def _apply_theme(self) -> None:
+        theme = self._theme
+        self.log_button.setIcon(theme.icon("warning" if self._lost else "log"))
+        palette = self.log_button.palette()
+        role = ColorRole.LATE if self._lost else ColorRole.TEXT
+        palette.setColor(QPalette.ColorRole.ButtonText, theme.color(role))
+        self.log_button.setPalette(palette)
+
+
+_PHASE_TEXTS: Final = {
+    "empty": "No scene",
+    "running": "▶ Running",
+    "held": "❚❚ Held",
+    "failed": "✖ Failed",
+}
+
+
+def measured_frame_rate(timeline: Timeline) -> float | None:
+    """Return frames per second of source time over the last second, if there were any."""
+    intervals = timeline.frames.interval_ns
+    passed_ns = count = 0
+    for interval_ns in reversed(intervals[-_MEASURED_FRAMES:]):
+        if interval_ns <= 0:
+            continue
+        passed_ns += interval_ns
+        count += 1
+        if passed_ns >= _MEASURED_NS:
+            break
+    return count * 1_000_000_000 / passed_ns if passed_ns else None
+
+
+def parse_frame_rate(text: str) -> Fraction:
+    """Return the frame rate that a person typed: ``60``, ``59.94`` or ``60000/1001``.
+
+    Raises:
+        ValueError: It is none of these, or out of range; the message says which.
+    """
+    from inspector.sessions.stage import checked_frame_rate  # noqa: PLC0415 - as above
+
+    stripped = text.strip().lower().removesuffix("fps").removesuffix("hz").strip()
+    try:
+        rate = Fraction(stripped)
+    except (ValueError, ZeroDivisionError):
+        message = f"not a frame rate: {text!r} (write 60, 59.94 or 60000/1001)"
+        raise ValueError(message) from None
+    return checked_frame_rate(rate)
+
+
+def frame_rate_to_text(frames_per_second: Fraction) -> str:
+    """Return a frame rate as people write it."""
+    decimal = f"{float(frames_per_second):.3f}".rstrip("0").rstrip(".")
+    return decimal if Fraction(decimal) == frames_per_second else str(frames_per_second)
+
+
+def _caption(text: str) -> QLabel:
+    label = QLabel(text)
+    label.setContentsMargins(4, 0, 4, 0)
+    label.setForegroundRole(QPalette.ColorRole.PlaceholderText)
+    return label

@@ -1,0 +1,1 @@
+"""What is drawn from long columns of numbers: frame times, their overview, their marks."""

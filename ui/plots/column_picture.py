@@ -1,0 +1,180 @@
+"""A picture of columns that is extended at its end and scrolled instead of being drawn anew.
+
+A session that is being watched changes at its newest end only. What was drawn stays
+in a pixmap; new frames are drawn into it, and a view that follows shifts it. So a
+refresh costs a few columns, whatever is in view.
+"""
+
+import math
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QRect
+from PySide6.QtGui import QPainter, QPixmap
+
+from inspector.formats.frame_times import Measure
+
+from .frame_series import FrameSeries, Window
+
+#: One over the share of a column's frames that may wait to be drawn.
+_UNSEEN_SHARE: Final = 64
+#: Of a pixel; two views further apart show the frames at other places.
+_SAME_PLACE: Final = 1e-3
+_NOTHING: Final = np.zeros(0, dtype=np.int64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Spikes:
+    """The columns whose slowest frame is above the picture.
+
+    Attributes:
+        places: Middle of each column, in pixels, ascending.
+        times_ns: The time of its slowest frame.
+    """
+
+    places: NDArray[np.int64]
+    times_ns: NDArray[np.int64]
+
+    def is_same(self, other: "Spikes") -> bool:
+        """Return whether these are the same spikes at the same places."""
+        return np.array_equal(self.places, other.places) and np.array_equal(
+            self.times_ns, other.times_ns
+        )
+
+
+#: Draws the frames of a window between two columns of pixels, and clips for itself nothing.
+DrawColumns = Callable[[QPainter, FrameSeries, Window, int, int], Spikes]
+
+
+class ColumnPicture:
+    """Frames drawn into a pixmap, brought up to date with the least that does it.
+
+    Attributes:
+        pixmap: The picture, ``None`` before the first was drawn.
+        spikes: What was above it.
+        full_redraws: How often everything was drawn.
+        columns_drawn: How many columns of pixels were drawn, all told.
+    """
+
+    def __init__(self, draw: DrawColumns) -> None:
+        """Draw with a function that draws any window."""
+        self.pixmap: QPixmap | None = None
+        self.spikes = Spikes(_NOTHING, _NOTHING)
+        self.full_redraws = 0
+        self.columns_drawn = 0
+        self._draw = draw
+        self._window: Window | None = None
+        self._drawn_end = 0
+        self._look: Hashable = None
+
+    def forget(self) -> None:
+        """Draw everything the next time."""
+        self._window = None
+
+    def bring_up_to_date(
+        self, series: FrameSeries, measure: Measure, window: Window, look: Hashable
+    ) -> tuple[int, int]:
+        """Draw what is missing; return the columns that changed, first and behind the last.
+
+        Args:
+            series: The frames.
+            measure: Which of their times is drawn.
+            window: What the picture is to show; begins with column 0.
+            look: Everything else that decides what the picture looks like; when it
+                differs from the last time, everything is drawn.
+        """
+        former = self._window
+        if (
+            former is None
+            or (measure, look) != self._look
+            or (former.width, former.height) != (window.width, window.height)
+            or (shift := _shift(former, window)) is None
+        ):
+            return self._draw_all(series, window, (measure, look))
+        if not shift and series.end == self._drawn_end:
+            return 0, 0
+        # The newest frame that was drawn has grown to where the next one begins, and
+        # its column may hold some of the new ones.
+        newest = max(self._drawn_end - 1, series.first)
+        first, stop = series.frames_sharing(newest, window)
+        if not shift and stop == series.end and self._can_wait(series, measure, first):
+            return 0, 0
+        self._window = window
+        place = (series.start_of(first) - window.low) / window.per_pixel
+        start = min(max(int(place) - 1, 0), window.width - shift)
+        self._drawn_end = series.end
+        if shift:
+            self._scroll(shift)
+            if stop - first > 1:
+                # The column at the left edge has lost some of its frames.
+                self._draw_part(series, window, 0, 1)
+            self._draw_part(series, window, start, window.width)
+            return 0, window.width
+        end = math.ceil((series.bounds()[1] - window.low) / window.per_pixel) + 1
+        end = min(max(end, start + 1), window.width)
+        if start < end:
+            self._draw_part(series, window, start, end)
+        return start, end
+
+    def _can_wait(self, series: FrameSeries, measure: Measure, first: int) -> bool:
+        """Return whether the new frames change nothing that can be seen.
+
+        They are a 64th of their column at most, which moves its mean by less than a
+        pixel, and none is slower than what was drawn of it.
+        """
+        drawn = self._drawn_end - first
+        if (series.end - self._drawn_end) * _UNSEEN_SHARE > drawn:
+            return False
+        slowest = series.value_ns(measure, series.slowest_within(measure, first, self._drawn_end))
+        return int(series.times_ns(measure, self._drawn_end, series.end).max()) <= slowest
+
+    def _draw_all(self, series: FrameSeries, window: Window, look: Hashable) -> tuple[int, int]:
+        if self.pixmap is None or self.pixmap.size().toTuple() != (window.width, window.height):
+            self.pixmap = QPixmap(window.width, window.height)
+        self._window, self._look = window, look
+        self._drawn_end = series.end
+        self.spikes = Spikes(_NOTHING, _NOTHING)
+        self.full_redraws += 1
+        self._draw_part(series, window, 0, window.width)
+        return 0, window.width
+
+    def _draw_part(self, series: FrameSeries, window: Window, start: int, stop: int) -> None:
+        assert self.pixmap is not None, "made before anything is drawn"
+        painter = QPainter(self.pixmap)
+        painter.setClipRect(QRect(start, 0, stop - start, window.height))
+        found = self._draw(painter, series, window, start, stop)
+        painter.end()
+        self.columns_drawn += stop - start
+        former = self.spikes
+        before, behind = former.places < start, former.places >= stop
+        # The outermost columns may reach beyond the part; their middles decide.
+        inside = (found.places >= start) & (found.places < stop)
+        spikes = Spikes(
+            *(
+                np.concatenate((old[before], new[inside], old[behind]))
+                for old, new in (
+                    (former.places, found.places),
+                    (former.times_ns, found.times_ns),
+                )
+            )
+        )
+        if not spikes.is_same(former):
+            self.spikes = spikes
+
+    def _scroll(self, shift: int) -> None:
+        assert self.pixmap is not None, "made before anything is scrolled"
+        self.pixmap.scroll(-shift, 0, self.pixmap.rect())
+        kept = self.spikes.places >= shift
+        self.spikes = Spikes(self.spikes.places[kept] - shift, self.spikes.times_ns[kept])
+
+
+def _shift(former: Window, window: Window) -> int | None:
+    """Return by how many columns a window moved on, ``None`` if that is not all that happened."""
+    if not math.isclose(former.per_pixel, window.per_pixel, rel_tol=1e-9):
+        return None
+    moved = (window.low - former.low) / window.per_pixel
+    shift = round(moved)
+    return shift if abs(moved - shift) < _SAME_PLACE and 0 <= shift < window.width else None

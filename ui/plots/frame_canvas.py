@@ -1,0 +1,84 @@
+"""The parts of the frame-time plot: axes, the picture of the frames, what lies over it."""
+
+import pyqtgraph as pg
+from PySide6.QtCore import QRectF
+from PySide6.QtGui import QFont
+from PySide6.QtWidgets import QGraphicsGridLayout
+
+from inspector.timebase import NS_PER_MS
+
+from ..theme import Theme
+from .frame_axis import BudgetAxis, DurationAxis, SpanAxis
+from .frame_bars_item import FrameBarsItem
+from .frame_overlay_item import MARK_BAND, FrameOverlayItem
+from .frame_series import XAxis
+
+
+class FrameCanvas:
+    """Puts axes, bars and overlay into one widget of a scene, and keeps their range.
+
+    Attributes:
+        widget: What goes into the scene.
+        bars: The picture of the frames.
+        overlay: What lies over it.
+    """
+
+    def __init__(self, theme: Theme) -> None:
+        """Take colours from a theme."""
+        self.widget = pg.GraphicsWidget()
+        self._range = (0.0, 0.0, 0)
+        layout = QGraphicsGridLayout(self.widget)
+        layout.setContentsMargins(4, 2, 0, 2)
+        layout.setSpacing(0)
+        layout.setRowFixedHeight(0, MARK_BAND + 2)
+        self._view_box = pg.ViewBox(enableMouse=False, enableMenu=False, defaultPadding=0)
+        self._left = DurationAxis(theme)
+        self._bottom = SpanAxis(theme)
+        self._right = BudgetAxis(theme)
+        for axis, row, column in ((self._left, 1, 0), (self._bottom, 2, 1), (self._right, 1, 2)):
+            axis.linkToView(self._view_box)
+            # Its label is not used, and would be laid out anew whenever the view moves.
+            axis.enableAutoSIPrefix(enable=False)
+            layout.addItem(axis, row, column)
+        layout.addItem(self._view_box, 1, 1)
+        self.bars = FrameBarsItem(self._view_box, self._left, theme)
+        self.overlay = FrameOverlayItem(self.widget, self._view_box, theme)
+
+    def area(self) -> QRectF:
+        """Return where the frames are within the widget."""
+        return QRectF(self._view_box.geometry())
+
+    def show_range(self, low: float, high: float, top_ns: int) -> bool:
+        """Show a part of the axis up to a duration; returns whether that is another one."""
+        if (low, high, top_ns) == self._range:
+            return False
+        self._range = (low, high, top_ns)
+        self._view_box.setRange(
+            xRange=(low, high),
+            yRange=(0, top_ns / NS_PER_MS),
+            padding=0,
+            disableAutoRange=True,
+        )
+        return True
+
+    def name_durations(self, name: str) -> None:
+        """Say what is measured."""
+        self._left.set_name(name)
+
+    def name_budgets(self, budgets_ns: tuple[int, ...]) -> None:
+        """Say which budgets there are; the first is the one that colours the bars."""
+        self.bars.budgets_ns = budgets_ns
+        self._right.set_budgets_ns(budgets_ns)
+
+    def name_span(self, x_axis: XAxis) -> None:
+        """Say what the horizontal axis counts."""
+        self._bottom.set_x_axis(x_axis)
+
+    def apply_theme(self, font: QFont) -> None:
+        """Take the colours of the theme anew, and another font."""
+        self.widget.setFont(font)
+        self.bars.forget_colors()
+        self._right.set_budgets_ns(self.bars.budgets_ns)
+        self.widget.update()
+        for part in (self._left, self._bottom, self._right, self.overlay):
+            part.update()

@@ -1,0 +1,89 @@
+"""What the colours of the frame-time plot mean, in a line."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Final
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
+from typing_extensions import override
+
+from inspector.vocabulary import Phase
+
+from ..theme import Theme
+from .fills import AnyFill, Fill, Pace, PaceFill, PhaseFill, Tone, color_of
+
+_PACE_TEXTS: Final = {
+    Pace.GOOD: ("≤ ½ budget", "½"),
+    Pace.OK: ("≤ budget", "1"),
+    Pace.LATE: ("≤ 2×", "2"),
+    Pace.BAD: ("> 2×, capped", "> 2 × budget"),
+}
+_MARGIN: Final = 4
+_BETWEEN: Final = "   "
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    fill: AnyFill
+    text: str
+    short_text: str
+
+
+class FrameLegend(QLabel):
+    """Squares with words at the right, shorter ones or none where room is short."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        """Take colours from a theme."""
+        super().__init__(parent)
+        self._theme = theme
+        self._entries: tuple[_Entry, ...] = ()
+        self.setTextFormat(Qt.TextFormat.RichText)
+        self.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+
+    def show_paces(self) -> None:
+        """Explain the colours that compare with the budget."""
+        self._show(
+            _Entry(PaceFill(pace, Tone.STRONG), text, short_text)
+            for pace, (text, short_text) in _PACE_TEXTS.items()
+        )
+
+    def show_phases(self, phases: tuple[Phase, ...], *, has_waiting: bool) -> None:
+        """Explain the colours of some phases, and of the time in which the loop waits."""
+        named: list[tuple[AnyFill, str]] = [(PhaseFill(phase), phase.text) for phase in phases]
+        named.append((PhaseFill(None), "other"))
+        if has_waiting:
+            named.append((Fill.WAITING, "waiting"))
+        self._show(_Entry(fill, name, name) for fill, name in named)
+
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_text()
+
+    def _show(self, entries: Iterable[_Entry]) -> None:
+        self._entries = tuple(entries)
+        self.setToolTip("\n".join(entry.text for entry in self._entries))
+        self._fit_text()
+
+    def _fit_text(self) -> None:
+        for texts in (
+            [entry.text for entry in self._entries],
+            [entry.short_text for entry in self._entries],
+        ):
+            plain = _BETWEEN.join(f"■ {text}" for text in texts)
+            if self.fontMetrics().horizontalAdvance(plain) <= self.width() - _MARGIN:
+                self.setText(self._colored(texts))
+                return
+        self.setText("")
+
+    def _colored(self, texts: Sequence[str]) -> str:
+        colors = [color_of(entry.fill, self._theme).name() for entry in self._entries]
+        between = "&nbsp;" * (len(_BETWEEN) - 1) + " "
+        return between.join(
+            f'<span style="color:{color}">■</span>&nbsp;{escape(text).replace(" ", "&nbsp;")}'
+            for color, text in zip(colors, texts, strict=True)
+        )

@@ -1,0 +1,150 @@
+"""What happened beside the frames: failures, cut deltas, marks, commands, along the axis."""
+
+from array import array
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from inspector.timebase import format_duration, format_instant
+from inspector.trace.timeline import Timeline
+
+from .frame_series import FrameSeries
+
+_SPACING: Final = 8
+_LISTED: Final = 6
+
+
+class MarkKind(IntEnum):
+    """What a sign on the upper edge stands for, the most important first."""
+
+    FAILURE = 0
+    DELTA_CUT = 1
+    MARK = 2
+    COMMAND = 3
+
+
+@dataclass(frozen=True, slots=True)
+class MarkGroup:
+    """What shares a sign.
+
+    Attributes:
+        x: Where the sign is, in pixels from the left edge of the view.
+        kind: The most important kind in it.
+        entries: For each kind in it, its number of the first and behind the last.
+    """
+
+    x: int
+    kind: MarkKind
+    entries: tuple[tuple[MarkKind, int, int], ...]
+
+
+class TimelineMarks:
+    """The instants of everything that has a sign, taken over from a timeline as it grows."""
+
+    def __init__(self, timeline: Timeline) -> None:
+        """Begin with what the timeline holds."""
+        self._timeline = timeline
+        self._instants = {kind: array("q") for kind in MarkKind}
+        self._cut_frames = array("q")
+        self._frames_seen = timeline.frames.first
+        self.take_new()
+
+    def take_new(self) -> int:
+        """Take over what is new; returns how many signs that adds."""
+        timeline = self._timeline
+        before = sum(map(len, self._instants.values()))
+        for kind, records in (
+            (MarkKind.FAILURE, timeline.failures),
+            (MarkKind.MARK, timeline.marks),
+            (MarkKind.COMMAND, timeline.commands),
+        ):
+            instants = self._instants[kind]
+            if len(records) > len(instants):
+                instants.extend(record.at_ns for record in records[len(instants) :])
+        frames = timeline.frames
+        if frames.end > self._frames_seen:
+            start = max(self._frames_seen, frames.first)
+            cut_ns = frames.numpy("cut_ns", start, frames.end)
+            for place in np.flatnonzero(cut_ns).tolist():
+                frame = start + place
+                self._cut_frames.append(frame)
+                self._instants[MarkKind.DELTA_CUT].append(frames.at_ns[frame - frames.first])
+            self._frames_seen = frames.end
+        return sum(map(len, self._instants.values())) - before
+
+    def groups(self, series: FrameSeries, low: float, high: float, width: int) -> list[MarkGroup]:
+        """Return the signs between two places of the axis, from left to right.
+
+        Args:
+            series: Where instants are on the axis.
+            low: Left edge of the view on the axis.
+            high: Right edge of the view on the axis.
+            width: Width of the view in pixels.
+        """
+        cells: dict[int, list[tuple[MarkKind, int, int, int]]] = {}
+        for kind, instants in self._instants.items():
+            if not instants:
+                continue
+            xs = series.x_of_instants(np.frombuffer(instants, dtype=np.int64))
+            start = int(np.searchsorted(xs, low, side="left"))
+            stop = int(np.searchsorted(xs, high, side="right"))
+            for first, end, place in _cells_of(xs[start:stop], low, high, width):
+                found = cells.setdefault(place // _SPACING, [])
+                found.append((kind, start + first, start + end, place))
+        return [
+            MarkGroup(
+                found[0][3],
+                found[0][0],
+                tuple((kind, first, end) for kind, first, end, _ in found),
+            )
+            for _, found in sorted(cells.items())
+        ]
+
+    def text_of(self, group: MarkGroup) -> str:
+        """Return what a sign says when it is pointed at, a line for each entry."""
+        lines: list[str] = []
+        hidden = 0
+        for kind, first, end in group.entries:
+            for number in range(first, end):
+                if len(lines) < _LISTED:
+                    lines.append(self._line(kind, number))
+                else:
+                    hidden += 1
+        if hidden:
+            lines.append(f"and {hidden} more")
+        return "\n".join(lines)
+
+    def _line(self, kind: MarkKind, number: int) -> str:
+        timeline = self._timeline
+        instant = format_instant(self._instants[kind][number])
+        match kind:
+            case MarkKind.FAILURE:
+                failure = timeline.failures[number]
+                last = failure.traceback.strip().rpartition("\n")[2]
+                return f"{instant}  “{failure.label}” failed: {last}"
+            case MarkKind.DELTA_CUT:
+                frame = timeline.frames.frame(self._cut_frames[number])
+                cut = format_duration(frame.cut_ns)
+                return f"{instant}  stall: {cut} cut from the delta of frame {frame.index}"
+            case MarkKind.MARK:
+                return f"{instant}  mark: {timeline.marks[number].text}"
+            case MarkKind.COMMAND:
+                command = timeline.commands[number]
+                refused = f" (refused: {command.refusal})" if command.refusal else ""
+                return f"{instant}  {command.text}{refused}"
+
+
+def _cells_of(
+    xs: NDArray[np.float64], low: float, high: float, width: int
+) -> list[tuple[int, int, int]]:
+    """Return ranges of instants that share a sign, with the place of the first, in pixels."""
+    if not len(xs):
+        return []
+    places = np.clip((xs - low) * (width / (high - low)), 0, width - 1).astype(np.int64)
+    cells = places // _SPACING
+    starts = np.flatnonzero(np.append(True, cells[1:] != cells[:-1]))
+    ends = np.append(starts[1:], len(xs))
+    return list(zip(starts.tolist(), ends.tolist(), places[starts].tolist(), strict=True))
