@@ -1,0 +1,55 @@
+# make run | make test | make check | make bench
+#
+# Needs Python 3.11 or newer with pip and venv, make and git; the rest is installed into .venv,
+# which is kept until pyproject.toml changes.
+
+VENV := .venv
+PYTHON = $(VENV)/bin/python
+# The first Python on this machine that is new enough.
+SYSTEM_PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
+	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; \
+	done)
+# What `make run` opens or `make bench` measures: make run ARGS="my_scene.py"
+ARGS ?=
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help run test check bench
+
+help:
+	@echo "make run    open the window on a lively scene (ARGS=\"my_scene.py\" for another)"
+	@echo "make test   everything that must hold before a change goes in"
+	@echo "make check  its quick half: style, types, import rules"
+	@echo "make bench  measure against other libraries and write the table"
+
+run: $(VENV)/.installed
+	@.ci/qt-libraries $(PYTHON)
+	@$(PYTHON) -m inspector $(ARGS)
+
+test: check
+	@.ci/qt-libraries $(PYTHON)
+	$(PYTHON) -m pytest
+
+check: $(VENV)/.installed-dev
+	$(PYTHON) -m ruff check .
+	$(PYTHON) -m ruff format --check .
+	$(PYTHON) -m mypy
+	$(VENV)/bin/lint-imports
+
+bench: $(VENV)/.installed-bench
+	@.ci/qt-libraries $(PYTHON)
+	QT_QPA_PLATFORM=$${QT_QPA_PLATFORM:-offscreen} $(PYTHON) -m tests.benchmarks $(ARGS)
+
+# Each stamp says that one set of requirements is installed; --group needs pip 25.1.
+$(VENV)/.installed: pyproject.toml
+	@.ci/virtual-environment "$(SYSTEM_PYTHON)" $(VENV)
+	$(PYTHON) -m pip install --quiet --editable .
+	@touch $@
+
+$(VENV)/.installed-dev: $(VENV)/.installed
+	$(PYTHON) -m pip install --quiet --group dev
+	@touch $@
+
+$(VENV)/.installed-bench: $(VENV)/.installed-dev
+	$(PYTHON) -m pip install --quiet --group bench
+	@touch $@

@@ -1,0 +1,97 @@
+"""A whole window on a scene whose time a test moves by hand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from inspector.clocks import ManualTimeSource
+from inspector.resources import resource_path
+from ui.application import make_application
+from ui.main_window import MainWindow
+from ui.session_bridge import SessionBridge
+from ui.settings import SettingsFile
+from ui.theme import Theme
+
+SMALL_GAME = resource_path("scenes", "01_small_game.py")
+
+SCENE = """
+def build(stage):
+    stage.name("played & tested")
+    game = stage.root.child("game")
+    enemies = game.child("enemies")
+    enemies.set_interval(0.5, lambda: None, name="attack")
+    stage.root.child("ui").set_interval(0.1, lambda: None, name="blink")
+    game.set_timeout(60, lambda: None, name="end")
+"""
+
+
+@dataclass
+class Shell:
+    """A window with what a test needs to drive it.
+
+    Attributes:
+        window: The window, shown and completed.
+        sources: Every time source that was made, the newest last.
+        settings_file: Where the window keeps its settings.
+    """
+
+    window: MainWindow
+    sources: list[ManualTimeSource]
+    settings_file: SettingsFile
+
+    @property
+    def bridge(self) -> SessionBridge:
+        return self.window.bridge
+
+    def advance(self, seconds: float) -> None:
+        """Let time pass and have the window look."""
+        self.sources[-1].advance(seconds)
+        self.bridge.refresh_now()
+
+    def trigger(self, action_id: str) -> None:
+        """Do what a menu, a key or the palette does, and have the window look."""
+        action = self.window.actions_by_id[action_id]
+        assert action.isEnabled(), action.reason
+        action.trigger()
+        self.bridge.refresh_now()
+
+    def clock_id(self, name: str) -> int:
+        """Return the number of the clock of that name."""
+        clocks = self.bridge.timeline.clocks.values()
+        return next(clock.id for clock in clocks if clock.name == name)
+
+
+def open_shell(qtbot: QtBot, folder: Path, scene: str | Path | None = SCENE) -> Shell:
+    """Return a window that is shown, completed, and has opened a scene.
+
+    Args:
+        qtbot: Closes the window after the test.
+        folder: Where scene and settings are.
+        scene: Text or path of the scene, ``None`` for no scene.
+    """
+    make_application()
+    settings_file = SettingsFile(folder / "settings.json")
+    settings = settings_file.load()
+    window = MainWindow(Theme(settings.theme), settings_file, settings)
+    qtbot.addWidget(window)
+    sources: list[ManualTimeSource] = []
+
+    def make_source(_precision: object) -> ManualTimeSource:
+        sources.append(ManualTimeSource())
+        return sources[-1]
+
+    window.show()
+    window.complete(SessionBridge(make_source=make_source))
+    if scene is not None:
+        if isinstance(scene, str):
+            path = folder / "scene.py"
+            path.write_text(scene, encoding="utf-8")
+        else:
+            path = scene
+        window.open_path(path)
+    QApplication.processEvents()
+    return Shell(window, sources, settings_file)

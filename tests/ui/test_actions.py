@@ -1,0 +1,219 @@
+"""Actions as data: everything is found in a menu, has its keys, and says why it cannot be done."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import QMenu
+from pytestqt.qtbot import QtBot
+
+from inspector.resources import resource_path
+from tests.ui.shell import open_shell
+from ui.actions import ACTIONS, ActionDescription, ActionSet, Facts, Needs, why_not
+from ui.menus import MenuId
+from ui.palette_entries import palette_entries
+from ui.session_actions import SessionActions
+from ui.settings import Settings
+from ui.theme import Theme
+from ui.window_actions import WindowActions
+
+EXPECTED_KEYS = {
+    "run-or-hold": ["Space"],
+    "step": [".", "F10"],
+    "step-n": ["Shift+."],
+    "next-timer": ["N"],
+    "slower": ["-"],
+    "faster": ["+", "="],
+    "normal-rate": ["0"],
+    "fit": ["F", "Home"],
+    "mark": ["M"],
+    "find": ["Ctrl+F", "/"],
+    "palette": ["Ctrl+Shift+P"],
+    "keys": ["?"],
+    "follow": ["End", "L"],
+    "open": ["Ctrl+O"],
+    "reload": ["F5", "Ctrl+Shift+R"],
+    "export": ["Ctrl+E"],
+    "pause-branch": ["P"],
+    "set-rate": ["R"],
+    "clear-timer": ["Del"],
+    "fire-timer": ["Shift+F"],
+    "quit": ["Ctrl+Q"],
+}
+
+
+def test_that_every_action_has_a_name_of_its_own() -> None:
+    assert not [each for each, count in Counter(a.id for a in ACTIONS).items() if count > 1]
+    assert not [each for each, count in Counter(a.title for a in ACTIONS).items() if count > 1]
+
+
+def test_that_no_key_does_two_things() -> None:
+    keys = Counter(QKeySequence(key).toString() for a in ACTIONS for key in a.shortcuts)
+
+    assert not [key for key, count in keys.items() if count > 1]
+
+
+@pytest.mark.parametrize(("action_id", "keys"), EXPECTED_KEYS.items())
+def test_that_the_keys_are_those_that_other_tools_use(action_id: str, keys: list[str]) -> None:
+    description = next(each for each in ACTIONS if each.id == action_id)
+
+    portable = [QKeySequence(key).toString() for key in description.shortcuts]
+    assert portable == keys
+
+
+def test_that_somebody_carries_out_every_action() -> None:
+    for description in ACTIONS:
+        doers = [
+            kind for kind in (SessionActions, WindowActions) if hasattr(kind, description.callback)
+        ]
+        assert len(doers) == 1, description.id
+
+
+def test_that_every_icon_is_there() -> None:
+    for description in ACTIONS:
+        if description.icon:
+            assert resource_path("icons", f"{description.icon}.svg").is_file(), description.id
+
+
+def test_that_access_keys_are_unambiguous_within_a_menu() -> None:
+    letters: Counter[tuple[MenuId, str]] = Counter()
+    for description in ACTIONS:
+        _before, sign, after = description.title.partition("&")
+        if sign:
+            letters[description.menu, after[0].lower()] += 1
+    for menu in MenuId:
+        if menu.parent is not None:
+            letters[menu.parent, menu.value.partition("&")[2][0].lower()] += 1
+
+    assert not [key for key, count in letters.items() if count > 1]
+
+
+def test_that_every_action_is_in_a_menu_and_in_the_palette(qtbot: QtBot, tmp_path: Path) -> None:
+    shell = open_shell(qtbot, tmp_path)
+
+    in_menus = {
+        action.objectName()
+        for menu in shell.window.findChildren(QMenu)
+        for action in menu.actions()
+    }
+    entries, _paths = palette_entries(shell.window.actions_by_id, Settings())
+
+    ids = {description.id for description in ACTIONS}
+    assert ids <= in_menus
+    assert ids - {"palette"} <= {entry.id for entry in entries}
+
+
+def test_that_tooltips_say_the_keys(qtbot: QtBot, tmp_path: Path) -> None:
+    shell = open_shell(qtbot, tmp_path)
+
+    for action in shell.window.actions_by_id.by_id.values():
+        for keys in action.description.shortcut_texts:
+            assert keys in action.toolTip()
+
+
+@pytest.mark.parametrize(
+    ("needs", "facts", "reason"),
+    [
+        (Needs.NOTHING, Facts(), ""),
+        (Needs.STEP, Facts(), "no scene is open"),
+        (Needs.STEP, Facts(has_session=True), "this session does not allow it"),
+        (Needs.STEP, Facts(has_session=True, possible=frozenset({Needs.STEP})), ""),
+        (
+            Needs.STEP,
+            Facts(has_session=True, has_failed=True, possible=frozenset({Needs.STEP})),
+            "the scene could not be loaded",
+        ),
+        (
+            Needs.RELOAD,
+            Facts(has_session=True, has_failed=True, possible=frozenset({Needs.RELOAD})),
+            "",
+        ),
+        (
+            Needs.CLOCK_RATE,
+            Facts(has_session=True, possible=frozenset({Needs.CLOCK_RATE})),
+            "no clock is selected",
+        ),
+        (
+            Needs.TIMER,
+            Facts(has_session=True, possible=frozenset({Needs.TIMER})),
+            "no pending timer is selected",
+        ),
+        (Needs.FRAMES, Facts(has_session=True), "no frame has run yet"),
+        (Needs.FRAMES, Facts(has_session=True, has_frames=True), ""),
+    ],
+)
+def test_that_what_is_not_possible_says_why(needs: Needs, facts: Facts, reason: str) -> None:
+    found = why_not(needs, facts)
+
+    assert found.startswith(reason)
+    assert bool(found) == bool(reason)
+
+
+class _Target:
+    def __init__(self) -> None:
+        self.calls: list[str | None] = []
+
+    def go(self, argument: str | None = None) -> None:
+        self.calls.append(argument)
+
+
+def _action_set(**changes: object) -> ActionSet:
+    values = {"id": "x", "title": "&X", "menu": MenuId.VIEW, "callback": "go", **changes}
+    parent = QAction()
+    actions = ActionSet(parent, [ActionDescription(**values)])  # type: ignore[arg-type]
+    actions.setParent(None)
+    return actions
+
+
+@pytest.mark.usefixtures("qapp")
+def test_that_an_action_is_off_until_somebody_carries_it_out() -> None:
+    actions = _action_set()
+    target = _Target()
+
+    actions["x"].trigger()
+    actions.bind(target)
+    actions["x"].trigger()
+
+    assert target.calls == [None]
+
+
+@pytest.mark.usefixtures("qapp")
+def test_that_an_argument_is_handed_on() -> None:
+    actions = _action_set(argument="dark")
+    target = _Target()
+    actions.bind(target)
+
+    actions["x"].trigger()
+
+    assert target.calls == ["dark"]
+
+
+@pytest.mark.usefixtures("qapp")
+def test_that_a_check_mark_follows_what_is_shown_and_not_the_click() -> None:
+    actions = _action_set(is_checkable=True)
+    actions.bind(_Target())
+    action = actions["x"]
+
+    action.trigger()
+    after_click = action.isChecked()
+    action.show_checked(True)
+    action.trigger()
+
+    assert not after_click
+    assert action.isChecked()
+
+
+@pytest.mark.usefixtures("qapp")
+def test_that_icons_are_drawn_anew_in_another_theme() -> None:
+    actions = _action_set(icon="run")
+    theme = Theme("light")
+    actions.set_icons(theme)
+    light = actions["x"].icon().pixmap(20, 20).toImage()
+
+    theme.set_choice("dark")
+    actions.set_icons(theme)
+
+    assert actions["x"].icon().pixmap(20, 20).toImage() != light

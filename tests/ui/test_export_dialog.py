@@ -1,0 +1,213 @@
+"""The export dialog: what it offers, what it writes, and what it refuses to write."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QComboBox, QLineEdit, QWidget
+from pytestqt.qtbot import QtBot
+
+from inspector.formats.frame_times import Provenance
+from inspector.formats.options import DEFAULT_BUDGETS_MS, ExportOptions
+from inspector.vocabulary import Phase
+from ui.dialogs.export_dialog import (
+    ExportChoices,
+    ExportDialog,
+    ExportSource,
+    FrameRange,
+    budgets_to_text,
+    parse_budgets_ms,
+)
+from ui.theme import Theme
+
+FRAMES = 200
+
+
+@dataclass
+class History:
+    """Frames of 16 ms with one of 40 ms among them."""
+
+    first: int = 0
+    end: int = FRAMES
+
+    def numpy(self, column: str | Phase, start: int, stop: int) -> NDArray[np.int64]:
+        index = np.arange(start, stop, dtype=np.int64)
+        if column == "at_ns":
+            return index * 16_000_000
+        if isinstance(column, Phase):
+            return np.full(len(index), 500_000, np.int64)
+        times = np.full(len(index), 16_000_000, np.int64)
+        times[index == 120] = 40_000_000
+        return times
+
+
+@pytest.fixture
+def dialog(qtbot: QtBot, tmp_path: Path) -> ExportDialog:
+    source = ExportSource(
+        History(),
+        (
+            FrameRange("all", "All frames", 0, FRAMES),
+            FrameRange("visible", "Frames in view", 100, 150),
+        ),
+        Provenance("A game", datetime(2026, 1, 2, tzinfo=UTC), "1.0"),
+    )
+    dialog = ExportDialog(source, ExportChoices(ExportOptions(), tmp_path), Theme("light"))
+    qtbot.addWidget(dialog)
+    dialog.show()
+    return dialog
+
+
+def box(dialog: ExportDialog, name: str) -> QComboBox:
+    return next(each for each in dialog.findChildren(QComboBox) if each.accessibleName() == name)
+
+
+def line(dialog: ExportDialog, name: str) -> QLineEdit:
+    return next(each for each in dialog.findChildren(QLineEdit) if each.accessibleName() == name)
+
+
+def choose(dialog: ExportDialog, name: str, data: object) -> None:
+    chooser = box(dialog, name)
+    chooser.setCurrentIndex(chooser.findData(data))
+    dialog.show_preview()
+
+
+@pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf", ".csv", ".json"])
+def test_that_every_format_is_written(
+    qtbot: QtBot, dialog: ExportDialog, tmp_path: Path, suffix: str
+) -> None:
+    path = tmp_path / f"frames{suffix}"
+
+    with qtbot.waitSignal(dialog.exported) as exported:
+        assert dialog.export_to(path)
+
+    assert exported.args == [path]
+    starts = {".png": b"\x89PNG", ".svg": b"<", ".pdf": b"%PDF", ".json": b"{"}
+    assert path.read_bytes().startswith(starts.get(suffix, b""))
+    assert not dialog.isVisible()
+
+
+def test_that_the_chosen_range_is_written_and_nothing_else(
+    dialog: ExportDialog, tmp_path: Path
+) -> None:
+    choose(dialog, "Frames", "visible")
+
+    dialog.export_to(tmp_path / "frames.csv")
+
+    rows = [
+        row
+        for row in (tmp_path / "frames.csv").read_text(encoding="utf-8").splitlines()
+        if row and not row.startswith("#")
+    ]
+    assert len(rows) == 1 + 50
+    assert "100" in rows[1]
+
+
+def test_that_the_title_and_budgets_are_in_the_picture(
+    dialog: ExportDialog, tmp_path: Path
+) -> None:
+    line(dialog, "Title").setText("Before the change")
+    line(dialog, "Budgets in milliseconds").setText("20 ms")
+
+    dialog.export_to(tmp_path / "frames.svg")
+
+    text = (tmp_path / "frames.svg").read_text(encoding="utf-8")
+    assert "Before the change" in text
+    assert "20.0 ms" in text
+
+
+def test_that_a_bad_budget_is_named_and_nothing_is_written(
+    dialog: ExportDialog, tmp_path: Path
+) -> None:
+    line(dialog, "Budgets in milliseconds").setText("16.7 fast")
+    dialog.show_preview()
+
+    assert not dialog.export_to(tmp_path / "frames.png")
+
+    assert "“fast”" in dialog.problem
+    assert dialog.isVisible()
+    assert not dialog.save_button.isEnabled()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_that_a_folder_that_is_not_there_is_said(dialog: ExportDialog, tmp_path: Path) -> None:
+    assert not dialog.export_to(tmp_path / "nowhere" / "frames.png")
+
+    assert "nowhere" in dialog.problem
+    assert dialog.isVisible()
+
+
+def test_that_data_formats_switch_off_what_only_pictures_have(dialog: ExportDialog) -> None:
+    choose(dialog, "Format", "JSON")
+
+    assert not line(dialog, "Title").isEnabled()
+    assert not box(dialog, "Resolution").isEnabled()
+    choose(dialog, "Format", "SVG")
+    assert line(dialog, "Title").isEnabled()
+    assert not box(dialog, "Resolution").isEnabled()
+
+
+def test_that_the_preview_shows_the_same_description_as_the_file(
+    dialog: ExportDialog, tmp_path: Path
+) -> None:
+    shown = dialog.preview.accessibleDescription()
+
+    dialog.export_to(tmp_path / "frames.svg")
+
+    assert "200 frames" in shown
+    assert shown in (tmp_path / "frames.svg").read_text(encoding="utf-8")
+
+
+def test_that_json_says_where_the_frames_come_from(dialog: ExportDialog, tmp_path: Path) -> None:
+    dialog.export_to(tmp_path / "frames.json")
+
+    assert "A game" in json.dumps(json.loads((tmp_path / "frames.json").read_bytes()))
+
+
+def test_that_everything_has_an_accessible_name(dialog: ExportDialog) -> None:
+    fields = [
+        field
+        for field in dialog.findChildren(QWidget)
+        if isinstance(field, QComboBox | QLineEdit)
+        and field.focusPolicy() & Qt.FocusPolicy.TabFocus
+        and not field.objectName().startswith("qt_")
+    ]
+
+    assert fields
+    assert all(field.accessibleName() for field in fields)
+
+
+@pytest.mark.parametrize(
+    ("text", "budgets_ms"),
+    [
+        ("", ()),
+        ("16.7", (16.7,)),
+        ("16.7, 8", (16.7, 8.0)),
+        ("60fps 120 fps", (1000 / 60, 1000 / 120)),
+        ("20 ms;50Hz", (20.0,)),
+    ],
+)
+def test_that_budgets_can_be_typed_in_several_ways(
+    text: str, budgets_ms: tuple[float, ...]
+) -> None:
+    assert parse_budgets_ms(text) == budgets_ms
+
+
+@pytest.mark.parametrize("text", ["0", "-5", "fps", "1e3x", "nan"])
+def test_that_what_is_no_budget_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="not a budget"):
+        parse_budgets_ms(text)
+
+
+@given(st.lists(st.floats(0.01, 1e6), max_size=5, unique=True))
+def test_that_budgets_read_again_are_the_same(budgets_ms: list[float]) -> None:
+    assert parse_budgets_ms(budgets_to_text(budgets_ms)) == tuple(budgets_ms)
+    assert parse_budgets_ms(budgets_to_text(DEFAULT_BUDGETS_MS)) == DEFAULT_BUDGETS_MS

@@ -1,0 +1,389 @@
+"""The window as a whole: what it shows, what it keeps, what it does with a broken scene."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QPalette
+from PySide6.QtWidgets import QAbstractButton, QAbstractScrollArea, QApplication, QLineEdit, QWidget
+from pytestqt.qtbot import QtBot
+
+from inspector.clocks import FailurePolicy
+from inspector.sessions.session import SessionPhase
+from tests.ui.shell import SCENE, SMALL_GAME, open_shell
+from ui.dialogs.scene_error import SceneErrorView
+from ui.panels import PANELS
+from ui.session_bridge import Selection
+
+
+def test_that_every_panel_is_in_its_place(qtbot: QtBot, tmp_path: Path) -> None:
+    shell = open_shell(qtbot, tmp_path)
+
+    for panel in PANELS:
+        if panel.area is None:
+            assert type(shell.window.shown_in_middle).__name__ == panel.class_name
+        else:
+            assert type(shell.window.docks[panel.id].widget()).__name__ == panel.class_name
+
+
+def test_that_docks_and_toolbars_have_names_to_save_layouts_by(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    shell = open_shell(qtbot, tmp_path)
+
+    assert all(dock.objectName() for dock in shell.window.docks)
+    assert shell.window.transport.objectName() == "transport"
+
+
+def test_that_the_title_names_the_scene(qtbot: QtBot, tmp_path: Path) -> None:
+    shell = open_shell(qtbot, tmp_path)
+
+    assert shell.window.windowTitle() == "played & tested – Timeline Inspector"
+
+
+def test_that_every_focusable_widget_has_an_accessible_name(qtbot: QtBot, tmp_path: Path) -> None:
+    shell = open_shell(qtbot, tmp_path)
+
+    nameless = [
+        f"{type(widget).__name__} in {type(widget.parentWidget()).__name__}"
+        for widget in shell.window.findChildren(QWidget)
+        if widget.focusPolicy() & Qt.FocusPolicy.TabFocus
+        and widget.isVisible()
+        and not _is_inside_named(widget)
+        and not widget.accessibleName()
+        and not (isinstance(widget, QAbstractButton) and widget.text())
+    ]
+
+    assert not nameless
+
+
+def _is_inside_named(widget: QWidget) -> bool:
+    """The line of a spin box and the viewport of a view speak through their owner."""
+    parent = widget.parentWidget()
+    is_part = (
+        widget.objectName().startswith("qt_")
+        or isinstance(widget, QLineEdit)
+        or (isinstance(parent, QAbstractScrollArea) and widget is parent.viewport())
+    )
+    return is_part and parent is not None and bool(parent.accessibleName())
+
+
+# ---------------------------------------------------------------------- scenes
+
+
+BROKEN = "def build(stage):\n    clock = stage.root\n    clock.no_such_thing()\n"
+
+
+def test_that_a_broken_scene_shows_its_line_and_the_window_lives_on(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    shell = open_shell(qtbot, tmp_path, BROKEN)
+
+    view = shell.window.shown_in_middle
+    assert isinstance(view, SceneErrorView)
+    assert "no_such_thing" in view.heading.text()
+    assert view.place.text() == f"{tmp_path / 'scene.py'}, line 3"
+    assert re.search(r"^> +3 │ +clock\.no_such_thing\(\)$", view.source.toPlainText(), re.MULTILINE)
+    assert shell.window.isVisible()
+
+
+def test_that_reloading_a_mended_scene_brings_the_plot_back(qtbot: QtBot, tmp_path: Path) -> None:
+    shell = open_shell(qtbot, tmp_path, BROKEN)
+    view = shell.window.shown_in_middle
+    assert isinstance(view, SceneErrorView)
+    (tmp_path / "scene.py").write_text(SCENE, encoding="utf-8")
+
+    qtbot.mouseClick(view.reload_button, Qt.MouseButton.LeftButton)
+    shell.bridge.refresh_now()
+
+    assert shell.window.shown_in_middle is shell.window.frame_times
+    assert shell.bridge.status.phase is SessionPhase.RUNNING
+
+
+def test_that_only_what_makes_sense_is_enabled_for_a_broken_scene(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    shell = open_shell(qtbot, tmp_path, BROKEN)
+
+    actions = shell.window.actions_by_id
+    assert actions["reload"].isEnabled()
+    assert not actions["run-or-hold"].isEnabled()
+    assert actions["run-or-hold"].reason.startswith("the scene could not be loaded")
+
+
+def test_that_a_dropped_python_file_is_opened(qtbot: QtBot, tmp_path: Path) -> None:
+    shell = open_shell(qtbot, tmp_path, None)
+    path = tmp_path / "dropped.py"
+    path.write_text(SCENE, encoding="utf-8")
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(path))])
+    actions, button = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton
+    modifiers = Qt.KeyboardModifier.NoModifier
+
+    enter = QDragEnterEvent(QPointF(9, 9).toPoint(), actions, data, button, modifiers)
+    shell.window.dragEnterEvent(enter)
+    shell.window.dropEvent(QDropEvent(QPointF(9, 9), actions, data, button, modifiers))
+
+    assert enter.isAccepted()
+    assert shell.bridge.session is not None
+    assert shell.bridge.session.source_label == str(path)
+
+
+def test_that_other_files_are_not_taken(qtbot: QtBot, tmp_path: Path) -> None:
+    shell = open_shell(qtbot, tmp_path, None)
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(tmp_path / "picture.png"))])
+
+    enter = QDragEnterEvent(
+        QPointF(9, 9).toPoint(),
+        Qt.DropAction.CopyAction,
+        data,
+        Qt.MouseButton.LeftButton,
+        Qt.KeyboardModifier.NoModifier,
+    )
+    enter.ignore()
+    shell.window.dragEnterEvent(enter)
+
+    assert not enter.isAccepted()
+
+
+def test_that_a_recent_scene_that_is_gone_is_said_and_forgotten(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    shell = open_shell(qtbot, tmp_path)
+    path = tmp_path / "scene.py"
+    path.unlink()
+
+    shell.window.open_path(path)
+
+    assert "There is no file" in shell.window.notice.label.text()
+    assert shell.window.settings.recent_scenes == ()
+
+
+# ---------------------------------------------------------------------- time
+
+
+def test_that_the_run_button_shows_the_session_and_not_the_click(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    shell = open_shell(qtbot, tmp_path)
+    action = shell.window.actions_by_id["run-or-hold"]
+    assert action.isChecked()
+
+    action.trigger()
+    was_checked_after_click = action.isChecked()
+    shell.advance(0.1)
+
+    assert was_checked_after_click
+    assert not action.isChecked()
+    assert action.text() == "&Run"
+
+
+def test_that_a_step_holds_a_running_scene_first(qtbot: QtBot, tmp_path: Path) -> None:
+    shell = open_shell(qtbot, tmp_path)
+    shell.advance(0.5)
+    frames = shell.bridge.timeline.frames.end
+
+    shell.trigger("step")
+    shell.advance(1 / 60)
+
+    assert shell.bridge.status.phase is SessionPhase.HELD
+    assert shell.bridge.timeline.frames.end <= frames + 2
+
+
+def test_that_the_long_step_runs_as_many_frames_as_its_field_says(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    shell = open_shell(qtbot, tmp_path)
+    shell.trigger("run-or-hold")
+    shell.advance(0.1)
+    frames = shell.bridge.timeline.frames.end
+
+    shell.window.transport.step_box.setValue(7)
+    shell.trigger("step-n")
+
+    assert shell.bridge.timeline.frames.end == frames + 7
+
+
+def test_that_a_refusal_is_said_in_the_status_bar(qtbot: QtBot, tmp_path: Path) -> None:
+    shell = open_shell(qtbot, tmp_path, "def build(stage):\n    pass\n")
+    shell.trigger("run-or-hold")
+    shell.advance(0.1)
+
+    shell.trigger("next-timer")
+
+    assert shell.window.statusBar().currentMessage() == (
+        "✖ Cannot step to the next timer. No timer is pending, so there is none to step to."
+    )
+
+
+def test_that_keys_change_the_rate_of_the_root(qtbot: QtBot, tmp_path: Path) -> None:
+    shell = open_shell(qtbot, tmp_path)
+
+    def rate() -> Fraction:
+        shell.advance(0.05)
+        return shell.bridge.timeline.clocks[shell.clock_id("root")].rate
+
+    shell.trigger("slower")
+    assert rate() == Fraction(1, 2)
+    shell.trigger("slower")
+    assert rate() == Fraction(1, 4)
+    shell.trigger("normal-rate")
+    assert rate() == 1
+    shell.trigger("faster")
+    assert rate() == 2
+
+
+def test_that_p_pauses_the_selected_branch_and_nothing_else(qtbot: QtBot, tmp_path: Path) -> None:
+    shell = open_shell(qtbot, tmp_path)
+    shell.bridge.select(Selection.clock(shell.clock_id("enemies")))
+
+    shell.trigger("pause-branch")
+    shell.advance(0.1)
+
+    clocks = shell.bridge.timeline.clocks
+    assert clocks[shell.clock_id("enemies")].paused
+    assert not clocks[shell.clock_id("ui")].paused
+    action = shell.window.actions_by_id["pause-branch"]
+    assert action.isChecked()
+    assert action.text() == "Resume “enemies”"
+
+
+def test_that_a_selected_timer_can_be_cleared_until_it_is_gone(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    shell = open_shell(qtbot, tmp_path)
+    timers = shell.bridge.timeline.timers
+    timer_id = next(i for i in timers.ids() if timers.row(i).label == "end")
+    shell.bridge.select(Selection.timer(timer_id))
+
+    shell.trigger("clear-timer")
+    shell.advance(0.1)
+
+    assert timer_id not in shell.bridge.timeline.timers
+    assert not shell.window.actions_by_id["clear-timer"].isEnabled()
+
+
+def test_that_the_failure_policy_is_kept_for_the_next_start(qtbot: QtBot, tmp_path: Path) -> None:
+    shell = open_shell(qtbot, tmp_path)
+
+    shell.trigger("failure-stop")
+    shell.window.close()
+
+    assert shell.bridge.failure_policy is FailurePolicy.STOP
+    assert shell.settings_file.load().failure_policy == "stop"
+
+
+# ---------------------------------------------------------------------- layout
+
+
+def test_that_the_layout_is_back_after_closing_and_opening(qtbot: QtBot, tmp_path: Path) -> None:
+    first = open_shell(qtbot, tmp_path)
+    first.window.resize(760, 600)
+    first.trigger("panel-details")
+    first.window.docks["event_list"].raise_()
+    QApplication.processEvents()
+    first.window.close()
+
+    second = open_shell(qtbot, tmp_path)
+
+    assert second.window.size() == first.window.size()
+    assert second.window.docks["details"].isHidden()
+    assert second.window.docks.is_in_front("event_list")
+    assert not second.window.actions_by_id["panel-details"].isChecked()
+
+
+def test_that_resetting_the_layout_shows_everything_again(qtbot: QtBot, tmp_path: Path) -> None:
+    shell = open_shell(qtbot, tmp_path)
+    for dock in shell.window.docks:
+        dock.hide()
+
+    shell.trigger("layout-reset")
+    QApplication.processEvents()
+
+    assert not any(dock.isHidden() for dock in shell.window.docks)
+    assert shell.window.docks.is_in_front("timer_queue")
+
+
+@pytest.mark.parametrize(
+    ("action_id", "hidden"), [("layout-live", ""), ("layout-analyse", "clock_tree")]
+)
+def test_that_presets_show_what_they_are_for(
+    qtbot: QtBot, tmp_path: Path, action_id: str, hidden: str
+) -> None:
+    shell = open_shell(qtbot, tmp_path)
+
+    shell.trigger(action_id)
+
+    assert [each for each in shell.window.docks.ids if shell.window.docks[each].isHidden()] == (
+        [hidden] if hidden else []
+    )
+
+
+def test_that_panels_get_their_share_of_a_first_window(qtbot: QtBot, tmp_path: Path) -> None:
+    shell = open_shell(qtbot, tmp_path)
+    shell.window.resize(1280, 720)
+    shell.trigger("layout-reset")
+    QApplication.processEvents()
+
+    docks = shell.window.docks
+    assert 300 <= docks["clock_tree"].width() <= 420
+    assert 240 <= docks["details"].width() <= 340
+    assert 180 <= docks["timer_queue"].height() <= 300
+
+
+def test_that_a_corrupt_settings_file_is_said_in_the_window(qtbot: QtBot, tmp_path: Path) -> None:
+    (tmp_path / "settings.json").write_text("{not json", encoding="utf-8")
+
+    shell = open_shell(qtbot, tmp_path, None)
+
+    assert shell.window.notice.isVisible()
+    assert "settings.unreadable.json" in shell.window.notice.label.text()
+
+
+def test_that_the_theme_is_changed_at_once_and_kept(qtbot: QtBot, tmp_path: Path) -> None:
+    shell = open_shell(qtbot, tmp_path, SMALL_GAME)
+
+    shell.trigger("theme-dark")
+    QApplication.processEvents()
+
+    window_color = shell.window.palette().color(QPalette.ColorRole.Window)
+    assert window_color.lightness() < 64
+    assert shell.window.settings.theme == "dark"
+    assert shell.window.actions_by_id["theme-dark"].isChecked()
+    assert not shell.window.actions_by_id["theme-light"].isChecked()
+    shell.trigger("theme-light")
+
+
+# ---------------------------------------------------------------------- finding things
+
+
+def test_that_find_goes_to_the_filter_of_the_panel_in_use(qtbot: QtBot, tmp_path: Path) -> None:
+    shell = open_shell(qtbot, tmp_path)
+    shell.window.activateWindow()
+    shell.window.docks.show_panel("timer_queue")
+
+    shell.trigger("find")
+
+    focused = QApplication.focusWidget()
+    assert isinstance(focused, QLineEdit)
+    assert shell.window.docks["timer_queue"].isAncestorOf(focused)
+
+
+def test_that_f6_goes_through_everything_that_can_be_seen(qtbot: QtBot, tmp_path: Path) -> None:
+    shell = open_shell(qtbot, tmp_path)
+    shell.window.activateWindow()
+    docks = shell.window.docks
+    docks.show_panel("clock_tree")
+
+    seen = []
+    for _ in range(4):
+        seen.append(docks.panel_in_use())
+        shell.trigger("next-panel")
+
+    assert seen == ["clock_tree", "details", "timer_queue", ""]
+    assert docks.panel_in_use() == "clock_tree"

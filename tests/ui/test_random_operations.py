@@ -1,0 +1,270 @@
+"""Fifty thousand things a user might do, one after the other, and nothing goes wrong."""
+
+from __future__ import annotations
+
+import gc
+import os
+from collections import Counter
+from fractions import Fraction
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, QPointF, Qt, QTimer
+from PySide6.QtGui import QWheelEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QAbstractScrollArea,
+    QApplication,
+    QDialog,
+    QLineEdit,
+    QWidget,
+)
+
+from inspector.clocks import ManualTimeSource
+from inspector.sessions.commands import (
+    AddMark,
+    ClearTimer,
+    Command,
+    FireTimer,
+    Hold,
+    PauseClock,
+    ResumeClock,
+    Run,
+    SetFrameRate,
+    SetRate,
+    StepBy,
+    StepFrames,
+    StepToNextTimer,
+)
+from inspector.sessions.scene import built_in_scenes
+from ui.main_window import MainWindow
+from ui.session_bridge import Selection, SessionBridge
+from ui.settings import Settings, SettingsFile
+from ui.theme import Theme
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pytestqt.qtbot import QtBot
+
+#: Fewer while developing: RANDOM_OPERATIONS=500 pytest tests/ui/test_random_operations.py
+OPERATIONS = int(os.environ.get("RANDOM_OPERATIONS", "50000"))
+
+#: These ask the system for a file or end the window.
+_NOT_TRIGGERED = {"open", "quit"}
+_TEXTS = ("", "boss", "1/3", "0.25", "2x", "abc", "-1", "nan", "é漢", "9" * 40)
+_KEYS = (
+    Qt.Key.Key_Up,
+    Qt.Key.Key_Down,
+    Qt.Key.Key_Left,
+    Qt.Key.Key_Right,
+    Qt.Key.Key_Home,
+    Qt.Key.Key_End,
+    Qt.Key.Key_Return,
+    Qt.Key.Key_Escape,
+    Qt.Key.Key_Tab,
+    Qt.Key.Key_Space,
+    Qt.Key.Key_W,
+    Qt.Key.Key_A,
+    Qt.Key.Key_S,
+    Qt.Key.Key_D,
+    Qt.Key.Key_F,
+    Qt.Key.Key_Period,
+)
+
+
+class RandomUser:
+    """Does one thing after the other; the same seed does the same things."""
+
+    def __init__(self, window: MainWindow, sources: list[ManualTimeSource], seed: int) -> None:
+        self.window = window
+        self.random = Random(seed)
+        self._sources = sources
+        self._closing = QTimer()
+        self._closing.timeout.connect(self.leave_dialogs)
+        self._actions: list[tuple[int, Callable[[], None]]] = [
+            (30, self.let_time_pass),
+            (20, self.refresh),
+            (12, self.trigger_action),
+            (12, self.submit_command),
+            (10, self.select_something),
+            (8, self.click_somewhere),
+            (8, self.press_key),
+            (6, self.turn_wheel),
+            (5, self.type_text),
+            (5, self.drag_somewhere),
+            (4, self.hover),
+            (2, self.scroll),
+            (1, self.resize),
+        ]
+        self._weights = [weight for weight, _ in self._actions]
+
+    def act(self) -> None:
+        (_, action), *_ = self.random.choices(self._actions, self._weights)
+        # A menu that a click opens runs an event loop of its own until it is closed.
+        self._closing.start(0)
+        action()
+        self._closing.stop()
+        self.leave_dialogs()
+
+    @property
+    def bridge(self) -> SessionBridge:
+        return self.window.bridge
+
+    def let_time_pass(self) -> None:
+        self._sources[-1].advance_ns(self.random.randrange(40_000_000))
+
+    def refresh(self) -> None:
+        self.bridge.refresh_now()
+        QApplication.processEvents()
+
+    def trigger_action(self) -> None:
+        action_id = self.random.choice(list(self.window.actions_by_id.by_id))
+        if action_id in _NOT_TRIGGERED:
+            return
+        # Building a scene anew costs a hundred times as much as the rest.
+        if action_id == "reload" and self.random.random() > 0.05:
+            return
+        self.window.actions_by_id[action_id].trigger()
+
+    def submit_command(self) -> None:
+        clock_id = self.random.randrange(1, 12)
+        timer_id = self.random.choice([*self.bridge.timeline.timers.ids(), 1, 10**9])
+        commands: list[Command] = [
+            Run(),
+            Hold(),
+            StepFrames(self.random.randrange(1, 4)),
+            StepBy(self.random.randrange(100_000_000)),
+            StepToNextTimer(),
+            PauseClock(clock_id),
+            ResumeClock(clock_id),
+            ResumeClock(clock_id),
+            SetRate(clock_id, Fraction(self.random.randrange(9), self.random.randrange(1, 9))),
+            ClearTimer(timer_id),
+            FireTimer(timer_id),
+            AddMark("here"),
+            SetFrameRate(Fraction(self.random.choice([30, 60, 144]))),
+        ]
+        self.bridge.submit(self.random.choice(commands))
+
+    def select_something(self) -> None:
+        timeline = self.bridge.timeline
+        chosen = [
+            Selection.nothing(),
+            Selection.clock(self.random.randrange(1, 12)),
+            Selection.timer(self.random.choice([*timeline.timers.ids(), 10**9])),
+            Selection.frame(self.random.randrange(timeline.frames.end + 2)),
+        ]
+        self.bridge.select(self.random.choice(chosen))
+
+    def hover(self) -> None:
+        at_ns = self.random.randrange(self.bridge.timeline.at_ns + 1)
+        self.bridge.set_hover(self.random.choice([None, at_ns]))
+
+    def click_somewhere(self) -> None:
+        button = self.random.choice([Qt.MouseButton.LeftButton, Qt.MouseButton.RightButton])
+        # Sent to the window, so that Qt itself decides which widget gets it.
+        QTest.mouseClick(self.window.windowHandle(), button, pos=self._somewhere())
+
+    def drag_somewhere(self) -> None:
+        handle = self.window.windowHandle()
+        start = self._somewhere()
+        end = start + QPoint(self.random.randrange(-80, 80), 3)
+        left = Qt.MouseButton.LeftButton
+        QTest.mousePress(handle, left, pos=start)
+        QTest.mouseMove(handle, end)
+        QTest.mouseRelease(handle, left, pos=end)
+
+    def turn_wheel(self) -> None:
+        widget, position = self._widget_at(self._somewhere())
+        angle = QPoint(0, self.random.choice([-240, -120, 120, 240]))
+        event = QWheelEvent(
+            QPointF(position),
+            QPointF(widget.mapToGlobal(position)),
+            QPoint(),
+            angle,
+            Qt.MouseButton.NoButton,
+            Qt.KeyboardModifier.NoModifier,
+            Qt.ScrollPhase.NoScrollPhase,
+            False,
+        )
+        QApplication.sendEvent(widget, event)
+
+    def press_key(self) -> None:
+        views = [*self.window.findChildren(QAbstractItemView), self.window]
+        QTest.keyClick(self.random.choice(views), self.random.choice(_KEYS))
+
+    def type_text(self) -> None:
+        fields = [line for line in self.window.findChildren(QLineEdit) if line.isVisible()]
+        if fields:
+            field = self.random.choice(fields)
+            field.setText(self.random.choice(_TEXTS))
+            QTest.keyClick(field, Qt.Key.Key_Return)
+
+    def scroll(self) -> None:
+        areas = self.window.findChildren(QAbstractScrollArea)
+        bar = self.random.choice(areas).verticalScrollBar()
+        bar.setValue(self.random.randint(bar.minimum(), bar.maximum()))
+
+    def resize(self) -> None:
+        self.window.resize(self.random.randrange(400, 2000), self.random.randrange(300, 1200))
+
+    def leave_dialogs(self) -> None:
+        while (popup := QApplication.activePopupWidget()) is not None:
+            popup.close()
+        for widget in QApplication.topLevelWidgets():
+            if isinstance(widget, QDialog) and widget.isVisible():
+                widget.reject()
+
+    def _somewhere(self) -> QPoint:
+        """A place in the window, below its menu bar (menus are opened by their actions)."""
+        window = self.window
+        return QPoint(
+            self.random.randrange(max(1, window.width())),
+            self.random.randrange(window.menuBar().height(), max(40, window.height())),
+        )
+
+    def _widget_at(self, place: QPoint) -> tuple[QWidget, QPoint]:
+        widget = self.window.childAt(place) or self.window
+        return widget, widget.mapFrom(self.window, place)
+
+
+def _objects_by_class(root: QObject) -> Counter[str]:
+    return Counter(type(child).__name__ for child in root.findChildren(QObject))
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_that_fifty_thousand_random_operations_do_no_harm(qtbot: QtBot, tmp_path: Path) -> None:
+    sources: list[ManualTimeSource] = []
+
+    def make_source(_precision: object) -> ManualTimeSource:
+        sources.append(ManualTimeSource())
+        return sources[-1]
+
+    window = MainWindow(Theme("dark"), SettingsFile(tmp_path / "settings.toml"), Settings())
+    qtbot.addWidget(window)
+    window.show()
+    window.complete(SessionBridge(make_source=make_source))
+    window.open_path(built_in_scenes()[0].path)
+    user = RandomUser(window, sources, seed=2026)
+
+    def settle() -> Counter[str]:
+        user.leave_dialogs()
+        QApplication.processEvents()
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+        gc.collect()
+        return _objects_by_class(window)
+
+    # Dialogs and views that are made when first needed are there after a while.
+    for _ in range(OPERATIONS // 2):
+        user.act()
+    halfway = settle()
+    for _ in range(OPERATIONS - OPERATIONS // 2):
+        user.act()
+    grown = settle() - halfway
+
+    assert sum(grown.values()) < 60, f"objects that only ever grow: {grown}"

@@ -1,0 +1,138 @@
+"""Starts the window: the Qt application, where faults are reported, first paint, then the rest."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import QObject, QTimer, Slot
+from PySide6.QtWidgets import QApplication
+
+from .main_window import MainWindow
+from .settings import SettingsFile
+from .theme import Theme
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .faults import FaultReporter
+    from .interrupts import Interrupts
+
+#: A window that is never exposed is completed all the same.
+_LATEST_COMPLETION_MS: Final = 1_000
+
+
+def main(arguments: Sequence[str] = ()) -> int:
+    """Show the window until it is closed.
+
+    Args:
+        arguments: A scene to open: its file, or the name of a built-in one. Without
+            any, the first built-in scene.
+
+    Returns:
+        The exit code.
+
+    Raises:
+        SceneError: The scene that was asked for is not there.
+        InspectorError: There is more than one argument.
+    """
+    scene = scene_argument(arguments)
+    application = make_application()
+    settings_file = SettingsFile()
+    settings = settings_file.load()
+    theme = Theme(settings.theme)
+    window = MainWindow(theme, settings_file, settings)
+    completion = _Completion(window, scene)
+    window.show()
+    code = application.exec()
+    completion.finish()
+    return code
+
+
+def make_application() -> QApplication:
+    """Return the Qt application, named and with the style that the palettes are for."""
+    application = QApplication.instance()
+    if not isinstance(application, QApplication):
+        application = QApplication([sys.argv[0] if sys.argv else "timeline-inspector"])
+    application.setApplicationName("timeline-inspector")
+    application.setApplicationDisplayName("Timeline Inspector")
+    application.setDesktopFileName("timeline-inspector")
+    application.setStyle("Fusion")
+    return application
+
+
+def scene_argument(arguments: Sequence[str]) -> Path | None:
+    """Return the scene file that the arguments name, ``None`` when they name none.
+
+    Raises:
+        SceneError: There is no such scene.
+        InspectorError: There is more than one argument.
+    """
+    if not arguments:
+        return None
+    if len(arguments) > 1 or arguments[0].startswith("-"):
+        from inspector.errors import InspectorError  # noqa: PLC0415 - rarely needed
+
+        message = (
+            f"the window takes one scene, not {' '.join(arguments)}; "
+            "see 'timeline-inspector --help'"
+        )
+        raise InspectorError(message)
+    path = Path(arguments[0]).expanduser()
+    if path.is_file():
+        return path
+    from inspector.sessions.scene import find_scene  # noqa: PLC0415 - slow, rarely needed
+
+    return find_scene(arguments[0])
+
+
+class _Completion(QObject):
+    """Brings in panels and session in the turn after the first paint."""
+
+    def __init__(self, window: MainWindow, scene: Path | None) -> None:
+        super().__init__(window)
+        self._window = window
+        self._scene = scene
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.timeout.connect(self.complete)
+        window.painted.connect(self.complete_soon)
+        self._timer.start(_LATEST_COMPLETION_MS)
+        self._interrupts: Interrupts | None = None
+        self._faults: FaultReporter | None = None
+
+    @Slot()
+    def complete_soon(self) -> None:
+        """Complete in the next turn of the event loop."""
+        self._timer.start(0)
+
+    @Slot()
+    def complete(self) -> None:
+        """Import what is slow to import, and open the scene."""
+        from inspector.sessions.scene import built_in_scenes  # noqa: PLC0415
+
+        from .faults import FaultReporter  # noqa: PLC0415
+        from .interrupts import Interrupts  # noqa: PLC0415
+        from .session_bridge import SessionBridge  # noqa: PLC0415 - after the first paint
+
+        self._timer.stop()
+        self._window.painted.disconnect(self.complete_soon)
+        self._faults = FaultReporter(self._window)
+        self._interrupts = Interrupts(self._window)
+        self._window.complete(SessionBridge())
+        scene = self._scene
+        if scene is not None:
+            self._window.open_path(scene)
+            return
+        scenes = built_in_scenes()
+        if scenes:
+            self._window.bridge.open_scene(scenes[0].path)
+
+    def finish(self) -> None:
+        """Do nothing any more."""
+        self._timer.stop()
+        if self._interrupts is not None:
+            self._interrupts.stop()
+        if self._faults is not None:
+            self._faults.stop()

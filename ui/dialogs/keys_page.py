@@ -1,0 +1,107 @@
+"""The keys page: every action with its keys, made from the same data as the menus."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtGui import QFont, QPalette
+from PySide6.QtWidgets import (
+    QDialog,
+    QHeaderView,
+    QLabel,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from ..menus import MenuId
+from ..widgets.filter_line import FilterLine
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ..actions import ActionDescription
+
+
+class KeysPage(QDialog):
+    """Lists actions by menu; can be filtered by any word in it.
+
+    Attributes:
+        tree: The list, menus at the top level.
+        filter_line: What to look for.
+    """
+
+    def __init__(
+        self, descriptions: Iterable[ActionDescription], parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Keys")
+        self.setObjectName("keys_page")
+        self.filter_line = FilterLine("Filter keys")
+        self.tree = QTreeWidget()
+        self.tree.setAccessibleName("Actions and their keys")
+        self.tree.setColumnCount(3)
+        self.tree.setHeaderLabels(["Action", "Keys", "What it does"])
+        self.tree.setRootIsDecorated(False)
+        self.tree.setUniformRowHeights(True)
+        self.tree.setItemsExpandable(False)
+        self.tree.setAlternatingRowColors(True)
+        self.tree.setIndentation(12)
+        self._fill(descriptions)
+        header = self.tree.header()
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+        header.setStretchLastSection(True)
+        self.tree.resizeColumnToContents(0)
+        self.tree.resizeColumnToContents(1)
+        note = QLabel(
+            "Keys without Ctrl are off while you type in a field. "
+            "In lists, Home, End and Space do what lists do."
+        )
+        note.setWordWrap(True)
+        note.setForegroundRole(QPalette.ColorRole.PlaceholderText)
+        layout = QVBoxLayout(self)
+        layout.addWidget(self.filter_line)
+        layout.addWidget(self.tree, 1)
+        layout.addWidget(note)
+        self.filter_line.filter_changed.connect(self.show_matching)
+        self.filter_line.left_downwards.connect(self.tree.setFocus)
+        self.resize(820, 620)
+
+    def _fill(self, descriptions: Iterable[ActionDescription]) -> None:
+        tops: dict[MenuId, QTreeWidgetItem] = {}
+        bold = QFont(self.font())
+        bold.setBold(True)
+        by_menu = sorted(descriptions, key=lambda each: list(MenuId).index(each.menu))
+        for each in by_menu:
+            top = tops.get(each.menu)
+            if top is None:
+                parent = each.menu.parent
+                title = each.menu.plain_title
+                if parent is not None:
+                    title = f"{parent.plain_title} › {title}"
+                top = tops[each.menu] = QTreeWidgetItem(self.tree, [title])
+                top.setFont(0, bold)
+                top.setFirstColumnSpanned(True)
+                top.setFlags(Qt.ItemFlag.ItemIsEnabled)
+                top.setExpanded(True)
+            keys = "  or  ".join(each.shortcut_texts)
+            item = QTreeWidgetItem(top, [each.plain_title, keys, each.tip])
+            item.setToolTip(2, each.tip)
+
+    @Slot(str)
+    def show_matching(self, text: str) -> None:
+        """Show the actions in whose line ``text`` occurs."""
+        wanted = text.lower()
+        for number in range(self.tree.topLevelItemCount()):
+            top = self.tree.topLevelItem(number)
+            assert top is not None
+            shown = 0
+            for row in range(top.childCount()):
+                item = top.child(row)
+                assert item is not None
+                line = " ".join(item.text(column) for column in range(3)).lower()
+                item.setHidden(wanted not in line)
+                shown += wanted in line
+            top.setHidden(not shown)

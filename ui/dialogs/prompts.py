@@ -1,0 +1,207 @@
+"""Small questions: a mark's text, an instant to go to, a rate. None of them blocks the loop."""
+
+from __future__ import annotations
+
+from enum import Enum
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QPalette
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QDialog,
+    QDialogButtonBox,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QRadioButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from inspector.timebase import format_instant, parse_duration_ns
+
+from ..theme import ColorRole
+from ..widgets.rate_slider import RateSlider
+
+if TYPE_CHECKING:
+    from ..theme import Theme
+
+
+class Prompt(QDialog):
+    """A question with an answer typed in a line; bad answers are explained below it.
+
+    Attributes:
+        line: Where the answer is typed.
+        problem: Why the answer cannot be taken; hidden while there is nothing to say.
+    """
+
+    def __init__(self, title: str, question: str, theme: Theme, parent: QWidget | None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(title)
+        self.setObjectName("prompt")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.line = QLineEdit()
+        self.line.setAccessibleName(question)
+        label = QLabel(question)
+        label.setBuddy(self.line)
+        label.setWordWrap(True)
+        self.problem = QLabel()
+        self.problem.setWordWrap(True)
+        self.problem.setTextFormat(Qt.TextFormat.PlainText)
+        palette = self.problem.palette()
+        palette.setColor(QPalette.ColorRole.WindowText, theme.color(ColorRole.BAD))
+        self.problem.setPalette(palette)
+        self.problem.hide()
+        button = QDialogButtonBox.StandardButton
+        self.buttons = QDialogButtonBox(button.Ok | button.Cancel)
+        self.buttons.accepted.connect(self.take_answer)
+        self.buttons.rejected.connect(self.reject)
+        self.line.textEdited.connect(self.problem.hide)
+        self.body = QVBoxLayout(self)
+        self.body.addWidget(label)
+        self.body.addWidget(self.line)
+        self.body.addWidget(self.problem)
+        self.body.addStretch(1)
+        self.body.addWidget(self.buttons)
+        self.setMinimumWidth(380)
+
+    @Slot()
+    def take_answer(self) -> None:
+        """Answer and close, or say why the answer cannot be taken."""
+        try:
+            self.answer(self.line.text())
+        except ValueError as error:
+            text = str(error)
+            self.problem.setText(f"✖ {text[:1].upper()}{text[1:]}")
+            self.problem.show()
+            self.line.selectAll()
+            self.line.setFocus()
+            return
+        self.accept()
+
+    def answer(self, text: str) -> None:
+        """Report the answer.
+
+        Raises:
+            ValueError: The text is no answer; the message says why.
+        """
+        raise NotImplementedError
+
+
+class MarkPrompt(Prompt):
+    """Asks for the text of a mark.
+
+    Signals:
+        mark_given: The text.
+    """
+
+    mark_given = Signal(str)
+
+    def __init__(self, at_ns: int, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(
+            "Mark this instant", f"What happened at {format_instant(at_ns)}?", theme, parent
+        )
+        self.line.setPlaceholderText("mark")
+
+    def answer(self, text: str) -> None:
+        """Report the text; an empty one is a mark as well."""
+        self.mark_given.emit(text.strip() or "mark")
+
+
+class _Way(Enum):
+    """How to read an answer to where to go."""
+
+    BY = 0
+    TO = 1
+
+
+class GoToPrompt(Prompt):
+    """Asks how far to step, or to which instant.
+
+    Signals:
+        step_given: A duration in nanoseconds.
+        instant_given: An instant of session time in nanoseconds.
+    """
+
+    step_given = Signal(object)  # int: may be more than Qt's 32 bits
+    instant_given = Signal(object)  # int
+
+    def __init__(self, at_ns: int, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(
+            "Step by or go to",
+            f"It is {format_instant(at_ns)}. How long: 1.5, 1/60, 250ms, 3 min or 02:10.5",
+            theme,
+            parent,
+        )
+        self._at_ns = at_ns
+        self.by_button = QRadioButton("Step &by this duration")
+        self.to_button = QRadioButton("Go &to this session time")
+        self.by_button.setChecked(True)
+        self._ways = QButtonGroup(self)
+        self._ways.addButton(self.by_button, _Way.BY.value)
+        self._ways.addButton(self.to_button, _Way.TO.value)
+        row = QHBoxLayout()
+        row.addWidget(self.by_button)
+        row.addWidget(self.to_button)
+        row.addStretch(1)
+        self.body.insertLayout(2, row)
+        self.line.setText("1")
+        self.line.selectAll()
+
+    def answer(self, text: str) -> None:
+        """Report a duration or an instant; a sign in front of it means a duration."""
+        typed = text.strip()
+        value_ns = parse_duration_ns(typed.removeprefix("+"))
+        is_step = typed.startswith("+") or self._ways.checkedId() == _Way.BY.value
+        if is_step and value_ns <= 0:
+            message = "a step goes forward: type a duration above 0"
+            raise ValueError(message)
+        if not is_step and value_ns < self._at_ns:
+            message = (
+                f"{format_instant(value_ns)} has passed and time does not run backwards; "
+                "reload the scene to start again"
+            )
+            raise ValueError(message)
+        (self.step_given if is_step else self.instant_given).emit(value_ns)
+
+
+class RatePrompt(QDialog):
+    """Lets the rate of one clock be chosen; every choice takes effect at once.
+
+    Signals:
+        rate_requested: Another rate is wanted.
+
+    Attributes:
+        rate_slider: Slider and exact field.
+    """
+
+    rate_requested = Signal(object)  # Fraction
+
+    def __init__(self, clock_name: str, rate: Fraction, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(f"Rate of “{clock_name}”")
+        self.setObjectName("rate_prompt")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.rate_slider = RateSlider(f"Rate of {clock_name}")
+        self.rate_slider.show_rate(rate)
+        self.rate_slider.rate_requested.connect(self.rate_requested)
+        hint = QLabel(
+            "Local seconds per second of its parent: 1/3, 0.25, 25% or 2x; 0 freezes it. "
+            "Local time never jumps."
+        )
+        hint.setWordWrap(True)
+        hint.setForegroundRole(QPalette.ColorRole.PlaceholderText)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        buttons.rejected.connect(self.reject)
+        close = buttons.button(QDialogButtonBox.StandardButton.Close)
+        # Enter belongs to the field.
+        close.setAutoDefault(False)
+        layout = QVBoxLayout(self)
+        layout.addWidget(self.rate_slider)
+        layout.addWidget(hint)
+        layout.addWidget(buttons)
+        self.setMinimumWidth(420)
+        self.rate_slider.entry.setFocus()
+        self.rate_slider.entry.selectAll()

@@ -1,0 +1,54 @@
+"""Draws our icons: SVG files of one stroke weight, in whatever colour text has."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from PySide6.QtCore import QByteArray, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap
+from PySide6.QtSvg import QSvgRenderer
+
+from inspector.resources import resource_path
+
+#: Icons are drawn on a square of this many device-independent pixels.
+ICON_SIZE: Final = 20
+_PIXEL_RATIOS: Final = (1, 2)
+
+
+def drawn_icon(name: str, color: QColor, faint_color: QColor) -> QIcon:
+    """Return an icon of ours.
+
+    Args:
+        name: Its file in ``resources/icons`` without the suffix.
+        color: What ``currentColor`` in the file stands for.
+        faint_color: The same while it is disabled.
+
+    Raises:
+        ValueError: There is no such icon.
+    """
+    try:
+        source = resource_path("icons", f"{name}.svg").read_text(encoding="utf-8")
+    except OSError:
+        message = f"there is no icon {name!r}"
+        raise ValueError(message) from None
+    icon = QIcon()
+    for mode, shade in (
+        (QIcon.Mode.Normal, color),
+        (QIcon.Mode.Disabled, faint_color),
+        (QIcon.Mode.Selected, QColor("#ffffff")),
+    ):
+        renderer = QSvgRenderer(QByteArray(source.replace("currentColor", shade.name()).encode()))
+        for ratio in _PIXEL_RATIOS:
+            icon.addPixmap(_rendered(renderer, ratio), mode)
+    return icon
+
+
+def _rendered(renderer: QSvgRenderer, ratio: int) -> QPixmap:
+    side = ICON_SIZE * ratio
+    pixmap = QPixmap(QSize(side, side))
+    pixmap.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(pixmap)
+    renderer.render(painter, QRectF(0, 0, side, side))
+    painter.end()
+    pixmap.setDevicePixelRatio(ratio)
+    return pixmap

@@ -1,0 +1,47 @@
+"""The menus of the window; their titles are painted before anything is in them."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Final
+
+
+class MenuId(Enum):
+    """The menus, in the order of the menu bar; a submenu follows its parent."""
+
+    SCENE = "&Scene"
+    BUILT_IN_SCENES = "&Built-in scenes"
+    RECENT_SCENES = "Recen&t scenes"
+    TIME = "&Time"
+    FRAME_RATE = "Fr&ame rate"
+    FAILURE_POLICY = "When a &callback fails"
+    PRECISION = "Time source &precision"
+    BRANCH = "&Branch"
+    TIMER = "Ti&mer"
+    VIEW = "&View"
+    PANELS = "&Panels"
+    LAYOUT = "&Layout"
+    THEME = "&Theme"
+    HELP = "&Help"
+
+    @property
+    def parent(self) -> MenuId | None:
+        """The menu it is a submenu of."""
+        return _PARENTS.get(self)
+
+    @property
+    def plain_title(self) -> str:
+        """The title without the sign for its access key."""
+        return self.value.replace("&", "")
+
+
+_PARENTS: Final = {
+    MenuId.BUILT_IN_SCENES: MenuId.SCENE,
+    MenuId.RECENT_SCENES: MenuId.SCENE,
+    MenuId.FRAME_RATE: MenuId.TIME,
+    MenuId.FAILURE_POLICY: MenuId.TIME,
+    MenuId.PRECISION: MenuId.TIME,
+    MenuId.PANELS: MenuId.VIEW,
+    MenuId.LAYOUT: MenuId.VIEW,
+    MenuId.THEME: MenuId.VIEW,
+}

@@ -1,0 +1,56 @@
+"""What the command palette lists: every action, and every scene that can be opened."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from inspector.sessions.scene import built_in_scenes
+
+from .menus import MenuId
+from .widgets.command_palette import PaletteEntry
+
+if TYPE_CHECKING:
+    from .actions import ActionSet
+    from .settings import Settings
+
+#: Would only open what is open already.
+_LEFT_OUT = frozenset({"palette"})
+
+
+def palette_entries(
+    actions: ActionSet, settings: Settings
+) -> tuple[list[PaletteEntry], dict[str, Path]]:
+    """Return the entries, and the files of those that open a scene."""
+    entries = [
+        PaletteEntry(
+            id=action.description.id,
+            title=_title(action.description.plain_title),
+            category=_category(action.description.menu),
+            shortcut=" or ".join(action.description.shortcut_texts),
+            reason=action.reason,
+            icon=action.icon() if action.description.icon else None,
+        )
+        for action in actions.by_id.values()
+        if action.description.id not in _LEFT_OUT
+    ]
+    paths: dict[str, Path] = {}
+    for scene in built_in_scenes():
+        entry_id = f"scene:{scene.path}"
+        paths[entry_id] = scene.path
+        entries.append(PaletteEntry(entry_id, f"Open {scene.title}", "Built-in scenes"))
+    for text in settings.recent_scenes:
+        entry_id = f"scene:{text}"
+        if entry_id not in paths:
+            paths[entry_id] = Path(text)
+            entries.append(PaletteEntry(entry_id, f"Open {Path(text).name}", "Recent scenes"))
+    return entries, paths
+
+
+def _title(plain_title: str) -> str:
+    return plain_title.removesuffix(" …")
+
+
+def _category(menu: MenuId) -> str:
+    parent = menu.parent
+    return menu.plain_title if parent is None else f"{parent.plain_title} › {menu.plain_title}"

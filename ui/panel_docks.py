@@ -1,0 +1,224 @@
+"""The docks around the middle of the window: what is in them, where they are, and presets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import QByteArray, QObject, Qt, Signal, Slot
+from PySide6.QtGui import QPalette
+from PySide6.QtWidgets import (
+    QApplication,
+    QDockWidget,
+    QLabel,
+    QMainWindow,
+    QTabBar,
+    QTabWidget,
+    QWidget,
+)
+
+from .panels import PANELS, PanelArea, PanelDescription
+from .settings import LAYOUT_VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_QT_AREAS: Final = {
+    PanelArea.LEFT: Qt.DockWidgetArea.LeftDockWidgetArea,
+    PanelArea.RIGHT: Qt.DockWidgetArea.RightDockWidgetArea,
+    PanelArea.BOTTOM: Qt.DockWidgetArea.BottomDockWidgetArea,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """One way to arrange the panels.
+
+    Attributes:
+        id: Its name for the program.
+        hidden: The panels that are not shown.
+        front: The panel of a stack of tabs that lies in front.
+        left_percent: Width of the left docks, in percent of the window.
+        right_percent: Width of the right docks, likewise.
+        bottom_percent: Height of the bottom docks, likewise.
+    """
+
+    id: str
+    hidden: frozenset[str] = frozenset()
+    front: str = "timer_queue"
+    left_percent: int = 29
+    right_percent: int = 23
+    bottom_percent: int = 34
+
+
+PRESETS: Final = (
+    Preset("live"),
+    Preset(
+        "analyse",
+        hidden=frozenset({"clock_tree"}),
+        front="event_list",
+        right_percent=27,
+        bottom_percent=28,
+    ),
+)
+
+
+class Placeholder(QLabel):
+    """A line in the middle of a panel that is not there yet."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.setForegroundRole(QPalette.ColorRole.PlaceholderText)
+        self.setWordWrap(True)
+
+        self.setMinimumSize(120, 40)
+
+
+class PanelDocks(QObject):
+    """One dock for each panel that has an area.
+
+    Signals:
+        visibility_changed: A dock was shown or hidden.
+    """
+
+    visibility_changed = Signal()
+
+    def __init__(self, window: QMainWindow) -> None:
+        """Add the docks to the window, each with a placeholder."""
+        super().__init__(window)
+        self._window = window
+        self._docks: dict[str, QDockWidget] = {}
+        window.setDockNestingEnabled(True)
+        window.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
+        for panel in PANELS:
+            if panel.area is not None:
+                self._docks[panel.id] = self._make_dock(panel, panel.area)
+
+    def __iter__(self) -> Iterator[QDockWidget]:
+        """Go through the docks in the order of the panels."""
+        return iter(self._docks.values())
+
+    def __getitem__(self, panel_id: str) -> QDockWidget:
+        """Return the dock of a panel."""
+        return self._docks[panel_id]
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The panels that have docks."""
+        return tuple(self._docks)
+
+    def put(self, panel_id: str, panel: QWidget) -> None:
+        """Put a panel into its dock in place of what is there."""
+        dock = self._docks[panel_id]
+        former = dock.widget()
+        dock.setWidget(panel)
+        if former is not None:
+            former.deleteLater()
+
+    # ---------------------------------------------------------------- arrangement
+
+    def arrange(self, preset_id: str) -> None:
+        """Arrange the docks as a preset says."""
+        preset = next(each for each in PRESETS if each.id == preset_id)
+        for panel in PANELS:
+            if panel.area is None:
+                continue
+            dock = self._docks[panel.id]
+            dock.setFloating(False)
+            self._window.addDockWidget(_QT_AREAS[panel.area], dock)
+        stacks: dict[PanelArea, QDockWidget] = {}
+        for panel in PANELS:
+            if panel.area is not None:
+                dock = self._docks[panel.id]
+                first = stacks.setdefault(panel.area, dock)
+                if first is not dock:
+                    self._window.tabifyDockWidget(first, dock)
+                dock.setVisible(panel.id not in preset.hidden)
+        self._docks[preset.front].raise_()
+        self._resize(preset)
+        self._name_tab_bars()
+
+    def save(self) -> str:
+        """Return where everything is, as text."""
+        return bytes(self._window.saveState(LAYOUT_VERSION).toHex().data()).decode("ascii")
+
+    def restore(self, layout: str) -> bool:
+        """Put everything where :meth:`save` found it; return whether that was possible."""
+        data = QByteArray.fromHex(QByteArray(layout.encode("ascii", "replace")))
+        is_restored = bool(layout) and self._window.restoreState(data, LAYOUT_VERSION)
+        self._name_tab_bars()
+        return is_restored
+
+    def _resize(self, preset: Preset) -> None:
+        # Only docks that have been laid out can be given sizes.
+        layout = self._window.layout()
+        if layout is not None:
+            layout.activate()
+        width, height = self._window.width(), self._window.height()
+        horizontal, vertical = Qt.Orientation.Horizontal, Qt.Orientation.Vertical
+        for area, percent, whole, orientation in (
+            (PanelArea.LEFT, preset.left_percent, width, horizontal),
+            (PanelArea.RIGHT, preset.right_percent, width, horizontal),
+            (PanelArea.BOTTOM, preset.bottom_percent, height, vertical),
+        ):
+            docks = [
+                self._docks[panel.id]
+                for panel in PANELS
+                if panel.area is area and panel.id not in preset.hidden
+            ]
+            if docks:
+                sizes = [whole * percent // 100] * len(docks)
+                self._window.resizeDocks(docks, sizes, orientation)
+
+    # ---------------------------------------------------------------- one panel
+
+    def toggle(self, panel_id: str) -> None:
+        """Hide a panel that can be seen; show, raise and enter any other."""
+        dock = self._docks[panel_id]
+        if self.is_in_front(panel_id):
+            dock.hide()
+        else:
+            self.show_panel(panel_id)
+
+    def show_panel(self, panel_id: str) -> None:
+        """Show a panel, in front of what is in the same place, and enter it."""
+        dock = self._docks[panel_id]
+        dock.show()
+        dock.raise_()
+        from .focus import enter  # noqa: PLC0415 - after the first paint
+
+        enter(dock.widget())
+
+    def is_in_front(self, panel_id: str) -> bool:
+        """Whether a panel can be seen: shown, and not behind another tab."""
+        dock = self._docks[panel_id]
+        return dock.isVisible() and not dock.visibleRegion().isEmpty()
+
+    def panel_in_use(self) -> str:
+        """Return the panel that has the keyboard, or an empty text."""
+        focused = QApplication.focusWidget()
+        for panel_id, dock in self._docks.items():
+            if focused is not None and dock.isAncestorOf(focused):
+                return panel_id
+        return ""
+
+    @Slot(bool)
+    def _tell_visibility(self, _is_visible: bool) -> None:  # noqa: FBT001 - a slot
+        self._name_tab_bars()
+        self.visibility_changed.emit()
+
+    def _name_tab_bars(self) -> None:
+        """Name the tabs of stacked docks, which Qt makes by itself."""
+        direct = Qt.FindChildOption.FindDirectChildrenOnly
+        for bar in self._window.findChildren(QTabBar, options=direct):
+            bar.setAccessibleName("Stacked panels")
+
+    def _make_dock(self, panel: PanelDescription, area: PanelArea) -> QDockWidget:
+        dock = QDockWidget(panel.title, self._window)
+        dock.setObjectName(f"dock_{panel.id}")
+        dock.setAccessibleName(panel.title)
+        dock.setWidget(Placeholder(f"{panel.title}: {panel.summary}"))
+        dock.visibilityChanged.connect(self._tell_visibility)
+        self._window.addDockWidget(_QT_AREAS[area], dock)
+        return dock

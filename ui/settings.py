@@ -1,0 +1,206 @@
+"""What is remembered from one start to the next: one frozen value, one JSON file.
+
+Read before the window is first painted, so with the standard library's JSON:
+loading msgspec would take half of what the first paint may cost over an empty
+window (13 of 25 ms, measured).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from dataclasses import asdict, dataclass, field, fields, replace
+from pathlib import Path
+from typing import Final, Literal, get_args, get_origin, get_type_hints
+
+#: Raised when the meaning of a field changes; files of newer versions are kept aside.
+SETTINGS_VERSION: Final = 1
+#: Raised when docks are added or renamed; older layouts are then not restored.
+LAYOUT_VERSION: Final = 1
+MOST_RECENT_SCENES: Final = 10
+MOST_STEP_FRAMES: Final = 1_000_000
+_FOLDER_NAME: Final = "timeline-inspector"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything that is remembered.
+
+    Attributes:
+        theme: What the user chose.
+        recent_scenes: Paths of scene files, newest first.
+        step_frames: How many frames the long step takes.
+        budgets_ms: Frame times to compare with, the most important first.
+        failure_policy: What follows when a callback raises.
+        precision: How hard the time source tries to be on time.
+        export_folder: Where a graph was last written, or empty.
+        export_choices: What was last chosen in the export dialog, by field.
+        geometry: Where the window is, as Qt writes it, in hexadecimal.
+        layout: Where its docks are, likewise.
+        layout_version: The :data:`LAYOUT_VERSION` that ``layout`` belongs to.
+        version: The :data:`SETTINGS_VERSION` that the file was written with.
+    """
+
+    theme: Literal["system", "light", "dark"] = "system"
+    recent_scenes: tuple[str, ...] = ()
+    step_frames: int = 10
+    budgets_ms: tuple[float, ...] = (1000 / 60, 1000 / 120, 1000 / 30)
+    failure_policy: Literal["continue", "pause branch", "stop"] = "continue"
+    precision: Literal["economical", "fine"] = "economical"
+    export_folder: str = ""
+    export_choices: dict[str, str] = field(default_factory=dict)
+    geometry: str = ""
+    layout: str = ""
+    layout_version: int = LAYOUT_VERSION
+    version: int = SETTINGS_VERSION
+
+    def __post_init__(self) -> None:
+        """Refuse numbers that mean nothing.
+
+        Raises:
+            ValueError: A number is out of its range; the message names it.
+        """
+        if not 1 <= self.step_frames <= MOST_STEP_FRAMES:
+            message = f"step_frames cannot be {self.step_frames!r}"
+            raise ValueError(message)
+        for budget_ms in self.budgets_ms:
+            if not (math.isfinite(budget_ms) and budget_ms > 0):
+                message = f"a budget cannot be {budget_ms!r} ms"
+                raise ValueError(message)
+
+    def with_recent_scene(self, path: Path) -> Settings:
+        """Return these settings with ``path`` as the newest of the recent scenes."""
+        text = str(path.absolute())
+        others = [other for other in self.recent_scenes if other != text]
+        return replace(self, recent_scenes=tuple([text, *others][:MOST_RECENT_SCENES]))
+
+    def without_recent_scene(self, path: str) -> Settings:
+        """Return these settings without a scene that is not there any more."""
+        return replace(self, recent_scenes=tuple(p for p in self.recent_scenes if p != path))
+
+
+class SettingsFile:
+    """The file that settings are kept in.
+
+    Attributes:
+        path: Where it is.
+        problem: A sentence about the last :meth:`load` or :meth:`save` that did not
+            go well, else empty.
+    """
+
+    def __init__(self, path: Path | None = None) -> None:
+        """Use ``path``, or the file in the user's folder for settings."""
+        self.path = _default_path() if path is None else path
+        self.problem = ""
+
+    def load(self) -> Settings:
+        """Return what was saved, or the defaults when nothing was.
+
+        A file that cannot be understood is kept aside under another name, so that
+        nothing in it is lost, and :attr:`problem` says so.
+        """
+        self.problem = ""
+        try:
+            data = self.path.read_bytes()
+        except FileNotFoundError:
+            return Settings()
+        except OSError as error:
+            self._report(f"The settings cannot be read ({error}), so the defaults are used.")
+            return Settings()
+        try:
+            return settings_from_json(data)
+        except ValueError as error:
+            aside = self._keep_aside()
+            self._report(f"The settings could not be understood: {error}. {aside}")
+            return Settings()
+
+    def save(self, settings: Settings) -> bool:
+        """Write the settings, whole or not at all; return whether it went well."""
+        import tempfile  # noqa: PLC0415 - not needed for the first paint
+
+        text = json.dumps(asdict(settings), indent=2, ensure_ascii=False) + "\n"
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            handle, name = tempfile.mkstemp(".json", "settings-", self.path.parent)
+            try:
+                with os.fdopen(handle, "w", encoding="utf-8") as stream:
+                    stream.write(text)
+                Path(name).replace(self.path)
+            except OSError:
+                Path(name).unlink(missing_ok=True)
+                raise
+        except OSError as error:
+            self._report(f"The settings cannot be saved to {self.path}: {error}.")
+            return False
+        return True
+
+    def _keep_aside(self) -> str:
+        aside = self.path.with_name(f"{self.path.stem}.unreadable{self.path.suffix}")
+        number = 2
+        while aside.exists():
+            aside = self.path.with_name(f"{self.path.stem}.unreadable-{number}{self.path.suffix}")
+            number += 1
+        try:
+            self.path.rename(aside)
+        except OSError as error:
+            return f"The defaults are used; the file could not be kept aside ({error})."
+        return f"The defaults are used; the file is kept as {aside}."
+
+    def _report(self, problem: str) -> None:
+        import logging  # noqa: PLC0415 - rarely needed
+
+        self.problem = problem
+        logging.getLogger(__name__).warning("%s", problem)
+
+
+def settings_from_json(data: bytes) -> Settings:
+    """Return the settings in ``data``; fields that are missing have their defaults.
+
+    Raises:
+        ValueError: It is no JSON, or a value is not what its field holds.
+    """
+    values = json.loads(data)
+    if not isinstance(values, dict):
+        message = "not an object"
+        raise ValueError(message)  # noqa: TRY004 - all mistakes in the file are one kind
+    version = values.get("version", SETTINGS_VERSION)
+    if not isinstance(version, int) or version > SETTINGS_VERSION:
+        message = f"written by a newer version ({version!r})"
+        raise ValueError(message)
+    types = get_type_hints(Settings)
+    return Settings(
+        **{  # type: ignore[arg-type] # each was checked against its field
+            each.name: _checked(each.name, values[each.name], types[each.name])
+            for each in fields(Settings)
+            if each.name in values
+        }
+    )
+
+
+def _checked(name: str, value: object, kind: object) -> object:
+    """Return ``value`` as the type of its field."""
+    origin, arguments = get_origin(kind), get_args(kind)
+    if origin is Literal:
+        if value in arguments:
+            return value
+    elif origin is tuple and isinstance(value, list):
+        return tuple(_checked(name, item, arguments[0]) for item in value)
+    elif origin is dict and isinstance(value, dict):
+        return {
+            _checked(name, key, arguments[0]): _checked(name, item, arguments[1])
+            for key, item in value.items()
+        }
+    elif kind is float and isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value)
+    elif isinstance(kind, type) and type(value) is kind:
+        return value
+    message = f"{name} cannot be {value!r}"
+    raise ValueError(message)
+
+
+def _default_path() -> Path:
+    """Return where settings belong on this system."""
+    import platformdirs  # noqa: PLC0415 - only needed when no path is given
+
+    return Path(platformdirs.user_config_dir(_FOLDER_NAME, appauthor=False)) / "settings.json"
