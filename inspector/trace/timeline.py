@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from inspector.clocks.rate import D, local_ns, moved, parent_ns, reanchored
+from inspector.trace.due_times import session_instants
 from inspector.trace.frame_history import FrameHistory
 from inspector.trace.timer_table import UNKNOWN, TimerTable
 from inspector.vocabulary import NEVER, EventKind, Mode, Phase
@@ -374,9 +375,13 @@ class Timeline:
         # Whole branches stand still or run at rate 1 nearly always; the rest is exact, one by one.
         shift_of_row = np.array([shift or 0 for shift in shifts], np.int64)[owner_of_row]
         session_due = np.where(shift_of_row == NEVER, NEVER, due - shift_of_row)
-        scaled = np.array([shift is None for shift in shifts])[owner_of_row]
-        for k in np.flatnonzero(scaled).tolist():
-            session_due[k] = self._to_session_ns(int(owners[owner_of_row[k]]), int(due[k]))
+        scaled = np.flatnonzero(np.array([shift is None for shift in shifts])[owner_of_row])
+        if scaled.size:
+            scaled = scaled[np.argsort(owner_of_row[scaled], kind="stable")]
+            ends = np.flatnonzero(np.diff(owner_of_row[scaled])) + 1
+            for mine in np.split(scaled, ends):
+                path = self.path(int(owners[owner_of_row[mine[0]]]))
+                session_due[mine] = session_instants(due[mine], path)
         self.timers.numpy("session_due")[rows] = session_due
 
     def _shift_to_session(self, clock_id: int) -> int | None:
