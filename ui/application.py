@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, Final
 from PySide6.QtCore import QObject, QTimer, Slot
 from PySide6.QtWidgets import QApplication
 
-from .main_window import MainWindow
-from .settings import SettingsFile
-from .theme import Theme
+from .lean_imports import plain_imports
+
+with plain_imports():
+    from .main_window import MainWindow
+    from .settings import SettingsFile
+    from .theme import Theme
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -110,24 +113,25 @@ class _Completion(QObject):
     @Slot()
     def complete(self) -> None:
         """Import what is slow to import, and open the scene."""
-        from inspector.sessions.scene import built_in_scenes  # noqa: PLC0415
+        self._timer.stop()
+        self._window.painted.disconnect(self.complete_soon)
+        with plain_imports():
+            self._complete_window()
+            first_scene = _first_scene() if self._scene is None else None
+        # What a scene imports is imported as it would be anywhere else.
+        if self._scene is not None:
+            self._window.open_path(self._scene)
+        elif first_scene is not None:
+            self._window.bridge.open_scene(first_scene)
 
+    def _complete_window(self) -> None:
         from .faults import FaultReporter  # noqa: PLC0415
         from .interrupts import Interrupts  # noqa: PLC0415
         from .session_bridge import SessionBridge  # noqa: PLC0415 - after the first paint
 
-        self._timer.stop()
-        self._window.painted.disconnect(self.complete_soon)
         self._faults = FaultReporter(self._window)
         self._interrupts = Interrupts(self._window)
         self._window.complete(SessionBridge())
-        scene = self._scene
-        if scene is not None:
-            self._window.open_path(scene)
-            return
-        scenes = built_in_scenes()
-        if scenes:
-            self._window.bridge.open_scene(scenes[0].path)
 
     def finish(self) -> None:
         """Do nothing any more."""
@@ -136,3 +140,11 @@ class _Completion(QObject):
             self._interrupts.stop()
         if self._faults is not None:
             self._faults.stop()
+
+
+def _first_scene() -> Path | None:
+    """Return the built-in scene that is opened when none is asked for."""
+    from inspector.sessions.scene import built_in_scenes  # noqa: PLC0415 - slow
+
+    scenes = built_in_scenes()
+    return scenes[0].path if scenes else None

@@ -29,7 +29,7 @@ class Interrupts(QObject):
         self._write_end.setblocking(False)
         self._former_fd = signal.set_wakeup_fd(self._write_end.fileno(), warn_on_full_buffer=False)
         self._former = {
-            number: signal.signal(number, self._close_window)
+            number: signal.signal(number, self._take_note)
             for number in (signal.SIGINT, signal.SIGTERM)
         }
         self._notifier = QSocketNotifier(self._read_end.fileno(), QSocketNotifier.Type.Read, self)
@@ -46,8 +46,11 @@ class Interrupts(QObject):
 
     @Slot()
     def _read(self) -> None:
-        # That Python runs at all is what lets it call the handler.
         self._read_end.recv(64)
-
-    def _close_window(self, _number: int, _frame: FrameType | None) -> None:
         self._window.close()
+
+    def _take_note(self, _number: int, _frame: FrameType | None) -> None:
+        """Do nothing here: Python may be in the middle of a paint.
+
+        The number was written to the socket; the window is closed from the event loop.
+        """

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QStackedWidget, QWidget
 
     from inspector.sessions.session import Session, SessionStatus
-    from inspector.trace.timeline import CommandRecord
+    from inspector.trace.states import CommandRecord
 
     from .actions import ActionSet
     from .dialogs.scene_error import SceneErrorView

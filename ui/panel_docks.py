@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QByteArray, QObject, Qt, Signal, Slot
+from PySide6.QtCore import QByteArray, QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import (
     QApplication,
@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QTabWidget,
     QWidget,
 )
+from shiboken6 import isValid
 
 from .panels import PANELS, PanelArea, PanelDescription
 from .settings import LAYOUT_VERSION
@@ -46,7 +47,7 @@ class Preset:
     id: str
     hidden: frozenset[str] = frozenset()
     front: str = "timer_queue"
-    left_percent: int = 29
+    left_percent: int = 32
     right_percent: int = 23
     bottom_percent: int = 34
 
@@ -89,6 +90,11 @@ class PanelDocks(QObject):
         super().__init__(window)
         self._window = window
         self._docks: dict[str, QDockWidget] = {}
+        self._preset = PRESETS[0]
+        self._next_turn = QTimer(self)
+        self._next_turn.setSingleShot(True)
+        self._next_turn.setInterval(0)
+        self._next_turn.timeout.connect(self._resize)
         window.setDockNestingEnabled(True)
         window.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
         for panel in PANELS:
@@ -136,7 +142,10 @@ class PanelDocks(QObject):
                     self._window.tabifyDockWidget(first, dock)
                 dock.setVisible(panel.id not in preset.hidden)
         self._docks[preset.front].raise_()
-        self._resize(preset)
+        self._preset = preset
+        self._resize()
+        # What was added in this turn has its proper size in the next one only.
+        self._next_turn.start()
         self._name_tab_bars()
 
     def save(self) -> str:
@@ -150,7 +159,9 @@ class PanelDocks(QObject):
         self._name_tab_bars()
         return is_restored
 
-    def _resize(self, preset: Preset) -> None:
+    @Slot()
+    def _resize(self) -> None:
+        preset = self._preset
         # Only docks that have been laid out can be given sizes.
         layout = self._window.layout()
         if layout is not None:
@@ -208,11 +219,22 @@ class PanelDocks(QObject):
         self._name_tab_bars()
         self.visibility_changed.emit()
 
+    @Slot()
+    def _care_for_tab_bars(self) -> None:
+        self._name_tab_bars()
+
     def _name_tab_bars(self) -> None:
-        """Name the tabs of stacked docks, which Qt makes by itself."""
+        """Name the tabs of stacked docks, which Qt makes by itself, and keep them in order.
+
+        Qt 6.11 crashes when a tab is dragged to another place in a bar that was
+        rearranged before (in ``QTabBar::tabMoved``).
+        """
+        if not isValid(self._window):
+            return
         direct = Qt.FindChildOption.FindDirectChildrenOnly
         for bar in self._window.findChildren(QTabBar, options=direct):
             bar.setAccessibleName("Stacked panels")
+            bar.setMovable(False)
 
     def _make_dock(self, panel: PanelDescription, area: PanelArea) -> QDockWidget:
         dock = QDockWidget(panel.title, self._window)
@@ -220,5 +242,6 @@ class PanelDocks(QObject):
         dock.setAccessibleName(panel.title)
         dock.setWidget(Placeholder(f"{panel.title}: {panel.summary}"))
         dock.visibilityChanged.connect(self._tell_visibility)
+        dock.dockLocationChanged.connect(self._care_for_tab_bars)
         self._window.addDockWidget(_QT_AREAS[area], dock)
         return dock

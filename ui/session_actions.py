@@ -27,15 +27,17 @@ from inspector.sessions.commands import (
 )
 from inspector.sessions.session import SessionPhase
 
-from .actions import ActionSet, Facts, Needs
+from .action_descriptions import Facts, Needs
 from .qt_time_source import Precision
 from .session_bridge import SelectionKind
 from .widgets.rate_slider import next_usual_rate
 
 if TYPE_CHECKING:
     from inspector.sessions.commands import Command
-    from inspector.trace.timeline import ClockState, Timeline
+    from inspector.trace.states import ClockState
+    from inspector.trace.timeline import Timeline
 
+    from .actions import ActionSet
     from .session_bridge import SessionBridge
     from .theme import Theme
 

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QDialog, QFileDialog, QMenu
 
 from inspector.sessions.scene import built_in_scenes
 
-from .actions import ACTIONS
+from .action_list import ACTIONS
 from .focus import enter
 from .menus import MenuId
 from .palette_entries import palette_entries

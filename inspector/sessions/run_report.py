@@ -14,7 +14,8 @@ from inspector.timebase import (
     format_instant,
     ns_to_seconds,
 )
-from inspector.trace.timeline import Failure, Timeline
+from inspector.trace.states import Failure
+from inspector.trace.timeline import Timeline
 from inspector.vocabulary import rate_text
 
 if TYPE_CHECKING:

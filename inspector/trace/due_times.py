@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from inspector.trace.timeline import ClockState
+    from inspector.trace.states import ClockState
 
 #: Rates between these numerators, and times up to a century, stay within 64 bits.
 _SLOWEST: Final = D // 1_000

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from inspector.clocks.rate import D, parent_ns
 from inspector.trace.due_times import session_instants
-from inspector.trace.timeline import ClockState
+from inspector.trace.states import ClockState
 
 _numerators = st.one_of(st.integers(1, 100), st.integers(D // 1_000, 12 * D), st.just(D))
 _offsets = st.one_of(st.integers(-(10**12), 10**12), st.integers(-(10**30), 10**30))

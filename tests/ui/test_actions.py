@@ -12,7 +12,9 @@ from pytestqt.qtbot import QtBot
 
 from inspector.resources import resource_path
 from tests.ui.shell import open_shell
-from ui.actions import ACTIONS, ActionDescription, ActionSet, Facts, Needs, why_not
+from ui.action_descriptions import ActionDescription, Facts, Needs, why_not
+from ui.action_list import ACTIONS
+from ui.actions import ActionSet
 from ui.menus import MenuId
 from ui.palette_entries import palette_entries
 from ui.session_actions import SessionActions

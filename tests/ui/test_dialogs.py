@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector.resources import resource_path
 from tests.ui.shell import open_shell
-from ui.actions import ACTIONS
+from ui.action_list import ACTIONS
 from ui.dialogs.about import AboutDialog
 from ui.dialogs.help_viewer import HelpViewer
 from ui.dialogs.keys_page import KeysPage
@@ -192,5 +192,21 @@ def test_that_the_rate_of_the_selected_clock_can_be_chosen(qtbot: QtBot, tmp_pat
     shell.advance(0.1)
 
     assert shell.bridge.timeline.clocks[clock_id].rate == Fraction(1, 3)
-    assert prompt.rate_slider.rate == Fraction(1, 3)
+    assert not prompt.isVisible()
+
+
+def test_that_a_rate_that_cannot_be_read_keeps_the_prompt_open_and_says_why(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    shell = open_shell(qtbot, tmp_path)
+    shell.bridge.select(Selection.clock(shell.clock_id("enemies")))
+    shell.trigger("set-rate")
+    prompt = only_dialog(RatePrompt)
+    assert isinstance(prompt, RatePrompt)
+
+    prompt.rate_slider.entry.selectAll()
+    qtbot.keyClicks(prompt.rate_slider.entry, "fast")
+    qtbot.keyClick(prompt.rate_slider.entry, Qt.Key.Key_Return)
+
     assert prompt.isVisible()
+    assert "fast" in prompt.rate_slider.entry.note.text()

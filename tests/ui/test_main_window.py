@@ -17,6 +17,7 @@ from inspector.sessions.session import SessionPhase
 from tests.ui.shell import SCENE, SMALL_GAME, open_shell
 from ui.dialogs.scene_error import SceneErrorView
 from ui.panels import PANELS
+from ui.panels.failure_note import FailureNote
 from ui.session_bridge import Selection
 
 
@@ -278,6 +279,43 @@ def test_that_the_failure_policy_is_kept_for_the_next_start(qtbot: QtBot, tmp_pa
     assert shell.settings_file.load().failure_policy == "stop"
 
 
+FAILING = """
+def build(stage):
+    def load():
+        raise KeyError("castle")
+    stage.root.set_interval(0.1, load, name="load level")
+"""
+
+
+def test_that_failures_are_counted_in_the_status_bar(qtbot: QtBot, tmp_path: Path) -> None:
+    shell = open_shell(qtbot, tmp_path, FAILING)
+    note = shell.window.statusBar().findChildren(FailureNote)[0]
+    was_hidden = note.isHidden()
+
+    shell.advance(0.25)
+
+    assert was_hidden
+    assert note.text() == "2 callbacks failed"
+    assert "KeyError: 'castle'" in note.toolTip()
+    shell.bridge.reload()
+    shell.advance(0.05)
+    assert note.isHidden()
+
+
+def test_that_a_stop_after_a_failure_is_said_across_the_window(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    shell = open_shell(qtbot, tmp_path, FAILING)
+    shell.trigger("failure-stop")
+
+    shell.advance(0.25)
+
+    assert shell.bridge.status.phase is SessionPhase.HELD
+    assert "“load level” failed: KeyError" in shell.window.notice.label.text()
+    qtbot.mouseClick(shell.window.notice.action_button, Qt.MouseButton.LeftButton)
+    assert shell.window.docks.is_in_front("event_list")
+
+
 # ---------------------------------------------------------------------- layout
 
 
@@ -330,10 +368,10 @@ def test_that_panels_get_their_share_of_a_first_window(qtbot: QtBot, tmp_path: P
     shell.trigger("layout-reset")
     QApplication.processEvents()
 
-    docks = shell.window.docks
-    assert 300 <= docks["clock_tree"].width() <= 420
-    assert 240 <= docks["details"].width() <= 340
-    assert 180 <= docks["timer_queue"].height() <= 300
+    window, docks = shell.window, shell.window.docks
+    assert 0.25 <= docks["clock_tree"].width() / window.width() <= 0.33
+    assert 0.18 <= docks["details"].width() / window.width() <= 0.3
+    assert 0.28 <= docks["timer_queue"].height() / window.height() <= 0.36
 
 
 def test_that_a_corrupt_settings_file_is_said_in_the_window(qtbot: QtBot, tmp_path: Path) -> None:

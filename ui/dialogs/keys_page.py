@@ -22,7 +22,7 @@ from ..widgets.filter_line import FilterLine
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ..actions import ActionDescription
+    from ..action_descriptions import ActionDescription
 
 
 class KeysPage(QDialog):

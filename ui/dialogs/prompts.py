@@ -196,8 +196,9 @@ class RatePrompt(QDialog):
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
         close = buttons.button(QDialogButtonBox.StandardButton.Close)
-        # Enter belongs to the field.
+        # Enter belongs to the field, which has read the text when it comes here.
         close.setAutoDefault(False)
+        self.rate_slider.entry.returnPressed.connect(self._close_if_taken)
         layout = QVBoxLayout(self)
         layout.addWidget(self.rate_slider)
         layout.addWidget(hint)
@@ -205,3 +206,9 @@ class RatePrompt(QDialog):
         self.setMinimumWidth(420)
         self.rate_slider.entry.setFocus()
         self.rate_slider.entry.selectAll()
+
+    @Slot()
+    def _close_if_taken(self) -> None:
+        """Close after Enter, unless the field has something to say about the text."""
+        if not self.rate_slider.entry.note.isVisible():
+            self.accept()

@@ -25,7 +25,8 @@ from .standing import Standing, StandingKind, standing_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from inspector.trace.timeline import ClockState, Timeline
+    from inspector.trace.states import ClockState
+    from inspector.trace.timeline import Timeline
 
 #: More changed runs of rows than this in one turn, and a reset is cheaper.
 _MAX_RUNS: Final = 48

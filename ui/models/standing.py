@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from inspector.timebase import format_instant
 
 if TYPE_CHECKING:
-    from inspector.trace.timeline import PauseReason, Timeline
+    from inspector.trace.states import PauseReason
+    from inspector.trace.timeline import Timeline
 
 
 class StandingKind(IntEnum):

@@ -21,7 +21,8 @@ from .detail_rows import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from inspector.trace.timeline import Failure, Timeline
+    from inspector.trace.states import Failure
+    from inspector.trace.timeline import Timeline
 
 
 class _Dated(Protocol):

@@ -10,7 +10,7 @@ from PySide6.QtGui import QImage, QKeyEvent, QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from inspector.trace.timeline import CommandRecord, Failure, Mark
+from inspector.trace.states import CommandRecord, Failure, Mark
 from tests.ui.plots.frames import MS, add_frame, timeline_of, usual_timeline
 from ui.plots.frame_plot import EMPTY_TEXT, FramePlot
 from ui.plots.frame_series import XAxis

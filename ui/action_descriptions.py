@@ -1,0 +1,114 @@
+"""What an action is as data, what it needs, and why it is not possible now.
+
+An action names a method of whoever carries it out (the window, or the part of it
+that speaks to the session) and what it needs to be possible. Why it is not
+possible is a sentence, shown wherever the action is shown.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from PySide6.QtGui import QKeySequence
+
+from .menus import MenuId
+
+
+class Needs(Enum):
+    """What must be there for an action to make sense."""
+
+    NOTHING = "nothing"
+    TRANSPORT = "a session that can run and be held"
+    STEP = "a session that can be stepped"
+    ROOT_RATE = "a session whose rates can be changed"
+    FRAME_RATE = "a session whose frame rate can be changed"
+    FAILURE_POLICY = "a session that takes a failure policy"
+    MARK = "a session that takes marks"
+    RELOAD = "a session that can be built anew"
+    CLOCK_PAUSE = "a selected clock that can be paused"
+    CLOCK_RATE = "a selected clock whose rate can be changed"
+    TIMER = "a selected timer that can be changed"
+    FRAMES = "frames"
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What decides which actions are possible.
+
+    Attributes:
+        has_session: A scene is open, be it a failed one.
+        has_failed: The scene could not be loaded.
+        possible: The needs that the session's capabilities cover.
+        has_clock: A clock is selected, by itself or through its timer.
+        has_timer: A pending timer is selected.
+        has_frames: At least one frame was run.
+    """
+
+    has_session: bool = False
+    has_failed: bool = False
+    possible: frozenset[Needs] = frozenset()
+    has_clock: bool = False
+    has_timer: bool = False
+    has_frames: bool = False
+
+
+def why_not(needs: Needs, facts: Facts) -> str:  # noqa: PLR0911 - one reason after another
+    """Return why something is not possible, or an empty text when it is."""
+    if needs is Needs.NOTHING:
+        return ""
+    if not facts.has_session:
+        return "no scene is open"
+    if needs is Needs.FRAMES:
+        return "" if facts.has_frames else "no frame has run yet"
+    if needs not in facts.possible:
+        return f"this session does not allow it: it takes {needs.value}"
+    if facts.has_failed and needs is not Needs.RELOAD:
+        return "the scene could not be loaded: mend the file and reload it"
+    if needs in (Needs.CLOCK_PAUSE, Needs.CLOCK_RATE) and not facts.has_clock:
+        return "no clock is selected"
+    if needs is Needs.TIMER and not facts.has_timer:
+        return "no pending timer is selected"
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class ActionDescription:
+    """One thing that can be done.
+
+    Attributes:
+        id: Its name for the program.
+        title: Its name for people, ``&`` before the access key.
+        menu: The menu it stands in.
+        callback: Name of the method that does it.
+        shortcuts: Keys in Qt's portable notation; the first one is shown.
+        icon: Name of its icon, or empty.
+        needs: What must be there.
+        tip: One sentence more, for tooltip and keys page.
+        argument: What the method is given, ``None`` for no argument.
+        is_checkable: It shows a state, which is set by :meth:`DescribedAction.show_checked`.
+        starts_section: A line is drawn above it in its menu.
+    """
+
+    id: str
+    title: str
+    menu: MenuId
+    callback: str
+    shortcuts: tuple[str, ...] = ()
+    icon: str = ""
+    needs: Needs = Needs.NOTHING
+    tip: str = ""
+    argument: str | None = None
+    is_checkable: bool = False
+    starts_section: bool = False
+
+    @property
+    def plain_title(self) -> str:
+        """The title without the sign for its access key."""
+        return self.title.replace("&", "")
+
+    @property
+    def shortcut_texts(self) -> tuple[str, ...]:
+        """The keys as this system writes them."""
+        native = QKeySequence.SequenceFormat.NativeText
+        return tuple(QKeySequence(keys).toString(native) for keys in self.shortcuts)
