@@ -321,6 +321,7 @@ class ClockNode:
         late: list[ClockNode] = [self]
         for clock in late:
             now_ns = clock.time_ns
+            clock.queue.return_batch()
             for _, order, item in clock.queue.take_before(now_ns):
                 if isinstance(item, Timer):
                     clock.queue.push_entry((now_ns, order, item))

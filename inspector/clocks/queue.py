@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from inspector.clocks.timer import Timer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from inspector.clocks.node import ClockNode
 
@@ -52,6 +52,7 @@ class TimerQueue:
         near: Heap of what landed at or before the active bucket, and child wakes.
         buckets: Later timers by bucket number, unsorted.
         batch: Timers that the drain loop has taken out and is walking through.
+        rest: Those of the batch that the drain loop has not come to yet.
         dead: Cancelled entries that are still in here, at least.
     """
 
@@ -65,6 +66,7 @@ class TimerQueue:
         "epoch",
         "near",
         "position",
+        "rest",
         "run",
     )
 
@@ -77,6 +79,7 @@ class TimerQueue:
         self.buckets: dict[int, list[Timer]] = {}
         self._keys: list[int] = []
         self.batch: list[Timer] = []
+        self.rest: Iterator[Timer] = iter(())
         self.dead = 0
         self.epoch = 0
         self._compact_at = _FEW
@@ -179,8 +182,13 @@ class TimerQueue:
         self.position = cut
         return run[position:cut]
 
-    def return_batch(self, rest: list[Timer]) -> None:
-        """Put back what the drain loop took out and did not come to call."""
+    def return_batch(self) -> None:
+        """Put back what the drain loop took out and has not come to yet.
+
+        Uses up the loop's own iterator, so the loop ends with the present timer.
+        """
+        rest = list(self.rest)
+        self.batch = []
         if rest:
             self.run[: self.position] = rest
             self.position = 0

@@ -327,8 +327,8 @@ class ClockTree:
             now_ns = self.now_ns
             # Timers of one batch mostly go to the same bucket again.
             number, bucket, epoch = -1, batch, queue.epoch
-            waiting = iter(batch)
-            for timer in waiting:
+            queue.rest = iter(batch)
+            for timer in queue.rest:
                 callback = timer.callback
                 if callback is None:
                     queue.forget_dead()
@@ -377,8 +377,7 @@ class ClockTree:
                 if self._is_interrupted or (near and near[0][0] <= horizon_ns):
                     break
             if queue.batch is batch:
-                queue.batch = []
-                queue.return_batch(list(waiting))
+                queue.return_batch()
             next_head = queue.head()
             if self._is_interrupted or next_head is None:
                 return None

@@ -26,6 +26,7 @@ _changes = st.one_of(
     st.tuples(st.just("move"), _clock, _clock),
     st.tuples(st.just("clear"), _clock, _timer),
     st.tuples(st.just("jump"), _durations),
+    st.tuples(st.just("bounce"), _clock),
 )
 _children = st.tuples(
     st.just("child"),

@@ -43,6 +43,9 @@ class Pair:
         elif name == "jump":
             self.tree.jump_to(self.tree.now_ns + args[0])
             self.model.now_ns += args[0]
+        elif name == "bounce":
+            self._change("pause", args)
+            self._change("resume", args)
         else:
             self._change(name, args)
         self.compare()

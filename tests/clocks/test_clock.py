@@ -194,6 +194,26 @@ def test_that_a_resumed_clock_counts_as_scheduled_at_the_resume(world: World) ->
     assert [what for what, _ in world.calls] == ["root", "game"]
 
 
+def test_that_what_is_overdue_at_a_resume_is_called_in_the_order_of_scheduling(
+    world: World,
+) -> None:
+    clock = world.root.child("game")
+
+    def stall_and_resume() -> None:
+        world.source.jump(1)
+        clock.pause()
+        clock.resume()
+
+    clock.set_timeout(0.001, stall_and_resume)
+    for what, delay in (("a", 0.004), ("b", 0.003), ("c", 0.002)):
+        clock.set_timeout(delay, world.note, what)
+
+    world.source.advance(0.005)
+    world.source.advance(0)
+
+    assert [what for what, _ in world.calls] == ["a", "b", "c"]
+
+
 def test_that_now_is_the_due_instant_inside_a_callback(world: World) -> None:
     seen: list[float] = []
     world.root.set_timeout(0.25, lambda: seen.append(world.root.time))
