@@ -1,0 +1,159 @@
+"""What is called in every frame, in order, as fast as a bare loop calls it.
+
+The calls of a frame are one compiled list. Taking one out puts a call that does nothing
+into its place, so the list does not change under the loop; what comes in waits for the
+next frame, and empty places are swept out before it.
+"""
+
+from __future__ import annotations
+
+from operator import attrgetter, length_hint
+from typing import TYPE_CHECKING
+
+from inspector.clocks.failures import CALLBACK_ERRORS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from inspector.frames.scheduling import Callback
+
+#: Sweeping is not worth it below this many empty places.
+_FEW = 32
+
+_in_order = attrgetter("priority", "number")
+
+
+def _nothing(_: float) -> None:
+    """Stand in for what is paused or gone."""
+
+
+class Slot:
+    """A place in a :class:`CallList`.
+
+    Attributes:
+        owner: Whose call it is; handed to whom a failure is reported.
+        call: What is called.
+        priority: The smaller, the earlier; may be changed by :meth:`CallList.move` only.
+        number: Settles the order among equal priorities.
+        is_taken: ``False`` once it was removed.
+        is_called: ``False`` while it is paused.
+    """
+
+    __slots__ = ("call", "index", "is_called", "is_taken", "number", "owner", "priority")
+
+    def __init__(
+        self, owner: object, call: Callback, priority: int, number: int, *, is_called: bool
+    ) -> None:
+        """Hold what :meth:`CallList.add` was given."""
+        self.owner = owner
+        self.call = call
+        self.priority = priority
+        self.number = number
+        self.is_called = is_called
+        self.is_taken = True
+        # Where it is in the compiled list; -1 until the frame after it was added.
+        self.index = -1
+
+
+class CallList:
+    """Calls in the order of their priorities; equal ones in the order they came."""
+
+    __slots__ = ("_added", "_calls", "_count", "_empty", "_is_moved", "_slots")
+
+    def __init__(self) -> None:
+        """Begin empty."""
+        self._calls: list[Callback] = []
+        self._slots: list[Slot] = []
+        self._added: list[Slot] = []
+        self._count = 0
+        self._empty = 0
+        self._is_moved = False
+
+    def __len__(self) -> int:
+        """Return how many there are, paused ones included."""
+        return len(self._slots) - self._empty + sum(slot.is_taken for slot in self._added)
+
+    def add(
+        self, owner: object, call: Callback, priority: int = 0, *, is_called: bool = True
+    ) -> Slot:
+        """Add a call, from the next frame on."""
+        self._count += 1
+        slot = Slot(owner, call, priority, self._count, is_called=is_called)
+        self._added.append(slot)
+        return slot
+
+    def remove(self, slot: Slot) -> None:
+        """Take a call out, at once; a slot is removed once only."""
+        slot.is_taken = False
+        if slot.index >= 0:
+            self._calls[slot.index] = _nothing
+            self._empty += 1
+
+    def silence(self, slot: Slot) -> None:
+        """Call it no more for the time being; its place is kept."""
+        slot.is_called = False
+        if slot.index >= 0:
+            self._calls[slot.index] = _nothing
+
+    def restore(self, slot: Slot) -> None:
+        """Call it again, in this frame if its turn is still to come."""
+        slot.is_called = True
+        if slot.index >= 0:
+            self._calls[slot.index] = slot.call
+
+    def move(self, slot: Slot, priority: int) -> None:
+        """Give it another priority, behind its equals, from the next frame on."""
+        self._count += 1
+        slot.priority = priority
+        slot.number = self._count
+        self._is_moved = True
+
+    def replace(self, slot: Slot, call: Callback) -> None:
+        """Call something else in its place."""
+        slot.call = call
+        if slot.is_called:
+            self.restore(slot)
+
+    def in_order(self) -> list[Slot]:
+        """Return the slots in the order of the next frame."""
+        slots = [slot for slot in (*self._slots, *self._added) if slot.is_taken]
+        return sorted(slots, key=_in_order)
+
+    def prepare(self) -> None:
+        """Bring in what was added, and sweep; called before each frame."""
+        if not self._added and not self._is_moved and self._empty <= _FEW:
+            return
+        added = [slot for slot in self._added if slot.is_taken]
+        added.sort(key=_in_order)
+        self._added = []
+        slots = self._slots
+        is_behind = not (added and slots) or slots[-1].priority <= added[0].priority
+        if is_behind and not self._is_moved and self._empty <= max(_FEW, len(slots) // 2):
+            for index, slot in enumerate(added, len(slots)):
+                slot.index = index
+            slots += added
+            self._calls += [slot.call if slot.is_called else _nothing for slot in added]
+            return
+        slots = [slot for slot in slots if slot.is_taken]
+        slots += added
+        # Mostly two sorted runs, which takes one comparison for each.
+        slots.sort(key=_in_order)
+        for index, slot in enumerate(slots):
+            slot.index = index
+        self._slots = slots
+        self._calls = [slot.call if slot.is_called else _nothing for slot in slots]
+        self._empty = 0
+        self._is_moved = False
+
+    def run(self, delta: float, report: Callable[[object, BaseException], None]) -> None:
+        """Call everything; what raises is reported, and the others are called."""
+        calls = iter(self._calls)
+        while True:
+            try:
+                for call in calls:
+                    call(delta)
+            except CALLBACK_ERRORS as error:
+                failed = len(self._calls) - length_hint(calls) - 1
+                report(self._slots[failed].owner, error)
+            else:
+                return

@@ -1,0 +1,517 @@
+"""The originals' schedulers as they are, by the rules of a dialect, faults included.
+
+For people whose program runs on one of them, and for comparing. What happens here
+follows the originals step by step; where they differ, a rule of the
+:class:`~inspector.frames.dialects.Dialect` decides. Only the endless loop of cocos2d-x
+3.15 is cut off, and reported.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from inspector.clocks.timer import checked_callable, label_of
+from inspector.frames.dialect_lists import (
+    ArrayOrder,
+    LinkedOrder,
+    TimerElement,
+    UpdateEntry,
+)
+from inspector.frames.dialect_timer import DialectTimer, single, unrounded
+from inspector.frames.dialects import CREATOR_2_4, Dialect, Lists, PriorityChange, Rescheduling
+from inspector.frames.scheduling import PendingCall, callback_key, default_target
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from inspector.frames.scheduling import Callback
+
+logger = logging.getLogger(__name__)
+
+#: ``schedule`` with all its arguments, and with the fewest.
+_ALL_ARGUMENTS = 6
+_THREE_ARGUMENTS = 3
+
+
+class Complaint(Enum):
+    """What the originals log, warn of or assert; and the loop that we cut off."""
+
+    PRIORITY_LOCKED = "the priority cannot change inside a frame"
+    RESCHEDULED = "a timer was scheduled that is scheduled"
+    PAUSED_IGNORED = "the paused flag is ignored, the target has timers already"
+    ARGUMENTS_SWAPPED = "target and callback are swapped"
+    SAME_PRIORITY = "the update is scheduled already"
+    ENDLESS = "a timer never stopped calling, the loop was cut off"
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One complaint.
+
+    Attributes:
+        complaint: What it is about.
+        target: Whose timer or update it concerns.
+        old_interval: With ``RESCHEDULED``, the interval so far.
+        new_interval: With ``RESCHEDULED``, the interval from now on.
+    """
+
+    complaint: Complaint
+    target: object
+    old_interval: float = 0.0
+    new_interval: float = 0.0
+
+
+class DialectScheduler:
+    """A scheduler that does what an original does.
+
+    Exceptions of callbacks leave :meth:`update` and have the effect they have there.
+
+    Attributes:
+        dialect: Whose rules it follows.
+        on_diagnostic: Called with every :class:`Diagnostic`; logged if ``None``.
+    """
+
+    def __init__(
+        self,
+        dialect: Dialect = CREATOR_2_4,
+        on_diagnostic: Callable[[Diagnostic], object] | None = None,
+    ) -> None:
+        """Begin with nothing scheduled."""
+        self.dialect = dialect
+        self.on_diagnostic = on_diagnostic
+        self._number = single if dialect.float32 else unrounded
+        self._time_scale: float = 1.0
+        order = ArrayOrder if dialect.lists is Lists.ARRAYS else LinkedOrder
+        self._negative: ArrayOrder[UpdateEntry] | LinkedOrder[UpdateEntry] = order()
+        self._zero: ArrayOrder[UpdateEntry] | LinkedOrder[UpdateEntry] = order()
+        self._positive: ArrayOrder[UpdateEntry] | LinkedOrder[UpdateEntry] = order()
+        self._updates: dict[int, UpdateEntry] = {}
+        self._elements: ArrayOrder[TimerElement] | LinkedOrder[TimerElement] = order()
+        self._elements_by_target: dict[int, TimerElement] = {}
+        self._is_locked = False
+        self._current: TimerElement | None = None
+        self._is_current_salvaged = False
+        self._posted: deque[tuple[Callable[..., object], tuple[object, ...]]] = deque()
+
+    def __repr__(self) -> str:
+        """Show the dialect and how much is scheduled."""
+        timers = sum(len(element.timers) for element in self._elements)
+        updates = len(self._updates)
+        return f"<DialectScheduler {self.dialect.title}, {updates} updates, {timers} timers>"
+
+    # ----------------------------------------------------------------- frame
+
+    @property
+    def time_scale(self) -> float:
+        """By what the delta is multiplied at the start of a frame; any number."""
+        return self._time_scale
+
+    @time_scale.setter
+    def time_scale(self, scale: float) -> None:
+        self._time_scale = self._number(scale)
+
+    def update(self, delta: float) -> None:
+        """Run one frame.
+
+        Args:
+            delta: Seconds since the frame before.
+        """
+        number = self._number
+        self._is_locked = True
+        scale = self._time_scale
+        scaled = number(delta) if scale == 1 else number(number(delta) * scale)
+        for entries in self._update_lists():
+            for entry in entries.walk():
+                if not entry.paused and not entry.is_marked:
+                    self._call_update(entry, scaled)
+        for element in self._elements.walk_elements():
+            self._current = element
+            self._is_current_salvaged = False
+            if not element.paused:
+                _run_timers(element, scaled)
+            if self._is_current_salvaged and not element.timers:
+                self._elements.remove_current(element)
+                del self._elements_by_target[id(element.target)]
+        for entries in self._update_lists():
+            for entry in [entry for entry in entries if entry.is_marked]:
+                self._remove_update(entry)
+        self._is_locked = False
+        self._current = None
+        self._perform_posted()
+
+    def _call_update(self, entry: UpdateEntry, scaled: float) -> None:
+        callback = entry.callback
+        if callback is None:
+            callback = getattr(entry.target, "update", None)
+            if callback is None:
+                if self.dialect.skips_missing_update:
+                    return
+                message = f"the target has no update method: {entry.target!r}"
+                raise TypeError(message)
+        callback(scaled)
+
+    def _perform_posted(self) -> None:
+        if not self.dialect.runs_posted_functions:
+            return
+        # Taken as a whole: what is posted meanwhile waits for the next frame.
+        for _ in range(len(self._posted)):
+            if self._posted:
+                function, args = self._posted.popleft()
+                function(*args)
+
+    # ---------------------------------------------------------------- timers
+
+    def schedule(  # noqa: PLR0913 - every one of them is a user's choice
+        self,
+        callback: Callback,
+        interval: float = 0.0,
+        *,
+        target: object = None,
+        repeat: int | None = None,
+        delay: float = 0.0,
+        paused: bool = False,
+    ) -> None:
+        """Schedule with all arguments.
+
+        Args:
+            callback: Called with seconds; see the dialect's overshoot.
+            interval: Seconds; 0 or less for every frame.
+            target: Whom the timer belongs to; the method's object, or the callback itself.
+            repeat: Calls after the first; ``None`` for no end.
+            delay: Seconds before the first call; 0 or less for none.
+            paused: Heeded only for the first timer of a target.
+        """
+        owner = default_target(callback) if target is None else target
+        self._schedule(callback, owner, interval, repeat, delay, paused)
+
+    def schedule_as_written(self, *arguments: object) -> None:
+        """Schedule with the arguments as a program of the original has them, by position.
+
+        Six are (callback, target, interval, repeat, delay, paused); what fewer mean is a
+        rule of the dialect. ``None`` in the place of repeat is forever.
+
+        Raises:
+            TypeError: A number of arguments that the original does not take, or no callback.
+        """
+        dialect = self.dialect
+        forms = {_ALL_ARGUMENTS, *dialect.short_forms}
+        if dialect.swaps_arguments:
+            # JavaScript leaves out what is not given.
+            forms.add(_THREE_ARGUMENTS)
+        if len(arguments) not in forms:
+            message = f"{dialect.title} has no schedule with {len(arguments)} arguments"
+            raise TypeError(message)
+        given: Any = arguments
+        callback, target, interval, *rest = given
+        if not callable(callback) and dialect.swaps_arguments:
+            callback, target = target, callback
+            if dialect.reports_swapped_arguments:
+                self._report(Diagnostic(Complaint.ARGUMENTS_SWAPPED, target))
+        repeat, delay, paused = None, 0.0, None
+        if len(arguments) == _ALL_ARGUMENTS:
+            repeat, delay, paused = rest
+        elif len(arguments) in dialect.short_forms:
+            paused = bool(rest and rest[0])
+        self._schedule(callback, target, interval, repeat, delay, paused)
+
+    def _schedule(  # noqa: PLR0913, PLR0917 - the original's six
+        self,
+        callback: Callback,
+        target: object,
+        interval: float,
+        repeat: int | None,
+        delay: float,
+        paused: bool | None,  # noqa: FBT001 - None is JavaScript's undefined
+    ) -> None:
+        checked_callable(callback)
+        if target is None:
+            message = "a timer needs a target"
+            raise ValueError(message)
+        element = self._elements_by_target.get(id(target))
+        if element is None:
+            element = TimerElement(target, paused=bool(paused), passed_paused=paused)
+            self._elements.append(element)
+            self._elements_by_target[id(target)] = element
+        elif element.passed_paused is not paused:
+            self._report(Diagnostic(Complaint.PAUSED_IGNORED, target))
+        key = callback_key(callback)
+        for timer in element.timers:
+            if timer.key == key and not self._is_exhausted(timer):
+                self._reschedule(timer, interval, repeat, delay)
+                return
+        timer = DialectTimer(self, element, callback, key)
+        timer.set_up(interval, repeat, delay)
+        element.timers.append(timer)
+        if self._current is element:
+            self._is_current_salvaged = False
+
+    def _reschedule(
+        self, timer: DialectTimer, interval: float, repeat: int | None, delay: float
+    ) -> None:
+        target = timer.element.target
+        old, new = timer.interval, self._number(interval)
+        self._report(Diagnostic(Complaint.RESCHEDULED, target, old, new))
+        if self.dialect.rescheduling is Rescheduling.STARTS_ANEW:
+            timer.set_up(interval, repeat, delay)
+        else:
+            timer.interval = new
+
+    def schedule_once(
+        self,
+        callback: Callback,
+        delay: float = 0.0,
+        *,
+        target: object = None,
+        paused: bool = False,
+    ) -> None:
+        """Schedule with interval 0 and repeat 0, as the originals' components do."""
+        self.schedule(callback, 0.0, target=target, repeat=0, delay=delay, paused=paused)
+
+    def unschedule(self, callback: Callback, target: object = None) -> bool:
+        """Remove the first timer with a callback; returns whether there was one."""
+        owner = default_target(callback) if target is None else target
+        element = self._elements_by_target.get(id(owner))
+        if element is None:
+            return False
+        key = callback_key(callback)
+        for timer in element.timers:
+            if timer.key == key:
+                self.remove_timer(timer)
+                return True
+        return False
+
+    def remove_timer(self, timer: DialectTimer) -> None:
+        """Take a timer out of its target's list, minding that the list is walked."""
+        element = timer.element
+        if timer not in element.timers:
+            return
+        index = element.timers.index(timer)
+        timer.is_aborted = True
+        del element.timers[index]
+        if element.timer_index >= index:
+            element.timer_index -= 1
+        if not element.timers:
+            self._emptied(element)
+
+    def _emptied(self, element: TimerElement) -> None:
+        if self._current is element:
+            self._is_current_salvaged = True
+        else:
+            self._elements.remove(element)
+            del self._elements_by_target[id(element.target)]
+
+    def is_scheduled(self, callback: Callback, target: object = None) -> bool:
+        """Return whether there is such a timer; updates do not count."""
+        owner = default_target(callback) if target is None else target
+        element = self._elements_by_target.get(id(owner))
+        if element is None:
+            return False
+        key = callback_key(callback)
+        return any(timer.key == key and not self._is_exhausted(timer) for timer in element.timers)
+
+    def _is_exhausted(self, timer: DialectTimer) -> bool:
+        return self.dialect.counts_before_the_call and timer.is_exhausted
+
+    # --------------------------------------------------------------- updates
+
+    def schedule_update(
+        self,
+        target: object,
+        priority: int = 0,
+        *,
+        paused: bool = False,
+        callback: Callback | None = None,
+    ) -> None:
+        """Call ``target.update``, or ``callback``, in every frame."""
+        dialect = self.dialect
+        entry = self._updates.get(id(target))
+        if entry is not None:
+            asked = entry
+            if dialect.compares_priority_of_first_entry:
+                asked = next(iter(entry.order))
+            if asked.priority == priority:
+                if dialect.same_priority_is_ignored:
+                    self._report(Diagnostic(Complaint.SAME_PRIORITY, target))
+                else:
+                    entry.is_marked = False
+                    entry.paused = paused
+                return
+            if dialect.priority_change is PriorityChange.REFUSED and self._is_locked:
+                self._report(Diagnostic(Complaint.PRIORITY_LOCKED, target))
+                entry.is_marked = False
+                entry.paused = paused
+                return
+            self.unschedule_update(target)
+        order = self._positive if priority > 0 else self._negative if priority else self._zero
+        entry = UpdateEntry(target, callback, priority, paused=paused, order=order)
+        order.insert(entry)
+        self._updates[id(target)] = entry
+
+    def unschedule_update(self, target: object) -> bool:
+        """Remove an update callback, or mark it inside a frame; returns whether there was one."""
+        entry = self._updates.get(id(target))
+        if entry is None:
+            return False
+        if self._is_locked:
+            entry.is_marked = True
+        if not self._is_locked or self.dialect.removes_updates_at_once:
+            self._remove_update(entry)
+        return True
+
+    def _remove_update(self, entry: UpdateEntry) -> None:
+        entry.order.remove(entry)
+        del self._updates[id(entry.target)]
+
+    def _update_lists(self) -> tuple[ArrayOrder[UpdateEntry] | LinkedOrder[UpdateEntry], ...]:
+        return (self._negative, self._zero, self._positive)
+
+    # ------------------------------------------------------------- everything
+
+    def unschedule_target(self, target: object) -> None:
+        """Remove all timers and the update of a target."""
+        element = self._elements_by_target.get(id(target))
+        if element is not None:
+            for timer in element.timers:
+                timer.is_aborted = True
+            # The cursor of a walk that is under way stays where it is.
+            element.timers.clear()
+            self._emptied(element)
+        self.unschedule_update(target)
+
+    def unschedule_all(self, min_priority: int | None = None) -> None:
+        """Remove all timers, their targets' updates, and updates from a priority on."""
+        elements = list(self._elements)
+        if self.dialect.lists is Lists.ARRAYS:
+            elements.reverse()
+        for element in elements:
+            self.unschedule_target(element.target)
+        for entry in list(self._updates_from(min_priority)):
+            self.unschedule_update(entry.target)
+
+    def pause_target(self, target: object) -> None:
+        """Pause what a target has at this moment; a target without anything is forgotten."""
+        self._set_paused(target, paused=True)
+
+    def resume_target(self, target: object) -> None:
+        """Resume what a target has, whoever paused it."""
+        self._set_paused(target, paused=False)
+
+    def _set_paused(self, target: object, *, paused: bool) -> None:
+        element = self._elements_by_target.get(id(target))
+        if element is not None:
+            element.paused = element.passed_paused = paused
+        entry = self._updates.get(id(target))
+        if entry is not None:
+            entry.paused = paused
+
+    def is_target_paused(self, target: object) -> bool:
+        """Return the flag of a target's timers, or else of its update."""
+        element = self._elements_by_target.get(id(target))
+        if element is not None:
+            return element.paused
+        entry = self._updates.get(id(target))
+        return entry is not None and entry.paused
+
+    def pause_all(self, min_priority: int | None = None) -> list[object]:
+        """Pause all timers, and updates from a priority on.
+
+        Returns:
+            Their targets, those that were paused before included. In the dialects with
+            arrays, one with timers and an update is in there twice.
+        """
+        found: list[object] = []
+        for element in self._elements:
+            element.paused = element.passed_paused = True
+            found.append(element.target)
+        for entry in self._updates_from(min_priority):
+            entry.paused = True
+            found.append(entry.target)
+        if self.dialect.pauses_as_set:
+            return list({id(target): target for target in found}.values())
+        return found
+
+    def resume(self, paused: Iterable[object]) -> None:
+        """Resume every one of these targets."""
+        for target in paused:
+            self.resume_target(target)
+
+    def _updates_from(self, min_priority: int | None) -> Iterator[UpdateEntry]:
+        least = self.dialect.priority_of_everything if min_priority is None else min_priority
+        if least < 0:
+            yield from [entry for entry in self._negative if entry.priority >= least]
+        if least <= 0:
+            yield from self._zero
+        yield from [entry for entry in self._positive if entry.priority >= least]
+
+    # ----------------------------------------------------------------- others
+
+    def post(self, function: Callable[..., object], *args: object) -> None:
+        """Have a function called at the end of the frame; from any thread.
+
+        Raises:
+            TypeError: The original has nothing like it.
+        """
+        if not self.dialect.runs_posted_functions:
+            message = f"{self.dialect.title} does not perform functions from other threads"
+            raise TypeError(message)
+        self._posted.append((function, args))
+
+    def clear_posted(self) -> None:
+        """Forget what was posted."""
+        self._posted.clear()
+
+    def pending(self) -> list[PendingCall]:
+        """Return everything scheduled, in the order in which a frame comes to it."""
+        updates = [
+            PendingCall(
+                entry.target,
+                "update" if entry.callback is None else label_of(entry.callback),
+                entry.priority,
+                0.0,
+                None,
+                None,
+                entry.paused,
+            )
+            for order in self._update_lists()
+            for entry in order
+            if not entry.is_marked
+        ]
+        return updates + [
+            PendingCall(
+                element.target,
+                label_of(timer.callback),
+                None,
+                timer.interval,
+                timer.remaining,
+                timer.calls_left,
+                element.paused,
+            )
+            for element in self._elements
+            for timer in element.timers
+        ]
+
+    def report_endless(self, timer: DialectTimer) -> None:
+        """Say that a timer's loop was cut off."""
+        self._report(Diagnostic(Complaint.ENDLESS, timer.element.target))
+
+    def _report(self, diagnostic: Diagnostic) -> None:
+        if self.on_diagnostic is not None:
+            self.on_diagnostic(diagnostic)
+            return
+        level = logging.ERROR if diagnostic.complaint is Complaint.ENDLESS else logging.DEBUG
+        title, text = self.dialect.title, diagnostic.complaint.value
+        logger.log(level, "%s: %s (%r)", title, text, diagnostic.target)
+
+
+def _run_timers(element: TimerElement, scaled: float) -> None:
+    """Let every timer of a target pass a frame; the list may change meanwhile."""
+    element.timer_index = 0
+    while element.timer_index < len(element.timers):
+        timer = element.timers[element.timer_index]
+        timer.is_aborted = False
+        timer.update(scaled)
+        element.timer_index += 1

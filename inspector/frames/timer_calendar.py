@@ -1,0 +1,246 @@
+"""The timers that wait for an instant of a scheduler's time, and the loop that calls them.
+
+A calendar: entries land in buckets of about 8 ms, unsorted; a bucket is sorted once,
+when time reaches it. So a frame costs what is due in it, however much is pending. What
+lands in a bucket that time has reached already goes to a small heap beside it. Entries
+due at the same instant are called in the order in which they were entered.
+
+Cancelled entries stay where they are until time reaches them or until they are the
+majority, and are then swept out.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from heapq import heapify, heappop, heappush
+from operator import attrgetter, length_hint
+from typing import TYPE_CHECKING, Protocol
+
+from inspector.clocks.failures import CALLBACK_ERRORS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from inspector.frames.scheduling import Callback
+
+#: Nanoseconds to bucket number: 2**23 ns, half a frame at 60 Hz.
+BUCKET_SHIFT = 23
+
+#: Sweeping is not worth it below this many cancelled entries.
+_FEW = 64
+
+#: So many are taken out at once; it limits what an interruption has to put back.
+_BATCH = 128
+
+_due_of = attrgetter("due_ns")
+
+
+class Owner(Protocol):
+    """What an entry belongs to."""
+
+    def fire(self, entry: Entry, now_ns: int) -> None:
+        """Call what is due, with everything that the plain case leaves out."""
+
+
+class Entry:
+    """One waiting call.
+
+    Attributes:
+        due_ns: Scheduler time at which it is due.
+        interval_ns: From one due instant to the next.
+        call: What is called, forever and every interval; ``None`` if it is not as plain
+            as that and its owner has to be asked, or if it was cancelled.
+        argument: What ``call`` is given.
+        owner: What it belongs to.
+        is_live: ``False`` once it was cancelled.
+    """
+
+    __slots__ = ("argument", "call", "due_ns", "interval_ns", "is_live", "owner")
+
+    def __init__(
+        self, owner: Owner, due_ns: int, interval_ns: int, call: Callback | None, argument: float
+    ) -> None:
+        """Hold what waits; :meth:`TimerCalendar.push` enters it."""
+        self.owner = owner
+        self.due_ns = due_ns
+        self.interval_ns = interval_ns
+        self.call = call
+        self.argument = argument
+        self.is_live = True
+
+
+class TimerCalendar:
+    """Entries by due time; see the module for how."""
+
+    __slots__ = (
+        "_active",
+        "_arrivals",
+        "_batch",
+        "_buckets",
+        "_cancelled",
+        "_iterator",
+        "_keys",
+        "_limit_ns",
+        "_near",
+        "_position",
+        "_run",
+        "_sweep_at",
+    )
+
+    def __init__(self) -> None:
+        """Begin empty, at time 0."""
+        # Number of the bucket that time is in; nothing in _buckets is earlier.
+        self._active = 0
+        # The active bucket sorted, and where those begin that still wait.
+        self._run: list[Entry] = []
+        self._position = 0
+        # Heap of what was entered at or before the active bucket: (due, arrival, entry).
+        self._near: list[tuple[int, int, Entry]] = []
+        self._arrivals = 0
+        self._buckets: dict[int, list[Entry]] = {}
+        self._keys: list[int] = []
+        # What the loop is walking through, up to which instant.
+        self._batch: list[Entry] = []
+        self._iterator: Iterator[Entry] = iter(self._batch)
+        self._limit_ns: int | None = None
+        self._cancelled = 0
+        self._sweep_at = _FEW
+
+    def push(self, entry: Entry) -> None:
+        """Enter a call by its ``due_ns``."""
+        due_ns = entry.due_ns
+        number = due_ns >> BUCKET_SHIFT
+        bucket = self._buckets.get(number)
+        if bucket is not None:
+            bucket.append(entry)
+        elif number > self._active:
+            self._buckets[number] = [entry]
+            heappush(self._keys, number)
+        else:
+            if self._limit_ns is not None and due_ns <= self._limit_ns:
+                self._interrupt()
+            self._arrivals += 1
+            heappush(self._near, (due_ns, self._arrivals, entry))
+
+    def cancel(self, entry: Entry) -> None:
+        """Do not call it; it must be entered, and not cancelled."""
+        entry.call = None
+        entry.is_live = False
+        self._cancelled += 1
+        if self._cancelled >= self._sweep_at:
+            self._sweep()
+
+    def run_due(
+        self, now_ns: int, report: Callable[[Owner, BaseException], None], *, is_long: bool
+    ) -> None:
+        """Call everything due up to an instant, in the order in which it is due.
+
+        Args:
+            now_ns: The instant.
+            report: Called with what raised; the others are called.
+            is_long: Whether somebody may have missed so much that its owner has to be
+                asked; nobody is called by the short way then.
+        """
+        buckets = self._buckets
+        self._limit_ns = now_ns
+        try:
+            while batch := self._take(now_ns):
+                self._batch = batch
+                self._iterator = iterator = iter(batch)
+                entry = batch[0]
+                while True:
+                    try:
+                        for entry in iterator:
+                            call = entry.call
+                            if call is None or is_long:
+                                if entry.is_live:
+                                    entry.owner.fire(entry, now_ns)
+                                else:
+                                    self._cancelled -= 1
+                                continue
+                            # Entered anew before the call, which may then cancel it.
+                            entry.due_ns = due_ns = entry.due_ns + entry.interval_ns
+                            bucket = buckets.get(due_ns >> BUCKET_SHIFT)
+                            if bucket is None:
+                                self.push(entry)
+                            else:
+                                bucket.append(entry)
+                            call(entry.argument)
+                    except CALLBACK_ERRORS as error:
+                        report(entry.owner, error)
+                    else:
+                        break
+        finally:
+            self._interrupt()
+            self._limit_ns = None
+
+    def _take(self, now_ns: int) -> list[Entry]:
+        """Remove and return what is to be called next, or nothing if nothing is due."""
+        near = self._near
+        last = now_ns >> BUCKET_SHIFT
+        while True:
+            run, position = self._run, self._position
+            end = len(run)
+            if position < end and run[position].due_ns <= now_ns:
+                limit_ns = now_ns
+                if near and near[0][0] <= now_ns:
+                    limit_ns = near[0][0]
+                    if limit_ns < run[position].due_ns:
+                        return [heappop(near)[2]]
+                stop = min(position + _BATCH, end)
+                if run[stop - 1].due_ns > limit_ns:
+                    stop = bisect_right(run, limit_ns, position, stop, key=_due_of)
+                self._position = stop
+                return run[position:stop]
+            if near and near[0][0] <= now_ns:
+                return [heappop(near)[2]]
+            if not self._keys or self._keys[0] > last:
+                self._active = max(self._active, last)
+                return []
+            self._activate()
+
+    def _activate(self) -> None:
+        """Make the earliest bucket the active one; the former is used up."""
+        number = heappop(self._keys)
+        run = self._buckets.pop(number)
+        run.sort(key=_due_of)
+        self._active = number
+        self._run = run
+        self._position = 0
+
+    def _interrupt(self) -> None:
+        """Have the loop stop and look again what is next: something came in before it."""
+        rest = length_hint(self._iterator)
+        if rest:
+            # A batch with a rest came from the run; a loop ends where its list ends.
+            del self._batch[-rest:]
+            self._position -= rest
+
+    def in_order(self) -> list[Entry]:
+        """Return what is not cancelled in the order in which it will be called."""
+        rest = length_hint(self._iterator)
+        entries = self._run[self._position - rest :]
+        for bucket in self._buckets.values():
+            entries += bucket
+        # Equal due times: those in near came later than those in the run.
+        entries += [entry for _, _, entry in sorted(self._near, key=lambda item: item[:2])]
+        return sorted((entry for entry in entries if entry.is_live), key=_due_of)
+
+    def stored(self) -> int:
+        """Return how many entries are held, cancelled ones included."""
+        waiting = sum(map(len, self._buckets.values()))
+        return waiting + len(self._run) - self._position + len(self._near)
+
+    def _sweep(self) -> None:
+        """Drop cancelled entries if they are the majority of what time has not reached."""
+        if 2 * self._cancelled >= self.stored():
+            for number, bucket in list(self._buckets.items()):
+                waiting = [entry for entry in bucket if entry.is_live]
+                self._cancelled -= len(bucket) - len(waiting)
+                # In place: the loop may be about to append to this very list.
+                bucket[:] = waiting
+                if not waiting:
+                    del self._buckets[number]
+            self._keys[:] = self._buckets
+            heapify(self._keys)
+        self._sweep_at = max(_FEW, self._cancelled + self.stored() // 2)
