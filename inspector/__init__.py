@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from inspector.clocks.system_source import SystemTimeSource
     from inspector.errors import InspectorError
     from inspector.frames import Director, start_loop
+    from inspector.frames.scheduler import Scheduler
+    from inspector.frames.state_machine import StateMachine
     from inspector.sessions.stage import Stage
     from inspector.trace import EventLog, Timeline
     from inspector.vocabulary import Phase
@@ -39,7 +41,9 @@ __all__ = [
     "ManualTimeSource",
     "MissedTicks",
     "Phase",
+    "Scheduler",
     "Stage",
+    "StateMachine",
     "SystemTimeSource",
     "TimeSource",
     "Timeline",
@@ -60,7 +64,9 @@ _HOMES = {
     "ManualTimeSource": "inspector.clocks",
     "MissedTicks": "inspector.clocks",
     "Phase": "inspector.vocabulary",
+    "Scheduler": "inspector.frames.scheduler",
     "Stage": "inspector.sessions.stage",
+    "StateMachine": "inspector.frames.state_machine",
     "SystemTimeSource": "inspector.clocks.system_source",
     "TimeSource": "inspector.clocks",
     "Timeline": "inspector.trace",

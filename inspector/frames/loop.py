@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from inspector.clocks.timer import MissedTicks, checked_callable, label_of
 from inspector.timebase import NS_PER_SECOND
@@ -12,8 +12,38 @@ from inspector.timebase import NS_PER_SECOND
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from inspector.clocks.clock import Clock
-    from inspector.clocks.timer import Timer
+    from inspector.clocks.tree import ClockTree
+
+
+class LoopClock(Protocol):
+    """What a loop asks of its clock; a :class:`~inspector.clocks.Clock` answers all of it."""
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+
+    @property
+    def tree(self) -> ClockTree:
+        """The tree whose instants :meth:`local_at` takes."""
+
+    @property
+    def time_ns(self) -> int:
+        """Its time."""
+
+    @property
+    def is_removed(self) -> bool:
+        """Whether it calls nobody any more."""
+
+    def local_at(self, session_ns: int) -> int:
+        """Return its time at an instant of the tree."""
+
+    def set_timeout_ns(
+        self, delay_ns: int, callback: Callable[..., object], *, name: str = ""
+    ) -> Any:  # noqa: ANN401 - each has handles of its own
+        """Call ``callback()`` later; returns a handle."""
+
+    def clear(self, timer: Any) -> bool:  # noqa: ANN401 - such a handle
+        """Cancel a call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,15 +57,25 @@ class LoopRules:
         stops_inside_tick: Whether :meth:`FixedRateLoop.stop` works inside the
             loop's own tick. It does not in open-flash, where the pending timeout has
             fired already and the next one is set when the tick returns.
+        bursts_in_one_call: With ``BURST``, whether late ticks run within the call that
+            finds them late, which reads the clock once. Their number is settled by that
+            reading, and time spent in them only counts at the next one; no tick is
+            reported as missed.
     """
 
     missed: MissedTicks = MissedTicks.BURST
     max_burst: int | None = None
     stops_inside_tick: bool = True
+    bursts_in_one_call: bool = False
 
 
 #: open-flash's ``startLoop`` as it is: what was missed shifts the whole schedule.
 OPEN_FLASH: Final = LoopRules(missed=MissedTicks.DELAY, stops_inside_tick=False)
+
+#: ``startLoop`` as the article about it proposes: what was missed is caught up at once.
+OPEN_FLASH_ARTICLE: Final = LoopRules(
+    missed=MissedTicks.BURST, stops_inside_tick=False, bursts_in_one_call=True
+)
 
 
 class FixedRateLoop:
@@ -56,7 +96,7 @@ class FixedRateLoop:
 
     def __init__(
         self,
-        clock: Clock,
+        clock: LoopClock,
         rate: Fraction,
         on_tick: Callable[[], object],
         rules: LoopRules,
@@ -73,7 +113,7 @@ class FixedRateLoop:
         self.on_reduced_precision: Callable[[], object] | None = None
         self._on_tick = on_tick
         self._name = name
-        self._timer: Timer | None = None
+        self._timer: Any = None
         self._start_ns = 0
         self._number = 0
         self._shift_ns = 0
@@ -101,16 +141,25 @@ class FixedRateLoop:
             self.clock.clear(self._timer)
             self._timer = None
 
+    @property
+    def _is_going_on(self) -> bool:
+        return self.is_running and not self.clock.is_removed
+
     def _tick(self) -> None:
         self._timer = None
+        try:
+            self._call()
+        finally:
+            if self._is_going_on:
+                self._set_next()
+
+    def _call(self) -> None:
         self._is_in_tick = True
         self.ticks += 1
         try:
             self._on_tick()
         finally:
             self._is_in_tick = False
-            if self.is_running and not self.clock.is_removed:
-                self._set_next()
 
     def _set_next(self) -> None:
         """Set the next tick from its number, after looking whether it is late."""
@@ -122,11 +171,32 @@ class FixedRateLoop:
         self._set_at_ns = now_ns
         due_ns = self._due_ns(self._number)
         late_ns = clock.local_at(clock.tree.reached_ns) - due_ns
+        if late_ns > 0 and self.rules.bursts_in_one_call:
+            self._catch_up(now_ns, late_ns)
+            return
         if late_ns > 0:
             due_ns += self._make_up(late_ns)
         else:
             self._burst = 0
         self._timer = clock.set_timeout_ns(due_ns - now_ns, self._tick, name=self._name)
+
+    def _catch_up(self, now_ns: int, late_ns: int) -> None:
+        """Run the late ticks here and now, then set the next one by the same reading."""
+        reached_ns = self._due_ns(self._number) + late_ns
+        limit = self.rules.max_burst
+        count = 0
+        try:
+            while self._is_going_on and self._due_ns(self._number) < reached_ns:
+                if count == limit:
+                    self._skip(reached_ns - self._due_ns(self._number))
+                    return
+                count += 1
+                self._number += 1
+                self._call()
+        finally:
+            if self._is_going_on:
+                delay_ns = self._due_ns(self._number) - now_ns
+                self._timer = self.clock.set_timeout_ns(delay_ns, self._tick, name=self._name)
 
     def _due_ns(self, number: int) -> int:
         rate = self.rate
@@ -165,7 +235,7 @@ class FixedRateLoop:
 
 
 def start_loop(  # noqa: PLR0913 - every one of them is a user's choice
-    clock: Clock,
+    clock: LoopClock,
     rate: float | Fraction,
     on_tick: Callable[[], object],
     *,
@@ -195,7 +265,7 @@ def start_loop(  # noqa: PLR0913 - every one of them is a user's choice
 
 
 def start_loop_by(
-    clock: Clock,
+    clock: LoopClock,
     rate: float | Fraction,
     on_tick: Callable[[], object],
     rules: LoopRules,

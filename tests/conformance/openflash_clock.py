@@ -2,25 +2,51 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from inspector.clocks import Clock, ClockTree, Timer
-from inspector.frames.loop import OPEN_FLASH, FixedRateLoop, start_loop_by
+from inspector.frames.loop import (
+    OPEN_FLASH,
+    OPEN_FLASH_ARTICLE,
+    FixedRateLoop,
+    LoopRules,
+    start_loop_by,
+)
+from inspector.frames.open_flash import OpenFlashClock, OpenFlashTimeout
 from inspector.timebase import NS_PER_MS
 from tests.conformance.replay import Event, GoldenLine, Hooks
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 _ROOT = -1
+
+AnyClock = Clock | OpenFlashClock
 
 
 class OpenFlashReplay:
     """One sequence of operations on a tree of clocks; times are milliseconds."""
 
-    def __init__(self, line: GoldenLine) -> None:
-        """Begin with the root clock alone."""
+    def __init__(
+        self,
+        line: GoldenLine,
+        add_clock: Callable[[AnyClock, int | None], AnyClock],
+        rules: LoopRules,
+    ) -> None:
+        """Begin with the root clock alone.
+
+        Args:
+            line: What to replay.
+            add_clock: Makes a clock under another, with an epoch in milliseconds.
+            rules: Those of the loops.
+        """
         self.events: list[Event] = []
         self._tree = ClockTree()
-        self._clocks: dict[int, Clock] = {_ROOT: self._tree.root}
-        self._handles: dict[int, Timer] = {}
+        self._new_clock = add_clock
+        self._rules = rules
+        self._clocks: dict[int, AnyClock] = {_ROOT: self._tree.root}
+        self._handles: dict[int, Timer | OpenFlashTimeout] = {}
         self._loops: dict[int, FixedRateLoop] = {}
         self._hooks = Hooks(line, self.perform)
 
@@ -48,7 +74,7 @@ class OpenFlashReplay:
             case _:
                 raise AssertionError(operation)
 
-    def _on_clock(self, name: str, clock: Clock, args: list[Any]) -> None:
+    def _on_clock(self, name: str, clock: AnyClock, args: list[Any]) -> None:
         match name:
             case "set":
                 _, handle, timeout = args
@@ -84,31 +110,56 @@ class OpenFlashReplay:
 
     def _add_clock(self, number: int, parent: int, epoch: int | None) -> None:
         if number not in self._clocks and parent in self._clocks:
-            seconds = None if epoch is None else epoch / 1000
-            self._clocks[number] = self._clocks[parent].child(str(number), epoch=seconds)
+            self._clocks[number] = self._new_clock(self._clocks[parent], epoch)
 
     def _clear(self, number: int, handle: int) -> None:
         if number in self._clocks and handle in self._handles:
-            self._clocks[number].clear(self._handles[handle])
+            # Any clock is to be asked about any handle, as in the recordings.
+            clear: Callable[[Any], bool] = self._clocks[number].clear
+            clear(self._handles[handle])
 
-    def _fired(self, clock: Clock, handle: int) -> None:
+    def _fired(self, clock: AnyClock, handle: int) -> None:
         self.events.append(["C", handle, _ms(self._tree.now_ns), _ms(clock.time_ns)])
         self._hooks.called(f"H{handle}")
 
-    def _start_loop(self, clock: Clock, number: int, rate: int) -> None:
+    def _start_loop(self, clock: AnyClock, number: int, rate: int) -> None:
         def tick() -> None:
             self.events.append(["L", number, _ms(self._tree.now_ns), _ms(clock.time_ns)])
             self._hooks.called(f"L{number}")
 
-        loop = start_loop_by(clock, rate, tick, OPEN_FLASH)
+        loop = start_loop_by(clock, rate, tick, self._rules)
         loop.on_missed = lambda late_ns: self.events.append(["D", "missed", _ms(late_ns)])
         loop.on_reduced_precision = lambda: self.events.append(["D", "reduced"])
         self._loops[number] = loop
 
 
+def _ours(parent: AnyClock, epoch: int | None) -> Clock:
+    assert isinstance(parent, Clock)
+    return parent.child("clock", epoch=None if epoch is None else epoch / 1000)
+
+
+def _original(parent: AnyClock, epoch: int | None, *, is_corrected: bool = False) -> OpenFlashClock:
+    epoch_ns = None if epoch is None else epoch * NS_PER_MS
+    return OpenFlashClock(parent, epoch_ns, is_corrected=is_corrected)
+
+
+def replay_upstream(line: GoldenLine) -> list[Event]:
+    """Replay a line as the original is: the clock with its fault."""
+    return _replay(OpenFlashReplay(line, _original, OPEN_FLASH), line)
+
+
 def replay_fixed(line: GoldenLine) -> list[Event]:
-    """Replay a line; compare with the variant whose clock was corrected."""
-    replay = OpenFlashReplay(line)
+    """Replay a line on our clock; compare with the variant whose clock was corrected."""
+    return _replay(OpenFlashReplay(line, _ours, OPEN_FLASH), line)
+
+
+def replay_article(line: GoldenLine) -> list[Event]:
+    """Replay a line with both of the article's changes: the clock's and the loop's."""
+    corrected = partial(_original, is_corrected=True)
+    return _replay(OpenFlashReplay(line, corrected, OPEN_FLASH_ARTICLE), line)
+
+
+def _replay(replay: OpenFlashReplay, line: GoldenLine) -> list[Event]:
     for operation in line.data["ops"]:
         replay.perform(operation)
     return replay.finish()

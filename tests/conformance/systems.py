@@ -4,12 +4,31 @@ from __future__ import annotations
 
 from typing import Final
 
+from inspector.frames.dialects import COCOS2DX_3_4, COCOS2DX_3_15, CREATOR_2_4, CREATOR_3_8
+from tests.conformance.egret import replay_egret
 from tests.conformance.fsm import replay_fsm
-from tests.conformance.openflash_clock import replay_fixed
+from tests.conformance.lifecycle import replay_lifecycle
+from tests.conformance.openflash_clock import replay_article, replay_fixed, replay_upstream
+from tests.conformance.pacer import replay_pacer
 from tests.conformance.replay import System
+from tests.conformance.schedulers import (
+    COCOS2DX_3_4_CODES,
+    COCOS2DX_3_15_CODES,
+    CREATOR_CODES,
+    replay_as,
+)
 
 #: Where we differ on purpose stands in the last field: line id to reason.
 SYSTEMS: Final = (
+    System("openflash_clock", "upstream", replay_upstream, {}),
     System("openflash_clock", "fixed", replay_fixed, {}),
+    System("openflash_clock", "article", replay_article, {}),
+    System("cocos2_lifecycle", None, replay_lifecycle, {}),
     System("fsm", None, replay_fsm, {}),
+    System("cocos3_pacer", None, replay_pacer, {}),
+    System("egret_timer", None, replay_egret, {}),
+    System("cocos2_scheduler", None, replay_as(CREATOR_2_4, CREATOR_CODES), {}),
+    System("cocos3_scheduler", None, replay_as(CREATOR_3_8, CREATOR_CODES), {}),
+    System("cocos2dx_v34_scheduler", None, replay_as(COCOS2DX_3_4, COCOS2DX_3_4_CODES), {}),
+    System("cocos2dx_v315_scheduler", None, replay_as(COCOS2DX_3_15, COCOS2DX_3_15_CODES), {}),
 )

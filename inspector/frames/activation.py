@@ -1,0 +1,162 @@
+"""Cocos Creator 2.4's node activator: a branch becomes active or inactive."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from operator import methodcaller
+from typing import TYPE_CHECKING, TypeVar
+
+from inspector.frames.component_lists import OneShotCalls
+from inspector.frames.components import defines
+from inspector.frames.destruction import LifeComplaint
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from inspector.frames.component_phases import ComponentPhases, Report
+    from inspector.frames.components import Component
+    from inspector.frames.nodes import Node
+
+ItemT = TypeVar("ItemT")
+
+
+@dataclass(frozen=True, slots=True)
+class _Activation:
+    """What one activation of a branch will call: all ``on_load``, then all ``on_enable``."""
+
+    loads: OneShotCalls = field(default_factory=OneShotCalls)
+    enables: OneShotCalls = field(default_factory=OneShotCalls)
+
+
+class Activator:
+    """Activates and deactivates branches, also while it is doing just that."""
+
+    def __init__(
+        self,
+        phases: ComponentPhases,
+        report: Report,
+        complain: Callable[[LifeComplaint, object], None],
+    ) -> None:
+        """Begin with nothing under way.
+
+        Args:
+            phases: Where components are enabled and disabled.
+            report: Takes exceptions of ``on_load`` inside an activation. Those of the
+                other methods go through to whoever activates.
+            complain: Takes what the original would log.
+        """
+        self._phases = phases
+        self._report = report
+        self._complain = complain
+        self._running: list[_Activation] = []
+
+    def clear(self) -> None:
+        """Forget the activations that are under way."""
+        self._running = []
+
+    def activate(self, node: Node) -> None:
+        """Activate a branch: collect, call every ``on_load``, then every ``on_enable``.
+
+        Quirk: an exception of an ``on_enable`` leaves the activation among those under way.
+        """
+        activation = _Activation()
+        self._running.append(activation)
+        self._collect(node, activation)
+        activation.loads.call_all(_load, self._load_failed)
+        activation.enables.call_all(self._enable_in_turn)
+        self._running.pop()
+
+    def deactivate(self, node: Node) -> None:
+        """Deactivate a branch, and cancel what running activations have not called yet.
+
+        Quirk: all of them drop whoever is inactive or merely disabled.
+        """
+        self._deactivate(node)
+        for activation in self._running:
+            activation.loads.cancel_inactive(_load_again)
+            activation.enables.cancel_inactive()
+
+    def activate_component(
+        self, component: Component, activation: _Activation | None = None
+    ) -> None:
+        """Load and enable a component; now, or in its turn within an activation."""
+        life = component.life
+        if not component.is_valid(strict=True):
+            return
+        if not life.is_load_begun:
+            life.is_load_begun = True
+            if not defines(component, "on_load"):
+                life.is_loaded = True
+            elif activation is not None:
+                activation.loads.add(component)
+            else:
+                _load(component)
+        if component.enabled_in_hierarchy:
+            self._phases.enable(component, None if activation is None else activation.enables)
+
+    def end_component(self, component: Component) -> None:
+        """Call what a component's destruction calls."""
+        self._phases.disable(component)
+        if component.life.is_loaded and defines(component, "on_destroy"):
+            methodcaller("on_destroy")(component)
+
+    def _collect(self, node: Node, activation: _Activation) -> None:
+        if node.is_deactivating:
+            self._complain(LifeComplaint.REACTIVATED, node)
+            return
+        node.active_in_hierarchy = True
+        for component in node.components:
+            self.activate_component(component, activation)
+        for child in node.children:
+            if child.active:
+                self._collect(child, activation)
+
+    def _deactivate(self, node: Node) -> None:
+        node.is_deactivating = True
+        node.active_in_hierarchy = False
+        for component in self._those_now(node.components, node):
+            if component.enabled:
+                self._phases.disable(component)
+                if node.active_in_hierarchy:
+                    # Activated again, after a deactivation within this one had ended.
+                    node.is_deactivating = False
+                    return
+        for child in self._those_now(node.children, node):
+            if child.active_in_hierarchy:
+                self._deactivate(child)
+                if node.active_in_hierarchy:
+                    node.is_deactivating = False
+                    return
+        node.is_deactivating = False
+
+    def _those_now(self, items: list[ItemT], node: Node) -> Iterator[ItemT]:
+        """Go through as many as there are now; what is added meanwhile is not for us.
+
+        When they become fewer, the original crashes at the end; here the walk just ends.
+        """
+        for index in range(len(items)):
+            if index >= len(items):
+                self._complain(LifeComplaint.CHILDREN_CHANGED, node)
+                return
+            yield items[index]
+
+    def _enable_in_turn(self, component: Component) -> None:
+        if component.enabled:
+            self._phases.call_on_enable(component)
+
+    def _load_failed(
+        self, component: Component, error: BaseException, standing: Component | None
+    ) -> None:
+        self._report(component, "on_load", error)
+        # Nobody leaves the list at or before the cursor, so it is the component itself.
+        assert standing is component
+        component.life.is_loaded = True
+
+
+def _load(component: Component) -> None:
+    methodcaller("on_load")(component)
+    component.life.is_loaded = True
+
+
+def _load_again(component: Component) -> None:
+    component.life.is_load_begun = False

@@ -1,0 +1,169 @@
+"""Cocos Creator 2.4's component scheduler: who is started and updated in a frame, and when."""
+
+from __future__ import annotations
+
+from operator import methodcaller
+from typing import TYPE_CHECKING
+
+from inspector.frames.component_lists import OneShotCalls, StandingCalls
+from inspector.frames.components import defines
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from inspector.frames.component_lists import OnError
+    from inspector.frames.components import Component
+    from inspector.frames.dialect_scheduler import DialectScheduler
+
+    #: Told about an exception that was kept from going further: whose, in which method.
+    Report = Callable[[Component, str, BaseException], None]
+
+
+class ComponentPhases:
+    """The lists of components that a frame goes through, and who may join them when.
+
+    Attributes:
+        starts: Who is to be started.
+        updates: Who is updated.
+        late_updates: Who is updated late.
+    """
+
+    def __init__(self, scheduler: DialectScheduler, report: Report) -> None:
+        """Begin with nobody.
+
+        Args:
+            scheduler: Where the components' timers are.
+            report: Takes the exceptions of ``start``, ``update`` and ``late_update``.
+        """
+        self.starts = OneShotCalls()
+        self.updates = StandingCalls()
+        self.late_updates = StandingCalls()
+        self._scheduler = scheduler
+        self._report = report
+        self._deferred: list[Component] = []
+        self._is_in_frame = False
+
+    def clear(self) -> None:
+        """Forget everybody."""
+        self.starts = OneShotCalls()
+        self.updates = StandingCalls()
+        self.late_updates = StandingCalls()
+        self._deferred = []
+        self._is_in_frame = False
+
+    # --------------------------------------------------------------- enabling
+
+    def enable(self, component: Component, enables: OneShotCalls | None = None) -> None:
+        """Let a component run, unless it does.
+
+        Args:
+            component: Enabled, on an active node.
+            enables: The activation whose turn to call ``on_enable`` it awaits; ``None`` to
+                call it now.
+        """
+        if component.life.is_on:
+            return
+        if not defines(component, "on_enable"):
+            self.turn_on(component)
+        elif enables is not None:
+            enables.add(component)
+        else:
+            self.call_on_enable(component)
+
+    def call_on_enable(self, component: Component) -> None:
+        """Call ``on_enable``; the component runs if its node is still active after that.
+
+        Quirk: its ``enabled`` is not looked at again.
+        """
+        methodcaller("on_enable")(component)
+        node = component.life.node
+        if node is not None and node.active_in_hierarchy:
+            self.turn_on(component)
+
+    def turn_on(self, component: Component) -> None:
+        """Put a component into the lists, or put it off to the next round of starts."""
+        self._scheduler.resume_target(component)
+        component.life.is_on = True
+        if self._is_in_frame:
+            self._deferred.append(component)
+        else:
+            self._join(component)
+
+    def disable(self, component: Component) -> None:
+        """Let a component run no more, if it does."""
+        if not component.life.is_on:
+            return
+        if defines(component, "on_disable"):
+            methodcaller("on_disable")(component)
+        self._scheduler.pause_target(component)
+        component.life.is_on = False
+        for index, deferred in enumerate(self._deferred):
+            if deferred is component:
+                last = self._deferred.pop()
+                if last is not component:
+                    self._deferred[index] = last
+                return
+        if defines(component, "start") and not component.life.is_started:
+            self.starts.remove(component)
+        if defines(component, "update"):
+            self.updates.remove(component)
+        if defines(component, "late_update"):
+            self.late_updates.remove(component)
+
+    def _join(self, component: Component) -> None:
+        if defines(component, "start") and not component.life.is_started:
+            self.starts.add(component)
+        if defines(component, "update"):
+            self.updates.add(component)
+        if defines(component, "late_update"):
+            self.late_updates.add(component)
+
+    # ----------------------------------------------------------------- phases
+
+    def start_phase(self) -> None:
+        """Start who waits for it, then those who became enabled by these starts."""
+        self._is_in_frame = True
+        self._start_all()
+        self._start_deferred()
+
+    def update_phase(self, delta: float) -> None:
+        """Call every ``update``."""
+        self.updates.call_all(methodcaller("update", delta), self._reporting("update"))
+
+    def late_update_phase(self, delta: float) -> None:
+        """Call every ``late_update``, then start who became enabled since the start phase."""
+        call = methodcaller("late_update", delta)
+        self.late_updates.call_all(call, self._reporting("late_update"))
+        self._is_in_frame = False
+        self._start_deferred()
+
+    def _start_deferred(self) -> None:
+        if self._deferred:
+            deferred, self._deferred = self._deferred, []
+            for component in deferred:
+                self._join(component)
+            self._start_all()
+
+    def _start_all(self) -> None:
+        self.starts.call_all(_start, self._start_failed)
+
+    def _start_failed(
+        self, component: Component, error: BaseException, standing: Component | None
+    ) -> None:
+        self._report(component, "start", error)
+        # Quirk: it is whoever stands at the cursor that counts as started. That is somebody
+        # else if the component disabled itself before it raised; where nobody stands, the
+        # original crashes.
+        if standing is not None:
+            standing.life.is_started = True
+
+    def _reporting(self, method: str) -> OnError:
+        def report(component: Component, error: BaseException, _: Component | None) -> None:
+            self._report(component, method, error)
+
+        return report
+
+
+def _start(component: Component) -> None:
+    methodcaller("start")(component)
+    component.life.is_started = True

@@ -1,0 +1,281 @@
+"""Cocos Creator 2.4's director: the main loop around components, timers and destruction."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Final
+
+from inspector.clocks.timer import checked_callable
+from inspector.frames.activation import Activator
+from inspector.frames.component_phases import ComponentPhases
+from inspector.frames.destruction import DestructionQueue, LifeComplaint, LifeDiagnostic
+from inspector.frames.dialect_scheduler import Diagnostic, DialectScheduler
+from inspector.frames.dialects import CREATOR_2_4
+from inspector.frames.nodes import Node, Scene
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from inspector.frames.components import Component
+
+logger = logging.getLogger(__name__)
+
+#: In a debug build, a delta above this many seconds ...
+_DEBUG_LONGEST_DELTA: Final = 1.0
+#: ... is replaced by this one.
+_DEBUG_DELTA: Final = 1 / 60
+
+
+class DirectorEvent(Enum):
+    """When listeners can be called: around the phases with the delta, else with the scene."""
+
+    BEFORE_UPDATE = "before update"
+    AFTER_UPDATE = "after update"
+    BEFORE_DRAW = "before draw"
+    AFTER_DRAW = "after draw"
+    BEFORE_SCENE_LAUNCH = "before scene launch"
+    AFTER_SCENE_LAUNCH = "after scene launch"
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentFailure:
+    """An exception that was reported and kept from going further.
+
+    Attributes:
+        component: Whose.
+        method: In which method of its life.
+        error: What it raised.
+    """
+
+    component: Component
+    method: str
+    error: BaseException
+
+
+@dataclass(slots=True)
+class _Listener:
+    call: Callable[[Any], object]
+    is_once: bool
+    is_active: bool = True
+
+
+class CreatorDirector:
+    """Runs frames over a scene, with the original's order and its delta.
+
+    One frame: before update, start, update, timers, late update, the starts of those who
+    became enabled meanwhile, after update, destruction; then, also while paused, before
+    draw, draw, after draw.
+
+    Exceptions of timers, listeners and of ``on_enable``, ``on_disable`` and ``on_destroy``
+    leave :meth:`main_loop`, as in the original.
+
+    Attributes:
+        scene: The scene that runs; an empty one at first.
+        scheduler: The components' timers; its time scale does not concern ``update``.
+        phases: Who is started and updated, in order.
+        activator: What activates and deactivates nodes.
+        destruction: What waits for being destroyed.
+        delta: Seconds between this frame and the one before.
+        total_frames: How many frames have ended, paused ones included.
+        is_paused: Frames only draw: no events around updates, no components, no timers,
+            and nothing is destroyed.
+        is_debug: Behave as a debug build: a delta above 1 s becomes 1/60 s.
+        is_ended: Nothing runs until another scene does.
+        on_draw: Called with the delta where the original renders.
+        on_failure: Called with every :class:`ComponentFailure`; logged if ``None``.
+        on_diagnostic: Called with what the original logs; logged if ``None``.
+    """
+
+    def __init__(
+        self,
+        now_ms: Callable[[], float],
+        *,
+        is_debug: bool = False,
+        first_component_number: int = 100,
+    ) -> None:
+        """Begin now, with an empty scene.
+
+        Args:
+            now_ms: Milliseconds since whenever, for deltas.
+            is_debug: Behave as a debug build.
+            first_component_number: In the id of the first component; the original begins
+                at a random number below 999.
+        """
+        self._now_ms = now_ms
+        self.is_debug = is_debug
+        self.on_draw: Callable[[float], object] | None = None
+        self.on_failure: Callable[[ComponentFailure], object] | None = None
+        self.on_diagnostic: Callable[[LifeDiagnostic | Diagnostic], object] | None = None
+        self.scheduler = DialectScheduler(CREATOR_2_4, self._diagnosed)
+        self.phases = ComponentPhases(self.scheduler, self._failed)
+        self.activator = Activator(self.phases, self._failed, self.complain)
+        self.destruction = DestructionQueue(self.complain)
+        self.delta = 0.0
+        self.total_frames = 0
+        self.is_paused = False
+        self.is_ended = False
+        self._is_end_wanted = False
+        self._last_ms = now_ms()
+        self._next_component = first_component_number
+        self._listeners: dict[DirectorEvent, list[_Listener]] = {e: [] for e in DirectorEvent}
+        self.scene: Scene | None = Scene(self, "scene")
+        self.activator.activate(self.scene)
+
+    def __repr__(self) -> str:
+        """Show the scene and the frame count."""
+        state = ", ended" if self.is_ended else ", paused" if self.is_paused else ""
+        return f"<CreatorDirector of {self.scene!r}, {self.total_frames} frames{state}>"
+
+    def node(self, name: str = "", parent: Node | None = None, *, active: bool = True) -> Node:
+        """Make a node under another, or under the scene."""
+        return Node(self, name, parent=self.scene if parent is None else parent, active=active)
+
+    # ------------------------------------------------------------------ frames
+
+    def main_loop(self, now_ms: float | None = None) -> None:
+        """Run one frame.
+
+        Args:
+            now_ms: When; the director's clock is read if it is left out or 0.
+        """
+        if self._is_end_wanted:
+            self._purge()
+        if self.is_ended:
+            return
+        self._take_delta(now_ms)
+        delta = self.delta
+        if not self.is_paused:
+            self._emit(DirectorEvent.BEFORE_UPDATE, delta)
+            self.phases.start_phase()
+            self.phases.update_phase(delta)
+            self.scheduler.update(delta)
+            self.phases.late_update_phase(delta)
+            self._emit(DirectorEvent.AFTER_UPDATE, delta)
+            self.destruction.flush()
+        self._emit(DirectorEvent.BEFORE_DRAW, delta)
+        if self.on_draw is not None:
+            self.on_draw(delta)
+        self._emit(DirectorEvent.AFTER_DRAW, delta)
+        self.total_frames += 1
+
+    def _take_delta(self, now_ms: float | None) -> None:
+        # A clock that went back gives 0 and is the base of the next delta all the same.
+        now = now_ms or self._now_ms()
+        self.delta = (now - self._last_ms) / 1000 if now > self._last_ms else 0.0
+        if self.is_debug and self.delta > _DEBUG_LONGEST_DELTA:
+            self.delta = _DEBUG_DELTA
+        self._last_ms = now
+
+    def reset_delta(self) -> None:
+        """Count the next delta from now; the original does so when it is shown again."""
+        self._last_ms = self._now_ms()
+        self.delta = 0.0
+
+    def pause(self) -> None:
+        """Only draw from the next frame on; the present one finishes."""
+        self.is_paused = True
+
+    def resume(self) -> None:
+        """Go on; no time is lost and none caught up."""
+        if self.is_paused:
+            self.reset_delta()
+            self.is_paused = False
+
+    # ---------------------------------------------------------------- listeners
+
+    def on(self, event: DirectorEvent, callback: Callable[[Any], object]) -> None:
+        """Call ``callback`` with the delta, or the scene, each time; in the order of adding."""
+        self._listeners[event].append(_Listener(_checked(callback), is_once=False))
+
+    def once(self, event: DirectorEvent, callback: Callable[[Any], object]) -> None:
+        """Call ``callback`` the next time only."""
+        self._listeners[event].append(_Listener(_checked(callback), is_once=True))
+
+    def off(self, event: DirectorEvent, callback: Callable[[Any], object]) -> bool:
+        """Stop calling a callback, at once; returns whether there was one."""
+        for listener in self._listeners[event]:
+            if listener.call == callback:
+                self._remove(event, listener)
+                return True
+        return False
+
+    def _remove(self, event: DirectorEvent, listener: _Listener) -> None:
+        listener.is_active = False
+        self._listeners[event] = [other for other in self._listeners[event] if other.is_active]
+
+    def _emit(self, event: DirectorEvent, argument: float | Scene) -> None:
+        for listener in list(self._listeners[event]):
+            if listener.is_active:
+                if listener.is_once:
+                    self._remove(event, listener)
+                listener.call(argument)
+
+    # ------------------------------------------------------------------- scenes
+
+    def run_scene(self, scene: Scene) -> None:
+        """Run another scene, after the draw of the present or next frame."""
+        self.once(DirectorEvent.AFTER_DRAW, lambda _: self.run_scene_immediate(scene))
+
+    def run_scene_immediate(self, scene: Scene) -> None:
+        """Run another scene now; the old one is destroyed first, with all that is marked."""
+        old = self.scene
+        if old is not None and old.is_valid():
+            old.destroy()
+        self.scene = None
+        self.destruction.flush()
+        self._emit(DirectorEvent.BEFORE_SCENE_LAUNCH, scene)
+        self.scene = scene
+        self.activator.activate(scene)
+        if self.is_ended:
+            self.is_ended = False
+            self.reset_delta()
+        self._emit(DirectorEvent.AFTER_SCENE_LAUNCH, scene)
+
+    def end(self) -> None:
+        """Stop: the next frame drops everything scheduled and the scene, and nothing else."""
+        self._is_end_wanted = True
+
+    def _purge(self) -> None:
+        self._is_end_wanted = False
+        self.is_ended = True
+        self.scheduler.unschedule_all()
+        self.phases.clear()
+        self.activator.clear()
+        if self.scene is not None and self.scene.is_valid():
+            self.scene.destroy()
+        self.scene = None
+
+    # ------------------------------------------------------------ for the parts
+
+    def next_component_id(self) -> str:
+        """Return an id for a new component."""
+        number = self._next_component
+        self._next_component += 1
+        return f"Comp.{number}"
+
+    def complain(self, complaint: LifeComplaint, subject: object) -> None:
+        """Take what the original would log."""
+        if self.on_diagnostic is not None:
+            self.on_diagnostic(LifeDiagnostic(complaint, subject))
+        else:
+            logger.warning("%s (%r)", complaint.text, subject)
+
+    def _diagnosed(self, diagnostic: Diagnostic) -> None:
+        if self.on_diagnostic is not None:
+            self.on_diagnostic(diagnostic)
+        else:
+            logger.debug("%s (%r)", diagnostic.complaint.value, diagnostic.target)
+
+    def _failed(self, component: Component, method: str, error: BaseException) -> None:
+        if self.on_failure is not None:
+            self.on_failure(ComponentFailure(component, method, error))
+        else:
+            logger.error("%r raised in %s", component, method, exc_info=error)
+
+
+def _checked(callback: Callable[[Any], object]) -> Callable[[Any], object]:
+    """Return the callback if it can be called."""
+    checked_callable(callback)
+    return callback

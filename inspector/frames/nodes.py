@@ -1,0 +1,236 @@
+"""The tree of nodes that components live on, in the manner of Cocos Creator 2.4."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+from inspector.frames.destruction import Life, LifeComplaint
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from inspector.frames.components import Component
+    from inspector.frames.creator_director import CreatorDirector
+
+ComponentT = TypeVar("ComponentT", bound="Component")
+
+
+class Node:
+    """What has components and children; its components run while it is active.
+
+    Attributes:
+        director: Who runs its frames.
+        name: What people call it.
+        components: In the order in which they were added; to be read only.
+        children: In the order in which they came; to be read only.
+        life: How far from its end it is.
+        active_in_hierarchy: Whether it and all nodes above are active, up to a scene
+            that runs; kept by the engine.
+        is_deactivating: Inside its own deactivation; kept by the engine.
+        is_ending: Inside its real destruction, or past it.
+    """
+
+    def __init__(
+        self,
+        director: CreatorDirector,
+        name: str = "",
+        *,
+        parent: Node | None = None,
+        active: bool = True,
+    ) -> None:
+        """Make a node and hang it under another.
+
+        Args:
+            director: Who will run its frames.
+            name: What people call it.
+            parent: Where it hangs; ``None`` for nowhere yet.
+            active: Its own flag.
+        """
+        self.director = director
+        self.name = name
+        self.components: list[Component] = []
+        self.children: list[Node] = []
+        self.life = Life()
+        self.active_in_hierarchy = False
+        self.is_deactivating = False
+        self.is_ending = False
+        self._parent: Node | None = None
+        self._active = active
+        if parent is not None:
+            self.parent = parent
+
+    def __repr__(self) -> str:
+        """Show name and state."""
+        state = "active" if self.active_in_hierarchy else "inactive"
+        if self.life.is_marked or self.life.is_destroyed:
+            state = "destroyed" if self.life.is_destroyed else "will be destroyed"
+        return f"<{type(self).__name__} {self.name!r}, {state}>"
+
+    def is_valid(self, *, strict: bool = False) -> bool:
+        """Return whether it is not destroyed, or with ``strict`` not even marked for it.
+
+        Quirk: children of a marked node are not marked themselves.
+        """
+        life = self.life
+        return not (life.is_destroyed or (strict and life.is_marked))
+
+    def walk(self) -> Iterator[Node]:
+        """Go through the branch: the node, then what is below, depth first."""
+        yield self
+        for child in list(self.children):
+            yield from child.walk()
+
+    # ------------------------------------------------------- activity and place
+
+    @property
+    def active(self) -> bool:
+        """Its own flag; setting it activates or deactivates the branch before it returns.
+
+        Quirk: set inside its own deactivation it is refused; the flag stays on while the
+        node is inactive.
+        """
+        return self._active
+
+    @active.setter
+    def active(self, active: bool) -> None:
+        if self._active == active:
+            return
+        self._active = active
+        parent = self._parent
+        if parent is not None and parent.active_in_hierarchy:
+            self._set_active_in_hierarchy(active=active)
+
+    @property
+    def parent(self) -> Node | None:
+        """Where it hangs; setting it activates or deactivates the branch as needed.
+
+        Moving between two active parents calls nothing.
+
+        Raises:
+            ValueError: The new parent is the node itself or below it.
+            RuntimeError: The new parent was destroyed.
+        """
+        return self._parent
+
+    @parent.setter
+    def parent(self, parent: Node | None) -> None:
+        old = self._parent
+        if parent is old:
+            return
+        self._check_parent(parent)
+        for affected in (old, parent):
+            if affected is not None and affected.is_deactivating and self.director.is_debug:
+                self.director.complain(LifeComplaint.PARENT_DEACTIVATING, self)
+        self._parent = parent
+        if parent is not None:
+            parent.children.append(self)
+        if old is not None:
+            # Quirk: leaving a node that is being destroyed changes nobody's activity.
+            if old.is_ending:
+                return
+            old.children.remove(self)
+        should_be_active = self._active and parent is not None and parent.active_in_hierarchy
+        if self.active_in_hierarchy != should_be_active:
+            self._set_active_in_hierarchy(active=should_be_active)
+
+    def _check_parent(self, parent: Node | None) -> None:
+        if parent is not None and parent.life.is_destroyed:
+            message = f"{parent!r} can have no children"
+            raise RuntimeError(message)
+        above = parent
+        while above is not None:
+            if above is self:
+                message = f"{self.name!r} cannot hang under {parent!r}, which is inside it"
+                raise ValueError(message)
+            above = above.parent
+
+    def _set_active_in_hierarchy(self, *, active: bool) -> None:
+        activator = self.director.activator
+        if active:
+            activator.activate(self)
+        else:
+            activator.deactivate(self)
+
+    # -------------------------------------------------------------- components
+
+    def add_component(self, component: ComponentT) -> ComponentT:
+        """Add a component; on an active node it is loaded and enabled before this returns.
+
+        Returns:
+            The component.
+
+        Raises:
+            ValueError: It was added to a node before.
+            RuntimeError: The node was destroyed.
+        """
+        if self.life.is_destroyed:
+            message = f"{self!r} can have no components"
+            raise RuntimeError(message)
+        life = component.life
+        if life.director is not None:
+            message = f"a component is added to one node, once: {component!r}"
+            raise ValueError(message)
+        life.director = self.director
+        life.node = self
+        life.id = self.director.next_component_id()
+        self.components.append(component)
+        if self.active_in_hierarchy:
+            self.director.activator.activate_component(component)
+        return component
+
+    def component(self, kind: type[ComponentT]) -> ComponentT | None:
+        """Return the first component of a class, ``None`` if there is none."""
+        return next((found for found in self.components if isinstance(found, kind)), None)
+
+    def forget(self, component: Component) -> None:
+        """Take a component off that was destroyed; for the engine."""
+        if not self.is_ending:
+            self.components[:] = [other for other in self.components if other is not component]
+
+    # ------------------------------------------------------------- destruction
+
+    def destroy(self) -> bool:
+        """Deactivate now, and destroy with everything on and below it at the frame's end.
+
+        Returns:
+            Whether it was neither destroyed nor marked before.
+        """
+        if not self.director.destruction.mark(self):
+            return False
+        self.active = False
+        return True
+
+    def destroy_all_children(self) -> None:
+        """Destroy each child."""
+        for child in list(self.children):
+            child.destroy()
+
+    def end(self) -> None:
+        """Do what real destruction means: children first, then components; for the engine."""
+        self.is_ending = True
+        destroy_now = self.director.destruction.destroy_now
+        # What is added meanwhile is not destroyed; nobody leaves the lists any more.
+        for child in list(self.children):
+            destroy_now(child)
+        for component in list(self.components):
+            destroy_now(component)
+        parent = self._parent
+        if parent is not None and not parent.is_ending:
+            parent.children.remove(self)
+        self._parent = None
+        self.children = []
+        self.components = []
+
+
+class Scene(Node):
+    """The root of a tree; made active by the director that runs it."""
+
+    def destroy(self) -> bool:
+        """Deactivate every branch now, and destroy everything with the next flush."""
+        if not self.director.destruction.mark(self):
+            return False
+        for child in list(self.children):
+            child.active = False
+        self._active = False
+        self.active_in_hierarchy = False
+        return True
