@@ -16,7 +16,8 @@ NS_PER_MS: Final = 1_000_000
 NS_PER_SECOND: Final = 1_000_000_000
 
 #: Times beyond this many nanoseconds (about 146 years) are taken for a mistake.
-MAX_NS: Final = 2**62
+MAX_NS_BITS: Final = 62
+MAX_NS: Final = 2**MAX_NS_BITS
 
 _UNITS_NS: Final = {
     "ns": 1,

@@ -18,7 +18,7 @@ from inspector.clocks.timer import (
     checked_callable,
     label_of,
 )
-from inspector.timebase import MAX_NS, checked_ns, seconds_to_ns
+from inspector.timebase import MAX_NS_BITS, checked_ns, seconds_to_ns
 from inspector.vocabulary import (
     CLOCK_ADDED,
     CLOCK_ANCHORED,
@@ -305,19 +305,20 @@ class Clock(ClockNode):
     ) -> Timer:
         """Do what :meth:`set_timeout` does, with the delay in nanoseconds."""
         # Written out rather than split up: this is called more often than all else.
-        if delay_ns.__class__ is not int or delay_ns > MAX_NS:
-            checked_ns(delay_ns)
+        # Comparing numbers beyond 2**30 is slow (20 ns and more); shifting them is not.
+        if delay_ns.__class__ is not int or delay_ns >> MAX_NS_BITS:
+            delay_ns = max(0, checked_ns(delay_ns))
         if not callable(callback):
             checked_callable(callback)  # type: ignore[unreachable]
         tree = self._tree
         if tree.present is not None:
             tree.present()
-        if self._cache_now_ns == tree.now_ns and self._cache_version == tree.version:
+        # Compared by identity, which is quick: at worst it is worked out again.
+        if self._cache_now_ns is tree.now_ns and self._cache_version is tree.version:
             due_ns = self._local_ns
         else:
             due_ns = self._resolve()
-        if delay_ns > 0:
-            due_ns += delay_ns
+        due_ns += delay_ns
         tree.last_order = order = tree.last_order + 1
         if name or tree.record is not None or self.is_removed:
             timer = self._labelled_timer(due_ns, order, callback, args, name)
@@ -334,8 +335,8 @@ class Clock(ClockNode):
             bucket.append(timer)
         else:
             queue.push(timer)
-        if due_ns < self._armed_ns or delay_ns <= 0:
-            self._earlier(due_ns, order, zero_delay=delay_ns <= 0)
+        if not delay_ns or due_ns < self._armed_ns:
+            self._earlier(due_ns, order, zero_delay=not delay_ns)
         return timer
 
     def set_interval(
@@ -425,7 +426,14 @@ class Clock(ClockNode):
         timer.callback = None
         timer.args = ()
         self.is_wake_doubtful = True
-        self.queue.cancelled()
+        queue = self.queue
+        bucket = queue.buckets.get(timer.due_ns >> BUCKET_SHIFT)
+        # Most of what is cancelled is young: then it need not stay. (A bucket is never
+        # left empty, so that none stays behind for nothing.)
+        if bucket is not None and len(bucket) > 1 and bucket[-1] is timer:
+            del bucket[-1]
+        else:
+            queue.cancelled()
         return True
 
     def fire_now(self, timer: Timer) -> bool:

@@ -142,12 +142,9 @@ class ClockTree:
         if self._is_draining:
             message = "time is already being advanced; a callback cannot advance it"
             raise RuntimeError(message)
-        root = self.root
-        wake = root.wake
-        if wake is None or wake[0] > target_ns:
-            self._is_halted = False
-            self.now_ns = max(self.now_ns, target_ns)
+        if self.pass_idle(target_ns):
             return True
+        root = self.root
         present, self.present = self.present, None
         self._observed_ns = -NEVER if observed_ns is None else observed_ns
         self._is_draining = True
@@ -161,6 +158,16 @@ class ClockTree:
         if self._is_halted:
             return False
         self.now_ns = max(self.now_ns, target_ns)
+        return True
+
+    def pass_idle(self, target_ns: int) -> bool:
+        """Go to an instant if nothing is due up to it; returns whether that is so."""
+        wake = self.root.wake
+        if self._is_draining or (wake is not None and wake[0] <= target_ns):
+            return False
+        self._is_halted = False
+        if target_ns > self.now_ns:  # noqa: PLR1730 - max() would be a call
+            self.now_ns = target_ns
         return True
 
     def jump_to(self, at_ns: int) -> None:
