@@ -59,7 +59,6 @@ class Timer:
     site: CallSite | None = None
     is_clock: Literal[False] = False
     interval_ns = 0
-    fired_count = 0
     kind = TimerKind.TIMEOUT
 
     # Filled in by who makes one: a call of __init__ takes as long as all the rest.
@@ -149,17 +148,18 @@ class Interval(Timer):
     Attributes:
         interval_ns: Local nanoseconds from one due instant to the next.
         missed: What happens to ticks that could not run on time.
-        fired_count: How often it was called.
+        origin_ns: Local time such that every interval from there to the next due time
+            is one call; counting calls would cost more.
         ticks_missed: How many were left out by ``DELAY`` or ``SKIP``.
     """
 
     __slots__ = (
-        "fired_count",
         "interval_ns",
         "kind",
         "missed",
         "name",
         "number",
+        "origin_ns",
         "site",
         "ticks_missed",
     )
@@ -189,7 +189,7 @@ class Interval(Timer):
         self.missed = missed
         self.kind = _KINDS[missed]
         self.ticks_missed = 0
-        self.fired_count = 0
+        self.origin_ns = due_ns
 
     @property
     def id(self) -> int:
@@ -199,7 +199,7 @@ class Interval(Timer):
     @property
     def fired(self) -> int:
         """How often it was called."""
-        return self.fired_count
+        return (self.due_ns - self.origin_ns) // self.interval_ns
 
     def next_due_ns(self, lateness_ns: int) -> tuple[int, int]:
         """Return when it is due again and how many ticks that leaves out.

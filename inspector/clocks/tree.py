@@ -146,7 +146,7 @@ class ClockTree:
             return True
         root = self.root
         present, self.present = self.present, None
-        self._observed_ns = -NEVER if observed_ns is None else observed_ns
+        self._observed_ns = -NEVER if observed_ns is None else max(observed_ns, target_ns)
         self._is_draining = True
         self._is_halted = False
         try:
@@ -321,6 +321,8 @@ class ClockTree:
         record = self.record
         observed_ns = self._observed_ns
         shift_ns = clock.shift_to_session()
+        # Local time of the source's reading, 0 in virtual time: against it they are late.
+        seen_ns = 0 if shift_ns is None or observed_ns == -NEVER else observed_ns + shift_ns
         self._is_interrupted = False
         due_limit_ns = max(limit_ns, head[0])
         while True:
@@ -332,6 +334,8 @@ class ClockTree:
             queue.batch = batch = queue.take_run(head, limit_ns)
             horizon_ns = batch[-1].due_ns
             now_ns = self.now_ns
+            # Up to this local time "now" is late enough.
+            reached_ns = -NEVER if shift_ns is None else now_ns + shift_ns
             # Timers of one batch mostly go to the same bucket again.
             number, bucket, epoch = -1, batch, queue.epoch
             queue.rest = iter(batch)
@@ -341,21 +345,23 @@ class ClockTree:
                     queue.forget_dead()
                     continue
                 due_ns = timer.due_ns
-                at_ns = due_ns - shift_ns if shift_ns is not None else clock.session_ns(due_ns)
-                if at_ns > now_ns:
-                    self.now_ns = now_ns = at_ns
+                if due_ns > reached_ns:
+                    reached_ns = due_ns
+                    at_ns = due_ns - shift_ns if shift_ns is not None else clock.session_ns(due_ns)
+                    if shift_ns is not None or at_ns > now_ns:
+                        self.now_ns = now_ns = at_ns
                 args = timer.args
                 if type(timer) is Interval:
                     next_ns = due_ns + timer.interval_ns
                     if timer.kind is not _INTERVAL_BURST:
                         next_ns = self._next_due_late(timer, max(observed_ns, now_ns))
-                    timer.fired_count += 1
                     timer.due_ns = next_ns
                     self.last_order = timer.order = self.last_order + 1
-                    if next_ns >> BUCKET_SHIFT == number and queue.epoch == epoch:
+                    next_number = next_ns >> BUCKET_SHIFT
+                    if next_number == number and queue.epoch == epoch:
                         bucket.append(timer)
                     else:
-                        number = next_ns >> BUCKET_SHIFT
+                        number = next_number
                         epoch = queue.epoch
                         found = later.get(number)
                         if found is not None:
@@ -364,14 +370,16 @@ class ClockTree:
                         else:
                             queue.push(timer)
                             number = -1
-                    if record is not None:
-                        # max() would be a call.
-                        late_ns = (observed_ns if observed_ns > now_ns else now_ns) - at_ns  # noqa: FURB136
-                        record((now_ns, TIMER_FIRED, timer.number, late_ns, next_ns))
                 else:
                     timer.callback = timer.args = None
-                    if record is not None:
-                        late_ns = (observed_ns if observed_ns > now_ns else now_ns) - at_ns  # noqa: FURB136
+                if record is not None:
+                    if shift_ns is None:
+                        late_ns = max(observed_ns, now_ns) - at_ns
+                    else:
+                        late_ns = (seen_ns or reached_ns) - due_ns
+                    if type(timer) is Interval:
+                        record((now_ns, TIMER_FIRED, timer.number, late_ns, next_ns))
+                    else:
                         record((now_ns, TIMER_FIRED, timer.order, late_ns, NEVER))
                 try:
                     if args:
@@ -409,6 +417,7 @@ class ClockTree:
         clock = timer.clock
         lateness_ns = clock.local_at(observed_ns) - timer.due_ns
         next_ns, missed = timer.next_due_ns(lateness_ns)
+        timer.origin_ns += next_ns - timer.due_ns - timer.interval_ns
         if missed:
             timer.ticks_missed += missed
             if self.record is not None:
@@ -435,7 +444,7 @@ class ClockTree:
         late_ns = self.now_ns - clock.session_ns(timer.due_ns) if clock.effective_rate else 0
         if isinstance(timer, Interval):
             next_ns = timer.due_ns
-            timer.fired_count += 1
+            timer.origin_ns -= timer.interval_ns
         else:
             next_ns = NEVER
             timer.callback = timer.args = None
