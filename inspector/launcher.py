@@ -5,6 +5,7 @@ on the path. So ours is never imported by that name: :func:`load_ui` loads the
 folder beside this package by its location, under a private name.
 """
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -68,7 +69,13 @@ def _run(arguments: list[str]) -> int:
         if cli.wants_window(arguments) is None:
             return cli.main(arguments)
     check_display(os.environ)
-    return int(load_ui("application").main(arguments))
+    # What is loaded stays, so looking for garbage among it is in vain: a tenth of the first
+    # paint. The window switches it on again when it is complete.
+    gc.disable()
+    try:
+        return int(load_ui("application").main(arguments))
+    finally:
+        gc.enable()
 
 
 def _exit_code(error: InspectorError) -> ExitCode:

@@ -7,8 +7,10 @@ a third of the time that numpy and pyqtgraph take to load, and 22 of 95 MB.
 from __future__ import annotations
 
 import builtins
+import gc
 import sys
 from contextlib import contextmanager, suppress
+from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Final
 
@@ -25,14 +27,19 @@ def plain_imports() -> Iterator[None]:
     It replaces ``__import__`` by one that reads the source of every module that is
     imported, whoever wrote it, to see whether the module uses Qt (for ``from
     __feature__ import snake_case``, which nothing here uses); the lines of all
-    these files stay in memory. The one before is kept beside it.
+    these files stay in memory. The one before is kept beside it. Nor is garbage looked
+    for meanwhile, for what is loaded stays.
     """
     hooked = builtins.__import__
     builtins.__import__ = getattr(builtins, "__orig_import__", hooked)
+    was_collecting = gc.isenabled()
+    gc.disable()
     try:
         yield
     finally:
         builtins.__import__ = hooked
+        if was_collecting:
+            gc.enable()
 
 
 def load_pyqtgraph() -> None:
@@ -67,17 +74,22 @@ class _Mirror(ModuleType):
 
 
 def _import_with_mirrors() -> None:
-    modules = {}
+    names_of = {}
     for name in _MIRRORED:
-        module = modules[name] = sys.modules[f"PySide6.{name}"]
+        module = import_module(f"PySide6.{name}")
         sys.modules[f"pyqtgraph.Qt.{name}"] = _Mirror(f"pyqtgraph.Qt.{name}", module)
         # What it copies is what dir() lists.
-        module.__dict__["__dir__"] = list
+        names = module.__dict__
+        names_of[name] = names, names.get("__dir__")
+        names["__dir__"] = list
     try:
         import pyqtgraph  # noqa: PLC0415 - what this is about
     finally:
-        for module in modules.values():
-            del module.__dict__["__dir__"]
+        for names, former in names_of.values():
+            if former is None:
+                del names["__dir__"]
+            else:
+                names["__dir__"] = former
     copied = [name for name in _MIRRORED if type(getattr(pyqtgraph.Qt, name)) is not _Mirror]
     if copied:
         message = f"pyqtgraph has copies of its own of {', '.join(copied)}"

@@ -15,8 +15,6 @@ from inspector.sessions.scene import built_in_scenes
 from .action_list import ACTIONS
 from .focus import enter
 from .menus import MenuId
-from .palette_entries import palette_entries
-from .widgets.command_palette import CommandPalette
 from .widgets.filter_line import FilterLine
 
 if TYPE_CHECKING:
@@ -27,6 +25,7 @@ if TYPE_CHECKING:
     from .dialogs.keys_page import KeysPage
     from .main_window import MainWindow
     from .theme import ThemeChoice
+    from .widgets.command_palette import CommandPalette
 
 _THEME_CHOICES: dict[str, ThemeChoice] = {"system": "system", "light": "light", "dark": "dark"}
 
@@ -227,6 +226,9 @@ class WindowActions(QObject):
 
     def show_palette(self) -> None:
         """Open the command palette."""
+        from .palette_entries import palette_entries  # noqa: PLC0415 - not needed to start
+        from .widgets.command_palette import CommandPalette  # noqa: PLC0415 - likewise
+
         if self._palette is None:
             self._palette = CommandPalette(self._window)
             self._palette.chosen.connect(self._do_chosen)

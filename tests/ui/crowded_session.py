@@ -1,4 +1,4 @@
-"""A session with any number of frames, timers and clocks, in which a little happens all the time."""
+"""A session with many frames, timers and clocks, in which a little happens all the time."""
 
 from __future__ import annotations
 

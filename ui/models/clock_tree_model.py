@@ -63,6 +63,14 @@ _HEADERS: Final = {
 #: Columns whose text changes while nothing but time passes.
 LIVE_COLUMNS: Final = (ClockColumn.LOCAL_TIME, ClockColumn.NEXT_DUE)
 
+_COLUMN_COUNT: Final = len(ClockColumn)
+# Combining flags costs more than the rest of a cell, and they are asked for with every cell.
+_USUAL_FLAGS: Final = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
+_FLAGS: Final = {
+    int(ClockColumn.NAME): _USUAL_FLAGS | Qt.ItemFlag.ItemIsUserCheckable,
+    int(ClockColumn.RATE): _USUAL_FLAGS | Qt.ItemFlag.ItemIsEditable,
+}
+
 
 class ClockTreeModel(QAbstractItemModel):
     """Clocks by branch, filtered by name; editing asks for commands, it changes nothing.
@@ -224,7 +232,7 @@ class ClockTreeModel(QAbstractItemModel):
 
     @override
     def columnCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:
-        return len(ClockColumn)
+        return _COLUMN_COUNT
 
     @override
     def headerData(
@@ -247,17 +255,15 @@ class ClockTreeModel(QAbstractItemModel):
     def flags(self, index: QModelIndex | QPersistentModelIndex) -> Qt.ItemFlag:
         if not index.isValid():
             return Qt.ItemFlag.NoItemFlags
-        flags = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
-        if index.column() == ClockColumn.RATE:
-            flags |= Qt.ItemFlag.ItemIsEditable
-        elif index.column() == ClockColumn.NAME:
-            flags |= Qt.ItemFlag.ItemIsUserCheckable
-        return flags
+        return _FLAGS.get(index.column(), _USUAL_FLAGS)
 
     @override
     def data(  # noqa: C901, PLR0911 - one question a role
         self, index: QModelIndex | QPersistentModelIndex, role: int = roles.DISPLAY
     ) -> object:
+        if role == roles.BACKGROUND:
+            # Asked for with every cell that is painted.
+            return None
         clock_id = self.clock_id(index)
         timeline = self._timeline
         clock = timeline.clocks.get(clock_id) if timeline is not None else None

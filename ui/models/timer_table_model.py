@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 _ALIGNMENTS: Final = tuple(
     roles.LEFT if column in CONSTANT_COLUMNS else roles.RIGHT for column in TimerColumn
 )
+_COLUMN_COUNT: Final = len(TimerColumn)
+#: Asked for with every cell that is painted, and never answered.
+_UNANSWERED: Final = frozenset({roles.BACKGROUND, roles.CHECK_STATE, roles.FONT})
 #: Rows remembered between two refreshes; more are asked for by scrolling only.
 _MOST_CELLS: Final = 5_000
 #: Numeric columns and where the timeline keeps them.
@@ -210,7 +213,7 @@ class TimerTableModel(QAbstractTableModel):
 
     @override
     def columnCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:
-        return 0 if parent.isValid() else len(TimerColumn)
+        return 0 if parent.isValid() else _COLUMN_COUNT
 
     @override
     def headerData(
@@ -241,6 +244,8 @@ class TimerTableModel(QAbstractTableModel):
     def data(  # noqa: PLR0911 - one question a role
         self, index: QModelIndex | QPersistentModelIndex, role: int = roles.DISPLAY
     ) -> object:
+        if role in _UNANSWERED:
+            return None
         column = index.column()
         if role == roles.ALIGNMENT:
             return _ALIGNMENTS[column]
