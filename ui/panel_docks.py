@@ -155,6 +155,10 @@ class PanelDocks(QObject):
     def restore(self, layout: str) -> bool:
         """Put everything where :meth:`save` found it; return whether that was possible."""
         data = QByteArray.fromHex(QByteArray(layout.encode("ascii", "replace")))
+        for dock in self:
+            # Said in so many words: what was never shown cannot be hidden, and Qt would
+            # show it in the next turn of the event loop.
+            dock.show()
         is_restored = bool(layout) and self._window.restoreState(data, LAYOUT_VERSION)
         self._name_tab_bars()
         return is_restored
