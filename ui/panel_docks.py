@@ -95,6 +95,10 @@ class PanelDocks(QObject):
         self._next_turn.setSingleShot(True)
         self._next_turn.setInterval(0)
         self._next_turn.timeout.connect(self._resize)
+        self._widths: list[str] = []
+        self._width_turn = QTimer(self)
+        self._width_turn.setSingleShot(True)
+        self._width_turn.timeout.connect(self._restore_widths)
         window.setDockNestingEnabled(True)
         window.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
         for panel in PANELS:
@@ -150,18 +154,40 @@ class PanelDocks(QObject):
 
     def save(self) -> str:
         """Return where everything is, as text."""
-        return bytes(self._window.saveState(LAYOUT_VERSION).toHex().data()).decode("ascii")
+        state = bytes(self._window.saveState(LAYOUT_VERSION).toHex().data()).decode("ascii")
+        widths = (
+            f"{panel_id}={dock.width()}"
+            for panel_id, dock in self._docks.items()
+            if dock.isVisible() and not dock.isFloating()
+        )
+        return " ".join([state, *widths])
 
     def restore(self, layout: str) -> bool:
         """Put everything where :meth:`save` found it; return whether that was possible."""
-        data = QByteArray.fromHex(QByteArray(layout.encode("ascii", "replace")))
+        state, *self._widths = layout.split(" ")
+        data = QByteArray.fromHex(QByteArray(state.encode("ascii", "replace")))
         for dock in self:
             # Said in so many words: what was never shown cannot be hidden, and Qt would
             # show it in the next turn of the event loop.
             dock.show()
-        is_restored = bool(layout) and self._window.restoreState(data, LAYOUT_VERSION)
+        is_restored = bool(state) and self._window.restoreState(data, LAYOUT_VERSION)
+        if is_restored:
+            self._restore_widths()
+            self._width_turn.start()
         self._name_tab_bars()
         return is_restored
+
+    @Slot()
+    def _restore_widths(self) -> None:
+        """Give side docks their widths again: Qt shares out among them what hidden ones had."""
+        sides = (Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea)
+        for entry in self._widths:
+            panel_id, _, width = entry.partition("=")
+            dock = self._docks.get(panel_id)
+            if dock is None or not width.isdecimal():
+                continue
+            if self._window.dockWidgetArea(dock) in sides:
+                self._window.resizeDocks([dock], [int(width)], Qt.Orientation.Horizontal)
 
     @Slot()
     def _resize(self) -> None:

@@ -325,12 +325,15 @@ def test_that_the_layout_is_back_after_closing_and_opening(qtbot: QtBot, tmp_pat
     first.trigger("panel-details")
     first.window.docks["event_list"].raise_()
     QApplication.processEvents()
+    width = first.window.docks["clock_tree"].width()
     first.window.close()
 
     second = open_shell(qtbot, tmp_path)
+    QApplication.processEvents()
 
     assert second.window.size() == first.window.size()
     assert second.window.docks["details"].isHidden()
+    assert second.window.docks["clock_tree"].width() == width
     assert second.window.docks.is_in_front("event_list")
     assert not second.window.actions_by_id["panel-details"].isChecked()
 
