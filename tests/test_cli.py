@@ -413,3 +413,35 @@ def test_that_a_step_of_a_fraction_is_kept_as_one() -> None:
     options = cli.build_parser().parse_args(["run", "1", "--frames", "1", "--dt", "1/60"])
 
     assert options.dt == Fraction(10**9, 60)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ("--range abc", "Argument --range"),
+        ("--range 5:2", "Argument --range"),
+        ("--size 10x10", "Argument --size: the width"),
+        ("--dpi 0", "Argument --dpi"),
+    ],
+)
+def test_that_arguments_that_make_no_sense_are_named_as_they_were_written(
+    run: Run, tmp_path: Path, arguments: str, said: str
+) -> None:
+    table = tmp_path / "a.csv"
+    assert run(f"run 4 --frames 5 --quiet --export {table}")[0] == ExitCode.OK
+
+    code, _out, err = run(f"export {table} -o {tmp_path / 'b.svg'} {arguments}")
+
+    assert code == ExitCode.USAGE
+    assert said in err
+
+
+def test_that_a_range_without_a_frame_writes_no_graph(run: Run, tmp_path: Path) -> None:
+    table, graph = tmp_path / "a.csv", tmp_path / "b.svg"
+    assert run(f"run 4 --frames 5 --quiet --export {table}")[0] == ExitCode.OK
+
+    code, _out, err = run(f"export {table} -o {graph} --range 9999:")
+
+    assert code == ExitCode.FAILED
+    assert "5 frames are numbered from 0 to 4" in err
+    assert not graph.exists()

@@ -14,7 +14,7 @@ from typing import TextIO
 
 from inspector import __version__
 from inspector.clocks.system_source import SystemTimeSource
-from inspector.errors import CaptureError, ExportError
+from inspector.errors import CaptureError, ExportError, InspectorError
 from inspector.exit_codes import ExitCode
 from inspector.formats.captures import read_frame_times, split_column
 from inspector.formats.export import check_export, export_frames
@@ -45,6 +45,13 @@ from inspector.timebase import NS_PER_SECOND, format_duration
 _DEFAULT_STEP_NS = Fraction(NS_PER_SECOND, 60)
 _SLICE_NS = 50_000_000
 
+#: What people call the options that they can choose as arguments.
+_ARGUMENT_NAMES = {
+    "width_pt": "--size: the width",
+    "height_pt": "--size: the height",
+    "dots_per_inch": "--dpi: the resolution",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class _Way:
@@ -73,7 +80,7 @@ def run_scene(options: Namespace, out: TextIO, err: TextIO) -> int:
     """
     for path in options.export:
         check_export(path)
-    start, stop = parse_frame_range(options.range)
+    start, stop = _frame_range(options)
     way = _way(options, err)
     # Looked at before the run, so that nobody waits for it in vain.
     _graph_options(options, "interval")
@@ -109,6 +116,8 @@ def run_scene(options: Namespace, out: TextIO, err: TextIO) -> int:
             session.title, datetime.now(UTC), __version__, way.text, session.frame_rate
         )
         graph = _graph_options(options, _worth_plotting(frames))
+        if options.export:
+            _check_frames(frames, options, len(session.timeline.frames))
         is_silent = options.json or options.quiet
         _export(options.export, frames, provenance, graph, None if is_silent else out)
         return _judge(report, session.status.message, err)
@@ -127,7 +136,7 @@ def export_file(options: Namespace, out: TextIO, err: TextIO) -> int:
     """
     for path in options.output:
         check_export(path)
-    start, stop = parse_frame_range(options.range)
+    start, stop = _frame_range(options)
     path, column = split_column(options.file)
     read = read_frame_file(path, column, version=__version__)
     err.writelines(f"timeline-inspector: {note}\n" for note in read.notes)
@@ -144,6 +153,7 @@ def export_file(options: Namespace, out: TextIO, err: TextIO) -> int:
         busy_ns=whole.busy_ns[chosen],
         phases=whole.phases[:, chosen],
     )
+    _check_frames(frames, options, len(whole.index))
     measure = _worth_plotting(frames) if read.has_work else "interval"
     graph = _graph_options(options, measure)
     _export(options.output, frames, read.provenance, graph, out)
@@ -242,6 +252,31 @@ def _worth_plotting(frames: FrameTimes) -> Measure:
     return "interval" if varies else "busy"
 
 
+class _ArgumentError(InspectorError):
+    """An argument that makes no sense; said before anything is done."""
+
+    exit_code = ExitCode.USAGE
+
+
+def _frame_range(options: Namespace) -> tuple[int, int | None]:
+    try:
+        return parse_frame_range(options.range)
+    except ExportError as error:
+        message = f"Argument --range: {error}"
+        raise _ArgumentError(message) from None
+
+
+def _check_frames(frames: FrameTimes, options: Namespace, count: int) -> None:
+    """Refuse to draw nothing when there is something."""
+    if count and not len(frames.index):
+        message = (
+            f"There is no frame in the range {options.range}: "
+            f"{count:,} frames are numbered from 0 to {count - 1:,}. "
+            "Choose another --range."
+        )
+        raise ExportError(message)
+
+
 def _graph_options(options: Namespace, measure: Measure) -> ExportOptions:
     width_pt, height_pt = options.size
     try:
@@ -257,8 +292,10 @@ def _graph_options(options: Namespace, measure: Measure) -> ExportOptions:
         )
     except ValueError as error:
         text = str(error)
-        message = f"{text[:1].upper()}{text[1:]}."
-        raise ExportError(message) from None
+        for name, argument in _ARGUMENT_NAMES.items():
+            text = text.replace(name, argument)
+        message = f"Argument {text}."
+        raise _ArgumentError(message) from None
 
 
 def _report(

@@ -101,8 +101,9 @@ def _rows(pairs: list[tuple[Start, Start]]) -> Iterator[Row]:
     ):
         yield Row(what, max(start[name] for start in starts), goal, detail=watched)
     idle_ms = median(start["idle_cpu_s"] for start in starts) * 1_000
-    share = idle_ms / started_window.WATCHED_MS
-    yield Row("idle/processor share", share, 0.0005, detail=f"{idle_ms:.2f} ms {watched}")
+    percent = 100 * idle_ms / started_window.WATCHED_MS
+    detail = f"{idle_ms:.2f} ms {watched}"
+    yield Row("idle/processor share", percent, 0.05, detail=detail, unit="%")
 
 
 def _start(program: str, folder: Path) -> Start:

@@ -114,6 +114,15 @@ def _place_bonus(text: str, place: int) -> int:
     return _WORD_START_BONUS if not text[place - 1].isalnum() else 1
 
 
+def _words_found(pattern: str, entry: PaletteEntry) -> int:
+    """Return 2 if the pattern stands in the title as typed, at a word, 1 if in the category."""
+    wanted = f" {pattern.strip().lower()}"
+    for found, text in ((2, entry.title), (1, entry.category)):
+        if wanted in f" {text.lower()}":
+            return found
+    return 0
+
+
 def matching_entries(pattern: str, entries: Iterable[PaletteEntry]) -> list[PaletteEntry]:
     """Return the entries that ``pattern`` finds, the best first.
 
@@ -122,14 +131,15 @@ def matching_entries(pattern: str, entries: Iterable[PaletteEntry]) -> list[Pale
     """
     if not pattern.strip():
         return sorted(entries, key=lambda entry: bool(entry.reason))
-    scored: list[tuple[int, PaletteEntry]] = []
+    scored: list[tuple[tuple[int, int], PaletteEntry]] = []
     for entry in entries:
         score = match_score(pattern, entry.title)
         if score is None:
             whole = match_score(pattern, f"{entry.category} {entry.title}")
             score = None if whole is None else whole - _CATEGORY_PENALTY
         if score is not None:
-            scored.append((score - _REASON_PENALTY * bool(entry.reason), entry))
+            score -= _REASON_PENALTY * bool(entry.reason)
+            scored.append(((_words_found(pattern, entry), score), entry))
     scored.sort(key=lambda item: item[0], reverse=True)
     return [entry for _score, entry in scored]
 

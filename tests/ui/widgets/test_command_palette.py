@@ -137,3 +137,15 @@ def test_that_no_match_is_said(qtbot: QtBot, palette: CommandPalette) -> None:
 
 def test_that_the_list_behaves_as_a_model(palette: CommandPalette, qtmodeltester: object) -> None:
     qtmodeltester.check(palette.model)  # type: ignore[attr-defined]
+
+
+def test_that_a_word_as_it_was_typed_comes_before_letters_found_here_and_there() -> None:
+    entries = [
+        PaletteEntry(id="follow", title="Follow the newest frame", category="View"),
+        PaletteEntry(id="dark", title="Dark", category="View › Theme"),
+        PaletteEntry(id="theme", title="Theme of the system", category="View"),
+    ]
+
+    found = matching_entries("theme", entries)
+
+    assert [entry.id for entry in found] == ["theme", "dark", "follow"]
