@@ -109,7 +109,7 @@ class Clock(ClockNode):
             ValueError: The rate is negative, infinite, not a number or absurd.
         """
         numerator = rate_numerator(rate)
-        if numerator == self._rate_n:
+        if numerator == self._rate_n or self.is_removed:
             return
         tree = self._tree
         tree.sync()
@@ -130,7 +130,7 @@ class Clock(ClockNode):
         Returns:
             Whether that changed anything: pausing twice is pausing once.
         """
-        if self.is_paused:
+        if self.is_paused or self.is_removed:
             return False
         tree = self._tree
         tree.sync()
@@ -150,7 +150,7 @@ class Clock(ClockNode):
         Returns:
             Whether that changed anything.
         """
-        if not self.is_paused:
+        if not self.is_paused or self.is_removed:
             return False
         tree = self._tree
         tree.sync()

@@ -230,6 +230,10 @@ class Transport:
 
     def _follow_source(self) -> None:
         """Bring session time up to the source without calling anybody."""
+        if not self._is_running:
+            # Held from inside a callback, which put this back when it was done.
+            self.tree.present = None
+            return
         self.tree.jump_to(self.source.now_ns() + self._offset_ns)
 
     def _wake(self) -> None:

@@ -378,6 +378,7 @@ class Timeline:
         table = self.timers
         self.timers_version += 1
         if b == NEVER:
+            self._unknown.discard(subject)
             self.clocks[table.remove(subject)].pending -= 1
             return
         i = table.index(subject)
@@ -390,6 +391,7 @@ class Timeline:
             self._unknown.add(subject)
 
     def _timer_cleared(self, _at_ns: int, subject: int, _a: int, _b: int) -> None:
+        self._unknown.discard(subject)
         self.clocks[self.timers.remove(subject)].pending -= 1
         self.timers_version += 1
 

@@ -562,3 +562,15 @@ def test_that_texts_for_people_name_what_matters(world: World) -> None:
     assert repr(clock) == "<Clock 2 'game' at 0.000000 s, rate 1/2, paused>"
     assert repr(timer) == "<Interval 1 'spawn' due 00:00.500, every 500 ms>"
     assert "note" in world.root.set_timeout(1, world.note).label
+
+
+def test_that_nothing_can_be_done_to_a_removed_clock(world: World) -> None:
+    clock = world.root.child("a")
+    clock.remove()
+
+    assert not clock.pause()
+    assert not clock.resume()
+    clock.rate = 2
+
+    assert clock.rate == 1
+    assert not clock.is_paused
