@@ -187,8 +187,10 @@ class Transport:
         while period_ns is not None and self._frame_due_ns <= target_ns:
             if not tree.run_to(self._frame_due_ns):
                 return
+            due_ns = self._frame_due_ns
             went_on = self._run_frame()
-            self._frame_due_ns = max(self._frame_due_ns, tree.now_ns) + period_ns
+            if self._frame_due_ns == due_ns:
+                self._frame_due_ns = max(due_ns, tree.now_ns) + period_ns
             if not went_on:
                 return
             period_ns = self._frame_period_ns
@@ -264,9 +266,10 @@ class Transport:
             arrived = tree.run_to(observed_ns, observed_ns=observed_ns)
             period_ns = self._frame_period_ns
             if period_ns is not None and arrived and self._frame_due_ns <= observed_ns:
-                self._run_frame()
+                # Before the frame: one that sets another period has the last word.
                 missed = (observed_ns - self._frame_due_ns) // period_ns
                 self._frame_due_ns += (missed + 1) * period_ns
+                self._run_frame()
         finally:
             self._is_busy = False
             # A callback may have held it.

@@ -300,3 +300,16 @@ def test_that_the_next_wake_is_asked_for_whatever_gets_out_of_a_callback(world: 
         world.source.wake_at(world.start + 10 * MS)
 
     assert world.source.wake_ns == world.start + 20 * MS
+
+
+def test_that_a_frame_that_sets_another_period_has_the_last_word(world: World) -> None:
+    def slower(_interval: int, _cut: int) -> None:
+        world.transport.frame_period_ns = 100 * MS
+
+    world.transport.frame_period_ns = 10 * MS
+    world.transport.on_frame = slower
+    world.transport.run()
+
+    world.source.wake_at(world.start + 10 * MS)
+
+    assert world.source.wake_ns == world.start + 110 * MS
