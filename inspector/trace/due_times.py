@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from inspector.clocks.rate import D, parent_ns
+from inspector.vocabulary import NEVER
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,4 +49,5 @@ def session_instants(
 def _one_by_one(due_ns: int, path: Sequence[ClockState]) -> int:
     for clock in path:
         due_ns = parent_ns(due_ns, clock.n, clock.off)
-    return due_ns
+    # Columns hold 64 bits; what lies beyond will not be seen.
+    return min(due_ns, NEVER - 1)

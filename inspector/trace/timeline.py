@@ -275,7 +275,8 @@ class Timeline:
                 return NEVER
             due_ns = parent_ns(due_ns, clock.n, clock.off)
             clock_id = clock.parent_id
-        return due_ns
+        # Columns hold 64 bits; what lies beyond will not be seen.
+        return min(due_ns, NEVER - 1)
 
     # ------------------------------------------------------------------- fold
 
