@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import traceback
 from collections import deque
 from fractions import Fraction
 from pathlib import Path
@@ -185,11 +186,11 @@ class HostedSession:
             return SessionStatus(SessionPhase.RUNNING, f"{self.title} is running.")
         at = format_instant(hosting.tree.now_ns)
         if (failure := self._stopped_by) is not None:
-            error = failure.error
+            # Written by Python, which also copes with an error that cannot say what it is.
+            reason = traceback.format_exception_only(failure.error)[-1].strip()
             return SessionStatus(
                 SessionPhase.HELD,
-                f"Stopped at {at} because “{failure.label}” failed: "
-                f"{type(error).__name__}: {error}",
+                f"Stopped at {at} because “{failure.label}” failed: {reason}",
                 failure.traceback_text,
             )
         return SessionStatus(SessionPhase.HELD, f"Held at {at}.")
