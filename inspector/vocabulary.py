@@ -36,6 +36,13 @@ kind                      subject         a                     b
 ``COMMAND``               number          text (sid)            refusal (sid), 0 done
 ``TRANSPORT``             :class:`Mode`   0                     0
 ``SCENE``                 generation      path (sid)            0
+``MEMBER_ADDED``          member          parent member, or 0   name (sid)
+``MEMBER_ORIGIN``         member          clock                 :class:`MemberKind`
+``MEMBER_SET``            member          :class:`Field`        value
+``MEMBER_REMOVED``        member          0                     0
+``CALL_ENDED``            member          began, measured ns    measured, ns
+``STATE_ENTERED``         machine         state (sid)           transition (sid)
+``TRANSITION_REFUSED``    machine         transition (sid)      reason (sid)
 ========================  ==============  ====================  =====================
 
 ``cause`` is the number of the command that made the change, 0 for the program's
@@ -43,6 +50,15 @@ own doing. A rate numerator is over :data:`RATE_DENOMINATOR`. ``TIMER_FIRED``
 comes before its callback runs and already says when the timer is due again;
 ``NEVER`` there means that it is gone. ``TIMER_CLEARED`` with a call site of 0
 was cleared by a command, or because its branch was removed.
+
+Members are what lives by a clock and is neither clock nor timer of the tree:
+schedulers, their targets and calls, components, tickers, state machines. They hang
+under one another, have one number each, and what is known of one is a handful of
+fields. ``MEMBER_ORIGIN`` follows ``MEMBER_ADDED`` at once. A member that goes takes
+all below it along. ``CALL_ENDED`` says when a call began, counted from the beginning
+of its frame, and how long it took; calls within it end before it does. Machines are
+members as well. What was measured, here and in the frame's events, is the only thing
+that differs between two runs of the same scene with the same readings.
 """
 
 from collections.abc import Sequence
@@ -86,6 +102,13 @@ MARK: Final = 49
 COMMAND: Final = 50
 TRANSPORT: Final = 51
 SCENE: Final = 52
+MEMBER_ADDED: Final = 64
+MEMBER_ORIGIN: Final = 65
+MEMBER_SET: Final = 66
+MEMBER_REMOVED: Final = 67
+CALL_ENDED: Final = 68
+STATE_ENTERED: Final = 69
+TRANSITION_REFUSED: Final = 70
 
 
 class EventKind(IntEnum):
@@ -113,6 +136,13 @@ class EventKind(IntEnum):
     COMMAND = COMMAND
     TRANSPORT = TRANSPORT
     SCENE = SCENE
+    MEMBER_ADDED = MEMBER_ADDED
+    MEMBER_ORIGIN = MEMBER_ORIGIN
+    MEMBER_SET = MEMBER_SET
+    MEMBER_REMOVED = MEMBER_REMOVED
+    CALL_ENDED = CALL_ENDED
+    STATE_ENTERED = STATE_ENTERED
+    TRANSITION_REFUSED = TRANSITION_REFUSED
 
 
 class TimerKind(IntEnum):
@@ -147,12 +177,115 @@ class Phase(IntEnum):
         return self.name.lower().replace("_", " ")
 
 
+class MemberKind(IntEnum):
+    """What a member is; what may hang under it is told in brackets."""
+
+    #: A frame scheduler, ours or a dialect (targets).
+    SCHEDULER = 1
+    #: Whom calls belong to (updates and frame timers).
+    TARGET = 2
+    #: Called in every frame, in the order of priorities.
+    UPDATE = 3
+    #: A timer of a scheduler, in scheduler time.
+    FRAME_TIMER = 4
+    #: A component director (phases, nodes, a scheduler).
+    COMPONENT_DIRECTOR = 5
+    #: A part of a component director's frame; carries calls only.
+    PHASE = 6
+    #: A node of the scene graph (nodes, components).
+    NODE = 7
+    #: A component of a node.
+    COMPONENT = 8
+    #: A ticker (ticker timers).
+    TICKER = 9
+    #: A timer, timeout or interval of a ticker, in ticker time.
+    TICKER_TIMER = 10
+    #: A state machine (edges).
+    MACHINE = 11
+    #: One way in which a transition of a machine can be made.
+    EDGE = 12
+    #: A callback that joined a phase of the frame.
+    FRAME_CALLBACK = 13
+
+    @property
+    def text(self) -> str:
+        """The kind in the words of the window."""
+        return self.name.lower().replace("_", " ")
+
+
+class Field(IntEnum):
+    """What can be known of a member; a field that was never set is not known."""
+
+    #: 0: not paused itself; else 1 more than the number of the command that did it.
+    PAUSED = 1
+    #: Order among update callbacks, the smaller the earlier.
+    PRIORITY = 2
+    #: Nanoseconds between calls, 0 for every frame.
+    INTERVAL = 3
+    #: When it is called next, in its scheduler's time; ``NEVER`` for not at all.
+    DUE = 4
+    #: How many calls are left, -1 for no end.
+    CALLS_LEFT = 5
+    #: Scheduler or ticker time, at the end of its last frame.
+    TIME = 6
+    #: Time scale, over :data:`RATE_DENOMINATOR`.
+    RATE = 7
+    #: :class:`Life` of a component or node.
+    LIFE = 8
+    #: The rules it goes by: a dialect, a way of counting (sid).
+    RULES = 9
+    #: Present state of a machine (sid); set once, then entered.
+    STATE = 10
+    #: State an edge leads away from (sid); ``*`` for any.
+    SOURCE = 11
+    #: State an edge leads to (sid); the empty text when a function says so.
+    TARGET = 12
+    #: :class:`Phase` of the frame in which it is called.
+    PHASE = 13
+    #: Execution order of a component.
+    ORDER = 14
+    #: Calls that were left out because of a limit, or thrown away.
+    MISSED = 15
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the value is an index into the string table."""
+        return self in _TEXT_FIELDS
+
+    @property
+    def text(self) -> str:
+        """The field in the words of the window."""
+        return self.name.lower().replace("_", " ")
+
+
+class Life(IntEnum):
+    """Where a component or node is in its life."""
+
+    #: Made, its node was never active.
+    NEW = 0
+    #: Loaded; disabled, or its node is inactive.
+    DISABLED = 1
+    #: Enabled, waits for its start.
+    ENABLED = 2
+    #: Started, takes part in every frame.
+    STARTED = 3
+    #: Marked, destroyed at the end of the frame.
+    DESTROYING = 4
+
+    @property
+    def text(self) -> str:
+        """The state in the words of the window."""
+        return self.name.lower()
+
+
 class Mode(IntEnum):
     """What the transport does with the source's time."""
 
     HELD = 0
     RUNNING = 1
 
+
+_TEXT_FIELDS: Final = frozenset({Field.RULES, Field.STATE, Field.SOURCE, Field.TARGET})
 
 _TIMER_KIND_TEXTS: Final = {
     TimerKind.TIMEOUT: "timeout",
@@ -170,12 +303,22 @@ def rate_text(rate_n: int) -> str:
     return decimal if Fraction(decimal) == rate else str(rate)
 
 
-def describe(event: RawEvent, strings: Sequence[str]) -> str:  # noqa: C901, PLR0911, PLR0912
+def describe(event: RawEvent, strings: Sequence[str]) -> str:
     """Return one sentence that says what happened, without its instant.
 
     Subjects are named by number (``clock 3``); a view that knows their names
-    shows those beside the sentence.
+    shows those beside the sentence. An event that makes no sense, as it may come
+    from a damaged file, is shown with its numbers.
     """
+    try:
+        return _sentence(event, strings)
+    except (ValueError, IndexError):
+        _, kind, subject, a, b = event
+        return f"unknown event {kind} ({subject}, {a}, {b})"
+
+
+def _sentence(event: RawEvent, strings: Sequence[str]) -> str:  # noqa: C901, PLR0911, PLR0912
+    """Do what :func:`describe` does for an event that makes sense."""
     _, kind, subject, a, b = event
     match kind:
         case EventKind.CLOCK_ADDED:
@@ -231,8 +374,47 @@ def describe(event: RawEvent, strings: Sequence[str]) -> str:  # noqa: C901, PLR
             return "running" if subject == Mode.RUNNING else "held"
         case EventKind.SCENE:
             return f"scene loaded: {strings[a]}" + (f" (reload {subject})" if subject else "")
+        case EventKind.MEMBER_ADDED:
+            return f"member {subject} “{strings[b]}” added" + (f" under member {a}" if a else "")
+        case EventKind.MEMBER_ORIGIN:
+            return f"member {subject} is a {MemberKind(b).text} on clock {a}"
+        case EventKind.MEMBER_SET:
+            return f"member {subject}: {_field_text(Field(a), b, strings)}"
+        case EventKind.MEMBER_REMOVED:
+            return f"member {subject} removed with everything below it"
+        case EventKind.CALL_ENDED:
+            return f"member {subject} was called, took {format_duration(b)}"
+        case EventKind.STATE_ENTERED:
+            return f"machine {subject} entered “{strings[a]}” by “{strings[b]}”"
+        case EventKind.TRANSITION_REFUSED:
+            return f"machine {subject} did not make “{strings[a]}”: {strings[b]}"
         case _:
             return f"unknown event {kind} ({subject}, {a}, {b})"
+
+
+def _field_text(field: Field, value: int, strings: Sequence[str]) -> str:  # noqa: PLR0911
+    """Return what a field was set to, in words."""
+    if field.is_text:
+        return f"{field.text} “{strings[value]}”"
+    match field:
+        case Field.PAUSED:
+            return f"paused{_by(value - 1)}" if value else "not paused"
+        case Field.INTERVAL:
+            return f"every {format_duration(value)}" if value else "every frame"
+        case Field.DUE if value == NEVER:
+            return "not due any more"
+        case Field.DUE | Field.TIME:
+            return f"{field.text} {format_instant(value)}"
+        case Field.CALLS_LEFT if value < 0:
+            return "calls without end"
+        case Field.RATE:
+            return f"time scale {rate_text(value)}"
+        case Field.LIFE:
+            return Life(value).text
+        case Field.PHASE:
+            return f"called in {Phase(value).text}"
+        case _:
+            return f"{field.text} {value}"
 
 
 def _by(cause: int) -> str:

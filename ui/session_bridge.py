@@ -50,6 +50,8 @@ class RefreshInfo:
         timers_changed: Timers came, went or are due at another time.
         mapping_changed: Rates, pauses or parents changed.
         frames_added: How many frames ended.
+        members_changed: Schedulers, components, machines or what is below came or went.
+        member_values_changed: Something about one of them is different, or it was called.
     """
 
     events: int
@@ -57,6 +59,8 @@ class RefreshInfo:
     timers_changed: bool
     mapping_changed: bool
     frames_added: int
+    members_changed: bool = False
+    member_values_changed: bool = False
 
 
 class SelectionKind(Enum):
@@ -66,6 +70,7 @@ class SelectionKind(Enum):
     CLOCK = "clock"
     TIMER = "timer"
     FRAME = "frame"
+    MEMBER = "member"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +79,7 @@ class Selection:
 
     Attributes:
         kind: What kind of thing.
-        id: Number of the clock or timer, or index of the frame.
+        id: Number of the clock, timer or member, or index of the frame.
     """
 
     kind: SelectionKind = SelectionKind.NONE
@@ -94,6 +99,11 @@ class Selection:
     def frame(cls, index: int) -> Selection:
         """Return the selection of a frame."""
         return cls(SelectionKind.FRAME, index)
+
+    @classmethod
+    def member(cls, number: int) -> Selection:
+        """Return the selection of a scheduler, a component, a machine or one of their parts."""
+        return cls(SelectionKind.MEMBER, number)
 
     @classmethod
     def nothing(cls) -> Selection:
@@ -177,7 +187,7 @@ class SessionBridge(QObject):
         self._empty = Timeline([""])
         self._timeline = self._empty
         self._log: EventLog | None = None
-        self._versions = (0, 0, 0)
+        self._versions = (0, 0, 0, 0, 0)
         self._frames_end = 0
         self._selection = Selection()
         self._hover_ns: int | None = None
@@ -414,6 +424,8 @@ class SessionBridge(QObject):
             timeline.structure_version,
             timeline.timers_version,
             timeline.mapping_version,
+            timeline.members.structure_version,
+            timeline.members.values_version,
         )
         self._frames_end = timeline.frames.end
         if is_other:
@@ -428,6 +440,8 @@ class SessionBridge(QObject):
             timers_changed=is_other or versions[1] != former_versions[1],
             mapping_changed=is_other or versions[2] != former_versions[2],
             frames_added=max(0, timeline.frames.end - former_end),
+            members_changed=is_other or versions[3] != former_versions[3],
+            member_values_changed=is_other or versions[4] != former_versions[4],
         )
 
     def _reset_shared(self, former: Timeline | None = None, now: Timeline | None = None) -> None:

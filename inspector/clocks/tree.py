@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from inspector.clocks.call_site import CallSite
 from inspector.clocks.clock import Clock
 from inspector.clocks.failures import CALLBACK_ERRORS, CallbackFailure, EndlessInstantError
+from inspector.clocks.members import Members
 from inspector.clocks.queue import BUCKET_SHIFT, TimerQueue
 from inspector.clocks.timer import Interval, Timer, label_of
 from inspector.timebase import format_instant
@@ -63,6 +64,7 @@ class ClockTree:
             traceback if not set.
         on_earlier_wake: Called when something becomes due before everything else
             that waits.
+        members: What lives by its clocks besides timers.
         last_order: The last order number that was given out.
     """
 
@@ -78,6 +80,7 @@ class ClockTree:
         self.last_order = 0
         self.record: Callable[[RawEvent], None] | None = None if sink is None else sink.append
         self._sink = sink
+        self.members = Members(self)
         self.present: Callable[[], None] | None = None
         self.keeps_call_sites = sink is not None
         self.on_failure: Callable[[CallbackFailure], None] | None = None

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from inspector.clocks.rate import D, local_ns, moved, parent_ns, reanchored
 from inspector.trace.due_times import session_instants
 from inspector.trace.frame_history import FrameHistory
+from inspector.trace.members import MemberTable
 from inspector.trace.states import ClockState, CommandRecord, Failure, Mark, PauseReason
 from inspector.trace.timer_table import UNKNOWN, TimerTable
 from inspector.vocabulary import NEVER, EventKind, Mode, Phase
@@ -31,6 +32,7 @@ class Timeline:
         events_folded: How many events went in.
         clocks: All clocks by number, in the order in which they came.
         timers: All pending timers.
+        members: Schedulers, components, state machines and what hangs under them.
         frames: All frames that have ended.
         failures: Callbacks that raised.
         marks: Marked instants.
@@ -55,6 +57,7 @@ class Timeline:
         self.events_folded = 0
         self.clocks: dict[int, ClockState] = {}
         self.timers = TimerTable(strings)
+        self.members = MemberTable(strings)
         self.frames = FrameHistory()
         self.failures: list[Failure] = []
         self.marks: list[Mark] = []
@@ -96,6 +99,10 @@ class Timeline:
             EventKind.TRANSPORT: self._transport,
             EventKind.SCENE: self._scene,
         }
+        self._fold_members()
+
+    def _fold_members(self) -> None:
+        self._fold.update((EventKind[name], step) for name, step in self.members.fold.items())
 
     def apply_all(self, events: Iterable[RawEvent]) -> int:
         """Fold events in, in the order in which they happened; returns how many."""
@@ -119,6 +126,8 @@ class Timeline:
         twin = Timeline(self._strings)
         twin.clocks = {number: clock.copy() for number, clock in self.clocks.items()}
         twin.timers = self.timers.copy(self._strings)
+        twin.members = self.members.copy(self._strings)
+        twin._fold_members()
         twin.frames = self.frames.copy()
         twin.failures = list(self.failures)
         twin.marks = list(self.marks)
@@ -351,6 +360,7 @@ class Timeline:
             if clock_id in gone
         ]:
             self.timers.remove(timer_id)
+        self.members.clocks_removed(gone)
         for clock_id in gone:
             del self.clocks[clock_id]
         self.structure_version += 1

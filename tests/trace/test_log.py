@@ -57,10 +57,15 @@ def test_that_a_log_needs_room() -> None:
 
 @pytest.mark.parametrize("kind", list(EventKind))
 def test_that_every_kind_of_event_reads_as_a_sentence(kind: EventKind) -> None:
-    sentence = describe((0, kind, 1, 1, 0), ["", "name"])
+    sentence = describe((0, kind, 1, 1, 1), ["", "name"])
 
     assert "unknown" not in sentence
     assert len(sentence) > 3
+
+
+@pytest.mark.parametrize("kind", list(EventKind))
+def test_that_numbers_without_a_meaning_are_shown(kind: EventKind) -> None:
+    assert describe((0, kind, 99, 99, 99), ["", "name"])
 
 
 def test_that_an_unknown_kind_is_shown_with_its_numbers() -> None:

@@ -175,7 +175,7 @@ def test_that_a_session_is_announced_before_its_first_refresh(
 
     assert noted.sessions == [session]
     assert clocks == [2]
-    assert noted.infos == [RefreshInfo(4, True, True, True, 0)]
+    assert noted.infos == [RefreshInfo(4, True, True, True, 0, True, True)]
     assert bridge.timeline is session.timeline
 
 
@@ -237,7 +237,7 @@ def test_that_after_a_reload_everything_is_announced_anew(
     bridge.refresh_now()
 
     assert noted.sessions == [session, session]
-    assert noted.infos[-1] == RefreshInfo(12, True, True, True, 4)
+    assert noted.infos[-1] == RefreshInfo(12, True, True, True, 4, True, True)
 
 
 def test_that_a_timeline_folded_anew_is_announced_but_its_frames_are_counted_on(

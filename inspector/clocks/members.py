@@ -1,0 +1,129 @@
+"""What lives by a clock and is neither clock nor timer: numbered, named, reported.
+
+Schedulers, targets, components, tickers and state machines report here, so that each of
+them can be seen without this package knowing what they are. Nothing is kept or reported
+while nobody records: then every number is 0, and whoever holds it need not ask again.
+"""
+
+from __future__ import annotations
+
+from time import perf_counter_ns
+from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary
+
+from inspector.vocabulary import (
+    CALL_ENDED,
+    MEMBER_ADDED,
+    MEMBER_ORIGIN,
+    MEMBER_REMOVED,
+    MEMBER_SET,
+    STATE_ENTERED,
+    TRANSITION_REFUSED,
+    Field,
+    MemberKind,
+)
+
+if TYPE_CHECKING:
+    from inspector.clocks.clock import Clock
+    from inspector.clocks.tree import ClockTree
+
+
+class Members:
+    """The members of one clock tree. Belongs to the thread that drives the tree.
+
+    Members are held weakly: one that is given up by the program can be seen for as long
+    as nobody says that it is gone, but takes no more commands.
+
+    Attributes:
+        frame_began_ns: Reading of ``perf_counter_ns`` when the present frame began;
+            set by the director.
+        cause: Number of the command that is being carried out, 0 for the program's doing.
+    """
+
+    __slots__ = ("_last_number", "_owners", "_tree", "cause", "frame_began_ns")
+
+    def __init__(self, tree: ClockTree) -> None:
+        """Begin with nobody."""
+        self._tree = tree
+        self._last_number = 0
+        self._owners: WeakValueDictionary[int, object] = WeakValueDictionary()
+        self.frame_began_ns = 0
+        self.cause = 0
+
+    def add(self, owner: object, kind: MemberKind, name: str, clock: Clock, parent: int = 0) -> int:
+        """Report a new member.
+
+        Args:
+            owner: The object itself, to be found by its number; can be referred to weakly.
+            kind: What it is.
+            name: What people call it.
+            clock: The clock it lives by.
+            parent: Number of the member it hangs under; 0 to hang under the clock.
+
+        Returns:
+            Its number, 0 when nobody records.
+        """
+        tree = self._tree
+        record = tree.record
+        if record is None or clock.is_removed:
+            return 0
+        tree.sync()
+        self._last_number = number = self._last_number + 1
+        self._owners[number] = owner
+        record((tree.now_ns, MEMBER_ADDED, number, parent, tree.intern(name)))
+        record((tree.now_ns, MEMBER_ORIGIN, number, clock.id, kind))
+        return number
+
+    def find(self, number: int) -> object | None:
+        """Return the member with a number, ``None`` when it is gone."""
+        return self._owners.get(number)
+
+    def set(self, number: int, field: Field, value: int) -> None:
+        """Report what a field of a member is from now on; nothing for number 0."""
+        tree = self._tree
+        if number and tree.record is not None:
+            tree.sync()
+            tree.record((tree.now_ns, MEMBER_SET, number, field, value))
+
+    def set_text(self, number: int, field: Field, text: str) -> None:
+        """Do what :meth:`set` does, for a field that is a text."""
+        if number:
+            self.set(number, field, self._tree.intern(text))
+
+    def set_paused(self, number: int, *, paused: bool) -> None:
+        """Report that a member is paused itself, by whatever is going on, or no longer."""
+        self.set(number, Field.PAUSED, 1 + self.cause if paused else 0)
+
+    def remove(self, number: int) -> None:
+        """Report that a member is gone, with everything below it; nothing for number 0."""
+        tree = self._tree
+        if number and self._owners.pop(number, None) is not None and tree.record is not None:
+            tree.sync()
+            tree.record((tree.now_ns, MEMBER_REMOVED, number, 0, 0))
+
+    def call_ended(self, number: int, began_ns: int) -> None:
+        """Report a call that is over; nothing for number 0.
+
+        Args:
+            number: Whose.
+            began_ns: Reading of ``perf_counter_ns`` before it.
+        """
+        tree = self._tree
+        if number and tree.record is not None:
+            took_ns = perf_counter_ns() - began_ns
+            offset_ns = began_ns - self.frame_began_ns
+            tree.record((tree.now_ns, CALL_ENDED, number, offset_ns, took_ns))
+
+    def state_entered(self, number: int, state: str, transition: str) -> None:
+        """Report that a machine is in another state; nothing for number 0."""
+        self._report_text(number, STATE_ENTERED, state, transition)
+
+    def transition_refused(self, number: int, transition: str, reason: str) -> None:
+        """Report that a machine did not make a transition; nothing for number 0."""
+        self._report_text(number, TRANSITION_REFUSED, transition, reason)
+
+    def _report_text(self, number: int, kind: int, a: str, b: str) -> None:
+        tree = self._tree
+        if number and tree.record is not None:
+            tree.sync()
+            tree.record((tree.now_ns, kind, number, tree.intern(a), tree.intern(b)))

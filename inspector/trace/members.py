@@ -1,0 +1,275 @@
+"""What is known of the members of a session: schedulers, components, state machines."""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from inspector.vocabulary import Field, MemberKind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+
+@dataclass(slots=True)
+class MemberState:
+    """What is known of one member.
+
+    Attributes:
+        id: Its number.
+        name: What people call it.
+        parent_id: The member it hangs under, 0 for none.
+        clock_id: The clock it lives by.
+        kind: What it is.
+        added_ns: Session time at which it came.
+        children: The members below it, in the order in which they came.
+        fields: Its fields by :class:`~inspector.vocabulary.Field`.
+        calls: How often it was called.
+        took_ns: How long its last call took, measured.
+        paused_since_ns: Session time since when it is paused itself.
+    """
+
+    id: int
+    name: str
+    parent_id: int
+    added_ns: int
+    clock_id: int = 0
+    kind: MemberKind = MemberKind.SCHEDULER
+    children: list[int] = field(default_factory=list)
+    fields: dict[int, int] = field(default_factory=dict)
+    calls: int = 0
+    took_ns: int = 0
+    paused_since_ns: int = 0
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether it was paused itself."""
+        return bool(self.fields.get(Field.PAUSED))
+
+    @property
+    def pause_cause(self) -> int:
+        """Number of the command that paused it, 0 for the program."""
+        return max(0, self.fields.get(Field.PAUSED, 0) - 1)
+
+    def copy(self) -> MemberState:
+        """Return a state of its own."""
+        return MemberState(
+            self.id,
+            self.name,
+            self.parent_id,
+            self.added_ns,
+            self.clock_id,
+            self.kind,
+            list(self.children),
+            dict(self.fields),
+            self.calls,
+            self.took_ns,
+            self.paused_since_ns,
+        )
+
+
+class StateHistory:
+    """The states a machine was in, oldest first.
+
+    Attributes:
+        at_ns: Session time at which each was entered.
+        state: What was entered (sid).
+        transition: By which transition (sid); 0 for the first state.
+    """
+
+    __slots__ = ("at_ns", "state", "transition")
+
+    def __init__(self) -> None:
+        """Begin empty."""
+        self.at_ns = array("q")
+        self.state = array("q")
+        self.transition = array("q")
+
+    def __len__(self) -> int:
+        """Return how many states were entered."""
+        return len(self.at_ns)
+
+    def append(self, at_ns: int, state: int, transition: int) -> None:
+        """Add the state that was entered now."""
+        self.at_ns.append(at_ns)
+        self.state.append(state)
+        self.transition.append(transition)
+
+    def copy(self) -> StateHistory:
+        """Return a history of its own."""
+        twin = StateHistory()
+        twin.at_ns, twin.state, twin.transition = self.at_ns[:], self.state[:], self.transition[:]
+        return twin
+
+
+class MemberTable:
+    """All members of a session, by number; a part of the timeline.
+
+    Attributes:
+        by_id: Every member, in the order in which they came.
+        of_clock: By clock: the members that hang right under it.
+        histories: By machine: the states it was in.
+        structure_version: Raised when a member comes or goes.
+        values_version: Raised when a field changes or something was called.
+    """
+
+    __slots__ = (
+        "_strings",
+        "by_id",
+        "histories",
+        "of_clock",
+        "structure_version",
+        "values_version",
+    )
+
+    def __init__(self, strings: Sequence[str]) -> None:
+        """Begin empty.
+
+        Args:
+            strings: The string table of the log; may grow meanwhile.
+        """
+        self._strings = strings
+        self.by_id: dict[int, MemberState] = {}
+        self.of_clock: dict[int, list[int]] = {}
+        self.histories: dict[int, StateHistory] = {}
+        self.structure_version = 0
+        self.values_version = 0
+
+    def copy(self, strings: Sequence[str]) -> MemberTable:
+        """Return a table of its own."""
+        twin = MemberTable(strings)
+        twin.by_id = {number: member.copy() for number, member in self.by_id.items()}
+        twin.of_clock = {clock_id: list(ids) for clock_id, ids in self.of_clock.items()}
+        twin.histories = {number: history.copy() for number, history in self.histories.items()}
+        twin.structure_version = self.structure_version
+        twin.values_version = self.values_version
+        return twin
+
+    # -------------------------------------------------------------- questions
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self.by_id)
+
+    def path(self, number: int) -> list[MemberState]:
+        """Return the member and those it hangs under, itself first.
+
+        Raises:
+            KeyError: There is no such member.
+        """
+        found = []
+        while number:
+            member = self.by_id[number]
+            found.append(member)
+            number = member.parent_id
+        return found
+
+    def pausing(self, number: int) -> MemberState | None:
+        """Return the member that makes this one wait: itself or one above; else ``None``.
+
+        Raises:
+            KeyError: There is no such member.
+        """
+        return next((member for member in self.path(number) if member.is_paused), None)
+
+    def scheduler_of(self, number: int) -> MemberState | None:
+        """Return the scheduler or ticker in whose time a member is called.
+
+        Raises:
+            KeyError: There is no such member.
+        """
+        kinds = (MemberKind.SCHEDULER, MemberKind.TICKER)
+        return next((member for member in self.path(number) if member.kind in kinds), None)
+
+    def branch(self, number: int) -> Iterator[MemberState]:
+        """Go through a member and everything below it, depth first."""
+        waiting = [number]
+        while waiting:
+            member = self.by_id[waiting.pop()]
+            yield member
+            waiting.extend(reversed(member.children))
+
+    def field_text(self, number: int, name: Field) -> str:
+        """Return a field that is a text; empty when it is not known."""
+        return self._strings[self.by_id[number].fields.get(name, 0)]
+
+    # ------------------------------------------------------------------- fold
+
+    def _added(self, at_ns: int, subject: int, a: int, b: int) -> None:
+        """Fold ``MEMBER_ADDED`` in."""
+        self.by_id[subject] = MemberState(subject, self._strings[b], a, at_ns)
+        if a in self.by_id:
+            self.by_id[a].children.append(subject)
+
+    def _origin(self, _at_ns: int, subject: int, a: int, b: int) -> None:
+        """Fold ``MEMBER_ORIGIN`` in."""
+        member = self.by_id[subject]
+        member.clock_id = a
+        member.kind = MemberKind(b)
+        if not member.parent_id:
+            self.of_clock.setdefault(a, []).append(subject)
+        self.structure_version += 1
+
+    def _set(self, at_ns: int, subject: int, a: int, b: int) -> None:
+        """Fold ``MEMBER_SET`` in."""
+        member = self.by_id.get(subject)
+        if member is None:
+            return
+        if a == Field.PAUSED and b and not member.fields.get(a):
+            member.paused_since_ns = at_ns
+        if a == Field.STATE:
+            self.histories.setdefault(subject, StateHistory()).append(at_ns, b, 0)
+        member.fields[a] = b
+        self.values_version += 1
+
+    def _call_ended(self, _at_ns: int, subject: int, _a: int, b: int) -> None:
+        """Fold ``CALL_ENDED`` in."""
+        member = self.by_id.get(subject)
+        if member is not None:
+            member.calls += 1
+            member.took_ns = b
+            self.values_version += 1
+
+    def _state_entered(self, at_ns: int, subject: int, a: int, b: int) -> None:
+        """Fold ``STATE_ENTERED`` in."""
+        member = self.by_id.get(subject)
+        if member is not None:
+            member.fields[Field.STATE] = a
+            self.histories.setdefault(subject, StateHistory()).append(at_ns, a, b)
+            self.values_version += 1
+
+    def _removed(self, _at_ns: int, subject: int, _a: int, _b: int) -> None:
+        """Fold ``MEMBER_REMOVED`` in."""
+        member = self.by_id.get(subject)
+        if member is None:
+            return
+        if member.parent_id in self.by_id:
+            self.by_id[member.parent_id].children.remove(subject)
+        elif subject in self.of_clock.get(member.clock_id, ()):
+            self.of_clock[member.clock_id].remove(subject)
+        self._forget([below.id for below in self.branch(subject)])
+
+    def clocks_removed(self, clock_ids: set[int]) -> None:
+        """Forget the members of clocks that are gone."""
+        for clock_id in clock_ids & self.of_clock.keys():
+            for number in self.of_clock.pop(clock_id):
+                self._forget([below.id for below in self.branch(number)])
+
+    def _forget(self, numbers: list[int]) -> None:
+        for number in numbers:
+            del self.by_id[number]
+            self.histories.pop(number, None)
+        self.structure_version += 1
+
+    @property
+    def fold(self) -> dict[str, Callable[[int, int, int, int], None]]:
+        """What to call for each kind of event, by the kind's name."""
+        return {
+            "MEMBER_ADDED": self._added,
+            "MEMBER_ORIGIN": self._origin,
+            "MEMBER_SET": self._set,
+            "MEMBER_REMOVED": self._removed,
+            "CALL_ENDED": self._call_ended,
+            "STATE_ENTERED": self._state_entered,
+        }
