@@ -36,6 +36,7 @@ kind                      subject         a                     b
 ``COMMAND``               number          text (sid)            refusal (sid), 0 done
 ``TRANSPORT``             :class:`Mode`   0                     0
 ``SCENE``                 generation      path (sid)            0
+``BREAKPOINT_HIT``        breakpoint      text (sid)            frame index
 ``MEMBER_ADDED``          member          parent member, or 0   name (sid)
 ``MEMBER_ORIGIN``         member          clock                 :class:`MemberKind`
 ``MEMBER_SET``            member          :class:`Field`        value
@@ -102,6 +103,7 @@ MARK: Final = 49
 COMMAND: Final = 50
 TRANSPORT: Final = 51
 SCENE: Final = 52
+BREAKPOINT_HIT: Final = 53
 MEMBER_ADDED: Final = 64
 MEMBER_ORIGIN: Final = 65
 MEMBER_SET: Final = 66
@@ -136,6 +138,7 @@ class EventKind(IntEnum):
     COMMAND = COMMAND
     TRANSPORT = TRANSPORT
     SCENE = SCENE
+    BREAKPOINT_HIT = BREAKPOINT_HIT
     MEMBER_ADDED = MEMBER_ADDED
     MEMBER_ORIGIN = MEMBER_ORIGIN
     MEMBER_SET = MEMBER_SET
@@ -374,6 +377,8 @@ def _sentence(event: RawEvent, strings: Sequence[str]) -> str:  # noqa: C901, PL
             return "running" if subject == Mode.RUNNING else "held"
         case EventKind.SCENE:
             return f"scene loaded: {strings[a]}" + (f" (reload {subject})" if subject else "")
+        case EventKind.BREAKPOINT_HIT:
+            return f"breakpoint {subject} hit in frame {b}: {strings[a]}"
         case EventKind.MEMBER_ADDED:
             return f"member {subject} “{strings[b]}” added" + (f" under member {a}" if a else "")
         case EventKind.MEMBER_ORIGIN:

@@ -133,3 +133,20 @@ class CommandRecord:
     number: int
     text: str
     refusal: str
+
+
+@dataclass(frozen=True, slots=True)
+class BreakHit:
+    """A breakpoint that was hit.
+
+    Attributes:
+        at_ns: Session time.
+        number: Number of the breakpoint.
+        text: What was looked out for and what happened, in words.
+        frame: Index of the frame that caused it.
+    """
+
+    at_ns: int
+    number: int
+    text: str
+    frame: int

@@ -14,7 +14,7 @@ from inspector.clocks.rate import D, local_ns, moved, parent_ns, reanchored
 from inspector.trace.due_times import session_instants
 from inspector.trace.frame_history import FrameHistory
 from inspector.trace.members import MemberTable
-from inspector.trace.states import ClockState, CommandRecord, Failure, Mark, PauseReason
+from inspector.trace.states import BreakHit, ClockState, CommandRecord, Failure, Mark, PauseReason
 from inspector.trace.timer_table import UNKNOWN, TimerTable
 from inspector.vocabulary import NEVER, EventKind, Mode, Phase
 
@@ -37,6 +37,7 @@ class Timeline:
         failures: Callbacks that raised.
         marks: Marked instants.
         commands: What was asked for from outside.
+        hits: Breakpoints that were hit.
         is_running: Whether the transport runs.
         scene_path: The scene file, empty if there is none.
         scene_generation: How often it was reloaded.
@@ -62,6 +63,7 @@ class Timeline:
         self.failures: list[Failure] = []
         self.marks: list[Mark] = []
         self.commands: list[CommandRecord] = []
+        self.hits: list[BreakHit] = []
         self.is_running = False
         self.scene_path = ""
         self.scene_generation = 0
@@ -98,6 +100,7 @@ class Timeline:
             EventKind.COMMAND: self._command,
             EventKind.TRANSPORT: self._transport,
             EventKind.SCENE: self._scene,
+            EventKind.BREAKPOINT_HIT: self._breakpoint_hit,
         }
         self._fold_members()
 
@@ -132,6 +135,7 @@ class Timeline:
         twin.failures = list(self.failures)
         twin.marks = list(self.marks)
         twin.commands = list(self.commands)
+        twin.hits = list(self.hits)
         twin._frame_phases = list(self._frame_phases)
         twin._unknown = set(self._unknown)
         twin._stale_clocks = set(self._stale_clocks)
@@ -438,6 +442,9 @@ class Timeline:
     def _command(self, at_ns: int, subject: int, a: int, b: int) -> None:
         record = CommandRecord(at_ns, subject, self._strings[a], self._strings[b])
         self.commands.append(record)
+
+    def _breakpoint_hit(self, at_ns: int, subject: int, a: int, b: int) -> None:
+        self.hits.append(BreakHit(at_ns, subject, self._strings[a], b))
 
     def _transport(self, _at_ns: int, subject: int, _a: int, _b: int) -> None:
         self.is_running = subject == Mode.RUNNING

@@ -1,0 +1,178 @@
+"""Conditions on events: what they understand, and what they say about the rest."""
+
+import string
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inspector.analysis.conditions import ConditionError, parsed_condition, quoted
+from inspector.analysis.event_fields import EVENT_FIELDS, EventReader
+from inspector.vocabulary import NEVER, EventKind, MemberKind, RawEvent
+
+STRINGS = ["", "boss", "game", 'a "quoted" \\ name', "open", "push"]
+MS = 1_000_000
+
+
+def reader_at(*events: RawEvent) -> EventReader:
+    reader = EventReader(STRINGS)
+    for event in events:
+        reader.take(event)
+    return reader
+
+
+ADDED: tuple[RawEvent, ...] = (
+    (0, EventKind.CLOCK_ADDED, 1, 0, 2),
+    (0, EventKind.TIMER_ADDED, 5, 1, 1),
+)
+FIRED: RawEvent = (20 * MS, EventKind.TIMER_FIRED, 5, 6 * MS, 40 * MS)
+LAST: RawEvent = (20 * MS, EventKind.TIMER_FIRED, 5, 6 * MS, NEVER)
+LONG_FRAME: RawEvent = (30 * MS, EventKind.FRAME_ENDED, 1, 34 * MS, 5 * MS)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "lateness > 5ms",
+        "lateness > 0.005 s",
+        "lateness >= 6 ms and lateness <= 6000us",
+        'kind == "timer_fired"',
+        "kind = 'timer_fired' and timer == \"boss\"",
+        "not lateness > 7ms",
+        'clock == "game"',
+        'timer contains "OS"',
+        "(lateness > 1s or lateness > 2ms) and at < 1 min",
+        "lateness * 2 > 11ms",
+        "lateness / 2 == 3ms",
+        "lateness / 1ms == 6",
+        "(lateness + 1ms) * 2 > 13 ms",
+        "lateness > 1ms + 1ms",
+        "fired == 1",
+        "-lateness < 0ms",
+        "frame == 0",
+    ],
+)
+def test_that_holds_for_a_timer_that_fires_late(text: str) -> None:
+    assert parsed_condition(text).holds(reader_at(*ADDED, FIRED))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "lateness > 6ms",
+        "busy > 0ms",
+        "not (lateness > 1ms)",
+        'timer == "other"',
+        'timer contains "x"',
+        "lateness > busy",
+        "lateness / 0 > 1ms",
+        'state == "open"',
+        "fired > 1",
+    ],
+)
+def test_that_does_not_hold_for_it(text: str) -> None:
+    assert not parsed_condition(text).holds(reader_at(*ADDED, FIRED))
+
+
+def test_that_what_an_event_does_not_have_makes_no_comparison_true() -> None:
+    reader = reader_at(LONG_FRAME)
+    assert not parsed_condition("lateness < 1ms").holds(reader)
+    assert not parsed_condition("lateness != 1ms").holds(reader)
+    assert parsed_condition("interval > 33ms").holds(reader)
+
+
+def test_that_a_one_shot_still_has_its_name_when_it_fires() -> None:
+    assert parsed_condition('timer == "boss" and clock == "game"').holds(reader_at(*ADDED, LAST))
+
+
+def test_that_timers_after_a_frame_belong_to_the_next_one() -> None:
+    began: RawEvent = (0, EventKind.FRAME_BEGAN, 1, 7, 16 * MS)
+    ended: RawEvent = (0, EventKind.FRAME_ENDED, 1, 16 * MS, 0)
+
+    assert reader_at(began).frame == 7
+    assert reader_at(began, ended).frame == 7
+    assert reader_at(began, ended, FIRED).frame == 8
+
+
+def test_that_machines_have_names_states_and_transitions() -> None:
+    reader = reader_at(
+        (0, EventKind.MEMBER_ADDED, 3, 0, 1),
+        (0, EventKind.MEMBER_ORIGIN, 3, 1, MemberKind.MACHINE),
+        (0, EventKind.STATE_ENTERED, 3, 4, 5),
+    )
+    condition = parsed_condition('machine == "boss" and state == "open" and transition == "push"')
+    assert condition.holds(reader)
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "words"),
+    [
+        ("", 0, "missing"),
+        ("lateness", 8, "comparison is missing"),
+        ("lateness >", 10, "missing"),
+        ("lateness > 5", 11, "needs a unit"),
+        ("latenes > 5ms", 0, "no field “latenes”"),
+        ("lateness > 5ms and", 18, "missing"),
+        ("lateness > 5ms 3", 15, "not expected"),
+        ("(lateness > 5ms", 15, "closing bracket"),
+        ('timer == "boss', 9, "closing quote"),
+        ("timer > 'a'", 6, "equal, different"),
+        ("timer == 5ms", 6, "cannot be compared with a text"),
+        ("lateness contains 5ms", 9, "looks for a text"),
+        ("lateness * busy > 1ms", 9, "makes no sense"),
+        ("timer + 1 > 1", 6, "makes no sense"),
+        ("lateness > 5m", 11, "cannot be read"),
+        ("__import__('os')", 0, "no field"),
+        ("lateness > 5ms; kind", 14, "cannot be read"),
+    ],
+)
+def test_that_a_mistake_is_named_with_its_place(text: str, place: int, words: str) -> None:
+    with pytest.raises(ConditionError) as caught:
+        parsed_condition(text)
+    assert caught.value.place == place
+    assert words in str(caught.value)
+    assert f"At character {place + 1}:" in str(caught.value)
+
+
+def test_that_a_condition_has_an_end() -> None:
+    with pytest.raises(ConditionError, match="at most 2,000 characters"):
+        parsed_condition("(" * 3_000)
+    with pytest.raises(ConditionError, match="nested more than 50"):
+        parsed_condition("not " * 100 + "lateness > 5ms")
+
+
+@given(st.text(max_size=60))
+def test_that_any_text_is_read_or_refused_in_words(text: str) -> None:
+    try:
+        condition = parsed_condition(text)
+    except ConditionError:
+        return
+    condition.holds(reader_at(*ADDED, FIRED))
+
+
+_SIGNS = ("and", "or", "not", "(", ")", "==", "<", ">", "+", "-", "*", "/", "contains", '"x"')
+_WORDS = [*(field.name for field in EVENT_FIELDS), *_SIGNS, "5ms", "2"]
+
+
+@given(st.lists(st.sampled_from(_WORDS), max_size=14).map(" ".join))
+def test_that_any_words_are_read_or_refused_in_words(text: str) -> None:
+    try:
+        condition = parsed_condition(text)
+    except ConditionError:
+        return
+    for event in (*ADDED, FIRED, LONG_FRAME):
+        condition.holds(reader_at(*ADDED, event))
+
+
+@given(st.text(alphabet=string.printable, max_size=30))
+def test_that_every_name_can_be_quoted(name: str) -> None:
+    reader = EventReader(["", name, "game"])
+    reader.take((0, EventKind.TIMER_ADDED, 5, 1, 1))
+    assert parsed_condition(f"timer == {quoted(name)}").holds(reader)
+
+
+@pytest.mark.parametrize("kind", list(EventKind))
+def test_that_every_field_can_be_read_from_every_event(kind: EventKind) -> None:
+    reader = reader_at(*ADDED, (0, kind, 1, 1, 1))
+    for field in EVENT_FIELDS:
+        field.read(reader)

@@ -1,0 +1,210 @@
+"""Breakpoints: what is a hit, what it belongs to, and what a file may say."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inspector.clocks.tree import ClockTree
+from inspector.frames.director import Director
+from inspector.sessions.breakpoints import (
+    MAX_BREAKPOINTS,
+    BreakAction,
+    BreakKind,
+    Breakpoint,
+    BreakpointError,
+    Breakpoints,
+)
+from inspector.trace.log import EventLog
+from inspector.trace.timeline import Timeline
+
+MS = 1_000_000
+
+
+def _nothing() -> None:
+    """Be called."""
+
+
+class Watched:
+    """A small scene with breakpoints."""
+
+    def __init__(self) -> None:
+        self.log = EventLog()
+        self.tree = ClockTree(self.log)
+        self.director = Director(self.tree.root)
+        self.breakpoints = Breakpoints()
+
+    def add(self, breakpoint_: Breakpoint) -> int:
+        number = self.breakpoints.add(breakpoint_)
+        if not self.breakpoints.is_watching:
+            timeline = Timeline(self.log.strings)
+            timeline.apply_all(self.log.read().events)
+            self.breakpoints.watch(self.log, timeline)
+        return number
+
+    def frame(self, interval_ms: int = 16) -> list[str]:
+        self.tree.run_to(self.tree.now_ns + interval_ms * MS)
+        self.director.run_frame(interval_ms * MS)
+        return [f"{hit.frame}: {hit.text}" for hit in self.breakpoints.look()]
+
+
+def test_that_a_timer_that_fires_belongs_to_the_frame_it_fires_before() -> None:
+    scene = Watched()
+    scene.tree.root.set_timeout(0.04, _nothing, name="boss")
+    scene.add(Breakpoint(BreakKind.TIMER_FIRES, "boss"))
+
+    assert scene.frame() == []
+    assert scene.frame() == []
+    assert scene.frame() == ["2: timer “boss” fires: timer “boss” fired"]
+    assert scene.frame() == []
+
+
+def test_that_the_kth_time_is_the_first_that_counts() -> None:
+    scene = Watched()
+    scene.tree.root.set_interval(0.016, _nothing, name="tick")
+    number = scene.add(Breakpoint(BreakKind.TIMER_FIRES, "tick", from_hit=3))
+
+    frames = [bool(scene.frame()) for _ in range(5)]
+
+    assert frames == [False, False, True, True, True]
+    assert scene.breakpoints.hits(number) == 5
+
+
+def test_that_one_that_is_for_once_is_off_afterwards() -> None:
+    scene = Watched()
+    scene.tree.root.set_interval(0.016, _nothing, name="tick")
+    number = scene.add(Breakpoint(BreakKind.TIMER_FIRES, "tick", is_once=True))
+
+    assert [len(scene.frame()) for _ in range(3)] == [1, 0, 0]
+    found = scene.breakpoints.get(number)
+    assert found is not None
+    assert not found.is_enabled
+    assert not scene.breakpoints.is_looking
+
+
+def test_that_a_frame_time_above_the_limit_is_a_hit_in_that_frame() -> None:
+    scene = Watched()
+    scene.add(Breakpoint(BreakKind.FRAME_ABOVE, limit_ns=20 * MS))
+
+    assert scene.frame(20) == []
+    (hit,) = scene.frame(21)
+    assert hit.startswith("1: a frame time above 20.0 ms: frame ended: 21.0 ms since the last")
+
+
+def test_that_delta_pause_rate_and_failure_are_hits() -> None:
+    scene = Watched()
+    game = scene.tree.root.child("game")
+
+    def fail() -> None:
+        raise ValueError("no")
+
+    scene.tree.on_failure = lambda _: None
+    game.set_timeout(0.01, fail, name="bad")
+    scene.add(Breakpoint(BreakKind.DELTA_ABOVE, limit_ns=15 * MS))
+    scene.add(Breakpoint(BreakKind.CALLBACK_RAISED))
+    scene.add(Breakpoint(BreakKind.CLOCK_PAUSED, "game"))
+    scene.add(Breakpoint(BreakKind.RATE_CHANGED))
+
+    first = scene.frame()
+    game.pause()
+    scene.tree.root.set_rate(0.5)
+    second = scene.frame(5)
+
+    assert [text.split(":")[1] for text in first] == [
+        " a callback raises",
+        " a delta above 15.0 ms",
+    ]
+    assert second == [
+        "1: clock “game” is paused: clock “game” paused",
+        "1: the rate of a clock changes: clock “root” now runs at rate 0.5",
+    ]
+
+
+def test_that_what_happened_before_is_no_hit() -> None:
+    scene = Watched()
+    scene.tree.root.set_timeout(0.01, _nothing, name="boss")
+    scene.frame()
+    scene.add(Breakpoint(BreakKind.TIMER_FIRES))
+
+    assert scene.frame() == []
+
+
+def test_that_names_from_before_are_known() -> None:
+    scene = Watched()
+    scene.tree.root.set_timeout(0.04, _nothing, name="boss")
+    scene.frame()
+    scene.add(Breakpoint(BreakKind.CONDITION, condition='timer contains "BO" and frame == 2'))
+
+    assert scene.frame() == []
+    assert len(scene.frame()) == 1
+
+
+def test_that_turning_off_and_removing_ends_it() -> None:
+    scene = Watched()
+    scene.tree.root.set_interval(0.016, _nothing, name="tick")
+    number = scene.add(Breakpoint(BreakKind.TIMER_FIRES, "tick"))
+    assert scene.frame()
+
+    assert scene.breakpoints.enable(number, enabled=False)
+    assert scene.frame() == []
+    assert scene.breakpoints.remove(number)
+    assert not scene.breakpoints.remove(number)
+    assert not scene.breakpoints.enable(number, enabled=True)
+    assert scene.frame() == []
+    assert len(scene.breakpoints) == 0
+
+
+def test_that_there_is_a_limit_to_how_many() -> None:
+    breakpoints = Breakpoints()
+    for _ in range(MAX_BREAKPOINTS):
+        breakpoints.add(Breakpoint(BreakKind.CALLBACK_RAISED))
+    with pytest.raises(BreakpointError, match="remove some"):
+        breakpoints.add(Breakpoint(BreakKind.CALLBACK_RAISED))
+
+
+breakpoints_st = st.builds(
+    Breakpoint,
+    kind=st.sampled_from(BreakKind),
+    subject=st.text(max_size=8),
+    limit_ns=st.just(0),
+    condition=st.sampled_from(["lateness > 5ms", 'timer == "a"']),
+    action=st.sampled_from(BreakAction),
+    from_hit=st.integers(1, 1000),
+    is_once=st.booleans(),
+    is_enabled=st.booleans(),
+    saved_ns=st.integers(1, 10**12),
+)
+
+
+@given(breakpoints_st)
+def test_that_a_file_gives_back_what_was_written(breakpoint_: Breakpoint) -> None:
+    values = json.loads(json.dumps(breakpoint_.as_values()))
+    back = Breakpoint.from_values(values)
+
+    assert back.as_values() == breakpoint_.as_values()
+    assert back.condition_text == breakpoint_.condition_text
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ([], "named values"),
+        ({}, "Not one of timer fires"),
+        ({"kind": "never"}, "Not one of timer fires"),
+        ({"kind": "condition", "condition": "lateness > 5"}, "needs a unit"),
+        ({"kind": "condition"}, "missing"),
+        ({"kind": "timer fires", "subject": 3}, "“subject” of a breakpoint is a text, not 3"),
+        ({"kind": "timer fires", "from_hit": True}, "whole number"),
+        ({"kind": "timer fires", "from_hit": 0}, "first hit is number 1"),
+        ({"kind": "timer fires", "enabled": "yes"}, "true or false"),
+        ({"kind": "lateness above", "limit": "soon"}, "Not a duration"),
+        ({"kind": "lateness above", "limit": "-5ms"}, "0 or more"),
+        ({"kind": "timer fires", "save": "0 s"}, "between nothing and a day"),
+        ({"kind": "timer fires", "colour": "red"}, "no “colour”"),
+        ({"kind": "timer fires", "action": "explode"}, "Not one of hold"),
+    ],
+)
+def test_that_nonsense_in_a_file_is_refused_in_words(values: object, words: str) -> None:
+    with pytest.raises(BreakpointError, match=words):
+        Breakpoint.from_values(values)
