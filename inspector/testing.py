@@ -17,6 +17,7 @@ from pathlib import Path
 from inspector.clocks.failures import FailurePolicy
 from inspector.clocks.manual_source import ManualTimeSource
 from inspector.clocks.wake_errors import WakeErrorSummary
+from inspector.sessions.breakpoints import Breakpoints
 from inspector.sessions.commands import Capability, Command
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.session import SessionPhase, SessionStatus
@@ -80,6 +81,7 @@ class FakeSession:
         self.source_label = f"{title}.py"
         self.frame_rate = Fraction(60)
         self.wake_error_ns: WakeErrorSummary | None = None
+        self.breakpoints: Breakpoints | None = Breakpoints()
         self.submitted: list[Command] = []
         self.is_closed = False
         self._cursor = 0

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from inspector.analysis.conditions import ConditionError, parsed_condition, quoted
 from inspector.analysis.event_fields import EventReader
-from inspector.errors import InspectorError
+from inspector.errors import CommandError
 from inspector.timebase import NS_PER_SECOND, format_duration, parse_duration_ns
 from inspector.vocabulary import EventKind, describe
 
@@ -38,7 +38,7 @@ DEFAULT_SAVED_NS: Final = 10 * NS_PER_SECOND
 MAX_BREAKPOINTS: Final = 200
 
 
-class BreakpointError(InspectorError):
+class BreakpointError(CommandError):
     """A breakpoint makes no sense; the message says why."""
 
 
@@ -322,13 +322,21 @@ class Breakpoints:
         Raises:
             BreakpointError: There are too many already.
         """
-        if len(self) >= MAX_BREAKPOINTS:
-            raise BreakpointError(f"There are {len(self)} breakpoints; remove some first.")
+        self.check_room()
         self._last_number += 1
         self._by_number[self._last_number] = breakpoint_
         self._hits[self._last_number] = 0
         self._changed()
         return self._last_number
+
+    def check_room(self) -> None:
+        """Refuse one more when there are too many.
+
+        Raises:
+            BreakpointError: There are too many already.
+        """
+        if len(self) >= MAX_BREAKPOINTS:
+            raise BreakpointError(f"There are {len(self)} breakpoints; remove some first.")
 
     def replace(self, number: int, breakpoint_: Breakpoint) -> bool:
         """Change a breakpoint, keeping its hits; returns whether there is such a one."""

@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from inspector.clocks.failures import FailurePolicy
 from inspector.clocks.rate import rate_numerator
+from inspector.sessions.breakpoints import Breakpoint
 from inspector.timebase import format_duration, format_instant
 from inspector.trace.timeline import Timeline
 from inspector.vocabulary import rate_text
@@ -32,6 +33,7 @@ class Capability(Enum):
     MARK = "add marks"
     RELOAD = "reload the scene"
     FAILURE_POLICY = "choose what follows a failure"
+    BREAKPOINTS = "set breakpoints"
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +134,28 @@ class SetFailurePolicy:
     policy: FailurePolicy
 
 
+@dataclass(frozen=True, slots=True)
+class AddBreakpoint:
+    """Look out for something, from now on."""
+
+    breakpoint: Breakpoint
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeBreakpoint:
+    """Put another breakpoint in the place of one, which keeps its number and its hits."""
+
+    number: int
+    breakpoint: Breakpoint
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveBreakpoint:
+    """Look out for something no longer."""
+
+    number: int
+
+
 Command: TypeAlias = (
     Run
     | Hold
@@ -148,10 +172,13 @@ Command: TypeAlias = (
     | AddMark
     | Reload
     | SetFailurePolicy
+    | AddBreakpoint
+    | ChangeBreakpoint
+    | RemoveBreakpoint
 )
 
 
-def required_capability(command: Command) -> Capability:  # noqa: PLR0911 - one per kind
+def required_capability(command: Command) -> Capability:  # noqa: C901, PLR0911
     """Return what a session must be capable of to take ``command``."""
     match command:
         case Run() | Hold():
@@ -172,6 +199,8 @@ def required_capability(command: Command) -> Capability:  # noqa: PLR0911 - one 
             return Capability.RELOAD
         case SetFailurePolicy():
             return Capability.FAILURE_POLICY
+        case AddBreakpoint() | ChangeBreakpoint() | RemoveBreakpoint():
+            return Capability.BREAKPOINTS
 
 
 def command_text(command: Command, timeline: Timeline) -> str:  # noqa: C901, PLR0911, PLR0912
@@ -207,6 +236,13 @@ def command_text(command: Command, timeline: Timeline) -> str:  # noqa: C901, PL
             return "reload the scene"
         case SetFailurePolicy(policy):
             return f"after a failure: {policy.value}"
+        case AddBreakpoint(breakpoint_):
+            return f"break when {breakpoint_.text}: {breakpoint_.action.value}"
+        case ChangeBreakpoint(number, breakpoint_):
+            verb = "set" if breakpoint_.is_enabled else "turn off"
+            return f"{verb} breakpoint {number}: {breakpoint_.text}"
+        case RemoveBreakpoint(number):
+            return f"remove breakpoint {number}"
 
 
 def clock_text(clock_id: int, timeline: Timeline) -> str:

@@ -18,12 +18,16 @@ from inspector.clocks.transport import DEFAULT_MAX_DELTA_NS, Transport
 from inspector.clocks.tree import ClockTree
 from inspector.errors import CommandError
 from inspector.frames.director import Director
+from inspector.sessions.breakpoints import BreakAction, BreakpointHit, Breakpoints
 from inspector.sessions.command_actions import Action, prepared_action
 from inspector.sessions.commands import (
+    AddBreakpoint,
     Capability,
+    ChangeBreakpoint,
     Command,
     Hold,
     Reload,
+    RemoveBreakpoint,
     Run,
     SetFailurePolicy,
     StepBy,
@@ -41,7 +45,7 @@ from inspector.sessions.virtual_source import VirtualTimeSource
 from inspector.timebase import NS_PER_SECOND, format_instant
 from inspector.trace.log import EventLog
 from inspector.trace.timeline import Timeline
-from inspector.vocabulary import CALLBACK_FAILED, COMMAND, SCENE, RawEvent
+from inspector.vocabulary import BREAKPOINT_HIT, CALLBACK_FAILED, COMMAND, SCENE, RawEvent
 
 if TYPE_CHECKING:
     from inspector.clocks.failures import CallbackFailure
@@ -100,6 +104,8 @@ class HostedSession:
         self._wants_to_run = autorun
         self._has_frame_run = False
         self._stopped_by: CallbackFailure | None = None
+        self._broken_by: BreakpointHit | None = None
+        self._breakpoints = Breakpoints()
         self._unreported = 0
         self._problem: SceneProblem | None = None
         self._hosting: Hosting | None = None
@@ -193,7 +199,16 @@ class HostedSession:
                 f"Stopped at {at} because “{failure.label}” failed: {reason}",
                 failure.traceback_text,
             )
+        if (hit := self._broken_by) is not None:
+            return SessionStatus(
+                SessionPhase.HELD, f"Held at {at} in frame {hit.frame:,} because {hit.text}."
+            )
         return SessionStatus(SessionPhase.HELD, f"Held at {at}.")
+
+    @property
+    def breakpoints(self) -> Breakpoints:
+        """What it looks out for; to be read only, commands change them."""
+        return self._breakpoints
 
     @property
     def is_running(self) -> bool:
@@ -297,6 +312,7 @@ class HostedSession:
             self._problem = problem
             return
         self._problem = None
+        self._watch()
         self._hosting = Hosting(scene, tree, transport, director, stage)
         self._record_reload(reload_number)
         tree.on_failure = self._take_failure
@@ -339,7 +355,7 @@ class HostedSession:
             self._wants_to_run = hosting.transport.is_running
         self._let_go()
         self.generation += 1
-        self._stopped_by = None
+        self._stopped_by = self._broken_by = None
         self._load(reload_number=number)
 
     # -------------------------------------------------- wake-ups and frames
@@ -357,6 +373,8 @@ class HostedSession:
         hosting.director.add_timers_busy_ns(meter.take_ns())
         hosting.director.run_frame(interval_ns, cut_ns)
         meter.begin(self._log.end)
+        if self._breakpoints.is_looking:
+            self._look_for_hits()
 
     def _end_wake(self) -> None:
         """Finish what a wake-up of the source has begun."""
@@ -365,11 +383,65 @@ class HostedSession:
             return
         self._timers_meter.charge(self._log.end, hosting.stage.take_worked_ns())
         self._log.settle()
-        if self._stopped_by is not None:
+        if self._stopped_by is not None or self._broken_by is not None:
             hosting.transport.hold()
         if self._commands and (self._has_frame_run or self._is_idle):
             self._apply_waiting()
         self._has_frame_run = False
+
+    def _watch(self) -> None:
+        """Have the breakpoints look at what comes from now on."""
+        self._fold()
+        self._breakpoints.watch(self._log, self._timeline)
+
+    def _look_for_hits(self) -> None:
+        """Do what the breakpoints want that were hit in this frame."""
+        hosting = self._hosting
+        if hosting is None:
+            return
+        for hit in self._breakpoints.look():
+            log, tree = self._log, hosting.tree
+            log.append((tree.now_ns, BREAKPOINT_HIT, hit.number, log.intern(hit.text), hit.frame))
+            match hit.action:
+                case BreakAction.HOLD:
+                    self._broken_by = self._broken_by or hit
+                    tree.halt()
+                case BreakAction.PAUSE_ROOT:
+                    tree.root.pause()
+                case BreakAction.PAUSE_BRANCH:
+                    (hosting.clock(hit.clock_id) or tree.root).pause()
+                case BreakAction.MARK:
+                    hosting.stage.mark(hit.text)
+                case _:
+                    pass
+
+    def _prepared_breakpoint(
+        self, command: AddBreakpoint | ChangeBreakpoint | RemoveBreakpoint
+    ) -> Action:
+        """Return what carries out a command about breakpoints.
+
+        Raises:
+            CommandError: There is no such breakpoint, or there are too many.
+        """
+        breakpoints = self._breakpoints
+        if isinstance(command, AddBreakpoint):
+            breakpoints.check_room()
+        elif breakpoints.get(command.number) is None:
+            message = f"There is no breakpoint {command.number} any more."
+            raise CommandError(message)
+
+        def change() -> None:
+            match command:
+                case AddBreakpoint(breakpoint_):
+                    breakpoints.add(breakpoint_)
+                case ChangeBreakpoint(number, breakpoint_):
+                    breakpoints.replace(number, breakpoint_)
+                case RemoveBreakpoint(number):
+                    breakpoints.remove(number)
+            if breakpoints.is_looking and not breakpoints.is_watching:
+                self._watch()
+
+        return change
 
     def _take_failure(self, failure: CallbackFailure) -> None:
         """Do what the failure policy says; the failure itself is recorded already."""
@@ -454,7 +526,7 @@ class HostedSession:
             return
         log.append((at_ns, COMMAND, number, text, 0))
         if isinstance(command, _GOES_ON):
-            self._stopped_by = None
+            self._stopped_by = self._broken_by = None
         self._carry_out(action)
 
     def _carry_out(self, action: Action) -> None:
@@ -466,6 +538,8 @@ class HostedSession:
         hosting = self._hosting
         if hosting is not None and not is_in_wake:
             self._timers_meter.charge(self._log.end, hosting.stage.take_worked_ns())
+            if self._breakpoints.is_looking:
+                self._look_for_hits()
             self._log.settle()
 
     def _prepared(self, command: Command, number: int) -> Action:
@@ -476,6 +550,8 @@ class HostedSession:
         """
         if isinstance(command, SetFailurePolicy):
             return lambda: setattr(self, "failure_policy", command.policy)
+        if isinstance(command, AddBreakpoint | ChangeBreakpoint | RemoveBreakpoint):
+            return self._prepared_breakpoint(command)
         hosting = self._hosting
         if hosting is None:
             message = "No scene is running. Mend the file and reload it."

@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Protocol, runtime_checkable
 
 from inspector.clocks.wake_errors import WakeErrorSummary
+from inspector.sessions.breakpoints import Breakpoints
 from inspector.sessions.commands import Capability, Command
 from inspector.trace.log import EventLog
 from inspector.trace.timeline import Timeline
@@ -86,6 +87,13 @@ class Session(Protocol):
     @property
     def wake_error_ns(self) -> WakeErrorSummary | None:
         """How punctually its time source wakes it, ``None`` when that is not known."""
+
+    @property
+    def breakpoints(self) -> Breakpoints | None:
+        """What it looks out for; ``None`` where nothing can be stopped.
+
+        To be read only: commands change them.
+        """
 
     def submit(self, command: Command) -> None:
         """Ask for something, from any thread.

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 from inspector.clocks import Clock, ClockTree
 from inspector.clocks.wake_errors import WakeErrorSummary
+from inspector.sessions.breakpoints import Breakpoints
 from inspector.sessions.commands import Capability, Command
 from inspector.sessions.session import SessionPhase, SessionStatus
 from inspector.trace import EventLog, Timeline
@@ -70,6 +71,7 @@ class PlayedSession(World):
         self.frame_rate = Fraction(60)
         self.wake_error_ns: WakeErrorSummary | None = None
         self.frames_run = 0
+        self.breakpoints: Breakpoints | None = Breakpoints()
 
     def submit(self, command: Command) -> None:
         self.submitted.append(command)

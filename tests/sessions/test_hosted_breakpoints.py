@@ -1,0 +1,175 @@
+"""Breakpoints of a hosted scene: they act in the very frame that caused them."""
+
+from pathlib import Path
+
+import pytest
+
+from inspector.sessions.breakpoints import (
+    MAX_BREAKPOINTS,
+    BreakAction,
+    BreakKind,
+    Breakpoint,
+)
+from inspector.sessions.commands import (
+    AddBreakpoint,
+    ChangeBreakpoint,
+    Reload,
+    RemoveBreakpoint,
+    Run,
+    StepFrames,
+    StepToNextTimer,
+)
+from inspector.sessions.hosted import HostedSession
+from inspector.sessions.session import SessionPhase
+from inspector.testing import held_session, pass_seconds, scene_file, virtual_session
+
+SCENE = """
+    def build(stage):
+        game = stage.root.child("game")
+        game.set_interval(0.5, lambda: None, name="boss")
+        stage.root.set_interval(0.1, lambda: None, name="tick")
+        stage.root.set_timeout(0.75, lambda: stage.work(0.05), name="heavy")
+"""
+
+
+@pytest.fixture
+def scene(tmp_path: Path) -> Path:
+    return scene_file(tmp_path, SCENE)
+
+
+def refusals(session: HostedSession) -> list[str]:
+    session.refresh()
+    return [record.refusal for record in session.timeline.commands if record.refusal]
+
+
+def test_that_a_hit_holds_the_scene_after_its_frame_and_says_why(scene: Path) -> None:
+    session = virtual_session(scene)
+    session.submit(AddBreakpoint(Breakpoint(BreakKind.TIMER_FIRES, "boss")))
+
+    run = pass_seconds(session, 3)
+
+    assert not run.is_complete
+    assert session.status.phase is SessionPhase.HELD
+    assert session.status.message == (
+        "Held at 00:00.500 in frame 29 because timer “boss” fires: "
+        "timer “boss” fired; due again at local 00:01.000."
+    )
+    session.refresh()
+    (hit,) = session.timeline.hits
+    assert (hit.frame, session.timeline.frames.end) == (29, 30)
+    session.close()
+
+
+def test_that_running_goes_on_to_the_next_hit(scene: Path) -> None:
+    session = virtual_session(scene)
+    session.submit(AddBreakpoint(Breakpoint(BreakKind.TIMER_FIRES, "boss")))
+    pass_seconds(session, 3)
+
+    session.submit(Run())
+    pass_seconds(session, 3)
+
+    session.refresh()
+    assert [hit.at_ns for hit in session.timeline.hits] == [500_000_000, 1_000_000_000]
+    session.close()
+
+
+def test_that_a_step_of_many_frames_ends_at_the_hit(scene: Path) -> None:
+    session = held_session(scene)
+    session.submit(AddBreakpoint(Breakpoint(BreakKind.TIMER_FIRES, "boss")))
+
+    session.submit(StepFrames(200))
+
+    session.refresh()
+    assert session.timeline.frames.end == 30
+    session.close()
+
+
+def test_that_a_step_to_a_timer_is_looked_at_as_well(scene: Path) -> None:
+    session = held_session(scene)
+    session.submit(
+        AddBreakpoint(Breakpoint(BreakKind.TIMER_FIRES, "tick", action=BreakAction.MARK))
+    )
+
+    session.submit(StepToNextTimer())
+
+    session.refresh()
+    assert [mark.text for mark in session.timeline.marks] == [
+        "timer “tick” fires: timer “tick” fired; due again at local 00:00.200"
+    ]
+    session.close()
+
+
+def test_that_a_hit_can_pause_the_branch_or_the_root(scene: Path) -> None:
+    session = virtual_session(scene)
+    branch = Breakpoint(BreakKind.TIMER_FIRES, "boss", action=BreakAction.PAUSE_BRANCH)
+    root = Breakpoint(
+        BreakKind.CONDITION,
+        condition='timer == "tick" and fired == 12',
+        action=BreakAction.PAUSE_ROOT,
+    )
+    session.submit(AddBreakpoint(branch))
+    session.submit(AddBreakpoint(root))
+
+    run = pass_seconds(session, 3)
+
+    session.refresh()
+    assert run.is_complete
+    paused = {clock.name: clock.paused_since_ns for clock in session.timeline.clocks.values()}
+    assert paused["game"] == 500_000_000
+    assert round(paused["root"] / 1e9, 2) == 1.20
+    session.close()
+
+
+def test_that_a_long_frame_is_a_hit_in_that_frame(scene: Path) -> None:
+    session = virtual_session(scene)
+    session.submit(AddBreakpoint(Breakpoint(BreakKind.FRAME_ABOVE, limit_ns=30_000_000)))
+
+    pass_seconds(session, 3)
+
+    session.refresh()
+    (hit,) = session.timeline.hits
+    assert session.timeline.frames.end - 1 == hit.frame
+    assert session.timeline.frames.frame(hit.frame).interval_ns > 30_000_000
+    session.close()
+
+
+def test_that_breakpoints_survive_a_reload_and_look_at_the_new_life(scene: Path) -> None:
+    session = virtual_session(scene)
+    session.submit(AddBreakpoint(Breakpoint(BreakKind.TIMER_FIRES, "boss")))
+    pass_seconds(session, 3)
+
+    session.submit(Reload())
+    session.submit(Run())
+    pass_seconds(session, 3)
+
+    session.refresh()
+    assert [hit.frame for hit in session.timeline.hits] == [29]
+    assert session.breakpoints.hits(1) == 2
+    session.close()
+
+
+def test_that_changing_and_removing_are_commands(scene: Path) -> None:
+    session = held_session(scene)
+    session.submit(AddBreakpoint(Breakpoint(BreakKind.TIMER_FIRES, "boss")))
+    session.submit(ChangeBreakpoint(1, Breakpoint(BreakKind.TIMER_FIRES, is_enabled=False)))
+    session.submit(RemoveBreakpoint(1))
+    session.submit(RemoveBreakpoint(1))
+
+    assert refusals(session) == ["There is no breakpoint 1 any more."]
+    assert [record.text for record in session.timeline.commands] == [
+        "break when timer “boss” fires: hold the scene",
+        "turn off breakpoint 1: a timer fires",
+        "remove breakpoint 1",
+        "remove breakpoint 1",
+    ]
+    assert len(session.breakpoints) == 0
+    session.close()
+
+
+def test_that_too_many_are_refused(scene: Path) -> None:
+    session = held_session(scene)
+    for _ in range(MAX_BREAKPOINTS + 1):
+        session.submit(AddBreakpoint(Breakpoint(BreakKind.CALLBACK_RAISED)))
+
+    assert refusals(session) == ["There are 200 breakpoints; remove some first."]
+    session.close()
