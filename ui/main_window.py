@@ -149,8 +149,9 @@ class MainWindow(QMainWindow):
         self._adopt_settings(bridge)
         self._add_middle_and_docks()
         self._add_actions(bridge)
-        self._add_panels(bridge)
+        self._add_frame_times(bridge)
         self._restore_layout()
+        self.docks.make_panels(lambda panel: panel.make(bridge, self.theme, self))
         bridge.session_changed.connect(self._take_session)
         bridge.status_changed.connect(self._take_status)
         bridge.budgets_changed.connect(self._take_budgets)
@@ -171,6 +172,23 @@ class MainWindow(QMainWindow):
         bridge.failure_policy = FailurePolicy(self.settings.failure_policy)
         bridge.set_precision(Precision(self.settings.precision))
         bridge.set_budgets_ms(self.settings.budgets_ms)
+        if self.settings.breakpoints:
+            self._adopt_breakpoints(bridge)
+
+    def _adopt_breakpoints(self, bridge: SessionBridge) -> None:
+        from inspector.errors import InspectorError  # noqa: PLC0415 - after the first paint
+        from inspector.sessions.breakpoint_file import breakpoints_from_json  # noqa: PLC0415
+
+        try:
+            bridge.kept_breakpoints = tuple(breakpoints_from_json(self.settings.breakpoints))
+        except InspectorError as error:
+            self.settings_file.problem = f"The breakpoints could not be restored. {error}"
+
+    def _breakpoints_to_save(self) -> str:
+        from inspector.sessions.breakpoint_file import breakpoints_to_json  # noqa: PLC0415
+
+        kept = self.bridge.kept_breakpoints
+        return breakpoints_to_json(kept) if kept else ""
 
     def _add_middle_and_docks(self) -> None:
         # All of these come after the first paint.
@@ -226,16 +244,12 @@ class MainWindow(QMainWindow):
         for window in (self, *self.docks):
             self._guard.watch(window)
 
-    def _add_panels(self, bridge: SessionBridge) -> None:
+    def _add_frame_times(self, bridge: SessionBridge) -> None:
         from .panels import PANELS  # noqa: PLC0415 - after the first paint
 
-        for panel in PANELS:
-            widget = panel.make(bridge, self.theme, self)
-            if panel.area is not None:
-                self.docks.put(panel.id, widget)
-                continue
-            self.frame_times = cast("FrameTimesPanel", widget)
-            self._stack.addWidget(widget)
+        (middle,) = (panel for panel in PANELS if panel.area is None)
+        self.frame_times = cast("FrameTimesPanel", middle.make(bridge, self.theme, self))
+        self._stack.addWidget(self.frame_times)
 
     # ---------------------------------------------------------------- what the session says
 
@@ -389,6 +403,7 @@ class MainWindow(QMainWindow):
             geometry=geometry,
             layout=self.docks.save(),
             layout_version=LAYOUT_VERSION,
+            breakpoints=self._breakpoints_to_save(),
             failure_policy=self.bridge.failure_policy.value,
             precision=self.bridge.precision.value,
         )

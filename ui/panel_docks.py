@@ -22,13 +22,16 @@ from .panels import PANELS, PanelArea, PanelDescription
 from .settings import LAYOUT_VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 _QT_AREAS: Final = {
     PanelArea.LEFT: Qt.DockWidgetArea.LeftDockWidgetArea,
     PanelArea.RIGHT: Qt.DockWidgetArea.RightDockWidgetArea,
     PanelArea.BOTTOM: Qt.DockWidgetArea.BottomDockWidgetArea,
 }
+
+
+_DOCK_PREFIX: Final = "dock_"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +82,9 @@ class Placeholder(QLabel):
 class PanelDocks(QObject):
     """One dock for each panel that has an area.
 
+    A panel is made when it is seen for the first time; until then its dock costs
+    next to nothing, and neither does a panel that nobody looks at.
+
     Signals:
         visibility_changed: A dock was shown or hidden.
     """
@@ -90,6 +96,7 @@ class PanelDocks(QObject):
         super().__init__(window)
         self._window = window
         self._docks: dict[str, QDockWidget] = {}
+        self._make_panel: Callable[[PanelDescription], QWidget] | None = None
         self._preset = PRESETS[0]
         self._next_turn = QTimer(self)
         self._next_turn.setSingleShot(True)
@@ -118,13 +125,32 @@ class PanelDocks(QObject):
         """The panels that have docks."""
         return tuple(self._docks)
 
-    def put(self, panel_id: str, panel: QWidget) -> None:
-        """Put a panel into its dock in place of what is there."""
+    def make_panels(self, make: Callable[[PanelDescription], QWidget]) -> None:
+        """Make the panels that can be seen now, and the others when they are."""
+        self._make_panel = make
+        for panel_id, dock in self._docks.items():
+            if not dock.isHidden() and not self._is_behind(dock):
+                self.panel(panel_id)
+
+    def panel(self, panel_id: str) -> QWidget:
+        """Return a panel, making it if nobody has seen it yet."""
         dock = self._docks[panel_id]
-        former = dock.widget()
-        dock.setWidget(panel)
-        if former is not None:
-            former.deleteLater()
+        widget = dock.widget()
+        if self._make_panel is not None and isinstance(widget, Placeholder):
+            description = next(panel for panel in PANELS if panel.id == panel_id)
+            dock.setWidget(self._make_panel(description))
+            widget.deleteLater()
+        return dock.widget()
+
+    def _is_behind(self, dock: QDockWidget) -> bool:
+        """Whether another tab of the same stack lies in front of a dock."""
+        bars = self._window.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly)
+        title = dock.windowTitle()
+        for bar in bars:
+            titles = [bar.tabText(index) for index in range(bar.count())]
+            if title in titles:
+                return titles[bar.currentIndex()] != title
+        return False
 
     # ---------------------------------------------------------------- arrangement
 
@@ -229,7 +255,7 @@ class PanelDocks(QObject):
         dock.raise_()
         from .focus import enter  # noqa: PLC0415 - after the first paint
 
-        enter(dock.widget())
+        enter(self.panel(panel_id))
 
     def is_in_front(self, panel_id: str) -> bool:
         """Whether a panel can be seen: shown, and not behind another tab."""
@@ -245,7 +271,10 @@ class PanelDocks(QObject):
         return ""
 
     @Slot(bool)
-    def _tell_visibility(self, _is_visible: bool) -> None:  # noqa: FBT001 - a slot
+    def _tell_visibility(self, is_visible: bool) -> None:  # noqa: FBT001 - a slot
+        dock = self.sender()
+        if is_visible and isinstance(dock, QDockWidget):
+            self.panel(dock.objectName().removeprefix(_DOCK_PREFIX))
         self._name_tab_bars()
         self.visibility_changed.emit()
 
@@ -268,7 +297,7 @@ class PanelDocks(QObject):
 
     def _make_dock(self, panel: PanelDescription, area: PanelArea) -> QDockWidget:
         dock = QDockWidget(panel.title, self._window)
-        dock.setObjectName(f"dock_{panel.id}")
+        dock.setObjectName(f"{_DOCK_PREFIX}{panel.id}")
         dock.setAccessibleName(panel.title)
         dock.setWidget(Placeholder(f"{panel.title}: {panel.summary}"))
         dock.visibilityChanged.connect(self._tell_visibility)

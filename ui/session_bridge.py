@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 
 from inspector.clocks.failures import FailurePolicy
 from inspector.errors import InspectorError
-from inspector.sessions.commands import Reload, SetFailurePolicy
+from inspector.sessions.commands import AddBreakpoint, Reload, SetFailurePolicy
 from inspector.sessions.session import SessionPhase, SessionStatus
 from inspector.timebase import NS_PER_MS
 from inspector.trace.timeline import Timeline
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from inspector.clocks.time_source import TimeSource
+    from inspector.sessions.breakpoints import Breakpoint
     from inspector.sessions.commands import Command
     from inspector.sessions.session import Session
     from inspector.trace.log import EventLog
@@ -133,6 +134,7 @@ class SessionBridge(QObject):
 
     Attributes:
         failure_policy: What follows a failure in scenes that are opened from now on.
+        kept_breakpoints: The breakpoints of the session, or what the next one begins with.
 
     Signals:
         session_changed: There is another session or timeline, or none: take
@@ -176,6 +178,8 @@ class SessionBridge(QObject):
         """
         super().__init__(parent)
         self.failure_policy = FailurePolicy.CONTINUE
+        self.kept_breakpoints: tuple[Breakpoint, ...] = ()
+        self._breakpoints_version = 0
         self._make_source = make_source
         self._make_session = make_session
         self._clock = clock
@@ -410,10 +414,18 @@ class SessionBridge(QObject):
             return
         if isinstance(session, NotifiesChanges):
             session.on_change = self.request_refresh
+        if session.breakpoints is not None:
+            for breakpoint_ in self.kept_breakpoints:
+                session.submit(AddBreakpoint(breakpoint_))
+            self._breakpoints_version = session.breakpoints.version
         self.refresh_now()
 
     def _take_news(self, session: Session) -> RefreshInfo:
         events = session.refresh()
+        breakpoints = session.breakpoints
+        if breakpoints is not None and breakpoints.version != self._breakpoints_version:
+            self._breakpoints_version = breakpoints.version
+            self.kept_breakpoints = tuple(found for _, found, _ in breakpoints.items())
         timeline = session.timeline
         former = self._timeline
         is_other = timeline is not former

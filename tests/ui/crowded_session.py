@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
 from inspector.clocks.wake_errors import WakeErrorSummary
+from inspector.sessions.breakpoints import Breakpoints
 from inspector.sessions.commands import Capability, Command
 from inspector.sessions.session import SessionPhase, SessionStatus
 from inspector.timebase import NS_PER_SECOND
@@ -62,6 +63,7 @@ class CrowdedSession:
     source_label = "a test"
     frame_rate = Fraction(60)
     wake_error_ns: WakeErrorSummary | None = None
+    breakpoints: Breakpoints | None = None
 
     def __init__(self, frames: int, timers: int, clocks: int) -> None:
         """Fill the timeline.

@@ -13,12 +13,17 @@ from PySide6.QtWidgets import QAbstractButton, QAbstractScrollArea, QApplication
 from pytestqt.qtbot import QtBot
 
 from inspector.clocks import FailurePolicy
+from inspector.sessions.breakpoints import BreakKind, Breakpoint
+from inspector.sessions.commands import AddBreakpoint
 from inspector.sessions.session import SessionPhase
 from tests.ui.shell import SCENE, SMALL_GAME, open_shell
 from ui.dialogs.scene_error import SceneErrorView
+from ui.panel_docks import Placeholder
 from ui.panels import PANELS
+from ui.panels.breakpoints import BreakpointsPanel
 from ui.panels.failure_note import FailureNote
 from ui.session_bridge import Selection
+from ui.settings import Settings, SettingsFile
 
 
 def test_that_every_panel_is_in_its_place(qtbot: QtBot, tmp_path: Path) -> None:
@@ -28,7 +33,7 @@ def test_that_every_panel_is_in_its_place(qtbot: QtBot, tmp_path: Path) -> None:
         if panel.area is None:
             assert type(shell.window.shown_in_middle).__name__ == panel.class_name
         else:
-            assert type(shell.window.docks[panel.id].widget()).__name__ == panel.class_name
+            assert type(shell.window.docks.panel(panel.id)).__name__ == panel.class_name
 
 
 def test_that_docks_and_toolbars_have_names_to_save_layouts_by(
@@ -336,6 +341,42 @@ def test_that_the_layout_is_back_after_closing_and_opening(qtbot: QtBot, tmp_pat
     assert second.window.docks["clock_tree"].width() == width
     assert second.window.docks.is_in_front("event_list")
     assert not second.window.actions_by_id["panel-details"].isChecked()
+
+
+def test_that_panels_nobody_has_seen_are_made_when_they_are(qtbot: QtBot, tmp_path: Path) -> None:
+    shell = open_shell(qtbot, tmp_path)
+    dock = shell.window.docks["breakpoints"]
+    assert isinstance(dock.widget(), Placeholder)
+
+    dock.raise_()
+    QApplication.processEvents()
+
+    assert isinstance(dock.widget(), BreakpointsPanel)
+
+
+def test_that_breakpoints_are_back_after_closing_and_opening(qtbot: QtBot, tmp_path: Path) -> None:
+    first = open_shell(qtbot, tmp_path)
+    first.bridge.submit(AddBreakpoint(Breakpoint(BreakKind.TIMER_FIRES, "attack")))
+    first.advance(0.1)
+    first.window.close()
+
+    second = open_shell(qtbot, tmp_path)
+    for _ in range(6):
+        second.advance(0.1)
+
+    assert second.bridge.status.message.startswith("Held at 00:00.500 in frame")
+
+
+def test_that_breakpoints_that_cannot_be_read_are_said_and_the_rest_is_kept(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    settings = Settings(step_frames=7, breakpoints='{"format": "other"}')
+    SettingsFile(tmp_path / "settings.json").save(settings)
+
+    shell = open_shell(qtbot, tmp_path)
+
+    assert "breakpoints could not be restored" in shell.window.notice.label.text()
+    assert shell.window.settings.step_frames == 7
 
 
 def test_that_resetting_the_layout_shows_everything_again(qtbot: QtBot, tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from inspector.clocks import ClockTree, FailurePolicy, ManualTimeSource
 from inspector.clocks.time_source import TimeSource
 from inspector.clocks.wake_errors import WakeErrorSummary
 from inspector.errors import SceneError
+from inspector.sessions.breakpoints import Breakpoints
 from inspector.sessions.commands import (
     AddMark,
     Capability,
@@ -64,6 +65,7 @@ class PlayedSession:
         self.source_label = "a test"
         self.frame_rate = Fraction(60)
         self.wake_error_ns: WakeErrorSummary | None = None
+        self.breakpoints: Breakpoints | None = None
         self.begin("enemies", pauses=pauses)
 
     def begin(self, name: str, *, pauses: int = 0) -> None:

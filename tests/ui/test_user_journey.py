@@ -32,7 +32,7 @@ def open_dialog(kind: type[QDialog]) -> QDialog:
 
 def click_clock(qtbot: QtBot, shell: Shell, name: str) -> None:
     """Click the row of a clock."""
-    panel = shell.window.docks["clock_tree"].widget()
+    panel = shell.window.docks.panel("clock_tree")
     assert isinstance(panel, ClockTreePanel)
     index = panel.model.index_of(shell.clock_id(name))
     panel.view.scrollTo(index)

@@ -99,4 +99,12 @@ PANELS: Final = (
         "EventListPanel",
         "everything that has happened, in order",
     ),
+    PanelDescription(
+        "breakpoints",
+        "Breakpoints",
+        PanelArea.BOTTOM,
+        "breakpoints",
+        "BreakpointsPanel",
+        "what the scene stops at, and how often it was hit",
+    ),
 )

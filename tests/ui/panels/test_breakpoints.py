@@ -1,0 +1,220 @@
+"""The breakpoints panel: adding, changing, hits, files, and what it says about mistakes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from inspector.sessions.breakpoints import BreakAction, BreakKind, Breakpoint, Breakpoints
+from inspector.sessions.commands import AddBreakpoint, ChangeBreakpoint, RemoveBreakpoint
+from inspector.vocabulary import BREAKPOINT_HIT
+from tests.ui.world import PlayedSession
+from ui.panels.breakpoints import BreakpointsPanel
+from ui.session_bridge import Selection, SessionBridge
+from ui.theme import Theme
+
+
+class Stand:
+    """The panel over a session that notes what is asked for."""
+
+    def __init__(self, qtbot: QtBot) -> None:
+        self.session = PlayedSession()
+        self.bridge = SessionBridge()
+        self.bridge.set_session(self.session)
+        self.panel = BreakpointsPanel(self.bridge, Theme("light"))
+        qtbot.addWidget(self.panel)
+        self.panel.resize(900, 300)
+        with qtbot.waitExposed(self.panel):
+            self.panel.show()
+
+    @property
+    def breakpoints(self) -> Breakpoints:
+        assert self.session.breakpoints is not None
+        return self.session.breakpoints
+
+    def add(self, breakpoint_: Breakpoint) -> int:
+        number = self.breakpoints.add(breakpoint_)
+        self.panel.refresh()
+        return number
+
+    def rows(self) -> list[list[str]]:
+        table = self.panel.table
+        return [
+            [getattr(table.item(row, column), "text", str)() for column in range(4)]
+            for row in range(table.rowCount())
+        ]
+
+
+@pytest.fixture
+def stand(qtbot: QtBot) -> Stand:
+    return Stand(qtbot)
+
+
+def test_that_an_empty_panel_says_what_breakpoints_do(stand: Stand) -> None:
+    assert "Choose above what to look out for" in stand.panel.notice.text()
+    stand.bridge.set_session(None)
+    assert stand.panel.notice.text() == "No breakpoints: no scene is loaded."
+
+
+def test_that_the_fields_make_a_breakpoint(stand: Stand, qtbot: QtBot) -> None:
+    form = stand.panel.form
+    form.kind.setCurrentIndex(form.kind.findData(BreakKind.LATENESS_ABOVE))
+    form.subject.setText("boss")
+    form.limit.setText("2.5 ms")
+    form.action.setCurrentIndex(form.action.findData(BreakAction.PAUSE_BRANCH))
+    form.from_hit.setValue(3)
+    form.once.setChecked(True)
+
+    qtbot.mouseClick(form.button, Qt.MouseButton.LeftButton)
+
+    assert stand.session.submitted == [
+        AddBreakpoint(
+            Breakpoint(
+                BreakKind.LATENESS_ABOVE,
+                "boss",
+                2_500_000,
+                action=BreakAction.PAUSE_BRANCH,
+                from_hit=3,
+                is_once=True,
+            )
+        )
+    ]
+
+
+def test_that_a_mistake_is_explained_and_what_was_typed_stays(stand: Stand, qtbot: QtBot) -> None:
+    form = stand.panel.form
+    form.kind.setCurrentIndex(form.kind.findData(BreakKind.CONDITION))
+    form.condition.setText("lateness > 5")
+
+    qtbot.keyClick(form.condition, Qt.Key.Key_Return)
+
+    assert form.problem.isVisible()
+    assert (
+        form.problem.text() == "✖ At character 12: a duration needs a unit, such as 5ms or 0.25s."
+    )
+    assert form.condition.text() == "lateness > 5"
+    assert stand.session.submitted == []
+
+
+def test_that_only_the_fields_that_matter_are_shown(stand: Stand) -> None:
+    form = stand.panel.form
+    shown = {}
+    for kind in BreakKind:
+        form.kind.setCurrentIndex(form.kind.findData(kind))
+        fields = (form.subject, form.limit, form.condition)
+        shown[kind] = [field.isVisible() for field in fields]
+
+    assert shown[BreakKind.TIMER_FIRES] == [True, False, False]
+    assert shown[BreakKind.LATENESS_ABOVE] == [True, True, False]
+    assert shown[BreakKind.FRAME_ABOVE] == [False, True, False]
+    assert shown[BreakKind.CONDITION] == [False, False, True]
+
+
+def test_that_rows_say_what_when_and_how_often(stand: Stand) -> None:
+    number = stand.add(Breakpoint(BreakKind.FRAME_ABOVE, limit_ns=20_000_000, is_once=True))
+    log = stand.session.log
+    log.append((1_500_000_000, BREAKPOINT_HIT, number, log.intern("why"), 88))
+    stand.bridge.refresh_now()
+
+    assert stand.rows() == [
+        ["a frame time above 20.0 ms", "hold the scene, once", "0", "frame 88 at 00:01.500"]
+    ]
+    stand.panel.table.cellDoubleClicked.emit(0, 0)
+    assert stand.bridge.selection == Selection.frame(88)
+
+
+def test_that_marking_a_row_fills_the_fields_and_changes_it(stand: Stand) -> None:
+    number = stand.add(Breakpoint(BreakKind.TIMER_FIRES, "boss"))
+    stand.panel.table.selectRow(0)
+    form = stand.panel.form
+
+    assert (form.subject.text(), form.button.text()) == ("boss", "&Change")
+    form.subject.setText("tick")
+    form.give()
+
+    assert stand.session.submitted == [
+        ChangeBreakpoint(number, Breakpoint(BreakKind.TIMER_FIRES, "tick"))
+    ]
+
+
+def test_that_a_box_turns_a_breakpoint_off(stand: Stand) -> None:
+    number = stand.add(Breakpoint(BreakKind.CALLBACK_RAISED))
+    item = stand.panel.table.item(0, 0)
+    assert item is not None
+
+    item.setCheckState(Qt.CheckState.Unchecked)
+
+    off = Breakpoint(BreakKind.CALLBACK_RAISED, is_enabled=False)
+    assert stand.session.submitted == [ChangeBreakpoint(number, off)]
+
+
+def test_that_delete_removes_the_marked_one(stand: Stand, qtbot: QtBot) -> None:
+    number = stand.add(Breakpoint(BreakKind.CALLBACK_RAISED))
+    stand.panel.table.selectRow(0)
+    stand.panel.table.setFocus()
+
+    qtbot.keyClick(stand.panel.table, Qt.Key.Key_Delete)
+
+    assert stand.session.submitted == [RemoveBreakpoint(number)]
+
+
+def test_that_a_file_brings_everything_back(stand: Stand, tmp_path: Path) -> None:
+    first = Breakpoint(BreakKind.TIMER_FIRES, "boss")
+    second = Breakpoint(BreakKind.CONDITION, condition="busy > 8ms", action=BreakAction.MARK)
+    stand.add(first)
+    stand.add(second)
+    path = tmp_path / "mine.json"
+
+    stand.panel.export_file(str(path))
+    stand.panel.import_file(str(path))
+
+    assert stand.panel.problem.text() == ""
+    assert stand.session.submitted == [AddBreakpoint(first), AddBreakpoint(second)]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("nonsense", "no JSON"),
+        ("[]", "holds no breakpoints"),
+        ('{"format": "timeline-inspector breakpoints", "version": 9}', "version 9"),
+    ],
+)
+def test_that_a_file_that_is_none_is_refused_in_words(
+    stand: Stand, tmp_path: Path, text: str, words: str
+) -> None:
+    path = tmp_path / "other.json"
+    path.write_text(text, encoding="utf-8")
+
+    stand.panel.import_file(str(path))
+
+    assert words in stand.panel.problem.text()
+    assert stand.session.submitted == []
+
+
+def test_that_one_bad_breakpoint_in_a_file_is_named_and_none_is_taken(
+    stand: Stand, tmp_path: Path
+) -> None:
+    path = tmp_path / "other.json"
+    good = Breakpoint(BreakKind.CALLBACK_RAISED).as_values()
+    whole = {
+        "format": "timeline-inspector breakpoints",
+        "version": 1,
+        "breakpoints": [good, {"kind": "never"}],
+    }
+    path.write_text(json.dumps(whole), encoding="utf-8")
+
+    stand.panel.import_file(str(path))
+
+    assert "Breakpoint 2 of the file" in stand.panel.problem.text()
+    assert stand.session.submitted == []
+
+
+def test_that_a_file_that_cannot_be_written_is_explained(stand: Stand, tmp_path: Path) -> None:
+    stand.add(Breakpoint(BreakKind.CALLBACK_RAISED))
+    stand.panel.export_file(str(tmp_path / "missing" / "mine.json"))
+    assert "does not exist" in stand.panel.problem.text()

@@ -1,0 +1,235 @@
+"""The fields of one breakpoint: what to look out for, and what to do then."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QPalette
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QCompleter,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QSizePolicy,
+    QSpinBox,
+    QWidget,
+)
+
+from inspector.analysis.event_fields import EVENT_FIELDS
+from inspector.sessions.breakpoints import (
+    DEFAULT_SAVED_NS,
+    BreakAction,
+    BreakKind,
+    Breakpoint,
+    BreakpointError,
+)
+from inspector.timebase import format_duration, parse_duration_ns
+
+from ..theme import ColorRole
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..theme import Theme
+
+_SUBJECTS: Final = {
+    BreakKind.TIMER_FIRES: "any timer",
+    BreakKind.LATENESS_ABOVE: "any timer",
+    BreakKind.CLOCK_PAUSED: "any clock",
+    BreakKind.RATE_CHANGED: "any clock",
+    BreakKind.STATE_ENTERED: "any state",
+}
+_FIRST_LIMITS: Final = {
+    BreakKind.LATENESS_ABOVE: "5 ms",
+    BreakKind.FRAME_ABOVE: "20 ms",
+    BreakKind.DELTA_ABOVE: "100 ms",
+}
+_MOST_HITS: Final = 1_000_000
+
+
+class BreakpointForm(QWidget):
+    """Makes a breakpoint out of what is chosen and typed; says why when it cannot.
+
+    Signals:
+        breakpoint_given: A breakpoint that makes sense.
+    """
+
+    breakpoint_given = Signal(object)  # Breakpoint
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        """Make the fields for a new breakpoint."""
+        super().__init__(parent)
+        self._theme = theme
+        self.kind = QComboBox()
+        self.kind.setAccessibleName("What to look out for")
+        for kind in BreakKind:
+            self.kind.addItem(kind.value.capitalize(), kind)
+        self.subject = _line("Name of the timer, clock or state")
+        self.limit = _line("Limit")
+        self.condition = _line("Condition")
+        self.condition.setPlaceholderText('timer contains "boss" and lateness > 5ms')
+        self.condition.setToolTip(_condition_help())
+        self.action = QComboBox()
+        self.action.setAccessibleName("What to do then")
+        for action in BreakAction:
+            self.action.addItem(action.value.capitalize(), action)
+        self.saved = _line("How much of the past to save")
+        self.from_hit = QSpinBox()
+        self.from_hit.setAccessibleName("The first hit that counts")
+        self.from_hit.setToolTip("Do something at this hit and all later ones")
+        self.from_hit.setRange(1, _MOST_HITS)
+        self.from_hit.setPrefix("from hit ")
+        self.once = QCheckBox("&once")
+        self.once.setToolTip("Turn the breakpoint off after it has done something")
+        self.button = QPushButton("&Add")
+        self.problem = QLabel()
+        self.problem.setWordWrap(True)
+        self.problem.setTextFormat(Qt.TextFormat.PlainText)
+        self.problem.hide()
+        self._lay_out()
+        self.kind.currentIndexChanged.connect(self._show_fields)
+        self.action.currentIndexChanged.connect(self._show_fields)
+        self.button.clicked.connect(self.give)
+        for line in (self.subject, self.limit, self.condition, self.saved):
+            line.returnPressed.connect(self.give)
+            line.textEdited.connect(self.problem.hide)
+        theme.changed.connect(self._apply_theme)
+        self._apply_theme()
+        self.show_breakpoint(Breakpoint(BreakKind.TIMER_FIRES))
+
+    def _lay_out(self) -> None:
+        row = QHBoxLayout()
+        row.setSpacing(6)
+        for widget in (self.kind, self.subject, self.limit, self.condition):
+            row.addWidget(widget, 1 if widget in {self.subject, self.condition} else 0)
+        then = QHBoxLayout()
+        then.setSpacing(6)
+        for other in (self.action, self.saved, self.from_hit, self.once):
+            then.addWidget(other)
+        then.addStretch(1)
+        then.addWidget(self.button)
+        self.limit.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.saved.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        layout = QGridLayout(self)
+        layout.setContentsMargins(4, 4, 4, 0)
+        layout.setHorizontalSpacing(8)
+        layout.setVerticalSpacing(4)
+        for number, text in enumerate(("When", "then")):
+            layout.addWidget(QLabel(text), number, 0)
+        layout.addLayout(row, 0, 1)
+        layout.addLayout(then, 1, 1)
+        layout.addWidget(self.problem, 2, 0, 1, 2)
+
+    # ---------------------------------------------------------------- what is shown
+
+    def show_breakpoint(self, breakpoint_: Breakpoint, *, is_new: bool = True) -> None:
+        """Fill the fields.
+
+        Args:
+            breakpoint_: What to show.
+            is_new: Whether the button adds one, instead of changing one.
+        """
+        self.kind.setCurrentIndex(self.kind.findData(breakpoint_.kind))
+        self.subject.setText(breakpoint_.subject)
+        if breakpoint_.kind.needs_limit:
+            self.limit.setText(format_duration(breakpoint_.limit_ns))
+        self.condition.setText(breakpoint_.condition)
+        self.action.setCurrentIndex(self.action.findData(breakpoint_.action))
+        self.saved.setText(format_duration(breakpoint_.saved_ns))
+        self.from_hit.setValue(breakpoint_.from_hit)
+        self.once.setChecked(breakpoint_.is_once)
+        self.button.setText("&Add" if is_new else "&Change")
+        self.problem.hide()
+        self._show_fields()
+
+    def offer_names(self, names: Sequence[str]) -> None:
+        """Complete the name with one of these."""
+        completer = QCompleter(list(names), self.subject)
+        completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+        completer.setFilterMode(Qt.MatchFlag.MatchContains)
+        self.subject.setCompleter(completer)
+
+    @property
+    def chosen_kind(self) -> BreakKind:
+        """What to look out for."""
+        kind = self.kind.currentData()
+        assert isinstance(kind, BreakKind)
+        return kind
+
+    @Slot()
+    def _show_fields(self) -> None:
+        kind = self.chosen_kind
+        self.subject.setVisible(kind in _SUBJECTS)
+        self.subject.setPlaceholderText(_SUBJECTS.get(kind, ""))
+        self.limit.setVisible(kind.needs_limit)
+        if kind.needs_limit and not self.limit.text():
+            self.limit.setText(_FIRST_LIMITS[kind])
+        self.condition.setVisible(kind is BreakKind.CONDITION)
+        self.saved.setVisible(self.action.currentData() is BreakAction.SAVE)
+
+    # ---------------------------------------------------------------- what is given
+
+    @Slot()
+    def give(self) -> None:
+        """Give the breakpoint, or say why it makes no sense."""
+        try:
+            breakpoint_ = self.read()
+        except (BreakpointError, ValueError) as error:
+            text = str(error)
+            self.problem.setText(f"✖ {text[:1].upper()}{text[1:]}")
+            self.problem.show()
+            return
+        self.problem.hide()
+        self.breakpoint_given.emit(breakpoint_)
+
+    def read(self) -> Breakpoint:
+        """Return the breakpoint that the fields describe.
+
+        Raises:
+            BreakpointError: It makes no sense.
+            ValueError: A duration cannot be read.
+        """
+        kind = self.chosen_kind
+        action = self.action.currentData()
+        assert isinstance(action, BreakAction)
+        is_saving = action is BreakAction.SAVE
+        return Breakpoint(
+            kind,
+            subject=self.subject.text().strip() if kind in _SUBJECTS else "",
+            limit_ns=parse_duration_ns(self.limit.text()) if kind.needs_limit else 0,
+            condition=self.condition.text() if kind is BreakKind.CONDITION else "",
+            action=action,
+            from_hit=self.from_hit.value(),
+            is_once=self.once.isChecked(),
+            saved_ns=parse_duration_ns(self.saved.text()) if is_saving else DEFAULT_SAVED_NS,
+        )
+
+    @Slot()
+    def _apply_theme(self) -> None:
+        palette = self.problem.palette()
+        palette.setColor(QPalette.ColorRole.WindowText, self._theme.color(ColorRole.BAD))
+        self.problem.setPalette(palette)
+
+
+def _line(name: str) -> QLineEdit:
+    line = QLineEdit()
+    line.setAccessibleName(name)
+    line.setToolTip(name)
+    return line
+
+
+def _condition_help() -> str:
+    fields = "".join(
+        f"<tr><td><b>{field.name}</b>&nbsp;</td><td>{field.summary}</td></tr>"
+        for field in EVENT_FIELDS
+    )
+    return (
+        "<p>Compare fields of an event with &lt; &lt;= &gt; &gt;= == != or contains; "
+        "join with and, or, not. Durations have a unit: 5ms, 0.25s.</p>"
+        f"<table>{fields}</table>"
+    )
