@@ -225,7 +225,8 @@ class Field(IntEnum):
     PRIORITY = 2
     #: Nanoseconds between calls, 0 for every frame.
     INTERVAL = 3
-    #: When it is called next, in its scheduler's time; ``NEVER`` for not at all.
+    #: When it is called next, in its scheduler's time; ``NEVER`` for at no instant, as
+    #: what is called every frame. Means nothing while it is paused: see ``REMAINING``.
     DUE = 4
     #: How many calls are left, -1 for no end.
     CALLS_LEFT = 5
@@ -249,6 +250,10 @@ class Field(IntEnum):
     ORDER = 14
     #: Calls that were left out because of a limit, or thrown away.
     MISSED = 15
+    #: What it is called from now on (sid).
+    NAME = 16
+    #: Nanoseconds of its scheduler's time that were left to wait when it was paused.
+    REMAINING = 17
 
     @property
     def is_text(self) -> bool:
@@ -288,7 +293,7 @@ class Mode(IntEnum):
     RUNNING = 1
 
 
-_TEXT_FIELDS: Final = frozenset({Field.RULES, Field.STATE, Field.SOURCE, Field.TARGET})
+_TEXT_FIELDS: Final = frozenset({Field.RULES, Field.STATE, Field.SOURCE, Field.TARGET, Field.NAME})
 
 _TIMER_KIND_TEXTS: Final = {
     TimerKind.TIMEOUT: "timeout",
@@ -397,7 +402,7 @@ def _sentence(event: RawEvent, strings: Sequence[str]) -> str:  # noqa: C901, PL
             return f"unknown event {kind} ({subject}, {a}, {b})"
 
 
-def _field_text(field: Field, value: int, strings: Sequence[str]) -> str:  # noqa: PLR0911
+def _field_text(field: Field, value: int, strings: Sequence[str]) -> str:  # noqa: C901, PLR0911
     """Return what a field was set to, in words."""
     if field.is_text:
         return f"{field.text} “{strings[value]}”"
@@ -407,9 +412,11 @@ def _field_text(field: Field, value: int, strings: Sequence[str]) -> str:  # noq
         case Field.INTERVAL:
             return f"every {format_duration(value)}" if value else "every frame"
         case Field.DUE if value == NEVER:
-            return "not due any more"
+            return "due at no instant"
         case Field.DUE | Field.TIME:
             return f"{field.text} {format_instant(value)}"
+        case Field.REMAINING:
+            return f"{format_duration(value)} left to wait"
         case Field.CALLS_LEFT if value < 0:
             return "calls without end"
         case Field.RATE:

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Final
 from inspector.clocks.failures import CALLBACK_ERRORS
 from inspector.clocks.timer import checked_callable, label_of
 from inspector.timebase import ns_to_seconds
-from inspector.vocabulary import DELTA_CUT, FRAME_BEGAN, FRAME_ENDED, PHASE_ENDED, Phase
+from inspector.vocabulary import (
+    DELTA_CUT,
+    FRAME_BEGAN,
+    FRAME_ENDED,
+    PHASE_ENDED,
+    Field,
+    MemberKind,
+    Phase,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,17 +33,36 @@ class FrameCallback:
     Attributes:
         phase: When in the frame.
         name: What people call it.
+        clock: Whose seconds it is given.
+        last_ns: Local time of its last call, if its clock is not the director's.
         is_active: ``False`` once it was removed.
+        number: By which it is reported; 0 when nobody records.
     """
 
-    __slots__ = ("callback", "is_active", "name", "phase")
+    __slots__ = (
+        "__weakref__",
+        "callback",
+        "clock",
+        "is_active",
+        "last_ns",
+        "name",
+        "number",
+        "phase",
+    )
 
-    def __init__(self, phase: Phase, callback: Callable[[float], object], name: str) -> None:
+    def __init__(
+        self, phase: Phase, callback: Callable[[float], object], name: str, clock: Clock
+    ) -> None:
         """Hold what :meth:`Director.on` was given."""
         self.phase = phase
         self.callback = callback
         self.name = name
+        self.clock = clock
+        self.last_ns = clock.time_ns
         self.is_active = True
+        members = clock.tree.members
+        self.number = members.add(self, MemberKind.FRAME_CALLBACK, name, clock)
+        members.set(self.number, Field.PHASE, phase)
 
     def __repr__(self) -> str:
         """Show name and phase."""
@@ -76,12 +103,25 @@ class Director:
         return f"<Director of {self.clock.name!r}, {self.frame_index} frames>"
 
     def on(
-        self, phase: Phase | str, callback: Callable[[float], object], *, name: str = ""
+        self,
+        phase: Phase | str,
+        callback: Callable[[float], object],
+        *,
+        name: str = "",
+        clock: Clock | None = None,
     ) -> FrameCallback:
         """Call ``callback(delta)`` in one phase of every frame, delta in seconds.
 
         Callbacks of a phase run in the order in which they were added. One that is
         added during its own phase is called from the next frame on.
+
+        Args:
+            phase: When in the frame.
+            callback: What is called.
+            name: What people call it; the callback's own name if left out.
+            clock: Whose seconds it is given, since its last call; then it is left out while
+                that clock stands still. The director's if left out, and it is called in
+                every frame.
 
         Raises:
             ValueError: An unknown phase, or ``timers``, which clocks fill by themselves.
@@ -89,7 +129,8 @@ class Director:
         """
         wanted = _phase(phase)
         checked_callable(callback)
-        registration = FrameCallback(wanted, callback, name or label_of(callback))
+        label = name or label_of(callback)
+        registration = FrameCallback(wanted, callback, label, clock or self.clock)
         # Copied, so that a frame that is under way keeps to the list it began with.
         self._callbacks[wanted] = [*self._callbacks[wanted], registration]
         return registration
@@ -99,6 +140,7 @@ class Director:
         if not registration.is_active:
             return False
         registration.is_active = False
+        registration.clock.tree.members.remove(registration.number)
         kept = [other for other in self._callbacks[registration.phase] if other is not registration]
         self._callbacks[registration.phase] = kept
         return True
@@ -147,11 +189,16 @@ class Director:
             if timers_ns:
                 record((tree.now_ns, PHASE_ENDED, Phase.TIMERS, index, timers_ns))
         delta = ns_to_seconds(delta_ns)
+        is_begun = False
         for phase in CALLBACK_PHASES:
             callbacks = self._callbacks[phase]
             if not callbacks:
                 continue
             began_ns = perf_counter_ns()
+            if not is_begun:
+                # Nothing of the frame that is measured comes before this.
+                tree.members.frame_began_ns = began_ns
+                is_begun = True
             for registration in callbacks:
                 if registration.is_active:
                     self._call(registration, delta)
@@ -165,10 +212,27 @@ class Director:
             record((tree.now_ns, FRAME_ENDED, self._id, interval_ns, busy_ns))
 
     def _call(self, registration: FrameCallback, delta: float) -> None:
+        clock = registration.clock
+        if clock is not self.clock:
+            if clock.is_removed:
+                return
+            now_ns = clock.time_ns
+            delta_ns = now_ns - registration.last_ns
+            if delta_ns <= 0:
+                return
+            registration.last_ns = now_ns
+            delta = ns_to_seconds(delta_ns)
+        number = registration.number
+        began_ns = perf_counter_ns() if number else 0
         try:
             registration.callback(delta)
         except CALLBACK_ERRORS as error:
-            self.clock.tree.report_failure(self.clock, 0, registration.name, error)
+            clock.tree.members.call_ended(number, began_ns)
+            # For the callback's own clock, so that it counts for that branch.
+            clock.tree.report_failure(clock, 0, registration.name, error)
+        else:
+            if number:
+                clock.tree.members.call_ended(number, began_ns)
 
 
 def _phase(phase: Phase | str) -> Phase:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
 from inspector.frames.scheduled import ScheduledCall
 from inspector.frames.scheduling import Overshoot, PendingCall
 from inspector.frames.timer_calendar import Entry
 from inspector.timebase import NS_PER_SECOND, format_duration
+from inspector.vocabulary import NEVER, Field, MemberKind
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -80,6 +82,8 @@ class FrameTimer(ScheduledCall):
         self._entry: Entry | None = None
         self._slot: Slot | None = None
         self._first_due_ns = 0
+        if record.number:
+            self._report_all()
         if self._is_in_every_frame or not self.is_paused:
             self._enter()
 
@@ -133,6 +137,7 @@ class FrameTimer(ScheduledCall):
         """Take it out of what a frame goes through; for the scheduler."""
         if self._entry is not None:
             self._leave_calendar()
+            self._report_remaining()
         else:
             assert self._slot is not None
             self.scheduler.frame_calls.silence(self._slot)
@@ -149,6 +154,7 @@ class FrameTimer(ScheduledCall):
     def forget(self) -> None:
         """Take it out for good; for the scheduler."""
         self.is_pending = False
+        self._report_gone()
         if self._entry is not None:
             self._leave_calendar()
         if self._slot is not None:
@@ -167,11 +173,13 @@ class FrameTimer(ScheduledCall):
         """Join the calendar, or the calls of every frame."""
         scheduler = self.scheduler
         if self._is_in_every_frame:
+            self._report_due(NEVER)
             self._slot = scheduler.frame_calls.add(
                 self, self._call_in_frame, is_called=not self.is_paused
             )
             return
         due_ns = scheduler.time_ns + self._remaining_ns
+        self._report_due(due_ns)
         # What is late already was missed before a pause: it is asked, not just called.
         is_plain = self._is_plain and self._remaining_ns > 0
         self._first_due_ns = due_ns
@@ -179,7 +187,7 @@ class FrameTimer(ScheduledCall):
             self,
             due_ns,
             0 if self._is_delayed else self.interval_ns,
-            self.callback if is_plain else None,
+            self._plain_call if is_plain else None,
             self.interval,
         )
         scheduler.calendar.push(self._entry)
@@ -191,9 +199,32 @@ class FrameTimer(ScheduledCall):
 
     def _call_in_frame(self, delta: float) -> None:
         self._calls += 1
+        number = self.number
         if self._left is not None:
             self._count_down()
-        self.callback(delta)
+        self._call(number, delta)
+
+    def _call(self, number: int, argument: float) -> None:
+        """Call back; reported if it had a number before the call was counted."""
+        if not number:
+            self.callback(argument)
+            return
+        began_ns = perf_counter_ns()
+        try:
+            self.callback(argument)
+        finally:
+            self._record.reporter.call_ended(number, began_ns)
+
+    @property
+    def _plain_call(self) -> Callback:
+        """What the calendar calls in its short way."""
+        return self._call_reported if self.number else self.callback
+
+    def _call_reported(self, argument: float) -> None:
+        """Make a plain call; the entry is due again already."""
+        assert self._entry is not None
+        self._report_due(self._entry.due_ns)
+        self._call(self.number, argument)
 
     def _count_down(self) -> None:
         """Count a call before it is made, so that the timer is gone inside its last one."""
@@ -201,6 +232,8 @@ class FrameTimer(ScheduledCall):
         self._left -= 1
         if not self._left:
             self.unschedule()
+        else:
+            self._record.reporter.set(self.number, Field.CALLS_LEFT, self._left)
 
     def fire(self, entry: Entry, now_ns: int) -> None:
         """Make a call that is not a plain one; the calendar has taken the entry out."""
@@ -209,6 +242,7 @@ class FrameTimer(ScheduledCall):
         if is_carried and not self._is_delayed and (left_out := self._left_out(late_ns, 1)):
             self._first_due_ns += left_out * self.interval_ns
             entry.due_ns += left_out * self.interval_ns
+            self._report_due(entry.due_ns)
             self.scheduler.calendar.push(entry)
             return
         self._calls = self.calls + 1
@@ -220,11 +254,12 @@ class FrameTimer(ScheduledCall):
             late_ns = 0
         self._is_delayed = False
         self._entry = None
+        number = self.number
         if self._left is not None:
             self._count_down()
         if self.is_pending:
             self._enter_again(entry, late_ns, now_ns)
-        self.callback(argument_ns / NS_PER_SECOND)
+        self._call(number, argument_ns / NS_PER_SECOND)
 
     def _enter_again(self, entry: Entry, late_ns: int, now_ns: int) -> None:
         """Wait for the next call, counted from one that came late."""
@@ -237,8 +272,9 @@ class FrameTimer(ScheduledCall):
             due_ns += self._left_out(now_ns - due_ns, 2) * interval_ns
         entry.due_ns = self._first_due_ns = due_ns
         entry.interval_ns = interval_ns
-        entry.call = self.callback if self._is_plain else None
+        entry.call = self._plain_call if self._is_plain else None
         self._entry = entry
+        self._report_due(due_ns)
         self.scheduler.calendar.push(entry)
 
     def _left_out(self, late_ns: int, number: int) -> int:
@@ -256,4 +292,21 @@ class FrameTimer(ScheduledCall):
         if possible <= allowed or (self._left is not None and self._left <= allowed):
             return 0
         self.missed += possible - allowed
+        self._record.reporter.set(self.number, Field.MISSED, self.missed)
         return possible - allowed
+
+    def _report_all(self) -> None:
+        """Report a new timer with what is known of it."""
+        self._report_new(MemberKind.FRAME_TIMER)
+        report, number = self._record.reporter.set, self.number
+        report(number, Field.INTERVAL, self.interval_ns)
+        report(number, Field.CALLS_LEFT, -1 if self._left is None else self._left)
+        if self.is_paused and not self._is_in_every_frame:
+            self._report_remaining()
+
+    def _report_remaining(self) -> None:
+        self._record.reporter.set(self.number, Field.REMAINING, self._remaining_ns)
+
+    def _report_due(self, due_ns: int) -> None:
+        if self.number:
+            self._record.reporter.set(self.number, Field.DUE, due_ns)

@@ -27,7 +27,7 @@ class Pause:
         self._records = records
         self.is_active = True
         for record in records:
-            record.pause(self)
+            record.wait_for(self)
 
     def __repr__(self) -> str:
         """Show how many targets still wait for it."""
@@ -59,5 +59,5 @@ class Pause:
             return False
         self.is_active = False
         for record in self._records:
-            record.resume(self)
+            record.wait_no_longer_for(self)
         return True

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from inspector.clocks.timer import label_of
 from inspector.frames.scheduling import PendingCall
+from inspector.vocabulary import Field, MemberKind
 
 if TYPE_CHECKING:
     from inspector.frames.call_list import Slot
@@ -25,14 +26,17 @@ class ScheduledCall(ABC):
         name: The name given by the user, or an empty text.
         is_pending: ``False`` once it was unscheduled or has made its last call.
         is_paused_itself: Whether it was paused itself; its target may be paused besides.
+        number: By which it is reported; 0 when nobody records.
     """
 
     __slots__ = (
+        "__weakref__",
         "_record",
         "callback",
         "is_paused_itself",
         "is_pending",
         "name",
+        "number",
         "scheduler",
         "target",
     )
@@ -53,6 +57,7 @@ class ScheduledCall(ABC):
         self.name = name
         self.is_pending = True
         self.is_paused_itself = False
+        self.number = 0
 
     @property
     def label(self) -> str:
@@ -71,6 +76,7 @@ class ScheduledCall(ABC):
         if not self.is_paused:
             self.stop_passing()
         self.is_paused_itself = True
+        self._record.reporter.set_paused(self.number, paused=True)
         return True
 
     def resume(self) -> bool:
@@ -78,6 +84,7 @@ class ScheduledCall(ABC):
         if not self.is_paused_itself:
             return False
         self.is_paused_itself = False
+        self._record.reporter.set_paused(self.number, paused=False)
         if self.is_pending and not self.is_paused:
             self.pass_again()
         return True
@@ -106,6 +113,19 @@ class ScheduledCall(ABC):
     def pending_call(self) -> PendingCall:
         """Return what it is at this moment, as a value."""
 
+    def _report_new(self, kind: MemberKind) -> None:
+        """Report that it is there; nothing when nobody records."""
+        record = self._record
+        if record.number:
+            self.number = record.reporter.add(self, kind, self.label, record.number)
+            if self.is_paused_itself:
+                record.reporter.set_paused(self.number, paused=True)
+
+    def _report_gone(self) -> None:
+        if self.number:
+            self._record.reporter.remove(self.number)
+            self.number = 0
+
     def _state(self) -> str:
         return ("" if self.is_pending else ", done") + (", paused" if self.is_paused else "")
 
@@ -129,8 +149,10 @@ class UpdateCallback(ScheduledCall):
         """Join the next frame."""
         super().__init__(scheduler, record, target, callback, name)
         self.is_paused_itself = paused
+        self._report_new(MemberKind.UPDATE)
+        record.reporter.set(self.number, Field.PRIORITY, priority)
         self._slot: Slot = scheduler.update_calls.add(
-            self, callback, priority, is_called=not self.is_paused
+            self, self._metered(), priority, is_called=not self.is_paused
         )
 
     def __repr__(self) -> str:
@@ -150,12 +172,20 @@ class UpdateCallback(ScheduledCall):
     def priority(self, priority: int) -> None:
         if self.is_pending and priority != self._slot.priority:
             self.scheduler.update_calls.move(self._slot, priority)
+            self._record.reporter.set(self.number, Field.PRIORITY, priority)
 
     def call_instead(self, callback: Callback, name: str) -> None:
         """Call something else in its place."""
+        was = self.label
         self.callback = callback
         self.name = name
-        self.scheduler.update_calls.replace(self._slot, callback)
+        if self.number and self.label != was:
+            self._record.reporter.set_text(self.number, Field.NAME, self.label)
+        self.scheduler.update_calls.replace(self._slot, self._metered())
+
+    def _metered(self) -> Callback:
+        """Return what is called: with a measuring wrapper if that is reported."""
+        return self._record.reporter.metered(self.number, self.callback)
 
     def stop_passing(self) -> None:
         """Take it out of what a frame goes through; for the scheduler."""
@@ -168,6 +198,7 @@ class UpdateCallback(ScheduledCall):
     def forget(self) -> None:
         """Take it out for good; for the scheduler."""
         self.is_pending = False
+        self._report_gone()
         self.scheduler.update_calls.remove(self._slot)
 
     def pending_call(self) -> PendingCall:

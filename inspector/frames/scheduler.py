@@ -27,11 +27,13 @@ from inspector.clocks.timer import checked_callable, label_of
 from inspector.frames.call_list import CallList
 from inspector.frames.frame_timer import FrameTimer
 from inspector.frames.pause import Pause
+from inspector.frames.reporting import Reporter
 from inspector.frames.scheduled import ScheduledCall, UpdateCallback
 from inspector.frames.scheduling import Overshoot, PendingCall, callback_key, default_target
 from inspector.frames.targets import Targets
 from inspector.frames.timer_calendar import TimerCalendar
 from inspector.timebase import NS_PER_SECOND, checked_ns, seconds_to_ns
+from inspector.vocabulary import Field, MemberKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,6 +65,8 @@ class Scheduler:
         update_calls: For what is scheduled; not to be touched.
         frame_calls: Likewise.
         calendar: Likewise.
+        reporter: What is told what happens here.
+        number: By which it is reported; 0 when nobody records.
     """
 
     def __init__(
@@ -91,7 +95,12 @@ class Scheduler:
         self.update_calls = CallList()
         self.frame_calls = CallList()
         self.calendar = TimerCalendar()
-        self._targets = Targets()
+        self.reporter = Reporter(clock)
+        self.number = self.reporter.add(self, MemberKind.SCHEDULER, name, 0)
+        self.reporter.set_text(self.number, Field.RULES, "sound")
+        self.reporter.set(self.number, Field.RATE, D)
+        self.reporter.set(self.number, Field.TIME, 0)
+        self._targets = Targets(self.reporter, self.number)
         self._posted: deque[tuple[Future[Any], Callable[..., Any], tuple[Any, ...]]] = deque()
         self._scale_n = D
         # What is left of a nanosecond, in units of 1/D, so that no scale drifts.
@@ -124,6 +133,7 @@ class Scheduler:
     @time_scale.setter
     def time_scale(self, scale: float | Fraction | str) -> None:
         self._scale_n = rate_numerator(scale)
+        self.reporter.set(self.number, Field.RATE, self._scale_n)
 
     def update(self, delta: float | Fraction) -> None:
         """Run one frame.
@@ -138,7 +148,9 @@ class Scheduler:
         self.update_ns(seconds_to_ns(delta))
 
     def run_frame(self, _delta: float = 0.0) -> None:
-        """Run one frame with the time that has passed on the clock; none while it stands still.
+        """Run one frame with the time that has passed on the clock.
+
+        None while that clock stands still, or when it was removed.
 
         Fits a director: ``director.on("update", scheduler.run_frame)``.
 
@@ -149,7 +161,7 @@ class Scheduler:
         if clock is None:
             message = f"{self.name!r} has no clock; call update(delta)"
             raise RuntimeError(message)
-        if clock.is_effectively_paused:
+        if clock.is_effectively_paused or clock.is_removed:
             return
         passed_ns = clock.time_ns - self._clock_seen_ns
         self._clock_seen_ns += passed_ns
@@ -169,6 +181,8 @@ class Scheduler:
         self.frame_calls.prepare()
         self.frame_index += 1
         self.time_ns = now_ns = self.time_ns + delta_ns
+        if self.number:
+            self._report_frame(now_ns)
         delta = delta_ns / NS_PER_SECOND
         limit = self.max_calls_per_frame
         is_long = limit is not None and delta_ns >= limit * self._shortest_ns
@@ -181,6 +195,11 @@ class Scheduler:
                 self._run_posted()
         finally:
             self.is_in_frame = False
+
+    def _report_frame(self, now_ns: int) -> None:
+        self._targets.report_gone()
+        if self.clock is not None and not self.clock.is_removed:
+            self.reporter.set(self.number, Field.TIME, now_ns)
 
     def _report(self, failed: object, error: BaseException) -> None:
         assert isinstance(failed, ScheduledCall)
@@ -418,7 +437,7 @@ class Scheduler:
         """Let a target go on, whoever paused it or one of its calls."""
         record = self._targets.known(target)
         if record is not None:
-            record.resume_whatever_paused_it()
+            record.resume()
 
     def is_target_paused(self, target: object) -> bool:
         """Return whether a target was paused, or everything it has was."""

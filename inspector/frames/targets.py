@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING
 from weakref import ref
 
 from inspector.frames.frame_timer import FrameTimer
+from inspector.frames.pause import Pause
+from inspector.vocabulary import MemberKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator
 
-    from inspector.frames.pause import Pause
+    from inspector.frames.reporting import Reporter
     from inspector.frames.scheduled import ScheduledCall, UpdateCallback
 
 
@@ -23,17 +25,37 @@ class TargetRecord:
         timers: By what their callbacks are known by.
         update: Its update callback.
         pauses: What it waits for before it goes on.
+        reporter: What is told what happens to it.
+        number: By which it is reported; 0 when nobody records.
     """
 
-    __slots__ = ("_forget", "_reference", "pauses", "timers", "update")
+    __slots__ = (
+        "__weakref__",
+        "_forget",
+        "_reference",
+        "number",
+        "pauses",
+        "reporter",
+        "timers",
+        "update",
+    )
 
-    def __init__(self, target: object, forget: Callable[[], None]) -> None:
+    def __init__(
+        self, target: object, forget: Callable[[], None], reporter: Reporter, above: int
+    ) -> None:
         """Begin with nothing.
 
         Args:
             target: Told from others by identity, whatever it thinks of equality.
             forget: Called when nothing is left to be known.
+            reporter: What is told what happens to it.
+            above: By which number its scheduler is reported.
         """
+        self.reporter = reporter
+        self.number = 0
+        if above:
+            name = reporter.name_of(target)
+            self.number = reporter.add(self, MemberKind.TARGET, name, above)
         self.timers: dict[Hashable, FrameTimer] = {}
         self.update: UpdateCallback | None = None
         self.pauses: set[Pause] = set()
@@ -69,30 +91,46 @@ class TargetRecord:
         calls = list(self.calls())
         return bool(calls) and all(call.is_paused_itself for call in calls)
 
-    def pause(self, pause: Pause) -> None:
+    def wait_for(self, pause: Pause) -> None:
         """Let everything wait, also for this."""
         if not self.pauses:
+            self.reporter.set_paused(self.number, paused=True)
             for call in self.calls():
                 if not call.is_paused_itself:
                     call.stop_passing()
         self.pauses.add(pause)
 
-    def resume(self, pause: Pause) -> None:
-        """Wait for this no longer."""
+    def wait_no_longer_for(self, pause: Pause) -> None:
+        """Go on unless there is something else to wait for."""
         if pause in self.pauses:
             self.pauses.remove(pause)
             if not self.pauses:
                 self._go_on()
 
-    def resume_whatever_paused_it(self) -> None:
-        """Wait for nothing, nor let a single call of it wait."""
+    def pause(self) -> bool:
+        """Let everything wait; returns whether that changed anything."""
         if self.pauses:
+            return False
+        Pause([self])
+        return True
+
+    def resume(self) -> bool:
+        """Wait for nothing, nor let a single call of it wait; returns whether that changed any."""
+        was_waiting = bool(self.pauses)
+        if was_waiting:
             self.pauses.clear()
             self._go_on()
-        for call in self.calls():
-            call.resume()
+        resumed = [call.resume() for call in self.calls()]
+        return was_waiting or any(resumed)
+
+    def unschedule(self) -> bool:
+        """Take back everything, as :meth:`remove_all`; returns whether there was anything."""
+        has_calls = bool(self.timers) or self.update is not None
+        self.remove_all()
+        return has_calls
 
     def _go_on(self) -> None:
+        self.reporter.set_paused(self.number, paused=False)
         for call in self.calls():
             if not call.is_paused_itself:
                 call.pass_again()
@@ -115,17 +153,32 @@ class TargetRecord:
 
     def _forget_if_empty(self) -> None:
         if not self.timers and self.update is None and not self.pauses:
+            self.reporter.remove(self.number)
+            self.number = 0
             self._forget()
 
 
 class Targets:
-    """The records of a scheduler's targets, in the order in which they came."""
+    """The records of a scheduler's targets, in the order in which they came.
 
-    __slots__ = ("_records",)
+    Attributes:
+        gone: Targets that nobody holds any more, yet to be reported. They go when the
+            garbage is collected, which may be in any thread.
+    """
 
-    def __init__(self) -> None:
-        """Begin with nobody."""
+    __slots__ = ("_above", "_records", "_reporter", "gone")
+
+    def __init__(self, reporter: Reporter, above: int) -> None:
+        """Begin with nobody.
+
+        Args:
+            reporter: What is told who comes and goes.
+            above: By which number the scheduler is reported, 0 when nobody records.
+        """
         self._records: dict[int, TargetRecord] = {}
+        self._reporter = reporter
+        self._above = above
+        self.gone: list[TargetRecord] = []
 
     def known(self, target: object) -> TargetRecord | None:
         """Return the record of a target, if there is one."""
@@ -138,10 +191,18 @@ class Targets:
         if record is None:
 
             def forget() -> None:
-                self._records.pop(key, None)
+                forgotten = self._records.pop(key, None)
+                if forgotten is not None and forgotten.number:
+                    self.gone.append(forgotten)
 
-            record = self._records[key] = TargetRecord(target, forget)
+            record = TargetRecord(target, forget, self._reporter, self._above)
+            self._records[key] = record
         return record
+
+    def report_gone(self) -> None:
+        """Report who is gone; called between frames, by the thread that runs them."""
+        while self.gone:
+            self._reporter.remove(self.gone.pop(0).number)
 
     def all(self, min_priority: int | None = None) -> list[TargetRecord]:
         """Return everybody, or those from a priority on."""

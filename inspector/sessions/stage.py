@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from typing_extensions import override
 
-from inspector.clocks.failures import CALLBACK_ERRORS
-from inspector.clocks.timer import label_of
-from inspector.timebase import NS_PER_SECOND, ns_to_seconds, seconds_to_ns
+from inspector.timebase import NS_PER_SECOND, seconds_to_ns
 from inspector.vocabulary import MARK, Phase
 
 if TYPE_CHECKING:
@@ -21,6 +19,8 @@ if TYPE_CHECKING:
     from inspector.clocks.time_source import TimeSource
     from inspector.clocks.transport import Transport
     from inspector.frames.director import Director, FrameCallback
+    from inspector.frames.scheduler import Scheduler
+    from inspector.frames.scheduling import Overshoot
 
 DEFAULT_FRAME_RATE = Fraction(60)
 SLOWEST_FRAME_RATE = Fraction(1, 60)
@@ -126,10 +126,37 @@ class Stage:
         Returns:
             The registration, for ``director.remove``.
         """
-        label = name or label_of(callback)
-        if clock is None:
-            return self.director.on(phase, callback, name=label)
-        return self.director.on(phase, _OnClock(clock, callback, label), name=label)
+        return self.director.on(phase, callback, name=name, clock=clock)
+
+    def scheduler(
+        self,
+        clock: Clock | None = None,
+        *,
+        name: str = "scheduler",
+        phase: Phase | str = Phase.UPDATE,
+        overshoot: Overshoot | str = "carry",
+        max_calls_per_frame: int | None = 100,
+    ) -> Scheduler:
+        """Make a frame scheduler that runs in every frame.
+
+        Args:
+            clock: Whose time passes in it; it stands still with that clock. The root's if
+                left out.
+            name: What people call it.
+            phase: When in the frame.
+            overshoot: What its timers do about being late, unless they say otherwise.
+            max_calls_per_frame: How often a timer that catches up is called in one frame.
+        """
+        from inspector.frames.scheduler import Scheduler  # noqa: PLC0415 - not every scene has one
+
+        made = Scheduler(
+            self.root if clock is None else clock,
+            overshoot=overshoot,
+            max_calls_per_frame=max_calls_per_frame,
+            name=name,
+        )
+        self.every_frame(made.run_frame, clock=clock, phase=phase, name=name)
+        return made
 
     def work(self, seconds: float | Fraction) -> None:
         """Keep the thread busy, as a long computation or a slow file does.
@@ -157,33 +184,6 @@ class Stage:
         """Return what :meth:`work` has taken of virtual time, and begin anew."""
         worked_ns, self.worked_ns = self.worked_ns, 0
         return worked_ns
-
-
-class _OnClock:
-    """A frame callback that lives by a clock other than the root."""
-
-    __slots__ = ("_callback", "_clock", "_label", "_last_ns")
-
-    def __init__(self, clock: Clock, callback: Callable[[float], object], label: str) -> None:
-        self._clock = clock
-        self._callback = callback
-        self._label = label
-        self._last_ns = clock.time_ns
-
-    def __call__(self, _delta: float) -> None:
-        clock = self._clock
-        if clock.is_removed:
-            return
-        now_ns = clock.time_ns
-        delta_ns = now_ns - self._last_ns
-        if delta_ns <= 0:
-            return
-        self._last_ns = now_ns
-        try:
-            self._callback(ns_to_seconds(delta_ns))
-        except CALLBACK_ERRORS as error:
-            # Here and not in the director, so that it counts for this clock's branch.
-            clock.tree.report_failure(clock, 0, self._label, error)
 
 
 def checked_frame_rate(frames_per_second: float | Fraction) -> Fraction:

@@ -28,6 +28,7 @@ class MemberState:
         calls: How often it was called.
         took_ns: How long its last call took, measured.
         paused_since_ns: Session time since when it is paused itself.
+        turn: Settles the order among equal priorities: who was given theirs earlier.
     """
 
     id: int
@@ -41,6 +42,7 @@ class MemberState:
     calls: int = 0
     took_ns: int = 0
     paused_since_ns: int = 0
+    turn: int = 0
 
     @property
     def is_paused(self) -> bool:
@@ -66,6 +68,7 @@ class MemberState:
             self.calls,
             self.took_ns,
             self.paused_since_ns,
+            self.turn,
         )
 
 
@@ -115,6 +118,7 @@ class MemberTable:
     """
 
     __slots__ = (
+        "_last_turn",
         "_strings",
         "by_id",
         "histories",
@@ -130,6 +134,7 @@ class MemberTable:
             strings: The string table of the log; may grow meanwhile.
         """
         self._strings = strings
+        self._last_turn = 0
         self.by_id: dict[int, MemberState] = {}
         self.of_clock: dict[int, list[int]] = {}
         self.histories: dict[int, StateHistory] = {}
@@ -142,6 +147,7 @@ class MemberTable:
         twin.by_id = {number: member.copy() for number, member in self.by_id.items()}
         twin.of_clock = {clock_id: list(ids) for clock_id, ids in self.of_clock.items()}
         twin.histories = {number: history.copy() for number, history in self.histories.items()}
+        twin._last_turn = self._last_turn
         twin.structure_version = self.structure_version
         twin.values_version = self.values_version
         return twin
@@ -190,6 +196,17 @@ class MemberTable:
             yield member
             waiting.extend(reversed(member.children))
 
+    def updates_of(self, number: int) -> list[MemberState]:
+        """Return the update callbacks below a scheduler in the order in which they are called.
+
+        Raises:
+            KeyError: There is no such member.
+        """
+        updates = [member for member in self.branch(number) if member.kind is MemberKind.UPDATE]
+        return sorted(
+            updates, key=lambda update: (update.fields.get(Field.PRIORITY, 0), update.turn)
+        )
+
     def field_text(self, number: int, name: Field) -> str:
         """Return a field that is a text; empty when it is not known."""
         return self._strings[self.by_id[number].fields.get(name, 0)]
@@ -218,6 +235,11 @@ class MemberTable:
             return
         if a == Field.PAUSED and b and not member.fields.get(a):
             member.paused_since_ns = at_ns
+        if a == Field.PRIORITY:
+            self._last_turn = member.turn = self._last_turn + 1
+        if a == Field.NAME:
+            member.name = self._strings[b]
+            self.structure_version += 1
         if a == Field.STATE:
             self.histories.setdefault(subject, StateHistory()).append(at_ns, b, 0)
         member.fields[a] = b

@@ -110,6 +110,7 @@ class BreakpointsPanel(QWidget):
         table.verticalHeader().setDefaultSectionSize(table.fontMetrics().height() + 6)
         header = table.horizontalHeader()
         header.setHighlightSections(False)
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         header.setSectionResizeMode(_Column.WHEN, QHeaderView.ResizeMode.Stretch)
         for column in (_Column.THEN, _Column.HITS, _Column.LAST):
             header.setSectionResizeMode(column, QHeaderView.ResizeMode.ResizeToContents)
