@@ -378,6 +378,9 @@ _HELP_ACTIONS: Final = (
         "help-scenes", "Writing &scenes", MenuId.HELP, "show_help", argument="scenes"
     ),
     ActionDescription(
+        "help-breakpoints", "&Breakpoints", MenuId.HELP, "show_help", argument="breakpoints"
+    ),
+    ActionDescription(
         "keys", "&Keys", MenuId.HELP, "show_keys", ("?",), "keys", starts_section=True
     ),
     ActionDescription(

@@ -1,5 +1,6 @@
 """Conditions on events: what they understand, and what they say about the rest."""
 
+import re
 import string
 
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 
 from inspector.analysis.conditions import ConditionError, parsed_condition, quoted
 from inspector.analysis.event_fields import EVENT_FIELDS, EventReader
+from inspector.resources import resource_path
 from inspector.vocabulary import NEVER, EventKind, MemberKind, RawEvent
 
 STRINGS = ["", "boss", "game", 'a "quoted" \\ name', "open", "push"]
@@ -176,3 +178,11 @@ def test_that_every_field_can_be_read_from_every_event(kind: EventKind) -> None:
     reader = reader_at(*ADDED, (0, kind, 1, 1, 1))
     for field in EVENT_FIELDS:
         field.read(reader)
+
+
+def test_that_the_help_page_lists_every_field() -> None:
+    page = resource_path("help", "breakpoints.md").read_text(encoding="utf-8")
+    for field in EVENT_FIELDS:
+        assert f"| `{field.name}` | {field.summary} ({field.type.value}) |" in page
+    (example,) = re.findall(r"```\n(.*?)\n```", page, re.DOTALL)
+    parsed_condition(example)
