@@ -20,6 +20,7 @@ from inspector.clocks.wake_errors import WakeErrorSummary
 from inspector.sessions.breakpoints import Breakpoints
 from inspector.sessions.commands import Capability, Command
 from inspector.sessions.hosted import HostedSession
+from inspector.sessions.interventions import Undoing
 from inspector.sessions.session import SessionPhase, SessionStatus
 from inspector.sessions.virtual_run import VirtualRun, run_virtual
 from inspector.sessions.virtual_source import VirtualTimeSource
@@ -82,6 +83,7 @@ class FakeSession:
         self.frame_rate = Fraction(60)
         self.wake_error_ns: WakeErrorSummary | None = None
         self.breakpoints: Breakpoints | None = Breakpoints()
+        self.undoing: Undoing | None = None
         self.submitted: list[Command] = []
         self.is_closed = False
         self._cursor = 0

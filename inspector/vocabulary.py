@@ -36,6 +36,7 @@ kind                      subject         a                     b
 ``COMMAND``               number          text (sid)            refusal (sid), 0 done
 ``TRANSPORT``             :class:`Mode`   0                     0
 ``SCENE``                 generation      path (sid)            0
+``COMMAND_CONTEXT``       clock, or 0     host time, unix ms    by whom (sid)
 ``BREAKPOINT_HIT``        breakpoint      text (sid)            frame index
 ``MEMBER_ADDED``          member          parent member, or 0   name (sid)
 ``MEMBER_ORIGIN``         member          clock                 :class:`MemberKind`
@@ -46,9 +47,11 @@ kind                      subject         a                     b
 ``TRANSITION_REFUSED``    machine         transition (sid)      reason (sid)
 ========================  ==============  ====================  =====================
 
-``cause`` is the number of the command that made the change, 0 for the program's
-own doing. A rate numerator is over :data:`RATE_DENOMINATOR`. ``TIMER_FIRED``
-comes before its callback runs and already says when the timer is due again;
+``COMMAND_CONTEXT`` follows ``COMMAND`` at once: which clock it is about, when it was
+in the host's own time, and who asked for it. ``cause`` is the number of the command
+that made the change, 0 for the program's own doing. A rate numerator is over
+:data:`RATE_DENOMINATOR`. ``TIMER_FIRED`` comes before its callback runs and already
+says when the timer is due again;
 ``NEVER`` there means that it is gone. ``TIMER_CLEARED`` with a call site of 0
 was cleared by a command, or because its branch was removed.
 
@@ -104,6 +107,7 @@ COMMAND: Final = 50
 TRANSPORT: Final = 51
 SCENE: Final = 52
 BREAKPOINT_HIT: Final = 53
+COMMAND_CONTEXT: Final = 55
 MEMBER_ADDED: Final = 64
 MEMBER_ORIGIN: Final = 65
 MEMBER_SET: Final = 66
@@ -139,6 +143,7 @@ class EventKind(IntEnum):
     TRANSPORT = TRANSPORT
     SCENE = SCENE
     BREAKPOINT_HIT = BREAKPOINT_HIT
+    COMMAND_CONTEXT = COMMAND_CONTEXT
     MEMBER_ADDED = MEMBER_ADDED
     MEMBER_ORIGIN = MEMBER_ORIGIN
     MEMBER_SET = MEMBER_SET
@@ -382,6 +387,9 @@ def _sentence(event: RawEvent, strings: Sequence[str]) -> str:  # noqa: C901, PL
             return "running" if subject == Mode.RUNNING else "held"
         case EventKind.SCENE:
             return f"scene loaded: {strings[a]}" + (f" (reload {subject})" if subject else "")
+        case EventKind.COMMAND_CONTEXT:
+            about = f" about clock {subject}" if subject else ""
+            return f"asked for by {strings[b] or 'the user'}{about}"
         case EventKind.BREAKPOINT_HIT:
             return f"breakpoint {subject} hit in frame {b}: {strings[a]}"
         case EventKind.MEMBER_ADDED:

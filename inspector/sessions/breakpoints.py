@@ -304,6 +304,11 @@ class Breakpoints:
         """Whether there is anything to look out for."""
         return bool(self._conditions)
 
+    @property
+    def next_number(self) -> int:
+        """The number that the next one will have."""
+        return self._last_number + 1
+
     def items(self) -> list[tuple[int, Breakpoint, int]]:
         """Return number, breakpoint and hits of each, in the order in which they came."""
         return [(number, found, self._hits[number]) for number, found in self._by_number.items()]

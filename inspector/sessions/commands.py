@@ -34,6 +34,7 @@ class Capability(Enum):
     RELOAD = "reload the scene"
     FAILURE_POLICY = "choose what follows a failure"
     BREAKPOINTS = "set breakpoints"
+    UNDO = "undo commands"
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +157,13 @@ class RemoveBreakpoint:
     number: int
 
 
+@dataclass(frozen=True, slots=True)
+class Undo:
+    """Undo what a command has changed, where that has a meaning."""
+
+    number: int
+
+
 Command: TypeAlias = (
     Run
     | Hold
@@ -175,6 +183,7 @@ Command: TypeAlias = (
     | AddBreakpoint
     | ChangeBreakpoint
     | RemoveBreakpoint
+    | Undo
 )
 
 
@@ -201,6 +210,8 @@ def required_capability(command: Command) -> Capability:  # noqa: C901, PLR0911
             return Capability.FAILURE_POLICY
         case AddBreakpoint() | ChangeBreakpoint() | RemoveBreakpoint():
             return Capability.BREAKPOINTS
+        case Undo():
+            return Capability.UNDO
 
 
 def command_text(command: Command, timeline: Timeline) -> str:  # noqa: C901, PLR0911, PLR0912
@@ -243,6 +254,20 @@ def command_text(command: Command, timeline: Timeline) -> str:  # noqa: C901, PL
             return f"{verb} breakpoint {number}: {breakpoint_.text}"
         case RemoveBreakpoint(number):
             return f"remove breakpoint {number}"
+        case Undo(number):
+            former = next((each for each in timeline.commands if each.number == number), None)
+            return f"undo command {number}" + ("" if former is None else f": {former.text}")
+
+
+def command_clock_id(command: Command, timeline: Timeline) -> int:
+    """Return the clock that a command is about, 0 for none."""
+    match command:
+        case PauseClock(clock_id) | ResumeClock(clock_id) | SetRate(clock_id, _):
+            return clock_id
+        case ClearTimer(timer_id) | FireTimer(timer_id) if timer_id in timeline.timers:
+            return timeline.timers.row(timer_id).clock_id
+        case _:
+            return 0
 
 
 def clock_text(clock_id: int, timeline: Timeline) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 import traceback
 from collections import deque
 from fractions import Fraction
@@ -26,6 +27,7 @@ from inspector.sessions.commands import (
     ChangeBreakpoint,
     Command,
     Hold,
+    PauseClock,
     Reload,
     RemoveBreakpoint,
     Run,
@@ -34,18 +36,28 @@ from inspector.sessions.commands import (
     StepFrames,
     StepTo,
     StepToNextTimer,
+    Undo,
+    command_clock_id,
     command_text,
 )
 from inspector.sessions.hosting import Hosting
+from inspector.sessions.interventions import Before, Undoing
 from inspector.sessions.metered_source import MeteredSource, TimersMeter
 from inspector.sessions.scene import SceneProblem, load_scene
 from inspector.sessions.session import MeasuresWakeErrors, SessionPhase, SessionStatus
 from inspector.sessions.stage import DEFAULT_FRAME_RATE, Stage
 from inspector.sessions.virtual_source import VirtualTimeSource
-from inspector.timebase import NS_PER_SECOND, format_instant
+from inspector.timebase import NS_PER_MS, NS_PER_SECOND, format_instant
 from inspector.trace.log import EventLog
 from inspector.trace.timeline import Timeline
-from inspector.vocabulary import BREAKPOINT_HIT, CALLBACK_FAILED, COMMAND, SCENE, RawEvent
+from inspector.vocabulary import (
+    BREAKPOINT_HIT,
+    CALLBACK_FAILED,
+    COMMAND,
+    COMMAND_CONTEXT,
+    SCENE,
+    RawEvent,
+)
 
 if TYPE_CHECKING:
     from inspector.clocks.failures import CallbackFailure
@@ -106,6 +118,7 @@ class HostedSession:
         self._stopped_by: CallbackFailure | None = None
         self._broken_by: BreakpointHit | None = None
         self._breakpoints = Breakpoints()
+        self._undoing = Undoing()
         self._unreported = 0
         self._problem: SceneProblem | None = None
         self._hosting: Hosting | None = None
@@ -209,6 +222,11 @@ class HostedSession:
     def breakpoints(self) -> Breakpoints:
         """What it looks out for; to be read only, commands change them."""
         return self._breakpoints
+
+    @property
+    def undoing(self) -> Undoing:
+        """What would undo each command."""
+        return self._undoing
 
     @property
     def is_running(self) -> bool:
@@ -356,6 +374,7 @@ class HostedSession:
         self._let_go()
         self.generation += 1
         self._stopped_by = self._broken_by = None
+        self._undoing.clear()
         self._load(reload_number=number)
 
     # -------------------------------------------------- wake-ups and frames
@@ -407,13 +426,17 @@ class HostedSession:
                     self._broken_by = self._broken_by or hit
                     tree.halt()
                 case BreakAction.PAUSE_ROOT:
-                    tree.root.pause()
+                    self._pause_for(hit, tree.root.id)
                 case BreakAction.PAUSE_BRANCH:
-                    (hosting.clock(hit.clock_id) or tree.root).pause()
+                    self._pause_for(hit, hit.clock_id or tree.root.id)
                 case BreakAction.MARK:
                     hosting.stage.mark(hit.text)
                 case _:
                     pass
+
+    def _pause_for(self, hit: BreakpointHit, clock_id: int) -> None:
+        # A command like any other, so that it can be seen who did it, and undone.
+        self._apply(PauseClock(clock_id), by=f"breakpoint {hit.number}")
 
     def _prepared_breakpoint(
         self, command: AddBreakpoint | ChangeBreakpoint | RemoveBreakpoint
@@ -509,7 +532,7 @@ class HostedSession:
         finally:
             self._is_applying = False
 
-    def _apply(self, command: Command) -> None:
+    def _apply(self, command: Command, *, by: str = "") -> None:
         self._command_number = number = self._command_number + 1
         if isinstance(command, Reload):
             self._reload(number)
@@ -519,12 +542,19 @@ class HostedSession:
         log = self._log
         text = log.intern(command_text(command, self._timeline))
         at_ns = self.session_ns
+        refusal = 0
         try:
             action = self._prepared(command, number)
         except CommandError as error:
-            log.append((at_ns, COMMAND, number, text, log.intern(str(error))))
+            refusal = log.intern(str(error))
+        log.append((at_ns, COMMAND, number, text, refusal))
+        clock_id = command_clock_id(command, self._timeline)
+        host_ms = time.time_ns() // NS_PER_MS
+        log.append((at_ns, COMMAND_CONTEXT, clock_id, host_ms, log.intern(by)))
+        if refusal:
             return
-        log.append((at_ns, COMMAND, number, text, 0))
+        undone = self._undoing.of(command.number) if isinstance(command, Undo) else None
+        self._undoing.note(number, undone or command, self._before)
         if isinstance(command, _GOES_ON):
             self._stopped_by = self._broken_by = None
         self._carry_out(action)
@@ -552,11 +582,36 @@ class HostedSession:
             return lambda: setattr(self, "failure_policy", command.policy)
         if isinstance(command, AddBreakpoint | ChangeBreakpoint | RemoveBreakpoint):
             return self._prepared_breakpoint(command)
+        if isinstance(command, Undo):
+            return self._prepared_undo(command.number)
         hosting = self._hosting
         if hosting is None:
             message = "No scene is running. Mend the file and reload it."
             raise CommandError(message)
         return prepared_action(command, number, hosting, self._timeline)
+
+    def _prepared_undo(self, undone: int) -> Action:
+        """Return what undoes a command.
+
+        Raises:
+            CommandError: Nothing undoes it, or what would do so is refused.
+        """
+        inverse = self._undoing.of(undone)
+        if inverse is None:
+            message = f"Command {undone} cannot be undone: it was already, or it changed nothing."
+            raise CommandError(message)
+        action = self._prepared(inverse, self._command_number)
+
+        def undo() -> None:
+            self._undoing.done(undone)
+            action()
+
+        return undo
+
+    @property
+    def _before(self) -> Before:
+        """How things are now."""
+        return Before(self._timeline, self.frame_rate, self.failure_policy, self._breakpoints)
 
     # --------------------------------------------------------- virtual runs
 

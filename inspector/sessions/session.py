@@ -8,6 +8,7 @@ from typing import Protocol, runtime_checkable
 from inspector.clocks.wake_errors import WakeErrorSummary
 from inspector.sessions.breakpoints import Breakpoints
 from inspector.sessions.commands import Capability, Command
+from inspector.sessions.interventions import Undoing
 from inspector.trace.log import EventLog
 from inspector.trace.timeline import Timeline
 
@@ -94,6 +95,10 @@ class Session(Protocol):
 
         To be read only: commands change them.
         """
+
+    @property
+    def undoing(self) -> Undoing | None:
+        """What would undo each command; ``None`` where nothing can be changed."""
 
     def submit(self, command: Command) -> None:
         """Ask for something, from any thread.

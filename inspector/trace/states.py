@@ -127,12 +127,20 @@ class CommandRecord:
         number: Its number, the ``cause`` of what followed from it.
         text: What was asked for, in words.
         refusal: Why it was refused, empty if it was not.
+        clock_id: The clock it is about, 0 for none.
+        local_ns: Local time of that clock, or of the root clock.
+        host_ms: When it was in the host's own time, milliseconds since 1970; 0 if not known.
+        by: Who asked for it.
     """
 
     at_ns: int
     number: int
     text: str
     refusal: str
+    clock_id: int = 0
+    local_ns: int = 0
+    host_ms: int = 0
+    by: str = ""
 
 
 @dataclass(frozen=True, slots=True)

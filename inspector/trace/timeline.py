@@ -7,6 +7,7 @@ an instant gives exactly the state the engine had at that instant.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -98,6 +99,7 @@ class Timeline:
             EventKind.CALLBACK_FAILED: self._callback_failed,
             EventKind.MARK: self._mark,
             EventKind.COMMAND: self._command,
+            EventKind.COMMAND_CONTEXT: self._command_context,
             EventKind.TRANSPORT: self._transport,
             EventKind.SCENE: self._scene,
             EventKind.BREAKPOINT_HIT: self._breakpoint_hit,
@@ -442,6 +444,18 @@ class Timeline:
     def _command(self, at_ns: int, subject: int, a: int, b: int) -> None:
         record = CommandRecord(at_ns, subject, self._strings[a], self._strings[b])
         self.commands.append(record)
+
+    def _command_context(self, at_ns: int, subject: int, a: int, b: int) -> None:
+        if not self.commands:
+            return
+        about = subject or self.root_id or 0
+        self.commands[-1] = replace(
+            self.commands[-1],
+            clock_id=subject,
+            local_ns=self.local_ns(about, at_ns) if about in self.clocks else at_ns,
+            host_ms=a,
+            by=self._strings[b],
+        )
 
     def _breakpoint_hit(self, at_ns: int, subject: int, a: int, b: int) -> None:
         self.hits.append(BreakHit(at_ns, subject, self._strings[a], b))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from inspector.clocks.wake_errors import WakeErrorSummary
 from inspector.sessions.breakpoints import Breakpoints
 from inspector.sessions.commands import Capability, Command
+from inspector.sessions.interventions import Undoing
 from inspector.sessions.session import SessionPhase, SessionStatus
 from inspector.timebase import NS_PER_SECOND
 from inspector.trace import EventLog, Timeline
@@ -64,6 +65,7 @@ class CrowdedSession:
     frame_rate = Fraction(60)
     wake_error_ns: WakeErrorSummary | None = None
     breakpoints: Breakpoints | None = None
+    undoing: Undoing | None = None
 
     def __init__(self, frames: int, timers: int, clocks: int) -> None:
         """Fill the timeline.

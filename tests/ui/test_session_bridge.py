@@ -29,6 +29,7 @@ from inspector.sessions.commands import (
     StepFrames,
 )
 from inspector.sessions.hosted import HostedSession
+from inspector.sessions.interventions import Undoing
 from inspector.sessions.session import SessionPhase, SessionStatus
 from inspector.trace import EventLog, Timeline
 from inspector.vocabulary import FRAME_BEGAN, FRAME_ENDED, TRANSPORT
@@ -66,6 +67,7 @@ class PlayedSession:
         self.frame_rate = Fraction(60)
         self.wake_error_ns: WakeErrorSummary | None = None
         self.breakpoints: Breakpoints | None = None
+        self.undoing: Undoing | None = None
         self.begin("enemies", pauses=pauses)
 
     def begin(self, name: str, *, pauses: int = 0) -> None:

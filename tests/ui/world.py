@@ -8,6 +8,7 @@ from inspector.clocks import Clock, ClockTree
 from inspector.clocks.wake_errors import WakeErrorSummary
 from inspector.sessions.breakpoints import Breakpoints
 from inspector.sessions.commands import Capability, Command
+from inspector.sessions.interventions import Undoing
 from inspector.sessions.session import SessionPhase, SessionStatus
 from inspector.trace import EventLog, Timeline
 from inspector.vocabulary import (
@@ -72,6 +73,7 @@ class PlayedSession(World):
         self.wake_error_ns: WakeErrorSummary | None = None
         self.frames_run = 0
         self.breakpoints: Breakpoints | None = Breakpoints()
+        self.undoing: Undoing | None = None
 
     def submit(self, command: Command) -> None:
         self.submitted.append(command)
