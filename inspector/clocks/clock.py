@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from fractions import Fraction
+from heapq import heappush
 from typing import TYPE_CHECKING, Any
 
 from inspector.clocks.node import NOTHING_IS_EARLIER, ClockNode
@@ -330,9 +331,13 @@ class Clock(ClockNode):
             timer.callback = callback
             timer.args = args
         queue = self.queue
-        bucket = queue.buckets.get(due_ns >> BUCKET_SHIFT)
+        number = due_ns >> BUCKET_SHIFT
+        bucket = queue.buckets.get(number)
         if bucket is not None:
             bucket.append(timer)
+        elif number > queue.active:
+            queue.buckets[number] = [timer]
+            heappush(queue.keys, number)
         else:
             queue.push(timer)
         if not delay_ns or due_ns < self._armed_ns:
@@ -404,8 +409,8 @@ class Clock(ClockNode):
         )
         self._record_timer(timer, callback)
         self.queue.push(timer)
-        if due_ns < self._armed_ns:
-            self._earlier(due_ns, order, zero_delay=first_ns == 0)
+        if not first_ns or due_ns < self._armed_ns:
+            self._earlier(due_ns, order, zero_delay=not first_ns)
         return timer
 
     def clear(self, timer: Timer, *, cause: int = 0) -> bool:
@@ -428,12 +433,14 @@ class Clock(ClockNode):
         self.is_wake_doubtful = True
         queue = self.queue
         bucket = queue.buckets.get(timer.due_ns >> BUCKET_SHIFT)
-        # Most of what is cancelled is young: then it need not stay. (A bucket is never
-        # left empty, so that none stays behind for nothing.)
-        if bucket is not None and len(bucket) > 1 and bucket[-1] is timer:
-            del bucket[-1]
-        else:
-            queue.cancelled()
+        if bucket is not None:
+            # Most of what is cancelled is young: then it need not stay. (A bucket is
+            # never left empty, so that none stays behind for nothing.)
+            last = bucket.pop()
+            if last is timer and bucket:
+                return True
+            bucket.append(last)
+        queue.cancelled()
         return True
 
     def fire_now(self, timer: Timer) -> bool:

@@ -239,6 +239,7 @@ class ClockNode:
         if zero_delay and self._shift_ns is None and self._above is not None:
             # On a slow clock "now" began a little earlier in parent time.
             self._floor_ns = max(self._floor_ns, self._above.time_ns)
+            self.is_wake_doubtful = True
         clock: ClockNode = self
         while True:
             above = clock._above
@@ -345,6 +346,9 @@ class ClockNode:
         self.is_wake_doubtful = False
         # A new timer here may be due before what a clock below would run next.
         self._armed_ns = NEVER
+        if limit_ns < self._floor_ns:
+            # All that is due before the floor counts as due there: one at a time, by order.
+            return -NEVER
         shift = self._shift_ns
         return limit_ns + shift if shift is not None else self.to_local_ns(limit_ns)
 

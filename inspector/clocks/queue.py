@@ -50,20 +50,22 @@ class TimerQueue:
         run: The active bucket, sorted.
         position: Where the timers of ``run`` begin that still wait.
         near: Heap of what landed at or before the active bucket, and child wakes.
-        buckets: Later timers by bucket number, unsorted.
+        buckets: Later timers by bucket number, unsorted; none of them is empty.
+        keys: Heap of the numbers of ``buckets``.
         batch: Timers that the drain loop has taken out and is walking through.
         rest: Those of the batch that the drain loop has not come to yet.
         dead: Cancelled entries that are still in here, at least.
+        epoch: Changes whenever a bucket has left ``buckets``.
     """
 
     __slots__ = (
         "_compact_at",
-        "_keys",
         "active",
         "batch",
         "buckets",
         "dead",
         "epoch",
+        "keys",
         "near",
         "position",
         "rest",
@@ -77,7 +79,7 @@ class TimerQueue:
         self.position = 0
         self.near: list[Entry] = []
         self.buckets: dict[int, list[Timer]] = {}
-        self._keys: list[int] = []
+        self.keys: list[int] = []
         self.batch: list[Timer] = []
         self.rest: Iterator[Timer] = iter(())
         self.dead = 0
@@ -96,7 +98,7 @@ class TimerQueue:
             bucket.append(timer)
         else:
             self.buckets[number] = [timer]
-            heappush(self._keys, number)
+            heappush(self.keys, number)
 
     def push_entry(self, entry: Entry) -> None:
         """Add a child's wake, or a timer under a due time that is not its own."""
@@ -105,8 +107,14 @@ class TimerQueue:
     def head(self) -> Entry | None:
         """Return the earliest entry without removing it, ``None`` when empty."""
         # In one piece: called several times a frame for each clock that has something due.
-        first = self._live_near() if self.near else None
-        run, position = self.run, self.position
+        near, run, position = self.near, self.run, self.position
+        first = None
+        if near:
+            first = near[0]
+            if first[2].wake is not first:
+                first = self._live_near()
+            if not self.keys and position >= len(run):
+                return first
         while True:
             if position < len(run):
                 timer = run[position]
@@ -115,7 +123,7 @@ class TimerQueue:
                 self.position = position = position + 1
                 self.forget_dead()
                 continue
-            if not self._keys or (first is not None and first[0] >> BUCKET_SHIFT < self._keys[0]):
+            if not self.keys or (first is not None and first[0] >> BUCKET_SHIFT < self.keys[0]):
                 return first
             self.activate()
             run, position = self.run, 0
@@ -137,12 +145,12 @@ class TimerQueue:
     def after_wake(self) -> Entry | None:
         """Remove the child's wake that :meth:`head` just returned, and return the next."""
         heappop(self.near)
-        return self.head() if self.near or self._keys or self.position < len(self.run) else None
+        return self.head() if self.near or self.keys or self.position < len(self.run) else None
 
     def activate(self) -> None:
         """Make the earliest bucket the active one; ``run`` must be used up."""
         self.epoch += 1
-        number = heappop(self._keys)
+        number = heappop(self.keys)
         run = self.buckets.pop(number)
         run.sort(key=_due_of)
         self.active = number
@@ -156,7 +164,7 @@ class TimerQueue:
         """
         if self.position < len(self.run):
             self.buckets[self.active] = self.run[self.position :]
-            heappush(self._keys, self.active)
+            heappush(self.keys, self.active)
         self.run = []
         self.position = 0
         self.active = number - 1
@@ -170,10 +178,7 @@ class TimerQueue:
         near = self.near
         if near:
             if head is near[0]:
-                heappop(near)
-                timer = head[2]
-                assert isinstance(timer, Timer)
-                return [timer]
+                return self._take_near(limit_ns)
             limit_ns = min(limit_ns, near[0][0] - 1)
         run, position = self.run, self.position
         cut = len(run)
@@ -182,6 +187,46 @@ class TimerQueue:
         self.position = cut
         return run[position:cut]
 
+    def _take_near(self, limit_ns: int) -> list[Timer]:
+        """Remove the timers at the front of ``near`` that come before ``run``."""
+        near = self.near
+        batch = []
+        if self.position < len(self.run):
+            limit_ns = min(limit_ns, self.run[self.position].due_ns - 1)
+        elif self.keys:
+            limit_ns = min(limit_ns, (self.keys[0] << BUCKET_SHIFT) - 1)
+        while True:
+            timer = heappop(near)[2]
+            assert not timer.is_clock
+            batch.append(timer)
+            if not near or near[0][0] > limit_ns:
+                return batch
+            following = near[0][2]
+            # What was overdue when its clock resumed has an entry of its own time.
+            if following.is_clock or following.due_ns != near[0][0]:
+                return batch
+
+    def take_bucket(self, limit_ns: int) -> list[Timer] | None:
+        """Remove the earliest bucket if all of it is due up to ``limit_ns``.
+
+        What the drain loop does most; ``None`` if it is not that simple.
+        """
+        keys = self.keys
+        if self.near or not keys or self.position < len(self.run):
+            return None
+        number = keys[0]
+        if (number + 1) << BUCKET_SHIFT > limit_ns:
+            return None
+        self.epoch += 1
+        heappop(keys)
+        bucket = self.buckets.pop(number)
+        bucket.sort(key=_due_of)
+        self.active = number
+        # Not the same list: compaction would change it under the loop.
+        self.run = []
+        self.position = 0
+        return bucket
+
     def return_batch(self) -> None:
         """Put back what the drain loop took out and has not come to yet.
 
@@ -189,7 +234,11 @@ class TimerQueue:
         """
         rest = list(self.rest)
         self.batch = []
-        if rest:
+        if rest and rest[0].due_ns >> BUCKET_SHIFT != self.active:
+            # From near, which also holds what is due before the active bucket.
+            for timer in rest:
+                heappush(self.near, (timer.due_ns, timer.order, timer))
+        elif rest:
             self.run[: self.position] = rest
             self.position = 0
 
@@ -250,8 +299,8 @@ class TimerQueue:
             bucket[:] = [timer for timer in bucket if timer.callback is not None]
             if not bucket:
                 del self.buckets[number]
-        self._keys = list(self.buckets)
-        heapify(self._keys)
+        self.keys = list(self.buckets)
+        heapify(self.keys)
         waiting = self.run[self.position :]
         self.run[:] = [timer for timer in waiting if timer.callback is not None]
         self.position = 0

@@ -56,6 +56,7 @@ class Timer:
     __slots__ = ("args", "callback", "clock", "due_ns", "order")
 
     name = ""
+    wake = None
     site: CallSite | None = None
     is_clock: Literal[False] = False
     interval_ns = 0

@@ -327,18 +327,19 @@ class ClockTree:
         # Local time of the source's reading, 0 in virtual time: against it they are late.
         seen_ns = 0 if shift_ns is None or observed_ns == -NEVER else observed_ns + shift_ns
         self._is_interrupted = False
-        due_limit_ns = max(limit_ns, head[0])
+        batch: list[Timer] | None = None
         while True:
-            if head[0] > due_limit_ns or not isinstance(head[2], Timer):
-                return head
-            due_limit_ns = limit_ns
-            if head[1] > self._endless_order and self._is_endless(head[2]):
-                return None
-            queue.batch = batch = queue.take_run(head, limit_ns)
+            if batch is None:
+                assert not head[2].is_clock
+                if head[1] > self._endless_order and self._is_endless(head[2]):
+                    return None
+                batch = queue.take_run(head, limit_ns)
+            queue.batch = batch
             horizon_ns = batch[-1].due_ns
             now_ns = self.now_ns
             # Up to this local time "now" is late enough.
             reached_ns = -NEVER if shift_ns is None else now_ns + shift_ns
+            late_from_ns = seen_ns or reached_ns
             # Timers of one batch mostly go to the same bucket again.
             number, bucket, epoch = -1, batch, queue.epoch
             queue.rest = iter(batch)
@@ -350,6 +351,7 @@ class ClockTree:
                 due_ns = timer.due_ns
                 if due_ns > reached_ns:
                     reached_ns = due_ns
+                    late_from_ns = seen_ns or due_ns
                     at_ns = due_ns - shift_ns if shift_ns is not None else clock.session_ns(due_ns)
                     if shift_ns is not None or at_ns > now_ns:
                         self.now_ns = now_ns = at_ns
@@ -373,16 +375,19 @@ class ClockTree:
                         else:
                             queue.push(timer)
                             number = -1
+                    if record is not None:
+                        if shift_ns is not None:
+                            late_ns = late_from_ns - due_ns
+                        else:
+                            late_ns = max(observed_ns, now_ns) - at_ns
+                        record((now_ns, TIMER_FIRED, timer.number, late_ns, next_ns))
                 else:
                     timer.callback = timer.args = None
-                if record is not None:
-                    if shift_ns is None:
-                        late_ns = max(observed_ns, now_ns) - at_ns
-                    else:
-                        late_ns = (seen_ns or reached_ns) - due_ns
-                    if type(timer) is Interval:
-                        record((now_ns, TIMER_FIRED, timer.number, late_ns, next_ns))
-                    else:
+                    if record is not None:
+                        if shift_ns is not None:
+                            late_ns = late_from_ns - due_ns
+                        else:
+                            late_ns = max(observed_ns, now_ns) - at_ns
                         record((now_ns, TIMER_FIRED, timer.order, late_ns, NEVER))
                 try:
                     if args:
@@ -393,13 +398,22 @@ class ClockTree:
                     label = timer.name or label_of(callback)
                     self.report_failure(clock, timer.id, label, error)
                 if self._is_interrupted or (near and near[0][0] <= horizon_ns):
+                    if queue.batch is batch:
+                        queue.return_batch()
                     break
-            if queue.batch is batch:
-                queue.return_batch()
-            next_head = queue.head()
-            if self._is_interrupted or next_head is None:
+            else:
+                if queue.batch is batch:
+                    queue.batch = []
+            if self._is_interrupted:
                 return None
-            head = next_head
+            batch = queue.take_bucket(limit_ns)
+            if batch is None:
+                next_head = queue.head()
+                if next_head is None:
+                    return None
+                if next_head[0] > limit_ns or next_head[2].is_clock:
+                    return next_head
+                head = next_head
 
     def _is_endless(self, timer: Timer) -> bool:
         """Look whether timers keep setting each other within this instant."""
