@@ -27,7 +27,7 @@ from inspector.timebase import NS_PER_SECOND, parse_duration_ns
 
 PROGRAM: Final = "timeline-inspector"
 
-_COMMANDS: Final = ("run", "export", "scenes")
+_COMMANDS: Final = ("run", "export", "scenes", "lab")
 
 _DESCRIPTION: Final = """\
 See, stop, slow, step, explain and prove time in a running frame-driven program.
@@ -37,6 +37,8 @@ See, stop, slow, step, explain and prove time in a running frame-driven program.
   timeline-inspector run SCENE      run a scene without a window, print what its
                                     timers and frames did, export graphs
   timeline-inspector export FILE    draw the graph of frame times recorded before
+  timeline-inspector lab            run timers or a scene under display rates, side
+                                    by side with other engines
   timeline-inspector scenes         list the scenes that come with the inspector
 
 SCENE is a Python file with a function build(stage), or the number or name of a
@@ -54,7 +56,7 @@ exit codes:
   0  done
   1  failed: a callback raised, or something could not be read or written
   2  the arguments make no sense
-  3  no display to open a window on (run, export and scenes need none)
+  3  no display to open a window on (run, export, lab and scenes need none)
   4  the scene could not be loaded
   5  a library is missing, or one is installed that is known not to work
   130  interrupted with Ctrl+C
@@ -177,7 +179,7 @@ def build_parser() -> argparse.ArgumentParser:
     """Return the parser of every command that needs no window."""
     parser = _Parser(
         prog=PROGRAM,
-        usage=f"{PROGRAM} [SCENE] | run | export | scenes  [-h] [--version]",
+        usage=f"{PROGRAM} [SCENE] | run | export | lab | scenes  [-h] [--version]",
         description=_DESCRIPTION,
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -191,6 +193,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     _add_run(commands)
     _add_export(commands)
+    _add_lab(commands)
     _add_scenes(commands)
     return parser
 
@@ -262,6 +265,13 @@ def _add_export(commands: argparse._SubParsersAction[_Parser]) -> None:
     _add_graph_options(export)
 
 
+def _add_lab(commands: argparse._SubParsersAction[_Parser]) -> None:
+    from inspector.sessions.lab_arguments import LAB_EPILOG, add_lab_arguments  # noqa: PLC0415
+
+    summary = "run timers or a scene under display rates, side by side"
+    add_lab_arguments(_command(commands, "lab", summary, LAB_EPILOG), _duration_ns)
+
+
 def _add_scenes(commands: argparse._SubParsersAction[_Parser]) -> None:
     scenes = _command(commands, "scenes", "list the scenes that come with the inspector", "")
     which = scenes.add_mutually_exclusive_group()
@@ -330,6 +340,10 @@ def _run_command(options: argparse.Namespace) -> int:
             from inspector.sessions.cli_run import export_file  # noqa: PLC0415
 
             return export_file(options, sys.stdout, sys.stderr)
+        case "lab":
+            from inspector.sessions.cli_lab import run_lab_command  # noqa: PLC0415
+
+            return run_lab_command(options, sys.stdout, sys.stderr)
         case _:
             return _list_scenes(options)
 

@@ -1,0 +1,393 @@
+"""What a repeating timer can live on: our clocks and schedulers, and the originals."""
+
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from typing import Final, TypeAlias
+
+from inspector.analysis.lab_display import Display
+from inspector.analysis.lab_host import FrameHost
+from inspector.analysis.lab_timer import LabTimer
+from inspector.clocks.manual_source import ManualTimeSource
+from inspector.clocks.timer import MissedTicks
+from inspector.clocks.transport import Transport
+from inspector.clocks.tree import ClockTree
+from inspector.frames.dialect_scheduler import DialectScheduler
+from inspector.frames.dialects import CREATOR_3_8, DIALECTS, Dialect
+from inspector.frames.loop import OPEN_FLASH, OPEN_FLASH_ARTICLE, FixedRateLoop, LoopRules
+from inspector.frames.pacer import FramePacer
+from inspector.frames.scheduler import Scheduler
+from inspector.frames.scheduling import Overshoot
+from inspector.frames.ticker import (
+    BY_CALLS,
+    BY_ELAPSED,
+    Counting,
+    Ticker,
+    TickerTimer,
+    repaired,
+)
+from inspector.timebase import NS_PER_MS, NS_PER_SECOND
+
+#: A run under way: goes on a little at each step, and returns the instants of the firings.
+Steps: TypeAlias = Generator[None, None, list[int]]
+#: Begins to run a timer under a display.
+BeginRun: TypeAlias = Callable[[LabTimer, Display], Steps]
+
+_PACED_RATE: Final = 60
+_FRAMES_PER_STEP: Final = 32
+_FIRINGS_PER_STEP: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class SubjectName:
+    """What timers lived on.
+
+    Attributes:
+        name: As a command line takes it.
+        title: What people call it.
+        summary: What it goes by, in a sentence.
+    """
+
+    name: str
+    title: str
+    summary: str
+
+
+@dataclass(frozen=True, slots=True)
+class Subject(SubjectName):
+    """Something that a timer can be run on.
+
+    Attributes:
+        begin: Begins to run a timer under a display, in steps of about a millisecond, so
+            that a window can go on meanwhile.
+    """
+
+    begin: BeginRun
+
+
+class _Firings:
+    """Notes when a timer fires, up to as often as it was asked for."""
+
+    def __init__(self, timer: LabTimer) -> None:
+        self.fired_ns: list[int] = []
+        self._limit = timer.count
+
+    def note(self, at_ns: int) -> None:
+        if not self.is_done:
+            self.fired_ns.append(at_ns)
+
+    @property
+    def is_done(self) -> bool:
+        return len(self.fired_ns) == self._limit
+
+
+def _run_clock(timer: LabTimer, display: Display) -> Steps:
+    source = ManualTimeSource()
+    tree = ClockTree()
+    transport = Transport(tree, source)
+    firings = _Firings(timer)
+
+    def fire() -> None:
+        firings.note(tree.root.time_ns)
+        if firings.is_done:
+            tree.root.clear(interval)
+
+    interval = tree.root.set_interval_ns(timer.interval_ns, fire, delay_ns=timer.delay_ns or None)
+    transport.run()
+    for step_ns in _in_steps(display.end_ns, timer.interval_ns * _FIRINGS_PER_STEP):
+        source.advance_ns(step_ns)
+        yield
+    return firings.fired_ns
+
+
+def _run_clock_by_frames(timer: LabTimer, display: Display) -> Steps:
+    host = FrameHost()
+    firings = _Firings(timer)
+
+    def fire() -> None:
+        firings.note(host.now_ns)
+        if firings.is_done:
+            host.root.clear(interval)
+
+    interval = host.root.set_interval_ns(timer.interval_ns, fire, delay_ns=timer.delay_ns or None)
+    for number, frame_ns in enumerate(display.frames_ns):
+        if number % _FRAMES_PER_STEP == 0:
+            yield
+        host.pass_to(frame_ns)
+    return firings.fired_ns
+
+
+def _run_loop(rules: LoopRules, timer: LabTimer, display: Display) -> Steps:
+    host = FrameHost()
+    firings = _Firings(timer)
+    rate = Fraction(NS_PER_SECOND, timer.interval_ns)
+    loop = FixedRateLoop(host.root, rate, lambda: firings.note(host.now_ns), rules, "loop")
+
+    def begin() -> None:
+        firings.note(host.now_ns)
+        loop.start()
+
+    if timer.delay_ns:
+        host.root.set_timeout_ns(timer.delay_ns, begin)
+    else:
+        loop.start()
+    for number, frame_ns in enumerate(display.frames_ns):
+        if number % _FRAMES_PER_STEP == 0:
+            yield
+        host.pass_to(frame_ns)
+        # From outside: the original's loops cannot be stopped in their own tick.
+        if firings.is_done:
+            loop.stop()
+            break
+    return firings.fired_ns
+
+
+def _run_scheduler(overshoot: Overshoot, timer: LabTimer, display: Display) -> Steps:
+    scheduler = Scheduler(overshoot=overshoot, max_calls_per_frame=None)
+    firings = _Firings(timer)
+    before_ns = now_ns = 0
+
+    def fire(_seconds: float) -> None:
+        firings.note(now_ns)
+
+    scheduler.schedule(
+        fire,
+        Fraction(timer.interval_ns, NS_PER_SECOND),
+        repeat=_repeat(timer),
+        delay=Fraction(timer.delay_ns, NS_PER_SECOND),
+    )
+    for number, frame_ns in enumerate(display.frames_ns):
+        if number % _FRAMES_PER_STEP == 0:
+            yield
+        now_ns = frame_ns
+        scheduler.update_ns(now_ns - before_ns)
+        before_ns = now_ns
+    return firings.fired_ns
+
+
+def _run_dialect(
+    dialect: Dialect,
+    frames_of: Callable[[Display], Iterable[int]],
+    timer: LabTimer,
+    display: Display,
+) -> Steps:
+    scheduler = DialectScheduler(dialect)
+    firings = _Firings(timer)
+    before_ns = now_ns = 0
+
+    def fire(_seconds: float) -> None:
+        firings.note(now_ns)
+
+    scheduler.schedule(
+        fire,
+        timer.interval_ns / NS_PER_SECOND,
+        repeat=_repeat(timer),
+        delay=timer.delay_ns / NS_PER_SECOND,
+    )
+    # The frame in which the timer was set; all it does is to arm it.
+    scheduler.update(0.0)
+    for number, frame_ns in enumerate(frames_of(display)):
+        if number % _FRAMES_PER_STEP == 0:
+            yield
+        now_ns = frame_ns
+        scheduler.update((now_ns - before_ns) / NS_PER_SECOND)
+        before_ns = now_ns
+    return firings.fired_ns
+
+
+def _every_refresh(display: Display) -> Iterable[int]:
+    return display.frames_ns
+
+
+def _paced_refreshes(display: Display) -> Iterator[int]:
+    """Yield the refreshes that Creator's limiter lets become frames, at 60 a second."""
+    now_ns = 0
+    pacer = FramePacer(lambda: None, lambda: now_ns / NS_PER_MS, rate=_PACED_RATE)
+    pacer.start()
+    # The program's first frame is that in which the timer is set.
+    pacer.refresh()
+    for refresh_ns in display.frames_ns:
+        now_ns = refresh_ns
+        if pacer.refresh():
+            yield refresh_ns
+
+
+def _run_ticker(
+    counting_for: Callable[[Display], Counting], timer: LabTimer, display: Display
+) -> Steps:
+    now_ns = 0
+    ticker = Ticker(lambda: now_ns / NS_PER_MS)
+    firings = _Firings(timer)
+    left = 0 if timer.count is None else timer.count - bool(timer.delay_ns)
+    ticker_timer = TickerTimer(
+        ticker, timer.interval_ns / NS_PER_MS, left, counting=counting_for(display)
+    )
+
+    def fire() -> None:
+        firings.note(now_ns)
+
+    def begin() -> None:
+        fire()
+        if timer.count is None or left:
+            ticker_timer.start()
+
+    ticker_timer.on_timer = fire
+    if timer.delay_ns:
+        ticker.set_timeout(begin, timer.delay_ns / NS_PER_MS)
+    else:
+        ticker_timer.start()
+    for number, frame_ns in enumerate(display.frames_ns):
+        if number % _FRAMES_PER_STEP == 0:
+            yield
+        now_ns = frame_ns
+        ticker.update()
+    return firings.fired_ns
+
+
+def _in_steps(whole_ns: int, step_ns: int) -> Iterator[int]:
+    """Yield steps that add up to the whole."""
+    while whole_ns > 0:
+        yield min(step_ns, whole_ns)
+        whole_ns -= step_ns
+
+
+def _repeat(timer: LabTimer) -> int | None:
+    """Return the calls after the first, which is what schedulers count."""
+    return None if timer.count is None else timer.count - 1
+
+
+def _by_calls(_display: Display) -> Counting:
+    return BY_CALLS
+
+
+def _by_elapsed(_display: Display) -> Counting:
+    return BY_ELAPSED
+
+
+def _repaired_for(number: int, display: Display) -> Counting:
+    return repaired(number, display.mean_rate)
+
+
+_DIALECT_SUMMARIES: Final = {
+    Overshoot.DROP: "Goes by the delta of the frames; what a call is late is forgotten.",
+    Overshoot.CARRY: "Goes by the delta of the frames, in single precision; makes up for lateness.",
+}
+
+_REPAIRS: Final = (
+    "Multiplies every delay by the display's rate over 60.",
+    "Asks for the real time in the callback, within 100 ms.",
+    "Goes by the system's timers instead, from firing to firing.",
+    "Multiplies the count of calls by the display's rate over 60.",
+)
+
+_LOOPS: Final = (
+    (
+        "loop-shift",
+        "open-flash loop, shift",
+        "The original: a late tick shifts all that follow; looks at its clock once a frame.",
+        OPEN_FLASH,
+    ),
+    (
+        "loop-burst",
+        "open-flash loop, burst",
+        "The article's repair: late ticks are run one after the other.",
+        OPEN_FLASH_ARTICLE,
+    ),
+    (
+        "loop-skip",
+        "Our loop, skip",
+        "Late ticks are left out; the next one is that which is not late.",
+        LoopRules(missed=MissedTicks.SKIP),
+    ),
+)
+
+#: Every subject: ours first, then the originals.
+SUBJECTS: Final[Sequence[Subject]] = (
+    Subject("clock", "Our clock", "An interval on a clock: fires when it is due.", _run_clock),
+    Subject(
+        "clock-frames",
+        "Our clock, once a frame",
+        "The same in a program that looks at its clocks once a frame.",
+        _run_clock_by_frames,
+    ),
+    Subject(
+        "scheduler",
+        "Our scheduler, carry",
+        "Fires in the frame in which it is due; lateness counts towards the next call.",
+        partial(_run_scheduler, Overshoot.CARRY),
+    ),
+    Subject(
+        "scheduler-drop",
+        "Our scheduler, drop",
+        "Fires once a frame at most; lateness is forgotten.",
+        partial(_run_scheduler, Overshoot.DROP),
+    ),
+    *(
+        Subject(
+            dialect.name,
+            dialect.title,
+            _DIALECT_SUMMARIES[dialect.overshoot],
+            partial(_run_dialect, dialect, _every_refresh),
+        )
+        for dialect in DIALECTS
+    ),
+    Subject(
+        "creator-3.8-paced",
+        f"{CREATOR_3_8.title}, paced",
+        f"Behind the limiter that lets {_PACED_RATE} refreshes a second become frames.",
+        partial(_run_dialect, CREATOR_3_8, _paced_refreshes),
+    ),
+    Subject(
+        "egret",
+        "Egret, by calls",
+        "Counts calls as if every display had 60 Hz; elapsed time if that comes first.",
+        partial(_run_ticker, _by_calls),
+    ),
+    *(
+        Subject(
+            f"egret-repair-{number}",
+            f"Egret, repair {number}",
+            summary,
+            partial(_run_ticker, partial(_repaired_for, number)),
+        )
+        for number, summary in enumerate(_REPAIRS, 1)
+    ),
+    Subject(
+        "egret-elapsed",
+        "Egret, elapsed time",
+        "Goes by elapsed time and keeps the phase, as our ticker does by default.",
+        partial(_run_ticker, _by_elapsed),
+    ),
+    *(
+        Subject(name, title, summary, partial(_run_loop, rules))
+        for name, title, summary, rules in _LOOPS
+    ),
+)
+
+
+def subjects_named(words: Iterable[str]) -> tuple[Subject, ...]:
+    """Return the subjects of these names, in the order of the table and each once.
+
+    Args:
+        words: Names, or the beginning of several such as ``egret``'s family ``egret*``;
+            ``all`` for all of them.
+
+    Raises:
+        ValueError: There is no such subject; names those there are.
+    """
+    chosen: set[str] = set()
+    for word in words:
+        wanted = word.strip().lower()
+        matching = {
+            each.name
+            for each in SUBJECTS
+            if wanted in (each.name, "all")
+            or (wanted.endswith("*") and each.name.startswith(wanted[:-1]))
+        }
+        if not matching:
+            known = ", ".join(each.name for each in SUBJECTS)
+            message = f"there is no subject “{word.strip()}”; there are {known}, and all"
+            raise ValueError(message)
+        chosen |= matching
+    return tuple(each for each in SUBJECTS if each.name in chosen)

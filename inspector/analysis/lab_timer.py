@@ -1,0 +1,123 @@
+"""The timers of the refresh-rate lab, and when they should fire."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from inspector.timebase import format_duration
+
+#: More firings of one timer in one run are refused: a slip of the unit, as a rule.
+LARGEST_FIRING_COUNT: Final = 200_000
+
+
+def duration_text(ns: int) -> str:
+    """Return a duration for people: three or four digits, without zeros that say nothing."""
+    number, space, unit = format_duration(ns).partition(" ")
+    if "." in number and space:
+        number = number.rstrip("0").removesuffix(".")
+    return f"{number}{space}{unit}"
+
+
+@dataclass(frozen=True, slots=True)
+class LabTimer:
+    """One repeating timer, set when the program begins.
+
+    Attributes:
+        interval_ns: What was asked for, from firing to firing.
+        count: How often it is to fire; ``None`` for as long as the run lasts.
+        delay_ns: When it is to fire first; 0 for after one interval.
+        name: What people call it; empty for a name made of the interval.
+    """
+
+    interval_ns: int
+    count: int | None = None
+    delay_ns: int = 0
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse what no timer can be.
+
+        Raises:
+            ValueError: The interval or the count is not above 0, or the delay is negative.
+        """
+        if self.interval_ns <= 0:
+            message = f"an interval is above 0, not {self.interval_ns} ns"
+            raise ValueError(message)
+        if self.count is not None and self.count < 1:
+            message = f"a timer fires at least once, not {self.count} times"
+            raise ValueError(message)
+        if self.delay_ns < 0:
+            message = f"a delay is 0 or more, not {self.delay_ns} ns"
+            raise ValueError(message)
+
+    @property
+    def title(self) -> str:
+        """Its name, or else what it does."""
+        return self.name or f"every {duration_text(self.interval_ns)}"
+
+    @property
+    def first_ns(self) -> int:
+        """When it is to fire first."""
+        return self.delay_ns or self.interval_ns
+
+    def due_ns(self, index: int) -> int | None:
+        """Return when a firing is due, ``None`` if it is one too many.
+
+        Args:
+            index: Its number, from 0.
+        """
+        if self.count is not None and index >= self.count:
+            return None
+        return self.first_ns + index * self.interval_ns
+
+    def expected_ns(self, end_ns: int) -> tuple[int, ...]:
+        """Return the instants at which it should fire, up to the end, which counts.
+
+        Raises:
+            ValueError: There are too many of them.
+        """
+        count = max(0, (end_ns - self.first_ns) // self.interval_ns + 1)
+        if self.count is not None:
+            count = min(count, self.count)
+        if count > LARGEST_FIRING_COUNT:
+            message = (
+                f"the timer “{self.title}” would fire {count:,} times (at most "
+                f"{LARGEST_FIRING_COUNT:,}); choose a longer interval or a shorter duration"
+            )
+            raise ValueError(message)
+        last_ns = self.first_ns + count * self.interval_ns
+        return tuple(range(self.first_ns, last_ns, self.interval_ns))
+
+
+@dataclass(frozen=True, slots=True)
+class SceneTimer:
+    """The timers of one name on one clock of a scene, taken together.
+
+    Attributes:
+        name: What people call them.
+        clock: The clock, or what they live on.
+        expected: When they fire where nothing is ever late.
+    """
+
+    name: str
+    clock: str
+    expected: tuple[int, ...]
+
+    @property
+    def title(self) -> str:
+        """Name and clock."""
+        return f"{self.name} ({self.clock})" if self.clock else self.name
+
+    @property
+    def interval_ns(self) -> int | None:
+        """The mean time from firing to firing, ``None`` of fewer than two."""
+        if len(self.expected) < 2:  # noqa: PLR2004 - between two there is one
+            return None
+        return (self.expected[-1] - self.expected[0]) // (len(self.expected) - 1)
+
+    def due_ns(self, index: int) -> int | None:
+        """Return when a firing is due, ``None`` if it is not known or one too many."""
+        return self.expected[index] if index < len(self.expected) else None
+
+    def expected_ns(self, end_ns: int) -> tuple[int, ...]:
+        """Return the instants at which they should fire, up to the end, which counts."""
+        return tuple(at_ns for at_ns in self.expected if at_ns <= end_ns)

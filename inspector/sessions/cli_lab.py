@@ -1,0 +1,165 @@
+"""What the command ``lab`` does, once its arguments are understood."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from io import BytesIO
+from typing import Final, TextIO
+
+from inspector import __version__
+from inspector.analysis.lab_display import Display, display_named, recorded_display
+from inspector.analysis.lab_subjects import SUBJECTS, Subject, subjects_named
+from inspector.analysis.lab_timer import LabTimer
+from inspector.analysis.refresh_lab import EXAMPLE_TIMER, LabResult, run_lab
+from inspector.errors import InspectorError
+from inspector.exit_codes import ExitCode
+from inspector.formats.captures import split_column
+from inspector.formats.frame_times import Provenance
+from inspector.formats.lab_export import check_lab_export, export_lab
+from inspector.formats.lab_graph import LabGraphOptions
+from inspector.formats.lab_table import write_lab_json
+from inspector.formats.lab_timers import parse_timer, read_timers
+from inspector.sessions.frame_files import read_frame_file
+from inspector.sessions.lab_report import lab_text, subjects_text
+from inspector.sessions.lab_scene import run_scene_lab
+from inspector.sessions.scene import find_scene
+from inspector.timebase import NS_PER_SECOND
+
+_DEFAULT_SECONDS: Final = 10
+_DEFAULT_DISPLAYS: Final = ("60", "144", "240")
+
+
+class _ArgumentError(InspectorError):
+    """An argument that makes no sense; said before anything is done."""
+
+    exit_code = ExitCode.USAGE
+
+
+def run_lab_command(options: Namespace, out: TextIO, err: TextIO) -> int:
+    """Run timers or a scene under displays, print what came of it and export it.
+
+    Returns:
+        The exit code.
+
+    Raises:
+        SceneError: The scene could not be loaded.
+        InspectorError: Something could not be read, written or understood.
+    """
+    if options.list:
+        out.write(f"{subjects_text()}\n")
+        return ExitCode.OK
+    for path in options.export:
+        check_lab_export(path)
+    displays = _displays(options, err)
+    title = ""
+    failures: tuple[str, ...] = ()
+    if options.scene is not None:
+        _refuse_with_scene(options)
+        run = run_scene_lab(find_scene(options.scene), displays)
+        title, failures = run.title, run.failures
+        results: Sequence[LabResult] = run.results
+    else:
+        results = _run_timers(_timers(options), _subjects(options), displays)
+    provenance = Provenance(title, datetime.now(UTC), __version__, "virtual time")
+    if options.json:
+        stream = BytesIO()
+        write_lab_json(results, provenance, stream)
+        out.write(stream.getvalue().decode())
+    else:
+        out.write(f"{lab_text(results)}\n")
+    graph = LabGraphOptions(theme=options.theme, title=options.title)
+    for path in options.export:
+        export_lab(results, provenance, graph, path)
+        if not options.json:
+            out.write(f"wrote {path} ({_count(len(results), 'run')})\n")
+    err.writelines(f"timeline-inspector: {failure}\n" for failure in failures)
+    is_wrong = options.check and any(not result.verdict.is_right for result in results)
+    return ExitCode.FAILED if failures or is_wrong else ExitCode.OK
+
+
+def _refuse_with_scene(options: Namespace) -> None:
+    given = [
+        name
+        for name, value in (
+            ("--timers", options.timers),
+            ("--timer", options.timer),
+            ("--subject", options.subject),
+        )
+        if value
+    ]
+    if given:
+        message = (
+            f"Argument {given[0]}: a scene brings its own timers and what they live on. "
+            "Leave it out, or leave out --scene."
+        )
+        raise _ArgumentError(message)
+
+
+def _displays(options: Namespace, err: TextIO) -> tuple[Display, ...]:
+    duration_ns = options.seconds or _DEFAULT_SECONDS * NS_PER_SECOND
+    words = [word for text in options.display for word in text.split(",") if word.strip()]
+    if not words and not options.frame_times:
+        words = list(_DEFAULT_DISPLAYS)
+    try:
+        displays = {
+            display.name: display
+            for display in (display_named(word, duration_ns) for word in words)
+        }
+    except ValueError as error:
+        message = f"Argument --display: {error}."
+        raise _ArgumentError(message) from None
+    for text in options.frame_times:
+        display = _recorded(text, options.seconds, err)
+        displays[display.name] = display
+    return tuple(displays.values())
+
+
+def _recorded(text: str, duration_ns: int | None, err: TextIO) -> Display:
+    path, column = split_column(text)
+    read = read_frame_file(path, column, version=__version__)
+    err.writelines(f"timeline-inspector: {note}\n" for note in read.notes)
+    times_ns = read.frames.interval_ns.tolist()
+    try:
+        return recorded_display(path.name, times_ns, duration_ns)
+    except ValueError as error:
+        message = f"Argument --frame-times: {path}: {error}."
+        raise _ArgumentError(message) from None
+
+
+def _timers(options: Namespace) -> tuple[LabTimer, ...]:
+    timers: list[LabTimer] = []
+    for path in options.timers:
+        timers += read_timers(path)
+    for text in options.timer:
+        try:
+            timers.append(parse_timer(text))
+        except ValueError as error:
+            message = f"Argument --timer {text}: {error}."
+            raise _ArgumentError(message) from None
+    return tuple(timers) or (EXAMPLE_TIMER,)
+
+
+def _subjects(options: Namespace) -> tuple[Subject, ...]:
+    words = [word for text in options.subject for word in text.split(",") if word.strip()]
+    try:
+        return subjects_named(words) if words else tuple(SUBJECTS)
+    except ValueError as error:
+        message = f"Argument --subject: {error}."
+        raise _ArgumentError(message) from None
+
+
+def _run_timers(
+    timers: Sequence[LabTimer], subjects: Sequence[Subject], displays: Sequence[Display]
+) -> list[LabResult]:
+    try:
+        return list(run_lab(timers, subjects, displays))
+    except ValueError as error:
+        text = str(error)
+        message = f"{text[:1].upper()}{text[1:]}."
+        raise _ArgumentError(message) from None
+
+
+def _count(number: int, what: str) -> str:
+    return f"1 {what}" if number == 1 else f"{number:,} {what}s"

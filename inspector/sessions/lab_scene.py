@@ -1,0 +1,217 @@
+"""A scene in the refresh-rate lab: run under the frame times of displays, without waiting.
+
+What is expected is what the scene does where nothing is ever late: timers exactly when
+they are due, frames at the scene's own rate. Under a display the program looks at its
+clocks once a frame. Timers of one name on one clock are taken together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from inspector.analysis.lab_display import Display, steady_display
+from inspector.analysis.lab_subjects import SubjectName
+from inspector.analysis.lab_timer import SceneTimer
+from inspector.analysis.refresh_lab import LabResult, compared
+from inspector.errors import InspectorError
+from inspector.sessions.commands import Run
+from inspector.sessions.hosted import HostedSession
+from inspector.sessions.virtual_source import VirtualTimeSource
+from inspector.trace.log import EventLog
+from inspector.vocabulary import (
+    CALL_ENDED,
+    CLOCK_ADDED,
+    MEMBER_ADDED,
+    MEMBER_ORIGIN,
+    TIMER_ADDED,
+    TIMER_FIRED,
+    MemberKind,
+)
+
+#: Nothing is cut off a stall, as for the other subjects of the lab.
+_NO_CUT_NS: Final = 10**18
+#: Frames between two looks at the log, few enough that nothing falls off it unread.
+_FRAMES_PER_LOOK: Final = 64
+_TIMER_KINDS: Final = (MemberKind.FRAME_TIMER, MemberKind.TICKER_TIMER)
+_HOME_KINDS: Final = (MemberKind.SCHEDULER, MemberKind.TICKER)
+
+#: Name of the timers, name of what they live on.
+_Stream = tuple[str, str]
+
+AS_SCENE: Final = SubjectName("scene", "The scene", "A scene file under the display's frames.")
+
+
+@dataclass(frozen=True, slots=True)
+class SceneRun:
+    """What a scene did under the displays.
+
+    Attributes:
+        title: What the scene calls itself.
+        results: One per timers and display.
+        failures: What callbacks raised: the label and the error's last line.
+    """
+
+    title: str
+    results: tuple[LabResult, ...]
+    failures: tuple[str, ...]
+
+
+def run_scene_lab(
+    path: Path, displays: Iterable[Display], on_progress: Callable[[float], None] | None = None
+) -> SceneRun:
+    """Run a scene under displays.
+
+    Args:
+        path: The scene file.
+        displays: What it is run under, one after the other, each from the beginning.
+        on_progress: Called now and then with the share that is done, from 0 to 1.
+
+    Raises:
+        SceneError: The scene could not be loaded.
+        InspectorError: The scene stopped, or does too much to be compared.
+    """
+    displays = tuple(displays)
+    longest_ns = max((display.end_ns for display in displays), default=0)
+    tell = on_progress or (lambda _done: None)
+    ideal = _play(path, None, longest_ns)
+    tell(1 / (len(displays) + 1))
+    plays = []
+    for number, display in enumerate(displays, 2):
+        plays.append(_play(path, display, display.end_ns))
+        tell(number / (len(displays) + 1))
+    streams = dict.fromkeys(stream for play in (ideal, *plays) for stream in play.firings)
+    timers = {
+        stream: SceneTimer(*stream, tuple(ideal.firings.get(stream, ()))) for stream in streams
+    }
+    results = tuple(
+        compared(timer, AS_SCENE, display, play.firings.get(stream, ()))
+        for display, play in zip(displays, plays, strict=True)
+        for stream, timer in timers.items()
+    )
+    failures = dict.fromkeys(text for play in (ideal, *plays) for text in play.failures)
+    return SceneRun(ideal.title, results, tuple(failures))
+
+
+@dataclass(slots=True)
+class _Play:
+    """One run of the scene.
+
+    Attributes:
+        title: What the scene calls itself.
+        firings: Instants of the firings in ascending order, by timers.
+        failures: What callbacks raised.
+    """
+
+    title: str
+    firings: dict[_Stream, list[int]]
+    failures: list[str]
+
+
+def _play(path: Path, display: Display | None, end_ns: int) -> _Play:
+    """Run the scene under a display, or where nothing is ever late."""
+    session = HostedSession(path, VirtualTimeSource(), autorun=False, max_delta_ns=_NO_CUT_NS)
+    try:
+        if session.problem is not None:
+            raise session.problem
+        reader = _FiringReader(session.log)
+        session.submit(Run())
+        steps = _ideal_frames(session, end_ns) if display is None else _frames(session, display)
+        for number, _frame in enumerate(steps, 1):
+            if not session.is_running:
+                break
+            if number % _FRAMES_PER_LOOK == 0:
+                session.refresh()
+                reader.read()
+        session.refresh()
+        reader.read()
+        if not session.is_running:
+            message = f"The scene stopped before the end of the run. {session.status.message}"
+            raise InspectorError(message.strip())
+        failures = [
+            f"“{failure.label}” failed with {failure.traceback.strip().rpartition(chr(10))[2]}"
+            for failure in session.timeline.failures
+        ]
+        for instants in reader.firings.values():
+            instants.sort()
+        return _Play(session.title, reader.firings, failures)
+    finally:
+        session.close()
+
+
+def _ideal_frames(session: HostedSession, end_ns: int) -> Iterator[int]:
+    for frame_ns in steady_display(session.frame_rate, end_ns).frames_ns:
+        session.pass_to(frame_ns)
+        yield frame_ns
+    if session.is_running and session.session_ns < end_ns:
+        session.pass_to(end_ns, with_frame=False)
+        yield end_ns
+
+
+def _frames(session: HostedSession, display: Display) -> Iterator[int]:
+    for frame_time_ns in display.frame_times_ns:
+        session.block_ns(frame_time_ns)
+        yield frame_time_ns
+
+
+@dataclass(slots=True)
+class _FiringReader:
+    """Collects when timers fired from a log, a batch at a time."""
+
+    log: EventLog
+    firings: dict[_Stream, list[int]] = field(default_factory=dict)
+    _cursor: int = 0
+    _clocks: dict[int, str] = field(default_factory=dict)
+    _timers: dict[int, _Stream] = field(default_factory=dict)
+    # By number: parent, name and, as soon as it is known, kind.
+    _members: dict[int, tuple[int, str, int]] = field(default_factory=dict)
+
+    def read(self) -> None:
+        """Take what is new.
+
+        Raises:
+            InspectorError: Events were lost.
+        """
+        batch = self.log.read(self._cursor)
+        self._cursor = batch.cursor
+        if batch.lost:
+            message = (
+                "The scene does more within a second than the lab can keep up with. "
+                "Run it with “timeline-inspector run” instead."
+            )
+            raise InspectorError(message)
+        strings = self.log.strings
+        for at_ns, kind, subject, a, b in batch.events:
+            if kind == TIMER_FIRED:
+                stream = self._timers.get(subject)
+                if stream is not None:
+                    self._note(stream, at_ns + a)
+            elif kind == CALL_ENDED:
+                self._note_call(subject, at_ns)
+            elif kind == TIMER_ADDED:
+                self._timers[subject] = (strings[b], self._clocks.get(a, ""))
+            elif kind == CLOCK_ADDED:
+                self._clocks[subject] = strings[b]
+            elif kind == MEMBER_ADDED:
+                self._members[subject] = (a, strings[b], 0)
+            elif kind == MEMBER_ORIGIN and subject in self._members:
+                parent, name, _kind = self._members[subject]
+                self._members[subject] = (parent, name, b)
+
+    def _note_call(self, member: int, at_ns: int) -> None:
+        """Take the call of a scheduler's or ticker's timer; those are called in frames."""
+        parent, name, kind = self._members.get(member, (0, "", 0))
+        if kind not in _TIMER_KINDS:
+            return
+        home = ""
+        while parent in self._members:
+            parent, home_name, kind = self._members[parent]
+            if kind in _HOME_KINDS:
+                home = home_name
+                break
+        self._note((name, home), at_ns)
+
+    def _note(self, stream: _Stream, at_ns: int) -> None:
+        self.firings.setdefault(stream, []).append(at_ns)
