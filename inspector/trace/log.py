@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 from inspector.trace.timeline import Timeline
@@ -13,6 +15,8 @@ if TYPE_CHECKING:
 #: What one event takes in memory: a tuple of five and three integers of its own
 #: (measured with ``sys.getsizeof`` on CPython 3.11, list slot included).
 BYTES_PER_EVENT: Final = 200
+
+_instant = itemgetter(0)
 
 DEFAULT_BUDGET_BYTES: Final = 64 * 1024 * 1024
 
@@ -104,6 +108,15 @@ class EventLog:
         """Return everything since ``cursor``; what fell off is counted, not silent."""
         start = max(cursor, self._first)
         return LogBatch(self._events[start - self._first :], self.end, start - cursor)
+
+    def slice(self, start: int, end: int) -> list[RawEvent]:
+        """Return the events from one cursor up to another; what fell off is left out."""
+        first = self._first
+        return self._events[max(0, start - first) : max(0, end - first)]
+
+    def cursor_at(self, at_ns: int) -> int:
+        """Return the cursor behind the last kept event at or before an instant."""
+        return self._first + bisect_right(self._events, at_ns, key=_instant)
 
     def settle(self) -> None:
         """Let the oldest events fall off if they are over the budget.
