@@ -22,8 +22,12 @@ if TYPE_CHECKING:
     from inspector.clocks.system_source import SystemTimeSource
     from inspector.errors import InspectorError
     from inspector.frames import Director, start_loop
+    from inspector.frames.components import Component
+    from inspector.frames.creator_director import CreatorDirector
+    from inspector.frames.dialect_scheduler import DialectScheduler
     from inspector.frames.scheduler import Scheduler
-    from inspector.frames.state_machine import StateMachine
+    from inspector.frames.state_machine import Edge, StateMachine
+    from inspector.frames.ticker import Ticker, TickerTimer
     from inspector.sessions.stage import Stage
     from inspector.trace import EventLog, Timeline
     from inspector.vocabulary import Phase
@@ -34,7 +38,11 @@ __all__ = [
     "AsyncioTimeSource",
     "Clock",
     "ClockTree",
+    "Component",
+    "CreatorDirector",
+    "DialectScheduler",
     "Director",
+    "Edge",
     "EventLog",
     "FailurePolicy",
     "InspectorError",
@@ -45,6 +53,8 @@ __all__ = [
     "Stage",
     "StateMachine",
     "SystemTimeSource",
+    "Ticker",
+    "TickerTimer",
     "TimeSource",
     "Timeline",
     "Timer",
@@ -57,7 +67,11 @@ _HOMES = {
     "AsyncioTimeSource": "inspector.clocks.asyncio_source",
     "Clock": "inspector.clocks",
     "ClockTree": "inspector.clocks",
+    "Component": "inspector.frames.components",
+    "CreatorDirector": "inspector.frames.creator_director",
+    "DialectScheduler": "inspector.frames.dialect_scheduler",
     "Director": "inspector.frames",
+    "Edge": "inspector.frames.state_machine",
     "EventLog": "inspector.trace",
     "FailurePolicy": "inspector.clocks",
     "InspectorError": "inspector.errors",
@@ -68,6 +82,8 @@ _HOMES = {
     "Stage": "inspector.sessions.stage",
     "StateMachine": "inspector.frames.state_machine",
     "SystemTimeSource": "inspector.clocks.system_source",
+    "Ticker": "inspector.frames.ticker",
+    "TickerTimer": "inspector.frames.ticker",
     "TimeSource": "inspector.clocks",
     "Timeline": "inspector.trace",
     "Timer": "inspector.clocks",

@@ -41,6 +41,7 @@ kind                      subject         a                     b
 ``MEMBER_ADDED``          member          parent member, or 0   name (sid)
 ``MEMBER_ORIGIN``         member          clock                 :class:`MemberKind`
 ``MEMBER_SET``            member          :class:`Field`        value
+``MEMBER_MOVED``          member          new parent member     0
 ``MEMBER_REMOVED``        member          0                     0
 ``CALL_ENDED``            member          began, measured ns    measured, ns
 ``STATE_ENTERED``         machine         state (sid)           transition (sid)
@@ -115,6 +116,7 @@ MEMBER_REMOVED: Final = 67
 CALL_ENDED: Final = 68
 STATE_ENTERED: Final = 69
 TRANSITION_REFUSED: Final = 70
+MEMBER_MOVED: Final = 71
 
 
 class EventKind(IntEnum):
@@ -151,6 +153,7 @@ class EventKind(IntEnum):
     CALL_ENDED = CALL_ENDED
     STATE_ENTERED = STATE_ENTERED
     TRANSITION_REFUSED = TRANSITION_REFUSED
+    MEMBER_MOVED = MEMBER_MOVED
 
 
 class TimerKind(IntEnum):
@@ -398,6 +401,8 @@ def _sentence(event: RawEvent, strings: Sequence[str]) -> str:  # noqa: C901, PL
             return f"member {subject} is a {MemberKind(b).text} on clock {a}"
         case EventKind.MEMBER_SET:
             return f"member {subject}: {_field_text(Field(a), b, strings)}"
+        case EventKind.MEMBER_MOVED:
+            return f"member {subject} moved under member {a}"
         case EventKind.MEMBER_REMOVED:
             return f"member {subject} removed with everything below it"
         case EventKind.CALL_ENDED:

@@ -14,6 +14,7 @@ from weakref import WeakValueDictionary
 from inspector.vocabulary import (
     CALL_ENDED,
     MEMBER_ADDED,
+    MEMBER_MOVED,
     MEMBER_ORIGIN,
     MEMBER_REMOVED,
     MEMBER_SET,
@@ -93,6 +94,13 @@ class Members:
     def set_paused(self, number: int, *, paused: bool) -> None:
         """Report that a member is paused itself, by whatever is going on, or no longer."""
         self.set(number, Field.PAUSED, 1 + self.cause if paused else 0)
+
+    def move(self, number: int, parent: int) -> None:
+        """Report that a member hangs under another one now; nothing for number 0."""
+        tree = self._tree
+        if number and parent and tree.record is not None:
+            tree.sync()
+            tree.record((tree.now_ns, MEMBER_MOVED, number, parent, 0))
 
     def remove(self, number: int) -> None:
         """Report that a member is gone, with everything below it; nothing for number 0."""

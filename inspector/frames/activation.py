@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from inspector.frames.component_lists import OneShotCalls
 from inspector.frames.components import defines
+from inspector.frames.creator_reports import call_reported, report_component
 from inspector.frames.destruction import LifeComplaint
 
 if TYPE_CHECKING:
@@ -87,6 +88,7 @@ class Activator:
             life.is_load_begun = True
             if not defines(component, "on_load"):
                 life.is_loaded = True
+                report_component(component)
             elif activation is not None:
                 activation.loads.add(component)
             else:
@@ -98,13 +100,14 @@ class Activator:
         """Call what a component's destruction calls."""
         self._phases.disable(component)
         if component.life.is_loaded and defines(component, "on_destroy"):
-            methodcaller("on_destroy")(component)
+            call_reported(component, methodcaller("on_destroy"))
 
     def _collect(self, node: Node, activation: _Activation) -> None:
         if node.is_deactivating:
             self._complain(LifeComplaint.REACTIVATED, node)
             return
         node.active_in_hierarchy = True
+        node.report()
         for component in node.components:
             self.activate_component(component, activation)
         for child in node.children:
@@ -114,6 +117,7 @@ class Activator:
     def _deactivate(self, node: Node) -> None:
         node.is_deactivating = True
         node.active_in_hierarchy = False
+        node.report()
         for component in self._those_now(node.components, node):
             if component.enabled:
                 self._phases.disable(component)
@@ -151,11 +155,13 @@ class Activator:
         # Nobody leaves the list at or before the cursor, so it is the component itself.
         assert standing is component
         component.life.is_loaded = True
+        report_component(component)
 
 
 def _load(component: Component) -> None:
-    methodcaller("on_load")(component)
+    call_reported(component, methodcaller("on_load"))
     component.life.is_loaded = True
+    report_component(component)
 
 
 def _load_again(component: Component) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from operator import methodcaller
 from typing import TYPE_CHECKING
 
 from inspector.frames.component_lists import OneShotCalls, StandingCalls
 from inspector.frames.components import defines
+from inspector.frames.creator_reports import call_reported, report_component
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -75,7 +77,7 @@ class ComponentPhases:
 
         Quirk: its ``enabled`` is not looked at again.
         """
-        methodcaller("on_enable")(component)
+        call_reported(component, methodcaller("on_enable"))
         node = component.life.node
         if node is not None and node.active_in_hierarchy:
             self.turn_on(component)
@@ -84,6 +86,7 @@ class ComponentPhases:
         """Put a component into the lists, or put it off to the next round of starts."""
         self._scheduler.resume_target(component)
         component.life.is_on = True
+        report_component(component)
         if self._is_in_frame:
             self._deferred.append(component)
         else:
@@ -94,9 +97,10 @@ class ComponentPhases:
         if not component.life.is_on:
             return
         if defines(component, "on_disable"):
-            methodcaller("on_disable")(component)
+            call_reported(component, methodcaller("on_disable"))
         self._scheduler.pause_target(component)
         component.life.is_on = False
+        report_component(component)
         for index, deferred in enumerate(self._deferred):
             if deferred is component:
                 last = self._deferred.pop()
@@ -120,7 +124,7 @@ class ComponentPhases:
 
     # ----------------------------------------------------------------- phases
 
-    def start_phase(self) -> None:
+    def start_phase(self, _: None = None) -> None:
         """Start who waits for it, then those who became enabled by these starts."""
         self._is_in_frame = True
         self._start_all()
@@ -128,11 +132,12 @@ class ComponentPhases:
 
     def update_phase(self, delta: float) -> None:
         """Call every ``update``."""
-        self.updates.call_all(methodcaller("update", delta), self._reporting("update"))
+        call = self._reported(methodcaller("update", delta))
+        self.updates.call_all(call, self._reporting("update"))
 
     def late_update_phase(self, delta: float) -> None:
         """Call every ``late_update``, then start who became enabled since the start phase."""
-        call = methodcaller("late_update", delta)
+        call = self._reported(methodcaller("late_update", delta))
         self.late_updates.call_all(call, self._reporting("late_update"))
         self._is_in_frame = False
         self._start_deferred()
@@ -156,6 +161,11 @@ class ComponentPhases:
         # original crashes.
         if standing is not None:
             standing.life.is_started = True
+            report_component(standing)
+
+    def _reported(self, call: Callable[[Component], object]) -> Callable[[Component], object]:
+        """Return what reports each call, if this director is reported."""
+        return partial(call_reported, run=call) if self._scheduler.number else call
 
     def _reporting(self, method: str) -> OnError:
         def report(component: Component, error: BaseException, _: Component | None) -> None:
@@ -165,5 +175,6 @@ class ComponentPhases:
 
 
 def _start(component: Component) -> None:
-    methodcaller("start")(component)
+    call_reported(component, methodcaller("start"))
     component.life.is_started = True
+    report_component(component)

@@ -148,6 +148,8 @@ class Component:
         if life.is_enabled == enabled:
             return
         life.is_enabled = enabled
+        if life.director is not None and life.director.reports is not None:
+            life.director.reports.component_changed(self)
         node = life.node
         if node is not None and node.active_in_hierarchy:
             phases = self.director.phases

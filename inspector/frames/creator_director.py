@@ -5,20 +5,27 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from inspector.clocks.timer import checked_callable
 from inspector.frames.activation import Activator
 from inspector.frames.component_phases import ComponentPhases
+from inspector.frames.components import Component
+from inspector.frames.creator_reports import CreatorReports, component_name
 from inspector.frames.destruction import DestructionQueue, LifeComplaint, LifeDiagnostic
 from inspector.frames.dialect_scheduler import Diagnostic, DialectScheduler
 from inspector.frames.dialects import CREATOR_2_4
 from inspector.frames.nodes import Node, Scene
+from inspector.frames.reporting import Reporter, milliseconds_of
+from inspector.vocabulary import MemberKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from inspector.frames.components import Component
+    from inspector.clocks.clock import Clock
+    from inspector.frames.destruction import Destroyable
+
+ArgumentT = TypeVar("ArgumentT")
 
 logger = logging.getLogger(__name__)
 
@@ -86,32 +93,51 @@ class CreatorDirector:
         on_draw: Called with the delta where the original renders.
         on_failure: Called with every :class:`ComponentFailure`; logged if ``None``.
         on_diagnostic: Called with what the original logs; logged if ``None``.
+        clock: The clock it lives by, ``None`` for none.
+        name: What people call it.
+        number: By which it is reported; 0 without a clock, or when nobody records.
+        reports: What says what happens; ``None`` when nothing is reported.
     """
 
     def __init__(
         self,
-        now_ms: Callable[[], float],
+        now_ms: Callable[[], float] | None = None,
         *,
         is_debug: bool = False,
         first_component_number: int = 100,
+        clock: Clock | None = None,
+        name: str = "",
     ) -> None:
         """Begin now, with an empty scene.
 
         Args:
-            now_ms: Milliseconds since whenever, for deltas.
+            now_ms: Milliseconds since whenever, for deltas; the clock's if left out.
             is_debug: Behave as a debug build.
             first_component_number: In the id of the first component; the original begins
                 at a random number below 999.
+            clock: The clock it lives by, and is shown under.
+            name: What people call it.
+
+        Raises:
+            ValueError: There is neither a time nor a clock.
         """
-        self._now_ms = now_ms
+        self._now_ms = now_ms = milliseconds_of(clock) if now_ms is None else now_ms
+        self.clock = clock
+        self.name = name or "director"
+        self._reporter = Reporter(clock, component_name)
+        self.number = self._reporter.add(self, MemberKind.COMPONENT_DIRECTOR, self.name)
+        self.reports = CreatorReports(self._reporter, self.number) if self.number else None
         self.is_debug = is_debug
         self.on_draw: Callable[[float], object] | None = None
         self.on_failure: Callable[[ComponentFailure], object] | None = None
         self.on_diagnostic: Callable[[LifeDiagnostic | Diagnostic], object] | None = None
-        self.scheduler = DialectScheduler(CREATOR_2_4, self._diagnosed)
+        self.scheduler = DialectScheduler(
+            CREATOR_2_4, self._diagnosed, reporter=self._reporter, above=self.number
+        )
         self.phases = ComponentPhases(self.scheduler, self._failed)
         self.activator = Activator(self.phases, self._failed, self.complain)
-        self.destruction = DestructionQueue(self.complain)
+        on_change = None if self.reports is None else self._life_changed
+        self.destruction = DestructionQueue(self.complain, on_change)
         self.delta = 0.0
         self.total_frames = 0
         self.is_paused = False
@@ -148,17 +174,43 @@ class CreatorDirector:
         delta = self.delta
         if not self.is_paused:
             self._emit(DirectorEvent.BEFORE_UPDATE, delta)
-            self.phases.start_phase()
-            self.phases.update_phase(delta)
-            self.scheduler.update(delta)
-            self.phases.late_update_phase(delta)
+            self._run_phase("start", self.phases.start_phase, None)
+            self._run_phase("update", self.phases.update_phase, delta)
+            self._run_phase("timers", self.scheduler.update, delta)
+            self._run_phase("late update", self.phases.late_update_phase, delta)
             self._emit(DirectorEvent.AFTER_UPDATE, delta)
-            self.destruction.flush()
+            self._run_phase("destroy", self.destruction.flush, None)
         self._emit(DirectorEvent.BEFORE_DRAW, delta)
         if self.on_draw is not None:
-            self.on_draw(delta)
+            self._run_phase("draw", self.on_draw, delta)
         self._emit(DirectorEvent.AFTER_DRAW, delta)
         self.total_frames += 1
+
+    def run_frame(self, _delta: float = 0.0) -> None:
+        """Run one frame, unless the clock stands still or was removed.
+
+        Fits a director: ``director.on("update", creator.run_frame)``.
+        """
+        clock = self.clock
+        if clock is None or not (clock.is_effectively_paused or clock.is_removed):
+            self.main_loop()
+
+    def _run_phase(
+        self, name: str, run: Callable[[ArgumentT], object], argument: ArgumentT
+    ) -> None:
+        if self.reports is None:
+            run(argument)
+        else:
+            self.reports.phase(name, run, argument)
+
+    def _life_changed(self, subject: Destroyable) -> None:
+        """Report what was marked or destroyed."""
+        if self.reports is None:
+            return
+        if isinstance(subject, Node):
+            self.reports.node_changed(subject)
+        elif isinstance(subject, Component):
+            self.reports.component_changed(subject)
 
     def _take_delta(self, now_ms: float | None) -> None:
         # A clock that went back gives 0 and is the base of the next delta all the same.
@@ -173,15 +225,26 @@ class CreatorDirector:
         self._last_ms = self._now_ms()
         self.delta = 0.0
 
-    def pause(self) -> None:
-        """Only draw from the next frame on; the present one finishes."""
-        self.is_paused = True
+    def pause(self) -> bool:
+        """Only draw from the next frame on; the present one finishes.
 
-    def resume(self) -> None:
-        """Go on; no time is lost and none caught up."""
+        Returns:
+            Whether that changed anything.
+        """
         if self.is_paused:
-            self.reset_delta()
-            self.is_paused = False
+            return False
+        self.is_paused = True
+        self._reporter.set_paused(self.number, paused=True)
+        return True
+
+    def resume(self) -> bool:
+        """Go on; no time is lost and none caught up. Returns whether that changed anything."""
+        if not self.is_paused:
+            return False
+        self.reset_delta()
+        self.is_paused = False
+        self._reporter.set_paused(self.number, paused=False)
+        return True
 
     # ---------------------------------------------------------------- listeners
 

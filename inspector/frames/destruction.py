@@ -70,13 +70,19 @@ class Destroyable(Protocol):
 class DestructionQueue:
     """What waits for being destroyed, in the order of the ``destroy`` calls."""
 
-    def __init__(self, complain: Callable[[LifeComplaint, object], None]) -> None:
+    def __init__(
+        self,
+        complain: Callable[[LifeComplaint, object], None],
+        on_change: Callable[[Destroyable], object] | None = None,
+    ) -> None:
         """Begin empty.
 
         Args:
             complain: Takes what the original would log.
+            on_change: Called with what has been marked or destroyed.
         """
         self._complain = complain
+        self._on_change = on_change
         self._marked: list[Destroyable] = []
         self._is_flushing = False
 
@@ -94,9 +100,11 @@ class DestructionQueue:
             return False
         life.is_marked = True
         self._marked.append(subject)
+        if self._on_change is not None:
+            self._on_change(subject)
         return True
 
-    def flush(self) -> None:
+    def flush(self, _: None = None) -> None:
         """Destroy what is marked now; what is marked meanwhile waits for the next flush.
 
         An exception lets what has not been reached wait as well. A flush inside a flush
@@ -121,3 +129,5 @@ class DestructionQueue:
             return
         subject.end()
         subject.life.is_destroyed = True
+        if self._on_change is not None:
+            self._on_change(subject)

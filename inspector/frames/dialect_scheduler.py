@@ -10,59 +10,30 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from dataclasses import dataclass
-from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from inspector.clocks.timer import checked_callable, label_of
-from inspector.frames.dialect_lists import (
-    ArrayOrder,
-    LinkedOrder,
-    TimerElement,
-    UpdateEntry,
-)
+from inspector.clocks.timer import checked_callable
+from inspector.frames.dialect_arguments import as_written
+from inspector.frames.dialect_complaints import Complaint, Diagnostic
+from inspector.frames.dialect_lists import ArrayOrder, LinkedOrder, TimerElement, UpdateEntry
+from inspector.frames.dialect_pending import pending_timer, pending_update
+from inspector.frames.dialect_reports import DialectReports
 from inspector.frames.dialect_timer import DialectTimer, single, unrounded
 from inspector.frames.dialects import CREATOR_2_4, Dialect, Lists, PriorityChange, Rescheduling
-from inspector.frames.scheduling import PendingCall, callback_key, default_target
+from inspector.frames.reporting import Reporter
+from inspector.frames.scheduling import callback_key, default_target
+from inspector.timebase import ns_to_seconds
+from inspector.vocabulary import MemberKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from inspector.frames.scheduling import Callback
+    from inspector.clocks.clock import Clock
+    from inspector.frames.scheduling import Callback, PendingCall
+
+__all__ = ["Complaint", "Diagnostic", "DialectScheduler"]
 
 logger = logging.getLogger(__name__)
-
-#: ``schedule`` with all its arguments, and with the fewest.
-_ALL_ARGUMENTS = 6
-_THREE_ARGUMENTS = 3
-
-
-class Complaint(Enum):
-    """What the originals log, warn of or assert; and the loop that we cut off."""
-
-    PRIORITY_LOCKED = "the priority cannot change inside a frame"
-    RESCHEDULED = "a timer was scheduled that is scheduled"
-    PAUSED_IGNORED = "the paused flag is ignored, the target has timers already"
-    ARGUMENTS_SWAPPED = "target and callback are swapped"
-    SAME_PRIORITY = "the update is scheduled already"
-    ENDLESS = "a timer never stopped calling, the loop was cut off"
-
-
-@dataclass(frozen=True, slots=True)
-class Diagnostic:
-    """One complaint.
-
-    Attributes:
-        complaint: What it is about.
-        target: Whose timer or update it concerns.
-        old_interval: With ``RESCHEDULED``, the interval so far.
-        new_interval: With ``RESCHEDULED``, the interval from now on.
-    """
-
-    complaint: Complaint
-    target: object
-    old_interval: float = 0.0
-    new_interval: float = 0.0
 
 
 class DialectScheduler:
@@ -73,14 +44,34 @@ class DialectScheduler:
     Attributes:
         dialect: Whose rules it follows.
         on_diagnostic: Called with every :class:`Diagnostic`; logged if ``None``.
+        clock: Whose time passes here, with :meth:`run_frame`.
+        name: What people call it.
+        number: By which it is reported; 0 without a clock, or when nobody records.
+        reports: What compares it with what was reported; ``None`` when nothing is.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the last two are for a director that it belongs to
         self,
         dialect: Dialect = CREATOR_2_4,
         on_diagnostic: Callable[[Diagnostic], object] | None = None,
+        *,
+        clock: Clock | None = None,
+        name: str = "",
+        reporter: Reporter | None = None,
+        above: int = 0,
     ) -> None:
-        """Begin with nothing scheduled."""
+        """Begin with nothing scheduled.
+
+        Args:
+            dialect: Whose rules it follows.
+            on_diagnostic: Called with every :class:`Diagnostic`.
+            clock: Whose time passes here, with :meth:`run_frame`.
+            name: What people call it; the original's name if left out.
+            reporter: What is told what happens here; one for the clock if left out.
+            above: By which number the director that it belongs to is reported.
+        """
+        self.clock = clock
+        self.name = name or dialect.title
         self.dialect = dialect
         self.on_diagnostic = on_diagnostic
         self._number = single if dialect.float32 else unrounded
@@ -96,6 +87,11 @@ class DialectScheduler:
         self._current: TimerElement | None = None
         self._is_current_salvaged = False
         self._posted: deque[tuple[Callable[..., object], tuple[object, ...]]] = deque()
+        self._clock_seen_ns = 0 if clock is None else clock.time_ns
+        self._reporter = Reporter(clock) if reporter is None else reporter
+        self.number = self._reporter.add(self, MemberKind.SCHEDULER, self.name, above)
+        has_number = self.number != 0
+        self.reports = DialectReports(self, self._reporter, self.number) if has_number else None
 
     def __repr__(self) -> str:
         """Show the dialect and how much is scheduled."""
@@ -112,7 +108,27 @@ class DialectScheduler:
 
     @time_scale.setter
     def time_scale(self, scale: float) -> None:
-        self._time_scale = self._number(scale)
+        self._time_scale = self._number(float(scale))
+        self._reporter.set_rate(self.number, self._time_scale)
+
+    def run_frame(self, _delta: float = 0.0) -> None:
+        """Run one frame with the time that has passed on the clock.
+
+        None while that clock stands still, or when it was removed. Fits a director:
+        ``director.on("update", scheduler.run_frame)``.
+
+        Raises:
+            RuntimeError: There is no clock.
+        """
+        clock = self.clock
+        if clock is None:
+            message = f"{self.name!r} has no clock; call update(delta)"
+            raise RuntimeError(message)
+        if clock.is_effectively_paused or clock.is_removed:
+            return
+        passed_ns = clock.time_ns - self._clock_seen_ns
+        self._clock_seen_ns += passed_ns
+        self.update(ns_to_seconds(passed_ns))
 
     def update(self, delta: float) -> None:
         """Run one frame.
@@ -124,6 +140,17 @@ class DialectScheduler:
         self._is_locked = True
         scale = self._time_scale
         scaled = number(delta) if scale == 1 else number(number(delta) * scale)
+        reports = self.reports
+        if reports is None:
+            self._run(scaled)
+            return
+        reports.frame_began(scaled)
+        try:
+            self._run(scaled)
+        finally:
+            reports.frame_ended()
+
+    def _run(self, scaled: float) -> None:
         for entries in self._update_lists():
             for entry in entries.walk():
                 if not entry.paused and not entry.is_marked:
@@ -152,7 +179,10 @@ class DialectScheduler:
                     return
                 message = f"the target has no update method: {entry.target!r}"
                 raise TypeError(message)
-        callback(scaled)
+        if self.reports is None:
+            callback(scaled)
+        else:
+            self.reports.call_update(entry, callback, scaled)
 
     def _perform_posted(self) -> None:
         if not self.dialect.runs_posted_functions:
@@ -197,26 +227,12 @@ class DialectScheduler:
         Raises:
             TypeError: A number of arguments that the original does not take, or no callback.
         """
-        dialect = self.dialect
-        forms = {_ALL_ARGUMENTS, *dialect.short_forms}
-        if dialect.swaps_arguments:
-            # JavaScript leaves out what is not given.
-            forms.add(_THREE_ARGUMENTS)
-        if len(arguments) not in forms:
-            message = f"{dialect.title} has no schedule with {len(arguments)} arguments"
-            raise TypeError(message)
-        given: Any = arguments
-        callback, target, interval, *rest = given
-        if not callable(callback) and dialect.swaps_arguments:
-            callback, target = target, callback
-            if dialect.reports_swapped_arguments:
-                self._report(Diagnostic(Complaint.ARGUMENTS_SWAPPED, target))
-        repeat, delay, paused = None, 0.0, None
-        if len(arguments) == _ALL_ARGUMENTS:
-            repeat, delay, paused = rest
-        elif len(arguments) in dialect.short_forms:
-            paused = bool(rest and rest[0])
-        self._schedule(callback, target, interval, repeat, delay, paused)
+        given = as_written(self.dialect, arguments)
+        if given.is_swapped and self.dialect.reports_swapped_arguments:
+            self._report(Diagnostic(Complaint.ARGUMENTS_SWAPPED, given.target))
+        self._schedule(
+            given.callback, given.target, given.interval, given.repeat, given.delay, given.paused
+        )
 
     def _schedule(  # noqa: PLR0913, PLR0917 - the original's six
         self,
@@ -242,12 +258,14 @@ class DialectScheduler:
         for timer in element.timers:
             if timer.key == key and not self._is_exhausted(timer):
                 self._reschedule(timer, interval, repeat, delay)
+                self._changed(target)
                 return
         timer = DialectTimer(self, element, callback, key)
         timer.set_up(interval, repeat, delay)
         element.timers.append(timer)
         if self._current is element:
             self._is_current_salvaged = False
+        self._changed(target)
 
     def _reschedule(
         self, timer: DialectTimer, interval: float, repeat: int | None, delay: float
@@ -296,6 +314,7 @@ class DialectScheduler:
             element.timer_index -= 1
         if not element.timers:
             self._emptied(element)
+        self._changed(element.target)
 
     def _emptied(self, element: TimerElement) -> None:
         if self._current is element:
@@ -339,17 +358,20 @@ class DialectScheduler:
                 else:
                     entry.is_marked = False
                     entry.paused = paused
+                    self._changed(target)
                 return
             if dialect.priority_change is PriorityChange.REFUSED and self._is_locked:
                 self._report(Diagnostic(Complaint.PRIORITY_LOCKED, target))
                 entry.is_marked = False
                 entry.paused = paused
+                self._changed(target)
                 return
             self.unschedule_update(target)
         order = self._positive if priority > 0 else self._negative if priority else self._zero
         entry = UpdateEntry(target, callback, priority, paused=paused, order=order)
         order.insert(entry)
         self._updates[id(target)] = entry
+        self._changed(target)
 
     def unschedule_update(self, target: object) -> bool:
         """Remove an update callback, or mark it inside a frame; returns whether there was one."""
@@ -360,6 +382,7 @@ class DialectScheduler:
             entry.is_marked = True
         if not self._is_locked or self.dialect.removes_updates_at_once:
             self._remove_update(entry)
+        self._changed(target)
         return True
 
     def _remove_update(self, entry: UpdateEntry) -> None:
@@ -380,6 +403,7 @@ class DialectScheduler:
             # The cursor of a walk that is under way stays where it is.
             element.timers.clear()
             self._emptied(element)
+            self._changed(target)
         self.unschedule_update(target)
 
     def unschedule_all(self, min_priority: int | None = None) -> None:
@@ -407,6 +431,7 @@ class DialectScheduler:
         entry = self._updates.get(id(target))
         if entry is not None:
             entry.paused = paused
+        self._changed(target)
 
     def is_target_paused(self, target: object) -> bool:
         """Return the flag of a target's timers, or else of its update."""
@@ -430,6 +455,8 @@ class DialectScheduler:
         for entry in self._updates_from(min_priority):
             entry.paused = True
             found.append(entry.target)
+        for target in found:
+            self._changed(target)
         if self.dialect.pauses_as_set:
             return list({id(target): target for target in found}.values())
         return found
@@ -467,32 +494,26 @@ class DialectScheduler:
     def pending(self) -> list[PendingCall]:
         """Return everything scheduled, in the order in which a frame comes to it."""
         updates = [
-            PendingCall(
-                entry.target,
-                "update" if entry.callback is None else label_of(entry.callback),
-                entry.priority,
-                0.0,
-                None,
-                None,
-                entry.paused,
-            )
+            pending_update(entry)
             for order in self._update_lists()
             for entry in order
             if not entry.is_marked
         ]
         return updates + [
-            PendingCall(
-                element.target,
-                label_of(timer.callback),
-                None,
-                timer.interval,
-                timer.remaining,
-                timer.calls_left,
-                element.paused,
-            )
-            for element in self._elements
-            for timer in element.timers
+            pending_timer(timer) for element in self._elements for timer in element.timers
         ]
+
+    def element_of(self, target: object) -> TimerElement | None:
+        """Return what has the timers of a target; to be read only."""
+        return self._elements_by_target.get(id(target))
+
+    def entry_of(self, target: object) -> UpdateEntry | None:
+        """Return the update of a target, which may be marked; to be read only."""
+        return self._updates.get(id(target))
+
+    def _changed(self, target: object) -> None:
+        if self.reports is not None:
+            self.reports.target_changed(target)
 
     def report_endless(self, timer: DialectTimer) -> None:
         """Say that a timer's loop was cut off."""

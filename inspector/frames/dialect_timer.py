@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from struct import Struct
 from typing import TYPE_CHECKING
 
@@ -56,6 +57,8 @@ class DialectTimer:
         """Hold what is called, and for whom; see :meth:`set_up`."""
         self.element = element
         self.callback = callback
+        reports = scheduler.reports
+        self._call = callback if reports is None else partial(reports.call_timer, self)
         self.key = key
         self.interval = 0.0
         self.is_aborted = False
@@ -112,12 +115,12 @@ class DialectTimer:
     def _call_once_if_due(self) -> None:
         if self._is_delayed:
             if self._elapsed >= self._delay:
-                self.callback(self._elapsed)
+                self._call(self._elapsed)
                 self._elapsed = self._number(self._elapsed - self._delay)
                 self._executed += 1
                 self._is_delayed = False
         elif self._elapsed >= self.interval:
-            self.callback(self._elapsed)
+            self._call(self._elapsed)
             self._elapsed = 0.0
             self._executed += 1
         if self._repeat is not None and self._executed > self._repeat:
@@ -128,7 +131,7 @@ class DialectTimer:
             if self._elapsed < self._delay:
                 return
             self._executed += 1
-            self.callback(self._delay)
+            self._call(self._delay)
             self._elapsed = self._number(self._elapsed - self._delay)
             self._is_delayed = False
             if self.is_exhausted:
@@ -139,7 +142,7 @@ class DialectTimer:
         calls = 0
         while self._elapsed >= step and not self.is_aborted:
             self._executed += 1
-            self.callback(step)
+            self._call(step)
             before = self._elapsed
             self._elapsed = self._number(self._elapsed - step)
             if self.is_exhausted:

@@ -62,7 +62,7 @@ class FrameCallback:
         self.is_active = True
         members = clock.tree.members
         self.number = members.add(self, MemberKind.FRAME_CALLBACK, name, clock)
-        members.set(self.number, Field.PHASE, phase)
+        members.set(self.number, Field.PHASE, phase.value)
 
     def __repr__(self) -> str:
         """Show name and phase."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
+from inspector.frames.creator_reports import report_component
 from inspector.frames.destruction import Life, LifeComplaint
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ class Node:
 
     Attributes:
         director: Who runs its frames.
-        name: What people call it.
         components: In the order in which they were added; to be read only.
         children: In the order in which they came; to be read only.
         life: How far from its end it is.
@@ -47,7 +47,7 @@ class Node:
             active: Its own flag.
         """
         self.director = director
-        self.name = name
+        self._name = name
         self.components: list[Component] = []
         self.children: list[Node] = []
         self.life = Life()
@@ -56,7 +56,9 @@ class Node:
         self.is_ending = False
         self._parent: Node | None = None
         self._active = active
-        if parent is not None:
+        if parent is None:
+            self._report_place()
+        else:
             self.parent = parent
 
     def __repr__(self) -> str:
@@ -80,6 +82,26 @@ class Node:
         for child in list(self.children):
             yield from child.walk()
 
+    @property
+    def name(self) -> str:
+        """What people call it."""
+        return self._name
+
+    @name.setter
+    def name(self, name: str) -> None:
+        self._name = name
+        if self.director.reports is not None:
+            self.director.reports.node_renamed(self)
+
+    def report(self) -> None:
+        """Report what is new in its life, if that is reported; for the engine."""
+        if self.director.reports is not None:
+            self.director.reports.node_changed(self)
+
+    def _report_place(self) -> None:
+        if self.director.reports is not None:
+            self.director.reports.node_placed(self)
+
     # ------------------------------------------------------- activity and place
 
     @property
@@ -96,6 +118,7 @@ class Node:
         if self._active == active:
             return
         self._active = active
+        self.report()
         parent = self._parent
         if parent is not None and parent.active_in_hierarchy:
             self._set_active_in_hierarchy(active=active)
@@ -124,6 +147,7 @@ class Node:
         self._parent = parent
         if parent is not None:
             parent.children.append(self)
+        self._report_place()
         if old is not None:
             # Quirk: leaving a node that is being destroyed changes nobody's activity.
             if old.is_ending:
@@ -174,6 +198,7 @@ class Node:
         life.node = self
         life.id = self.director.next_component_id()
         self.components.append(component)
+        report_component(component)
         if self.active_in_hierarchy:
             self.director.activator.activate_component(component)
         return component
@@ -233,4 +258,5 @@ class Scene(Node):
             child.active = False
         self._active = False
         self.active_in_hierarchy = False
+        self.report()
         return True

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from inspector.clocks.failures import CALLBACK_ERRORS
 from inspector.clocks.rate import D
 from inspector.clocks.timer import label_of
-from inspector.timebase import MAX_NS
+from inspector.timebase import MAX_NS, NS_PER_MS
 from inspector.vocabulary import NEVER, Field, MemberKind
 
 if TYPE_CHECKING:
@@ -36,11 +36,18 @@ class Reporter:
         clock: The clock it lives by, ``None`` for none.
     """
 
-    __slots__ = ("_counts", "_members", "clock")
+    __slots__ = ("_counts", "_members", "_naming", "clock")
 
-    def __init__(self, clock: Clock | None) -> None:
-        """Begin with nobody."""
+    def __init__(self, clock: Clock | None, naming: Callable[[object], str] | None = None) -> None:
+        """Begin with nobody.
+
+        Args:
+            clock: The clock it lives by, ``None`` for none.
+            naming: Returns what a certain object is called; the empty text to leave that to
+                :meth:`name_of`.
+        """
         self.clock = clock
+        self._naming = naming
         self._members = None if clock is None else clock.tree.members
         # How many of each class were named after it.
         self._counts: dict[str, int] = {}
@@ -83,6 +90,11 @@ class Reporter:
         """Report that a member is paused itself, or no longer."""
         if number and self._members is not None:
             self._members.set_paused(number, paused=paused)
+
+    def move(self, number: int, parent: int) -> None:
+        """Report that a member hangs under another one now."""
+        if number and self._members is not None:
+            self._members.move(number, parent)
 
     def remove(self, number: int) -> None:
         """Report that a member is gone with all below it."""
@@ -136,7 +148,10 @@ class Reporter:
         its class with a number. Whatever the object thinks of being asked, nothing is raised.
         """
         try:
-            name = getattr(thing, "name", None)
+            given = "" if self._naming is None else self._naming(thing)
+            if given:
+                return given[:_LONGEST_NAME]
+            name: object = getattr(thing, "name", None)
             if isinstance(name, str) and name:
                 return str(name)[:_LONGEST_NAME]
             if hasattr(thing, "__qualname__"):
@@ -147,6 +162,18 @@ class Reporter:
         number = self._counts.get(kind, 0) + 1
         self._counts[kind] = number
         return f"{kind} {number}"[:_LONGEST_NAME]
+
+
+def milliseconds_of(clock: Clock | None) -> Callable[[], float]:
+    """Return what tells the time of a clock in milliseconds.
+
+    Raises:
+        ValueError: There is no clock.
+    """
+    if clock is None:
+        message = "it needs a clock, or a function that tells the time in milliseconds"
+        raise ValueError(message)
+    return lambda: clock.time_ns / NS_PER_MS
 
 
 def text_of(value: object) -> str:

@@ -11,7 +11,13 @@ from collections import deque
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Final, Generic, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Final, Generic, TypeAlias, TypeVar
+
+from inspector.frames.reporting import Reporter, text_of
+from inspector.vocabulary import Field, MemberKind
+
+if TYPE_CHECKING:
+    from inspector.clocks.clock import Clock
 
 StateT = TypeVar("StateT", bound=Hashable)
 NameT = TypeVar("NameT", bound=str)
@@ -32,7 +38,7 @@ class TransitionError(IntEnum):
     REFUSED = 1100
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Edge(Generic[StateT]):
     """One way in which a transition can be made.
 
@@ -54,6 +60,12 @@ class Edge(Generic[StateT]):
         if isinstance(source, (list, tuple)):
             return state in source
         return source in (ANY, state)
+
+    @property
+    def sources(self) -> tuple[object, ...]:
+        """The states it leads away from, one by one; :data:`ANY` for any."""
+        source = self.source
+        return tuple(source) if isinstance(source, (list, tuple)) else (source,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +102,8 @@ class StateMachine(Generic[StateT, NameT]):
         on_error: Called with a code and a sentence when a transition is not made.
         on_enter: By state: called after that state was entered.
         on_leave: By state: called before that state is left.
+        name: What people call it.
+        number: By which it is reported; 0 without a clock, or when nobody records.
     """
 
     def __init__(
@@ -98,6 +112,8 @@ class StateMachine(Generic[StateT, NameT]):
         transitions: Mapping[NameT, Edge[StateT] | Sequence[Edge[StateT]]],
         *,
         rules: MachineRules = ORIGINAL,
+        clock: Clock | None = None,
+        name: str = "",
     ) -> None:
         """Begin in ``initial``.
 
@@ -105,6 +121,8 @@ class StateMachine(Generic[StateT, NameT]):
             initial: The first state.
             transitions: By name, an edge or a list of edges that are tried in order.
             rules: What it does beyond the original.
+            clock: The clock that it is shown under, with what it does.
+            name: What people call it.
         """
         self._state = initial
         self._edges: dict[str, tuple[Edge[StateT], ...]] = {
@@ -119,6 +137,11 @@ class StateMachine(Generic[StateT, NameT]):
         self.on_error: Callable[[TransitionError, str], object] | None = None
         self.on_enter: dict[StateT, Hook[StateT]] = {}
         self.on_leave: dict[StateT, Hook[StateT]] = {}
+        self.name = name or "machine"
+        self._reporter = Reporter(clock)
+        self.number = self._reporter.add(self, MemberKind.MACHINE, self.name)
+        if self.number:
+            self._report_all()
 
     def __repr__(self) -> str:
         """Show the present state and what can be done from it."""
@@ -176,16 +199,16 @@ class StateMachine(Generic[StateT, NameT]):
         edge = next((edge for edge in self._edges[name] if edge.matches(state)), None)
         if edge is None:
             text = f"You can not '{name}' now. Current state is {state}"
-            return self._refuse(TransitionError.NOT_ALLOWED, text)
+            return self._refuse(name, TransitionError.NOT_ALLOWED, text)
         if self._is_transiting:
             text = "This is transiting now. You cannot transition more times at one time."
-            return self._refuse(TransitionError.IS_TRANSITING, text)
+            return self._refuse(name, TransitionError.IS_TRANSITING, text)
         if edge.guard is not None and not edge.guard(state):
             text = f"A guard does not let you '{name}' now. Current state is {state}"
-            return self._refuse(TransitionError.REFUSED, text)
+            return self._refuse(name, TransitionError.REFUSED, text)
         self._is_transiting = True
         try:
-            self._make(edge)
+            self._make(name, edge)
         except BaseException:
             if self._rules.recovers:
                 self._is_transiting = False
@@ -194,7 +217,7 @@ class StateMachine(Generic[StateT, NameT]):
         self._is_transiting = False
         return True
 
-    def _make(self, edge: Edge[StateT]) -> None:
+    def _make(self, name: NameT, edge: Edge[StateT]) -> None:
         old = self._state
         new: StateT = edge.target(old) if callable(edge.target) else edge.target
         if self.on_before is not None:
@@ -204,12 +227,27 @@ class StateMachine(Generic[StateT, NameT]):
         if edge.on_transition is not None:
             edge.on_transition(old, new)
         self._state = new
+        if self.number:
+            self._reporter.state_entered(self.number, text_of(new), name)
         if (enter := self.on_enter.get(new)) is not None:
             enter(old, new)
         if self.on_after is not None:
             self.on_after(old, new)
 
-    def _refuse(self, code: TransitionError, text: str) -> bool:
+    def _refuse(self, name: NameT, code: TransitionError, text: str) -> bool:
+        self._reporter.transition_refused(self.number, name, text)
         if self.on_error is not None:
             self.on_error(code, text)
         return False
+
+    def _report_all(self) -> None:
+        """Report the first state, and every edge."""
+        reporter = self._reporter
+        reporter.set_text(self.number, Field.STATE, text_of(self._state))
+        for name, edges in self._edges.items():
+            for edge in edges:
+                target = "" if callable(edge.target) else text_of(edge.target)
+                for source in edge.sources:
+                    number = reporter.add(edge, MemberKind.EDGE, name, self.number)
+                    reporter.set_text(number, Field.SOURCE, text_of(source))
+                    reporter.set_text(number, Field.TARGET, target)

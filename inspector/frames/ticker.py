@@ -14,7 +14,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from time import perf_counter_ns
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from inspector.frames.countdowns import Countdowns
+from inspector.frames.reporting import Reporter, milliseconds_of
+from inspector.vocabulary import Field, MemberKind
+
+if TYPE_CHECKING:
+    from inspector.clocks.clock import Clock
+    from inspector.frames.countdowns import Countdown
 
 #: What the original takes a display's rate to be.
 _ASSUMED_RATE: Final = 60
@@ -91,15 +100,35 @@ class Ticker:
         on_render: Called when the picture is to be drawn.
         on_enter_frame: Called after it, once a frame.
         is_paused: Whether updates do nothing.
+        clock: The clock it lives by, ``None`` for none.
+        name: What people call it.
+        reporter: What is told what happens here.
+        number: By which it is reported; 0 without a clock, or when nobody records.
     """
 
-    def __init__(self, now_ms: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        now_ms: Callable[[], float] | None = None,
+        *,
+        clock: Clock | None = None,
+        name: str = "",
+    ) -> None:
         """Begin at 30 frames a second.
 
         Args:
-            now_ms: The time, in milliseconds from any instant on.
+            now_ms: The time, in milliseconds from any instant on; the clock's if left out.
+            clock: The clock it lives by, and is shown under.
+            name: What people call it.
+
+        Raises:
+            ValueError: There is neither a time nor a clock.
         """
-        self.now_ms = now_ms
+        self.now_ms = now_ms = milliseconds_of(clock) if now_ms is None else now_ms
+        self.clock = clock
+        self.name = name or "ticker"
+        self.reporter = Reporter(clock)
+        self.number = self.reporter.add(self, MemberKind.TICKER, self.name)
+        self.report_ms(self.number, Field.TIME, now_ms())
         self.on_render: Callable[[], object] | None = None
         self.on_enter_frame: Callable[[], object] | None = None
         self.is_paused = False
@@ -110,8 +139,8 @@ class Ticker:
         self._frame_rate = 30.0
         self._frame_count = self._frame_start
         self._next_id = 0
-        self._timeouts = _Countdowns(self, repeats=False)
-        self._intervals = _Countdowns(self, repeats=True)
+        self._timeouts = Countdowns(self, repeats=False)
+        self._intervals = Countdowns(self, repeats=True)
 
     def __repr__(self) -> str:
         """Show the frame rate and what is registered."""
@@ -135,13 +164,28 @@ class Ticker:
         self._frame_count = self._frame_start
         return True
 
-    def pause(self) -> None:
-        """Do nothing on updates; time passes for timers all the same."""
-        self.is_paused = True
+    def pause(self) -> bool:
+        """Do nothing on updates; time passes for timers all the same.
 
-    def resume(self) -> None:
-        """Go on; a timer whose delay has passed meanwhile fires once, at once."""
-        self.is_paused = False
+        Returns:
+            Whether that changed anything.
+        """
+        return self._set_paused(paused=True)
+
+    def resume(self) -> bool:
+        """Go on; a timer whose delay has passed meanwhile fires once, at once.
+
+        Returns:
+            Whether that changed anything.
+        """
+        return self._set_paused(paused=False)
+
+    def _set_paused(self, *, paused: bool) -> bool:
+        if self.is_paused == paused:
+            return False
+        self.is_paused = paused
+        self.reporter.set_paused(self.number, paused=paused)
+        return True
 
     # ---------------------------------------------------------- registration
 
@@ -179,6 +223,14 @@ class Ticker:
         """Forget an interval; returns whether there was such a one."""
         return self._intervals.clear(number)
 
+    def timeouts(self) -> list[Countdown]:
+        """Return the timeouts that wait, in the order in which they were set."""
+        return self._timeouts.entries()
+
+    def intervals(self) -> list[Countdown]:
+        """Return the intervals, in the order in which they were set."""
+        return self._intervals.entries()
+
     # --------------------------------------------------------------- updates
 
     def update(self, *, is_forced: bool = False) -> None:
@@ -188,6 +240,7 @@ class Ticker:
             is_forced: Run a frame in any case.
         """
         now_ms = self.now_ms()
+        self.report_ms(self.number, Field.TIME, now_ms)
         if self.is_paused:
             self._last_ms = now_ms
             return
@@ -214,6 +267,31 @@ class Ticker:
         if self.on_enter_frame is not None:
             self.on_enter_frame()
 
+    def run_frame(self, _delta: float = 0.0) -> None:
+        """Take a refresh of the display, unless the clock stands still or was removed.
+
+        Fits a director: ``director.on("update", ticker.run_frame)``.
+        """
+        clock = self.clock
+        if clock is None or not (clock.is_effectively_paused or clock.is_removed):
+            self.update()
+
+    def call(self, number: int, function: Callable[[], object]) -> None:
+        """Call a function for a timer, and report the call if that has a number."""
+        if not number:
+            function()
+            return
+        began_ns = perf_counter_ns()
+        try:
+            function()
+        finally:
+            self.reporter.call_ended(number, began_ns)
+
+    def report_ms(self, number: int, field: Field, milliseconds: float) -> None:
+        """Report an instant or a duration."""
+        if number:
+            self.reporter.set_seconds(number, field, milliseconds / 1000)
+
     @property
     def _counted_rate(self) -> float:
         return min(self._frame_rate, _ASSUMED_RATE)
@@ -230,53 +308,6 @@ class Ticker:
             self.on_render()
 
 
-class _Countdowns:
-    """Timeouts or intervals: milliseconds that are left, lowered on every update."""
-
-    def __init__(self, ticker: Ticker, *, repeats: bool) -> None:
-        self._ticker = ticker
-        self._repeats = repeats
-        self._last_id = 0
-        self._last_ms = 0.0
-        # By number: listener, milliseconds left, whole delay.
-        self._entries: dict[int, tuple[Callable[[], object], float, float]] = {}
-
-    def add(self, listener: Callable[[], object], delay_ms: float) -> int:
-        if not self._entries:
-            # Shared by all that are added until none is left: a later one is charged
-            # the time since the last update, and may come early by that much.
-            self._last_ms = self._ticker.now_ms()
-            self._ticker.start_tick(self._update)
-        self._last_id += 1
-        self._entries[self._last_id] = (listener, delay_ms, delay_ms)
-        return self._last_id
-
-    def clear(self, number: int) -> bool:
-        if self._entries.pop(number, None) is None:
-            return False
-        if not self._entries:
-            self._ticker.stop_tick(self._update)
-        return True
-
-    def _update(self, now_ms: float) -> None:
-        passed_ms = now_ms - self._last_ms
-        self._last_ms = now_ms
-        for number in list(self._entries):
-            entry = self._entries.get(number)
-            if entry is None:
-                continue
-            listener, left_ms, delay_ms = entry
-            left_ms -= passed_ms
-            if left_ms > 0:
-                self._entries[number] = (listener, left_ms, delay_ms)
-            elif self._repeats:
-                self._entries[number] = (listener, delay_ms, delay_ms)
-                listener()
-            else:
-                self.clear(number)
-                listener()
-
-
 class TickerTimer:
     """Fires on a ticker's updates, so many times or for ever.
 
@@ -286,6 +317,8 @@ class TickerTimer:
         repeat_count: How often it fires; 0 for ever. Not checked when changed later.
         current_count: How often it has fired; kept by :meth:`stop`.
         is_running: Whether it was started and not stopped.
+        name: What people call it.
+        number: By which it is reported while it runs; 0 when nobody records.
     """
 
     def __init__(
@@ -295,6 +328,7 @@ class TickerTimer:
         repeat_count: float = 0,
         *,
         counting: Counting = BY_ELAPSED,
+        name: str = "",
     ) -> None:
         """Begin stopped.
 
@@ -303,7 +337,10 @@ class TickerTimer:
             delay_ms: Milliseconds from firing to firing; less than 1 becomes 1.
             repeat_count: How often it fires; fractions are cut off, 0 for ever.
             counting: What makes it fire.
+            name: What people call it.
         """
+        self.name = name or "timer"
+        self.number = 0
         self.on_timer: Callable[[], object] | None = None
         self.on_complete: Callable[[], object] | None = None
         self.repeat_count: float = 0 if math.isnan(repeat_count) else int(repeat_count)
@@ -333,6 +370,8 @@ class TickerTimer:
         if delay_ms != self._delay_ms:
             self._delay_ms = delay_ms
             self._count = self._count_start
+            self._ticker.report_ms(self.number, Field.INTERVAL, delay_ms)
+            self._report_due()
 
     def start(self) -> None:
         """Begin from now, first looked at in the next update; ignored while running."""
@@ -342,12 +381,22 @@ class TickerTimer:
         self._count = self._count_start
         self._base_ms = self._fired_at_ms = self._ticker.now_ms()
         self._ticker.start_tick(self._update)
+        if self._ticker.number:
+            self._report_new()
 
     def stop(self) -> None:
         """Stop, keeping the count of firings."""
-        if self.is_running:
-            self.is_running = False
-            self._ticker.stop_tick(self._update)
+        self.unschedule()
+
+    def unschedule(self) -> bool:
+        """Do what :meth:`stop` does; returns whether it was running."""
+        if not self.is_running:
+            return False
+        self.is_running = False
+        self._ticker.reporter.remove(self.number)
+        self.number = 0
+        self._ticker.stop_tick(self._update)
+        return True
 
     def reset(self) -> None:
         """Stop, and forget the count of firings."""
@@ -365,20 +414,42 @@ class TickerTimer:
     def _update(self, now_ms: float) -> None:
         if not self._is_due(now_ms):
             return
+        self._report_due()
         guard_ms = self._counting.guard_ms
         if guard_ms is not None:
             if now_ms - self._fired_at_ms < self._delay_ms - guard_ms:
                 return
             self._fired_at_ms = now_ms
         self.current_count += 1
+        number = self.number
+        if self.repeat_count:
+            self._report_left()
         limit = self.repeat_count
         is_complete = limit > 0 and self.current_count >= limit
         if (limit == 0 or self.current_count <= limit) and self.on_timer is not None:
-            self.on_timer()
+            self._ticker.call(number, self.on_timer)
         if is_complete:
             self.stop()
             if self.on_complete is not None:
-                self.on_complete()
+                self._ticker.call(number, self.on_complete)
+
+    def _report_new(self) -> None:
+        ticker = self._ticker
+        self.number = ticker.reporter.add(self, MemberKind.TICKER_TIMER, self.name, ticker.number)
+        ticker.reporter.set_text(self.number, Field.RULES, self._counting.name)
+        ticker.report_ms(self.number, Field.INTERVAL, self._delay_ms)
+        self._report_left()
+        self._report_due()
+
+    def _report_left(self) -> None:
+        limit = self.repeat_count
+        left = -1 if limit == 0 else max(0, math.ceil(limit) - self.current_count)
+        self._ticker.reporter.set(self.number, Field.CALLS_LEFT, left)
+
+    def _report_due(self) -> None:
+        """Report the next firing, if it is elapsed time that decides about it."""
+        if not self._counting.counts_calls:
+            self._ticker.report_ms(self.number, Field.DUE, self._base_ms + self._wait_ms)
 
     def _is_due(self, now_ms: float) -> bool:
         """Look whether to fire; at most once an update."""

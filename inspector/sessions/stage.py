@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from random import Random
 from time import perf_counter_ns
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
 from typing_extensions import override
 
@@ -13,14 +13,21 @@ from inspector.timebase import NS_PER_SECOND, seconds_to_ns
 from inspector.vocabulary import MARK, Phase
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Hashable, Mapping, Sequence
 
     from inspector.clocks.clock import Clock
     from inspector.clocks.time_source import TimeSource
     from inspector.clocks.transport import Transport
+    from inspector.frames.creator_director import CreatorDirector
+    from inspector.frames.dialect_scheduler import DialectScheduler
+    from inspector.frames.dialects import Dialect
     from inspector.frames.director import Director, FrameCallback
     from inspector.frames.scheduler import Scheduler
     from inspector.frames.scheduling import Overshoot
+    from inspector.frames.state_machine import Edge, MachineRules, StateMachine
+    from inspector.frames.ticker import Ticker
+
+StateT = TypeVar("StateT", bound="Hashable")
 
 DEFAULT_FRAME_RATE = Fraction(60)
 SLOWEST_FRAME_RATE = Fraction(1, 60)
@@ -157,6 +164,100 @@ class Stage:
         )
         self.every_frame(made.run_frame, clock=clock, phase=phase, name=name)
         return made
+
+    def dialect_scheduler(
+        self,
+        dialect: Dialect,
+        clock: Clock | None = None,
+        *,
+        name: str = "",
+        phase: Phase | str = Phase.UPDATE,
+    ) -> DialectScheduler:
+        """Make a scheduler that behaves like an original, faults included.
+
+        Args:
+            dialect: Whose rules it follows; see :mod:`inspector.frames.dialects`.
+            clock: Whose time passes in it; the root's if left out.
+            name: What people call it; the original's name if left out.
+            phase: When in the frame.
+        """
+        from inspector.frames.dialect_scheduler import DialectScheduler  # noqa: PLC0415 - likewise
+
+        made = DialectScheduler(dialect, clock=self.root if clock is None else clock, name=name)
+        self.every_frame(made.run_frame, clock=clock, phase=phase, name=made.name)
+        return made
+
+    def component_director(
+        self,
+        clock: Clock | None = None,
+        *,
+        name: str = "",
+        phase: Phase | str = Phase.UPDATE,
+        is_debug: bool = False,
+    ) -> CreatorDirector:
+        """Make a director of nodes and components that runs its frame in every frame.
+
+        Args:
+            clock: Whose time passes in it; the root's if left out.
+            name: What people call it.
+            phase: When in the frame all of its phases run.
+            is_debug: Behave as a debug build.
+        """
+        from inspector.frames.creator_director import CreatorDirector  # noqa: PLC0415 - likewise
+
+        lives_by = self.root if clock is None else clock
+        made = CreatorDirector(clock=lives_by, name=name, is_debug=is_debug)
+        self.every_frame(made.run_frame, clock=clock, phase=phase, name=made.name)
+        return made
+
+    def ticker(
+        self,
+        clock: Clock | None = None,
+        *,
+        name: str = "",
+        phase: Phase | str = Phase.UPDATE,
+    ) -> Ticker:
+        """Make a ticker for which every frame is a refresh of the display.
+
+        Args:
+            clock: Whose time it takes for the time; the root's if left out.
+            name: What people call it.
+            phase: When in the frame.
+        """
+        from inspector.frames.ticker import Ticker  # noqa: PLC0415 - likewise
+
+        made = Ticker(clock=self.root if clock is None else clock, name=name)
+        self.every_frame(made.run_frame, clock=clock, phase=phase, name=made.name)
+        return made
+
+    def state_machine(
+        self,
+        initial: StateT,
+        transitions: Mapping[str, Edge[StateT] | Sequence[Edge[StateT]]],
+        *,
+        clock: Clock | None = None,
+        name: str = "",
+        rules: MachineRules | None = None,
+    ) -> StateMachine[StateT, str]:
+        """Make a state machine that is shown under a clock.
+
+        Args:
+            initial: The first state.
+            transitions: By name, an edge or a list of edges that are tried in order.
+            clock: The clock; the root if left out.
+            name: What people call it.
+            rules: What it does beyond the original; by default it lets transitions wait for
+                one another and goes on after an exception.
+        """
+        from inspector.frames.state_machine import SOUND, StateMachine  # noqa: PLC0415 - likewise
+
+        return StateMachine(
+            initial,
+            transitions,
+            rules=SOUND if rules is None else rules,
+            clock=self.root if clock is None else clock,
+            name=name,
+        )
 
     def work(self, seconds: float | Fraction) -> None:
         """Keep the thread busy, as a long computation or a slow file does.

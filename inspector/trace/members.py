@@ -113,7 +113,7 @@ class MemberTable:
         by_id: Every member, in the order in which they came.
         of_clock: By clock: the members that hang right under it.
         histories: By machine: the states it was in.
-        structure_version: Raised when a member comes or goes.
+        structure_version: Raised when a member comes, goes, or changes its place or name.
         values_version: Raised when a field changes or something was called.
     """
 
@@ -215,9 +215,12 @@ class MemberTable:
 
     def _added(self, at_ns: int, subject: int, a: int, b: int) -> None:
         """Fold ``MEMBER_ADDED`` in."""
-        self.by_id[subject] = MemberState(subject, self._strings[b], a, at_ns)
-        if a in self.by_id:
-            self.by_id[a].children.append(subject)
+        above = self.by_id.get(a)
+        if above is not None:
+            above.children.append(subject)
+        # One that is gone already keeps nobody: what comes late hangs under the clock.
+        parent_id = 0 if above is None else a
+        self.by_id[subject] = MemberState(subject, self._strings[b], parent_id, at_ns)
 
     def _origin(self, _at_ns: int, subject: int, a: int, b: int) -> None:
         """Fold ``MEMBER_ORIGIN`` in."""
@@ -237,6 +240,7 @@ class MemberTable:
             member.paused_since_ns = at_ns
         if a == Field.PRIORITY:
             self._last_turn = member.turn = self._last_turn + 1
+            self.structure_version += 1
         if a == Field.NAME:
             member.name = self._strings[b]
             self.structure_version += 1
@@ -261,15 +265,29 @@ class MemberTable:
             self.histories.setdefault(subject, StateHistory()).append(at_ns, a, b)
             self.values_version += 1
 
+    def _moved(self, _at_ns: int, subject: int, a: int, _b: int) -> None:
+        """Fold ``MEMBER_MOVED`` in."""
+        member, above = self.by_id.get(subject), self.by_id.get(a)
+        if member is not None and above is not None:
+            self._leave_place(member)
+            member.parent_id = a
+            above.children.append(subject)
+            self.structure_version += 1
+
+    def _leave_place(self, member: MemberState) -> None:
+        """Take a member out of what it hangs under."""
+        above = self.by_id.get(member.parent_id)
+        if above is not None:
+            above.children.remove(member.id)
+        elif member.id in self.of_clock.get(member.clock_id, ()):
+            self.of_clock[member.clock_id].remove(member.id)
+
     def _removed(self, _at_ns: int, subject: int, _a: int, _b: int) -> None:
         """Fold ``MEMBER_REMOVED`` in."""
         member = self.by_id.get(subject)
         if member is None:
             return
-        if member.parent_id in self.by_id:
-            self.by_id[member.parent_id].children.remove(subject)
-        elif subject in self.of_clock.get(member.clock_id, ()):
-            self.of_clock[member.clock_id].remove(subject)
+        self._leave_place(member)
         self._forget([below.id for below in self.branch(subject)])
 
     def clocks_removed(self, clock_ids: set[int]) -> None:
@@ -291,6 +309,7 @@ class MemberTable:
             "MEMBER_ADDED": self._added,
             "MEMBER_ORIGIN": self._origin,
             "MEMBER_SET": self._set,
+            "MEMBER_MOVED": self._moved,
             "MEMBER_REMOVED": self._removed,
             "CALL_ENDED": self._call_ended,
             "STATE_ENTERED": self._state_entered,

@@ -83,7 +83,7 @@ class _Target:
     __hash__ = None  # type: ignore[assignment]
 
 
-class _Pair:
+class Pair:
     """The scheduler and the model, driven alike."""
 
     def __init__(self, inside: dict[tuple[str, int, int, int], list[Operation]]) -> None:
@@ -103,10 +103,15 @@ class _Pair:
     def _callback(self, kind: str, target: int, callback: int) -> Callback:
         def call(seconds: float) -> None:
             self.calls.append((kind, target, callback, round(seconds * 1e9)))
+            self.called()
             for operation in self._next("real", kind, target, callback):
                 self.perform(operation)
+                self.called()
 
         return call
+
+    def called(self) -> None:
+        """Look at the scheduler inside a call; for those who want to."""
 
     def _next(self, side: str, kind: str, target: int, callback: int) -> list[Operation]:
         seen = self._seen[side]
@@ -227,7 +232,7 @@ class _Pair:
 def test_that_random_operations_do_what_the_model_does(
     operations: list[Operation], inside: dict[tuple[str, int, int, int], list[Operation]]
 ) -> None:
-    pair = _Pair(inside)
+    pair = Pair(inside)
 
     for operation in operations:
         if operation[0] != "raise":
@@ -236,7 +241,7 @@ def test_that_random_operations_do_what_the_model_does(
             pair.compare()
 
 
-def _random_change(dice: random.Random) -> Operation:
+def random_change(dice: random.Random) -> Operation:
     """Take a change that is likely to meet others."""
     t, c, slot = dice.randrange(TARGETS), dice.randrange(CALLBACKS), dice.randrange(3)
     priority = dice.randrange(-2, 3)
@@ -270,15 +275,15 @@ def test_that_long_random_sequences_do_what_the_model_does(seed: int) -> None:
     for _ in range(40):
         kind = dice.choice("UTT")
         callback = dice.randrange(CALLBACKS) if kind == "T" else 0
-        changes_there = [_random_change(dice) for _ in range(dice.randrange(1, 4))]
+        changes_there = [random_change(dice) for _ in range(dice.randrange(1, 4))]
         if dice.random() < 0.1:
             changes_there.append(("raise",))
         inside[kind, dice.randrange(TARGETS), callback, dice.randrange(20)] = changes_there
-    pair = _Pair(inside)
+    pair = Pair(inside)
 
     for _ in range(150):
         is_frame = dice.random() < 0.55
-        operation = ("frame", dice.choice(DELTAS)) if is_frame else _random_change(dice)
+        operation = ("frame", dice.choice(DELTAS)) if is_frame else random_change(dice)
         pair.perform(operation)
         pair.perform_on_model(operation)
         pair.compare()
