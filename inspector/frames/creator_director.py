@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from inspector.clocks.timer import checked_callable
 from inspector.frames.activation import Activator
 from inspector.frames.component_phases import ComponentPhases
-from inspector.frames.components import Component
 from inspector.frames.creator_reports import CreatorReports, component_name
 from inspector.frames.destruction import DestructionQueue, LifeComplaint, LifeDiagnostic
 from inspector.frames.dialect_scheduler import Diagnostic, DialectScheduler
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from inspector.clocks.clock import Clock
-    from inspector.frames.destruction import Destroyable
+    from inspector.frames.components import Component
 
 ArgumentT = TypeVar("ArgumentT")
 
@@ -136,7 +135,7 @@ class CreatorDirector:
         )
         self.phases = ComponentPhases(self.scheduler, self._failed)
         self.activator = Activator(self.phases, self._failed, self.complain)
-        on_change = None if self.reports is None else self._life_changed
+        on_change = None if self.reports is None else self.reports.life_changed
         self.destruction = DestructionQueue(self.complain, on_change)
         self.delta = 0.0
         self.total_frames = 0
@@ -202,15 +201,6 @@ class CreatorDirector:
             run(argument)
         else:
             self.reports.phase(name, run, argument)
-
-    def _life_changed(self, subject: Destroyable) -> None:
-        """Report what was marked or destroyed."""
-        if self.reports is None:
-            return
-        if isinstance(subject, Node):
-            self.reports.node_changed(subject)
-        elif isinstance(subject, Component):
-            self.reports.component_changed(subject)
 
     def _take_delta(self, now_ms: float | None) -> None:
         # A clock that went back gives 0 and is the base of the next delta all the same.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from time import perf_counter_ns
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 from inspector.frames.components import Component, LifeState
 from inspector.frames.reporting import text_of
@@ -12,6 +12,7 @@ from inspector.vocabulary import Field, Life, MemberKind
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from inspector.frames.destruction import Destroyable
     from inspector.frames.nodes import Node
     from inspector.frames.reporting import Reporter
 
@@ -134,6 +135,16 @@ class CreatorReports:
         finally:
             self._reporter.call_ended(number, began_ns)
 
+    def node_number(self, node: Node) -> int:
+        """Return by which number a node is reported; 0 if it is not."""
+        known = self._nodes.get(id(node))
+        return 0 if known is None else known.number
+
+    def component_number(self, component: Component) -> int:
+        """Return by which number a component is reported; 0 if it is not."""
+        known = self._components.get(id(component))
+        return 0 if known is None else known.number
+
     # ---------------------------------------------------------------- nodes
 
     def node_placed(self, node: Node) -> None:
@@ -195,6 +206,13 @@ class CreatorReports:
             known.number = self._reporter.add(known, MemberKind.COMPONENT, name, above_number)
             self._reporter.set(known.number, Field.ORDER, component.execution_order)
         self._say(known, _LIVES.get(component.state, Life.NEW), is_off=not life.is_enabled)
+
+    def life_changed(self, subject: Destroyable) -> None:
+        """Report what is new in the life of a node or a component."""
+        if isinstance(subject, Component):
+            self.component_changed(subject)
+        else:
+            self.node_changed(cast("Node", subject))
 
     def _say(self, known: NodeControl | ComponentControl, life: Life, *, is_off: bool) -> None:
         if known.is_off != is_off:

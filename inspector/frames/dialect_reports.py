@@ -150,11 +150,9 @@ class DialectReports:
         """Do what :meth:`call` does, for a timer; calls that are left are known before it."""
         known = self._targets.get(id(timer.element.target))
         said = None if known is None else known.timers.get(timer)
-        if said is None:
-            timer.callback(argument)
-            return
-        self._say_left(said, timer.calls_left)
-        self.call(said.number, timer.callback, argument)
+        if said is not None:
+            self._say_left(said, timer.calls_left)
+        self.call(0 if said is None else said.number, timer.callback, argument)
 
     def call_update(self, entry: UpdateEntry, callback: Callback, argument: float) -> None:
         """Do what :meth:`call` does, for an update callback."""

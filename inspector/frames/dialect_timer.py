@@ -99,6 +99,12 @@ class DialectTimer:
         wait = self._delay if self._is_delayed else self.interval
         return wait - max(0.0, self._elapsed)
 
+    def unschedule(self) -> bool:
+        """Remove this very timer; returns whether it was there."""
+        is_there = self in self.element.timers
+        self._scheduler.remove_timer(self)
+        return is_there
+
     def update(self, scaled: float) -> None:
         """Let a frame pass; the first one only arms the timer."""
         if self._elapsed == _NOT_ARMED:

@@ -154,7 +154,8 @@ class FrameTimer(ScheduledCall):
     def forget(self) -> None:
         """Take it out for good; for the scheduler."""
         self.is_pending = False
-        self._report_gone()
+        if self.number:
+            self._report_gone()
         if self._entry is not None:
             self._leave_calendar()
         if self._slot is not None:
@@ -179,7 +180,8 @@ class FrameTimer(ScheduledCall):
             )
             return
         due_ns = scheduler.time_ns + self._remaining_ns
-        self._report_due(due_ns)
+        if self.number:
+            self._report_due(due_ns)
         # What is late already was missed before a pause: it is asked, not just called.
         is_plain = self._is_plain and self._remaining_ns > 0
         self._first_due_ns = due_ns
@@ -274,7 +276,8 @@ class FrameTimer(ScheduledCall):
         entry.interval_ns = interval_ns
         entry.call = self._plain_call if self._is_plain else None
         self._entry = entry
-        self._report_due(due_ns)
+        if self.number:
+            self._report_due(due_ns)
         self.scheduler.calendar.push(entry)
 
     def _left_out(self, late_ns: int, number: int) -> int:
@@ -308,5 +311,4 @@ class FrameTimer(ScheduledCall):
         self._record.reporter.set(self.number, Field.REMAINING, self._remaining_ns)
 
     def _report_due(self, due_ns: int) -> None:
-        if self.number:
-            self._record.reporter.set(self.number, Field.DUE, due_ns)
+        self._record.reporter.set(self.number, Field.DUE, due_ns)

@@ -122,9 +122,8 @@ class ScheduledCall(ABC):
                 record.reporter.set_paused(self.number, paused=True)
 
     def _report_gone(self) -> None:
-        if self.number:
-            self._record.reporter.remove(self.number)
-            self.number = 0
+        self._record.reporter.remove(self.number)
+        self.number = 0
 
     def _state(self) -> str:
         return ("" if self.is_pending else ", done") + (", paused" if self.is_paused else "")

@@ -32,6 +32,7 @@ class TargetRecord:
     __slots__ = (
         "__weakref__",
         "_forget",
+        "_own_pause",
         "_reference",
         "number",
         "pauses",
@@ -59,6 +60,7 @@ class TargetRecord:
         self.timers: dict[Hashable, FrameTimer] = {}
         self.update: UpdateCallback | None = None
         self.pauses: set[Pause] = set()
+        self._own_pause: Pause | None = None
         self._forget = forget
         self._reference: Callable[[], object | None]
         try:
@@ -108,10 +110,10 @@ class TargetRecord:
                 self._go_on()
 
     def pause(self) -> bool:
-        """Let everything wait; returns whether that changed anything."""
-        if self.pauses:
+        """Let everything wait, whoever else has paused it; returns whether that is new."""
+        if self._own_pause in self.pauses:
             return False
-        Pause([self])
+        self._own_pause = Pause([self])
         return True
 
     def resume(self) -> bool:
@@ -153,8 +155,9 @@ class TargetRecord:
 
     def _forget_if_empty(self) -> None:
         if not self.timers and self.update is None and not self.pauses:
-            self.reporter.remove(self.number)
-            self.number = 0
+            if self.number:
+                self.reporter.remove(self.number)
+                self.number = 0
             self._forget()
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -444,10 +445,8 @@ def test_that_the_fold_knows_a_machines_states(
 
     machine.on_enter = dict.fromkeys("abc", on_enter)
     for name in names:
-        try:
+        with suppress(WantedError):
             machine.go(name)
-        except WantedError:
-            pass
         cuts.compare((machine.state, list(entered)))
     cuts.compare_again()
 
@@ -495,7 +494,7 @@ class TickerRun:
             self.perform(operation)
             self.cuts.compare(self.facts())
 
-    def perform(self, operation: Operation) -> None:  # noqa: C901, PLR0912 - one line for each
+    def perform(self, operation: Operation) -> None:  # noqa: C901 - one line for each
         ticker = self.ticker
         match operation:
             case ["frame", passed]:

@@ -1,0 +1,179 @@
+"""One squad under three schedulers: ours and two originals.
+
+Ours, Cocos Creator 2.4 and cocos2d-x 3.15 run side by side.
+Three turrets that shoot ten times a second, a gunner who reloads inside his own last shot,
+an enemy who is stunned now and then, and a menu that stops everybody from priority 0 on.
+All three schedulers get the same orders at the same instants and live by one clock.
+
+Try:
+
+* Wait for the marks every ten seconds: Creator throws away what a shot came too late, so its
+  turrets fall behind; ours does not drift.
+* Watch the stunned enemy when the menu closes: the originals wake everybody whom the menu
+  found, also those who had been paused before.
+* Select the gunner's magazine: under Creator 2.4 the reload inside the last shot is lost.
+* Pause one target, or everybody from a priority on, and resume exactly that.
+* Set the time scale of one scheduler to 1/2, then pause the clock "squads".
+"""
+
+from fractions import Fraction
+
+from inspector.frames.dialects import COCOS2DX_3_15, CREATOR_2_4
+from inspector.frames.scheduling import FrameScheduler
+from inspector.sessions.stage import Stage
+
+SHOT = Fraction(1, 10)
+MAGAZINE = 6
+
+
+class Actor:
+    """Somebody with calls of their own."""
+
+    def __init__(self, name: str) -> None:
+        """Begin with nothing done."""
+        self.name = name
+        self.way = 0.0
+        self.shots = 0
+
+    def update(self, delta: float) -> None:
+        """Move on."""
+        self.way += 20 * delta
+
+    def shoot(self, _seconds: float) -> None:
+        """Count a shot."""
+        self.shots += 1
+
+
+class Gunner(Actor):
+    """Shoots a magazine, and reloads inside the last shot."""
+
+    def __init__(self, name: str, scheduler: FrameScheduler) -> None:
+        """Load the first magazine."""
+        super().__init__(name)
+        self.scheduler = scheduler
+        self.left = MAGAZINE
+        self.reload()
+
+    def reload(self) -> None:
+        """Schedule the next magazine."""
+        self.left = MAGAZINE
+        self.scheduler.schedule(self.empty_magazine, 0.2, target=self, repeat=MAGAZINE - 1)
+
+    def empty_magazine(self, seconds: float) -> None:
+        """Shoot; the last shot of a magazine asks for the next one."""
+        self.shoot(seconds)
+        self.left -= 1
+        if not self.left:
+            self.reload()
+
+
+class Squad:
+    """The actors of one scheduler."""
+
+    def __init__(self, scheduler: FrameScheduler, name: str) -> None:
+        """Give everybody their calls, the leader first."""
+        self.scheduler = scheduler
+        self.name = name
+        self.leader = Actor("leader")
+        self.turrets = [Actor(f"turret {letter}") for letter in "abc"]
+        self.enemy = Actor("enemy")
+        self.gunner = Gunner("gunner", scheduler)
+        self.menu: object = None
+        scheduler.schedule_update(self.leader, -10)
+        for turret in self.turrets:
+            scheduler.schedule_update(turret, 0)
+            scheduler.schedule(turret.shoot, float(SHOT), target=turret)
+        scheduler.schedule_update(self.enemy, 5)
+        scheduler.schedule(self.enemy.shoot, 0.7, target=self.enemy)
+
+    def stun(self) -> None:
+        """Let the enemy wait."""
+        self.scheduler.pause_target(self.enemy)
+
+    def wake(self) -> None:
+        """Let the enemy go on."""
+        self.scheduler.resume_target(self.enemy)
+
+    def open_menu(self) -> None:
+        """Stop everybody but the leader."""
+        self.menu = self.scheduler.pause_all(0)
+
+    def close_menu(self) -> None:
+        """Let go on whom the menu has stopped."""
+        self.scheduler.resume(self.menu)
+
+    def replace_turret(self) -> None:
+        """Take out the first turret and put another behind the others."""
+        old = self.turrets.pop(0)
+        self.scheduler.unschedule_target(old)
+        new = Actor(old.name)
+        new.shots = old.shots
+        self.turrets.append(new)
+        self.scheduler.schedule_update(new, 0)
+        self.scheduler.schedule(new.shoot, float(SHOT), target=new)
+
+    def text(self) -> str:
+        """Say how many shots the turrets and the gunner have made."""
+        turrets = sum(turret.shots for turret in self.turrets)
+        return f"{self.name} {turrets} and {self.gunner.shots}"
+
+
+class Range:
+    """Three squads, and what happens to all of them."""
+
+    def __init__(self, stage: Stage) -> None:
+        """Hang the clock under the root and give the orders."""
+        self.stage = stage
+        self.clock = stage.root.child("squads")
+        orders = stage.root.child("orders")
+        self.squads = [
+            Squad(stage.scheduler(self.clock, name="ours"), "ours"),
+            Squad(stage.dialect_scheduler(CREATOR_2_4, self.clock), "Creator 2.4"),
+            Squad(stage.dialect_scheduler(COCOS2DX_3_15, self.clock), "cocos2d-x 3.15"),
+        ]
+        orders.set_interval(8, self.stun, delay=3, name="the enemy is stunned")
+        orders.set_interval(8, self.open_menu, delay=4, name="the menu opens")
+        orders.set_interval(8, self.close_menu, delay=5, name="the menu closes")
+        orders.set_interval(8, self.wake, delay=7, name="the enemy wakes up")
+        orders.set_interval(6, self.replace_turret, name="a turret is replaced")
+        orders.set_interval(10, self.report, delay=10.05, name="report")
+
+    def stun(self) -> None:
+        """Stun the enemy of every squad."""
+        for squad in self.squads:
+            squad.stun()
+
+    def wake(self) -> None:
+        """Wake the enemy of every squad."""
+        for squad in self.squads:
+            squad.wake()
+
+    def open_menu(self) -> None:
+        """Stop every squad but its leader."""
+        for squad in self.squads:
+            squad.open_menu()
+
+    def close_menu(self) -> None:
+        """Let go on, and look who is awake that should not be."""
+        for squad in self.squads:
+            squad.close_menu()
+        awake = [
+            squad.name for squad in self.squads if not squad.scheduler.is_target_paused(squad.enemy)
+        ]
+        self.stage.mark(f"the menu woke the stunned enemy: {', '.join(awake)}", clock=self.clock)
+
+    def replace_turret(self) -> None:
+        """Replace a turret of every squad."""
+        for squad in self.squads:
+            squad.replace_turret()
+
+    def report(self) -> None:
+        """Say how many shots each squad has made."""
+        texts = ", ".join(squad.text() for squad in self.squads)
+        self.stage.mark(f"shots of turrets and gunner: {texts}", clock=self.clock)
+
+
+def build(stage: Stage) -> None:
+    """Set up the range."""
+    stage.name("Three schedulers")
+    Range(stage)

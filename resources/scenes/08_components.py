@@ -1,0 +1,203 @@
+"""A small wood of nodes and components.
+
+They live as in Cocos Creator 2.4. A spawner makes animals, each a node with components: one
+moves, one is hungry by a timer of its own, foxes hunt. Animals hide (their node is switched off), fall asleep (a component is
+disabled), change their herd (a node moves to another parent), and are destroyed at the end
+of the frame in which they are caught.
+
+Try:
+
+* Open the branch of "wood" and follow one animal: new, enabled, started, disabled, started,
+  destroying, gone.
+* Select a phase, and see in the frame which component took how long.
+* Disable a single component, or switch off a whole herd: what is below it waits.
+* Pause the director: it goes on drawing and does nothing else. Then pause the clock "forest".
+"""
+
+from math import cos, pi, sin
+
+from inspector.frames.components import Component
+from inspector.frames.creator_director import CreatorDirector
+from inspector.frames.nodes import Node
+from inspector.sessions.stage import Stage
+
+WIDTH, HEIGHT = 320.0, 180.0
+MOST_ANIMALS = 14
+NEAR = 9.0
+KINDS = ("hare", "deer", "boar", "mouse")
+
+
+class Walks(Component):
+    """Goes its way, and turns round at the border of the wood."""
+
+    execution_order = -1
+
+    def __init__(self, x: float, y: float, angle: float) -> None:
+        """Stand somewhere and look in some direction."""
+        self.x = x
+        self.y = y
+        self.speed_x = 30 * cos(angle)
+        self.speed_y = 30 * sin(angle)
+        self.steps = 0
+
+    def start(self) -> None:
+        """Take the first step."""
+        self.steps = 1
+
+    def update(self, delta: float) -> None:
+        """Walk on."""
+        self.x += self.speed_x * delta
+        self.y += self.speed_y * delta
+        if not 0 <= self.x <= WIDTH:
+            self.speed_x = abs(self.speed_x) if self.x < 0 else -abs(self.speed_x)
+        if not 0 <= self.y <= HEIGHT:
+            self.speed_y = abs(self.speed_y) if self.y < 0 else -abs(self.speed_y)
+        self.steps += 1
+
+
+class Eats(Component):
+    """Becomes hungry by a timer, and eats in the next frame."""
+
+    def __init__(self, every: float) -> None:
+        """Begin with nothing eaten."""
+        self.every = every
+        self.is_hungry = False
+        self.meals = 0
+
+    def on_enable(self) -> None:
+        """Wake up; an animal that wakes up is hungry."""
+        self.is_hungry = True
+
+    def start(self) -> None:
+        """Become hungry again and again."""
+        self.schedule(self.become_hungry, self.every)
+
+    def become_hungry(self, _elapsed: float) -> None:
+        """Remember to eat."""
+        self.is_hungry = True
+
+    def update(self, _delta: float) -> None:
+        """Eat when hungry."""
+        if self.is_hungry:
+            self.is_hungry = False
+            self.meals += 1
+
+    def on_disable(self) -> None:
+        """Fall asleep."""
+        self.is_hungry = False
+
+
+class Hunts(Component):
+    """Catches the animal that is nearest, if it is near enough; looks when all have moved."""
+
+    execution_order = 10
+
+    def __init__(self, wood: "Wood") -> None:
+        """Know the wood."""
+        self.wood = wood
+        self.caught = 0
+
+    def late_update(self, _delta: float) -> None:
+        """Catch somebody who came too near."""
+        me = self.node.component(Walks)
+        assert me is not None
+        for animal in self.wood.animals():
+            other = animal.component(Walks)
+            if other is not None and abs(other.x - me.x) + abs(other.y - me.y) < NEAR:
+                self.caught += 1
+                self.wood.remove(animal, f"{self.node.name} catches {animal.name}")
+                return
+
+
+class Wood:
+    """The nodes, and what happens to them."""
+
+    def __init__(self, stage: Stage) -> None:
+        """Hang the clock under the root and plant the wood."""
+        self.stage = stage
+        self.clock = stage.root.child("forest")
+        self.director: CreatorDirector = stage.component_director(self.clock, name="wood")
+        self.director.on_draw = self.draw
+        self.herds = [self.director.node(f"herd {number}") for number in (1, 2)]
+        self.foxes = self.director.node("foxes")
+        self.born = 0
+        self.hidden: list[Node] = []
+        for name in ("old fox", "young fox"):
+            fox = self.director.node(name, self.foxes)
+            fox.add_component(self.walks())
+            fox.add_component(Hunts(self))
+        life = self.clock.child("life")
+        life.set_interval(0.8, self.spawn, delay=0.1, name="an animal is born")
+        life.set_interval(2.3, self.hide, name="an animal hides")
+        life.set_interval(3.1, self.sleep, name="an animal sleeps or wakes up")
+        life.set_interval(4.7, self.change_herd, name="an animal changes its herd")
+        stage.root.set_interval(20, self.rest, name="the wood rests")
+
+    def animals(self) -> list[Node]:
+        """Return the animals that are about."""
+        return [a for herd in self.herds for a in herd.children if a.active_in_hierarchy]
+
+    def walks(self) -> Walks:
+        """Return a way to walk from somewhere to somewhere."""
+        random = self.stage.random
+        x, y = random.uniform(0, WIDTH), random.uniform(0, HEIGHT)
+        return Walks(x, y, random.uniform(0, 2 * pi))
+
+    def spawn(self) -> None:
+        """Bring an animal into the smaller herd."""
+        if sum(len(herd.children) for herd in self.herds) >= MOST_ANIMALS:
+            return
+        self.born += 1
+        random = self.stage.random
+        herd = min(self.herds, key=lambda herd: len(herd.children))
+        animal = self.director.node(f"{random.choice(KINDS)} {self.born}", herd)
+        animal.add_component(self.walks())
+        animal.add_component(Eats(random.choice((0.5, 0.8, 1.3))))
+
+    def hide(self) -> None:
+        """Switch an animal off; the one that hid before comes out."""
+        if self.hidden:
+            node = self.hidden.pop()
+            if node.is_valid(strict=True):
+                node.active = True
+        animals = self.animals()
+        if animals:
+            node = self.stage.random.choice(animals)
+            node.active = False
+            self.hidden.append(node)
+
+    def sleep(self) -> None:
+        """Let an animal eat no more, or again."""
+        animals = self.animals()
+        if animals:
+            eats = self.stage.random.choice(animals).component(Eats)
+            if eats is not None:
+                eats.enabled = not eats.enabled
+
+    def change_herd(self) -> None:
+        """Move an animal to the other herd."""
+        one, other = self.herds
+        if one.children:
+            one.children[0].parent = other
+        self.herds.reverse()
+
+    def remove(self, animal: Node, why: str) -> None:
+        """Destroy an animal, with the end of the frame."""
+        if animal.destroy():
+            self.stage.mark(why, clock=self.clock)
+
+    def rest(self) -> None:
+        """Pause the director for a moment; it still draws."""
+        self.director.pause()
+        self.stage.root.set_timeout(1, self.director.resume, name="the wood wakes up")
+
+    def draw(self, _delta: float) -> list[tuple[int, int]]:
+        """Work out where everybody goes on the screen."""
+        found = [animal.component(Walks) for animal in self.animals()]
+        return [(round(walks.x * 4), round(walks.y * 4)) for walks in found if walks is not None]
+
+
+def build(stage: Stage) -> None:
+    """Plant the wood."""
+    stage.name("Nodes and components")
+    Wood(stage)

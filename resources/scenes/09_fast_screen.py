@@ -1,0 +1,97 @@
+"""Egret on a screen of 240 Hz: a second lasts a quarter.
+
+The original counts how often the screen was refreshed and takes that for 60 a second. Here
+a clock plays a screen that is refreshed 240 times a second, and six timers with the same
+delay of one second count side by side: the original, four published repairs, and one that
+counts elapsed time. A second ticker lives on the real frames.
+
+Try:
+
+* Read the marks every ten seconds: the original fires four times too often.
+* Set the rate of "240 Hz screen" to 1/4, which makes it a screen of 60 Hz: now the original
+  is right, and the repairs that were made for 240 Hz are wrong or cut corners.
+* Pause the ticker for a while and resume it: time has passed for timers all the same.
+* Set the rate of "game" to 1/2: the original does not notice, it counts refreshes.
+"""
+
+from fractions import Fraction
+
+from inspector.frames.ticker import BY_CALLS, BY_ELAPSED, Counting, Ticker, TickerTimer, repaired
+from inspector.sessions.stage import Stage
+
+DISPLAY_RATE = 240
+
+
+class Count:
+    """Counts its calls under a name."""
+
+    def __init__(self, counts: dict[str, int], name: str) -> None:
+        """Begin at nothing."""
+        self.counts = counts
+        self.name = name
+        counts[name] = 0
+
+    def __call__(self) -> None:
+        """Count one."""
+        self.counts[self.name] += 1
+
+
+class Screen:
+    """Two tickers, and what counts on them."""
+
+    def __init__(self, stage: Stage) -> None:
+        """Start all timers at the same instant."""
+        self.stage = stage
+        self.clock = stage.root.child("game")
+        display = stage.root.child("240 Hz screen")
+        self.counts: dict[str, int] = {}
+        self.ticker = Ticker(clock=self.clock, name="ticker at 240 Hz")
+        self.ticker.set_frame_rate(60)
+        self.ticker.on_enter_frame = Count(self.counts, "frames")
+        display.set_interval(Fraction(1, DISPLAY_RATE), self.ticker.run_frame, name="refresh")
+        on_frames = stage.ticker(self.clock, name="ticker on frames")
+        ways: list[tuple[str, Counting]] = [("original", BY_CALLS)]
+        ways += [(f"repair {number}", repaired(number, DISPLAY_RATE)) for number in (1, 2, 3, 4)]
+        ways += [("elapsed time", BY_ELAPSED)]
+        self.timers = [self.timer(self.ticker, name, counting) for name, counting in ways]
+        self.timer(on_frames, "original on frames", BY_CALLS)
+        self.timer(on_frames, "elapsed time on frames", BY_ELAPSED)
+        self.quick = TickerTimer(self.ticker, 150, 5, name="five quick ones")
+        self.quick.on_timer = Count(self.counts, "quick")
+        self.quick.on_complete = self.wait
+        self.quick.start()
+        self.ticker.set_interval(self.blink, 530)
+        self.is_lit = False
+        stage.root.set_interval(10, self.report, delay=10.05, name="report")
+
+    def timer(self, ticker: Ticker, name: str, counting: Counting) -> TickerTimer:
+        """Start a timer of one second."""
+        timer = TickerTimer(ticker, 1000, counting=counting, name=name)
+        timer.on_timer = Count(self.counts, name)
+        timer.start()
+        return timer
+
+    def wait(self) -> None:
+        """Wait for two seconds, then count to five again."""
+        self.ticker.set_timeout(self.restart, 2000)
+
+    def restart(self) -> None:
+        """Count to five again."""
+        self.quick.reset()
+        self.quick.start()
+
+    def blink(self) -> None:
+        """Switch the cursor."""
+        self.is_lit = not self.is_lit
+
+    def report(self) -> None:
+        """Say how often each timer has fired, and how often it should have."""
+        ideal = int(self.clock.time_ns // 1_000_000_000)
+        counts = ", ".join(f"{timer.name} {timer.current_count}" for timer in self.timers)
+        self.stage.mark(f"of {ideal}: {counts}", clock=self.clock)
+
+
+def build(stage: Stage) -> None:
+    """Set up the screen."""
+    stage.name("Egret's timers on a fast screen")
+    Screen(stage)

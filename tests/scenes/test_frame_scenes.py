@@ -1,0 +1,79 @@
+"""The scenes of schedulers, components, tickers and machines show what they promise."""
+
+from __future__ import annotations
+
+from inspector.sessions.hosted import HostedSession
+from inspector.sessions.scene import find_scene
+from inspector.testing import pass_seconds, virtual_session
+from inspector.trace.members import MemberState
+from inspector.vocabulary import EventKind, Field, Life, MemberKind
+
+
+def run(name: str, seconds: float) -> HostedSession:
+    session = virtual_session(find_scene(name))
+    pass_seconds(session, seconds)
+    return session
+
+
+def of_kind(session: HostedSession, kind: MemberKind) -> list[MemberState]:
+    return [member for member in session.timeline.members.by_id.values() if member.kind is kind]
+
+
+def kinds_of_events(session: HostedSession) -> set[int]:
+    return {event[1] for event in session.log.read(0).events}
+
+
+def test_that_three_schedulers_differ_where_they_should() -> None:
+    session = run("schedulers", 20.2)
+    texts = [mark.text for mark in session.timeline.marks]
+
+    assert [scheduler.name for scheduler in of_kind(session, MemberKind.SCHEDULER)] == [
+        "ours",
+        "Cocos Creator 2.4",
+        "cocos2d-x 3.15",
+    ]
+    assert texts[-1] == (
+        "shots of turrets and gunner: "
+        "ours 547 and 89, Creator 2.4 468 and 6, cocos2d-x 3.15 544 and 89"
+    )
+    assert "the menu woke the stunned enemy: Creator 2.4, cocos2d-x 3.15" in texts
+    session.close()
+
+
+def test_that_components_are_seen_in_every_state_of_their_life() -> None:
+    session = run("components", 60)
+    lives = {
+        event[4]
+        for event in session.log.read(0).events
+        if event[1] == EventKind.MEMBER_SET and event[3] == Field.LIFE
+    }
+
+    assert lives == set(Life)
+    assert {EventKind.MEMBER_MOVED, EventKind.MEMBER_REMOVED} <= kinds_of_events(session)
+    assert any("catches" in mark.text for mark in session.timeline.marks)
+    assert 5 <= len(of_kind(session, MemberKind.COMPONENT)) <= 40
+    session.close()
+
+
+def test_that_only_the_original_is_too_fast_on_a_fast_screen() -> None:
+    session = run("fast_screen", 10.2)
+
+    (mark,) = session.timeline.marks
+    assert mark.text == (
+        "of 10: original 40, repair 1 10, repair 2 10, repair 3 10, repair 4 10, elapsed time 10"
+    )
+    session.close()
+
+
+def test_that_the_machines_move_and_refuse() -> None:
+    session = run("state_machines", 60)
+    members = session.timeline.members
+    machines = {member.name: member for member in of_kind(session, MemberKind.MACHINE)}
+
+    assert list(machines) == ["flow", "door", "guard"]
+    strings = session.log.strings
+    flow = members.histories[machines["flow"].id]
+    states = {strings[state] for state in flow.state}
+    assert states == {"menu", "playing", "paused", "game over"}
+    assert EventKind.TRANSITION_REFUSED in kinds_of_events(session)
+    session.close()
