@@ -315,7 +315,8 @@ _VIEW_ACTIONS: Final = (
             panel.title,
             MenuId.PANELS,
             "toggle_panel",
-            (f"Ctrl+{number}",),
+            # There are nine such keys.
+            (f"Ctrl+{number}",) if number <= len("123456789") else (),
             tip=f"Show or hide the panel: {panel.summary}",
             argument=panel.id,
             is_checkable=True,
@@ -379,6 +380,9 @@ _HELP_ACTIONS: Final = (
     ),
     ActionDescription(
         "help-breakpoints", "&Breakpoints", MenuId.HELP, "show_help", argument="breakpoints"
+    ),
+    ActionDescription(
+        "help-lab", "Refresh-rate &lab", MenuId.HELP, "show_help", argument="lab"
     ),
     ActionDescription(
         "keys", "&Keys", MenuId.HELP, "show_keys", ("?",), "keys", starts_section=True

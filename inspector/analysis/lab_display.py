@@ -25,6 +25,7 @@ VARIABLE_MODEL: Final = (
     "each frame to the next; the same for the same seed."
 )
 
+_WRITTEN_OUT: Final = 1_000_000
 _SHORTEST_NS: Final = NS_PER_SECOND // 144
 _LONGEST_NS: Final = NS_PER_SECOND // 48
 _LARGEST_CHANGE_NS: Final = 1_500_000
@@ -172,4 +173,9 @@ def _check_count(count: int) -> None:
 
 def _rate_text(rate: Fraction | int) -> str:
     exact = Fraction(rate)
-    return str(exact.numerator) if exact.denominator == 1 else f"{float(exact):g}"
+    if exact.denominator == 1 and abs(exact) <= _WRITTEN_OUT:
+        return str(exact.numerator)
+    try:
+        return f"{float(exact):g}"
+    except OverflowError:
+        return "that many"

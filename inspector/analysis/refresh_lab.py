@@ -164,7 +164,7 @@ class LabResult:
         """How late the last firing was for its number; ``None`` if there was none."""
         return None if self.lateness is None else self.lateness.last_ns
 
-    @property
+    @cached_property
     def verdict(self) -> Verdict:
         """What is to be thought of it."""
         if self.divergence is not None:
@@ -217,7 +217,12 @@ def begin_cell(
     # First, so that what would take for ever is refused before it is begun.
     timer.expected_ns(display.end_ns)
     fired_ns = yield from subject.begin(timer, display)
-    return compared(timer, subject, display, fired_ns)
+    yield
+    result = compared(timer, subject, display, fired_ns)
+    yield
+    # Found out here and kept, so that whoever shows many results need not wait for it.
+    _ = result.lateness, result.verdict
+    return result
 
 
 def compared(
@@ -248,13 +253,16 @@ def run_lab(
 def summary_text(results: Iterable[LabResult]) -> str:
     """Return how many results are right, in a sentence."""
     verdicts = [result.verdict for result in results]
+    runs = "1 run" if len(verdicts) == 1 else f"{len(verdicts):,} runs"
+    if all(verdict is Verdict.UNEXPECTED for verdict in verdicts):
+        return f"Nothing was due, and nothing fired, in {runs}. Choose a longer duration."
     wrong = sum(not verdict.is_right for verdict in verdicts)
     if not wrong:
-        return f"All {len(verdicts):,} runs are within a frame of what was asked for."
+        return f"Right in {runs}: every firing is within a frame of what was asked for."
     early = sum(verdict is Verdict.EARLY for verdict in verdicts)
     parts = [f"{early:,} too early"] if early else []
     parts += [f"{wrong - early:,} too late"] if wrong > early else []
-    return f"{wrong:,} of {len(verdicts):,} runs are wrong: {', '.join(parts)}."
+    return f"Wrong in {wrong:,} of {runs}: {', '.join(parts)}."
 
 
 def instant_text(at_ns: int) -> str:

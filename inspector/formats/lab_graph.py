@@ -30,7 +30,7 @@ from inspector.formats.display_list import (
 from inspector.formats.font_metrics import plain, shortened, text_width
 from inspector.formats.frame_times import Provenance
 from inspector.formats.options import GRAPH_COLORS, LARGEST_SIDE_PT, GraphColors, ThemeName
-from inspector.formats.ticks import grouped, instant_ticks
+from inspector.formats.ticks import instant_ticks
 from inspector.timebase import NS_PER_SECOND
 
 _PAD: Final = 12.0
@@ -43,6 +43,8 @@ _AXIS: Final = 30.0
 _BAR_WIDTH: Final = 1.4
 #: Bars nearer to one another than this, in points, are drawn as one area.
 _MERGED_BELOW: Final = 2.4
+#: Expected instants nearer to one another, in points, are not drawn.
+_EXPECTED_APART: Final = 4.0
 _LARGEST_TITLE_SHARE: Final = 0.3
 
 
@@ -233,14 +235,13 @@ class _Drawing:
 
     def _expected_lines(self, run: LabResult, top: float) -> list[Item]:
         """Return the expected instants; more lines than can be told apart say nothing."""
-        lines: list[Item] = []
-        last_x = -_MERGED_BELOW
-        for due_ns in run.expected_ns:
-            x = self._scale.x(due_ns)
-            if x - last_x >= _MERGED_BELOW:
-                last_x = x
-                lines.append(_expected_line(x, top, top + _TRACK, self._colors))
-        return lines
+        scale = self._scale
+        if len(run.expected_ns) * _EXPECTED_APART > scale.right - scale.left:
+            return []
+        return [
+            _expected_line(scale.x(due_ns), top, top + _TRACK, self._colors)
+            for due_ns in run.expected_ns
+        ]
 
     def _track_items(self, run: LabResult, top: float) -> list[Item]:
         colors, scale = self._colors, self._scale
@@ -326,7 +327,7 @@ class _Drawing:
 
 def outcome_text(result: LabResult) -> str:
     """Return count, expected count and drift of a run, in a few words."""
-    text = f"{grouped(result.count)} of {grouped(result.expected_count)}"
+    text = f"{result.count:,} of {result.expected_count:,}"
     drift_ns = result.drift_ns
     if drift_ns:
         word = "late" if drift_ns > 0 else "early"

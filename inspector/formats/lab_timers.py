@@ -159,7 +159,7 @@ def _timer(values: Mapping[str, str]) -> LabTimer:
         parse_duration_ns(interval),
         _count(values.get("repeat", "")),
         parse_duration_ns(delay) if delay else 0,
-        values.get("name", ""),
+        " ".join(values.get("name", "").split()),
     )
 
 

@@ -6,6 +6,7 @@ from argparse import Namespace
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from io import BytesIO
+from pathlib import Path
 from typing import Final, TextIO
 
 from inspector import __version__
@@ -23,7 +24,7 @@ from inspector.formats.lab_table import write_lab_json
 from inspector.formats.lab_timers import parse_timer, read_timers
 from inspector.sessions.frame_files import read_frame_file
 from inspector.sessions.lab_report import lab_text, subjects_text
-from inspector.sessions.lab_scene import run_scene_lab
+from inspector.sessions.lab_scene import SceneRun, run_scene_lab
 from inspector.sessions.scene import find_scene
 from inspector.timebase import NS_PER_SECOND
 
@@ -57,11 +58,11 @@ def run_lab_command(options: Namespace, out: TextIO, err: TextIO) -> int:
     failures: tuple[str, ...] = ()
     if options.scene is not None:
         _refuse_with_scene(options)
-        run = run_scene_lab(find_scene(options.scene), displays)
+        run = _followed_scene(find_scene(options.scene), displays, err)
         title, failures = run.title, run.failures
         results: Sequence[LabResult] = run.results
     else:
-        results = _run_timers(_timers(options), _subjects(options), displays)
+        results = _run_timers(_timers(options), _subjects(options), displays, err)
     provenance = Provenance(title, datetime.now(UTC), __version__, "virtual time")
     if options.json:
         stream = BytesIO()
@@ -151,14 +152,55 @@ def _subjects(options: Namespace) -> tuple[Subject, ...]:
 
 
 def _run_timers(
-    timers: Sequence[LabTimer], subjects: Sequence[Subject], displays: Sequence[Display]
+    timers: Sequence[LabTimer],
+    subjects: Sequence[Subject],
+    displays: Sequence[Display],
+    err: TextIO,
 ) -> list[LabResult]:
+    progress = _Progress(err)
+    count = len(timers) * len(subjects) * len(displays)
+    results: list[LabResult] = []
     try:
-        return list(run_lab(timers, subjects, displays))
+        for result in run_lab(timers, subjects, displays):
+            results.append(result)
+            progress.show(len(results) / count)
     except ValueError as error:
         text = str(error)
         message = f"{text[:1].upper()}{text[1:]}."
         raise _ArgumentError(message) from None
+    finally:
+        progress.clear()
+    return results
+
+
+def _followed_scene(path: Path, displays: Sequence[Display], err: TextIO) -> SceneRun:
+    progress = _Progress(err)
+    try:
+        return run_scene_lab(path, displays, progress.show)
+    except ValueError as error:
+        text = str(error)
+        message = f"{text[:1].upper()}{text[1:]}."
+        raise _ArgumentError(message) from None
+    finally:
+        progress.clear()
+
+
+class _Progress:
+    """A share on stderr, if somebody is looking."""
+
+    def __init__(self, err: TextIO) -> None:
+        self._err = err
+        self._is_shown = err.isatty()
+
+    def show(self, done: float) -> None:
+        if self._is_shown:
+            self._err.write(f"\r{done:4.0%}")
+            self._err.flush()
+
+    def clear(self) -> None:
+        if self._is_shown:
+            self._err.write("\r    \r")
+            self._err.flush()
 
 
 def _count(number: int, what: str) -> str:

@@ -11,6 +11,8 @@ from inspector.analysis.lab_timer import duration_text
 from inspector.analysis.refresh_lab import LabResult, summary_text
 from inspector.timebase import format_duration
 
+#: A column of titles is not wider than this, in characters.
+_LONGEST_TITLE = 48
 _HEADS = ("", "result", "fired", "period", "lateness min", "median", "max", "drift", "")
 
 
@@ -71,13 +73,18 @@ def _cells(run: LabResult) -> tuple[str, ...]:
     )
     mark = "✓" if run.verdict.is_right else "✗"
     return (
-        f"{mark} {run.row_title}",
+        f"{mark} {_shortened(run.row_title)}",
         run.verdict.value,
         f"{run.count:,} of {run.expected_count:,}",
         "–" if period_ns is None else format_duration(round(period_ns)),
         *late,
         "" if run.divergence is None else run.divergence.text,
     )
+
+
+def _shortened(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST_TITLE else f"{line[: _LONGEST_TITLE - 1]}…"
 
 
 def _signed(ns: int) -> str:

@@ -9,11 +9,18 @@ from hypothesis import strategies as st
 from inspector.analysis.lab_display import (
     DISPLAY_RATES,
     Display,
+    display_named,
     recorded_display,
     steady_display,
     variable_display,
 )
-from inspector.analysis.lab_subjects import SUBJECTS, BeginRun, Steps, Subject
+from inspector.analysis.lab_subjects import (
+    SUBJECTS,
+    BeginRun,
+    Steps,
+    Subject,
+    subjects_named,
+)
 from inspector.analysis.lab_timer import LabTimer
 from inspector.analysis.refresh_lab import (
     Divergence,
@@ -21,6 +28,7 @@ from inspector.analysis.refresh_lab import (
     Verdict,
     run_cell,
     run_lab,
+    summary_text,
 )
 
 SECOND = 1_000_000_000
@@ -250,3 +258,98 @@ def test_that_ours_fires_in_the_first_frame_at_or_after_each_due_instant(
     due_ns = timer.expected_ns(display.end_ns)
     assert result.fired_ns == tuple(display.frames_ns[display.frame_of(at)] for at in due_ns)
     assert result.divergence is None
+
+
+def test_that_results_are_summed_up_in_a_sentence() -> None:
+    right, wrong = run("clock", 240), run("egret", 240)
+
+    assert summary_text([right]) == (
+        "Right in 1 run: every firing is within a frame of what was asked for."
+    )
+    assert summary_text([right, wrong]) == "Wrong in 1 of 2 runs: 1 too early."
+    assert "longer duration" in summary_text([run("clock", 60, LabTimer(90 * SECOND))])
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "count"),
+    [
+        ("60", "60 Hz", 600),
+        (" 144 Hz ", "144 Hz", 1_440),
+        ("59.94", "59.94 Hz", 599),
+        ("60000/1001", "59.9401 Hz", 599),
+        ("Variable", "variable", len(variable_display(10 * SECOND).frames_ns)),
+        ("variable:7", "variable:7", len(variable_display(10 * SECOND, 7).frames_ns)),
+    ],
+)
+def test_that_a_display_is_read_as_people_write_it(text: str, name: str, count: int) -> None:
+    display = display_named(text, 10 * SECOND)
+
+    assert (display.name, len(display.frames_ns)) == (name, count)
+
+
+@pytest.mark.parametrize("text", ["", "fast", "0", "-60", "1e400", "1/0", "nan", "variable:x"])
+def test_that_what_is_no_display_is_refused_briefly(text: str) -> None:
+    with pytest.raises(ValueError, match=r"display|Hz|seed") as caught:
+        display_named(text, SECOND)
+
+    assert len(str(caught.value)) < 100
+
+
+@pytest.mark.parametrize("each", SUBJECTS, ids=lambda each: each.name)
+def test_that_a_delay_comes_before_the_first_firing(each: Subject) -> None:
+    timer = LabTimer(SECOND, 3, delay_ns=SECOND // 2)
+
+    result = run_cell(timer, each, steady_display(60, 10 * SECOND))
+
+    assert result.expected_ns == (SECOND // 2, 3 * SECOND // 2, 5 * SECOND // 2)
+    assert result.count == 3
+    assert abs(result.fired_ns[0] - SECOND // 2) <= SECOND // 60 + 1
+
+
+def test_that_loops_burst_shift_or_skip_after_a_stall() -> None:
+    # Frames of 10 ms but for a stall from 100 to 350 ms; ticks every 100 ms.
+    display = recorded_display("a stall", [10_000_000] * 10 + [250_000_000] + [10_000_000] * 25)
+    timer = LabTimer(100_000_000)
+
+    fired_ms = {
+        name: [at_ns // 1_000_000 for at_ns in run(name, display, timer).fired_ns]
+        for name in ("loop-burst", "loop-shift", "loop-skip", "clock-frames")
+    }
+
+    assert fired_ms == {
+        "loop-burst": [100, 350, 350, 400, 500, 600],
+        "loop-shift": [100, 350, 350, 450, 550],
+        "loop-skip": [100, 350, 400, 500, 600],
+        "clock-frames": [100, 350, 350, 400, 500, 600],
+    }
+
+
+def test_that_a_pacer_in_front_leaves_refreshes_out() -> None:
+    plain = run("creator-3.8", 240, LabTimer(100_000_000))
+    paced = run("creator-3.8-paced", 240, LabTimer(100_000_000))
+
+    assert paced.fired_ns != plain.fired_ns
+    assert paced.verdict is Verdict.LATE
+
+
+def test_that_a_run_goes_on_in_small_steps() -> None:
+    for each in SUBJECTS:
+        steps = list(each.begin(EACH_SECOND, steady_display(240, 60 * SECOND)))
+        assert len(steps) >= 1
+    assert len(list(subject("egret").begin(EACH_SECOND, steady_display(240, 60 * SECOND)))) == 450
+
+
+def test_that_subjects_are_found_by_name_family_or_all() -> None:
+    assert [each.name for each in subjects_named(["egret-repair-2", "clock"])] == [
+        "clock",
+        "egret-repair-2",
+    ]
+    assert len(subjects_named(["egret*"])) == 6
+    assert subjects_named(["all"]) == tuple(SUBJECTS)
+    with pytest.raises(ValueError, match="no subject “unity”"):
+        subjects_named(["unity"])
+
+
+def test_that_a_timer_that_would_fire_too_often_is_refused_before_it_runs() -> None:
+    with pytest.raises(ValueError, match="10,000,000 times"):
+        run_cell(LabTimer(1_000), subject("clock"), steady_display(60, 10 * SECOND))

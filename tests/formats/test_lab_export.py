@@ -12,7 +12,7 @@ from inspector.analysis.lab_subjects import SUBJECTS, Steps, Subject, subjects_n
 from inspector.analysis.lab_timer import LabTimer
 from inspector.analysis.refresh_lab import LabResult, run_cell, run_lab
 from inspector.errors import ExportError
-from inspector.formats.display_list import Anchor, Group, Rect
+from inspector.formats.display_list import Anchor, Group, Polyline, Rect
 from inspector.formats.font_metrics import text_width
 from inspector.formats.frame_times import Provenance
 from inspector.formats.lab_export import LAB_EXPORTERS, check_lab_export, export_lab
@@ -44,6 +44,18 @@ def bars(graph: LabGraph, row: int) -> list[Rect]:
         if isinstance(group, Group)
         for item in group.items
         if isinstance(item, Rect) and track.top <= item.box.y < track.bottom
+    ]
+
+
+def lines(graph: LabGraph) -> list[Polyline]:
+    """Return the lines of the first track: expected instants and the rule below."""
+    track = graph.tracks[0]
+    return [
+        item
+        for group in graph.picture.items
+        if isinstance(group, Group)
+        for item in group.items
+        if isinstance(item, Polyline) and track.top <= item.points[0].y <= track.bottom
     ]
 
 
@@ -142,6 +154,17 @@ def test_that_firings_that_touch_are_one_area() -> None:
     assert len(bars(graph_of([result]), 0)) == 1
 
 
+def test_that_expected_instants_are_lines_only_where_they_can_be_told_apart() -> None:
+    display = steady_display(60, 10 * SECOND)
+    sparse, dense = (
+        graph_of([run_cell(LabTimer(interval_ns), SUBJECTS[0], display)])
+        for interval_ns in (SECOND, SECOND // 100)
+    )
+
+    assert len(lines(sparse)) == 10 + 1
+    assert len(lines(dense)) == 1
+
+
 def test_that_a_place_in_the_picture_is_an_instant_and_a_run() -> None:
     results = egret_case()
     graph = graph_of(results, width_pt=900.0)
@@ -158,7 +181,7 @@ def test_that_the_picture_says_in_words_what_it_shows() -> None:
     graph = graph_of(egret_case(), title="Egret")
     texts = [text.text for text in graph.picture.texts()]
 
-    assert "1 of 2 runs are wrong: 1 too early." in graph.picture.description
+    assert "Wrong in 1 of 2 runs: 1 too early." in graph.picture.description
     assert {"Egret", "240 Hz, timer “every 1 s”", "40 of 10, 30 s early", "expected"} <= set(texts)
     assert outcome_text(egret_case()[0]) == "10 of 10"
 

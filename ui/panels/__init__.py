@@ -100,11 +100,27 @@ PANELS: Final = (
         "everything that has happened, in order",
     ),
     PanelDescription(
+        "frame_spans",
+        "Frame",
+        PanelArea.BOTTOM,
+        "frame_spans",
+        "FrameSpansPanel",
+        "who took how long within one frame",
+    ),
+    PanelDescription(
         "breakpoints",
         "Breakpoints",
         PanelArea.BOTTOM,
         "breakpoints",
         "BreakpointsPanel",
         "what the scene stops at, and how often it was hit",
+    ),
+    PanelDescription(
+        "lab",
+        "Refresh-rate lab",
+        PanelArea.BOTTOM,
+        "lab",
+        "LabPanel",
+        "timers under display rates, on ours and on other engines",
     ),
 )

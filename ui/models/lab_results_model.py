@@ -1,0 +1,217 @@
+"""The results of the refresh-rate lab as a table, one row per run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from enum import IntEnum
+from typing import Final
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
+from typing_extensions import override
+
+from inspector.analysis.refresh_lab import LabResult
+from inspector.timebase import NS_PER_SECOND, format_duration
+
+from ..theme import ColorRole, Theme
+from . import roles
+from .roles import Role
+
+
+class LabColumn(IntEnum):
+    """The columns."""
+
+    RESULT = 0
+    DISPLAY = 1
+    TIMER = 2
+    SUBJECT = 3
+    FIRED = 4
+    PERIOD = 5
+    DRIFT = 6
+    EARLIEST = 7
+    MEDIAN = 8
+    LATEST = 9
+    DIVERGENCE = 10
+
+
+_HEADERS: Final = {
+    LabColumn.RESULT: ("Result", "Whether every firing came within a frame of what was asked for"),
+    LabColumn.DISPLAY: ("Display", "Whose refreshes are the frames"),
+    LabColumn.TIMER: ("Timer", "What was asked for"),
+    LabColumn.SUBJECT: ("Runs on", "What the timer lives on"),
+    LabColumn.FIRED: ("Fired", "How often it fired, of how often it should have"),
+    LabColumn.PERIOD: ("Period", "Mean time from firing to firing"),
+    LabColumn.DRIFT: ("Drift", "How late the last firing was for its number"),
+    LabColumn.EARLIEST: ("Least late", "The least that a firing was late for its number"),
+    LabColumn.MEDIAN: ("Median", "Half of the firings were not later than this"),
+    LabColumn.LATEST: ("Most late", "The most that a firing was late for its number"),
+    LabColumn.DIVERGENCE: (
+        "First divergence",
+        "The first firing that is more than a frame away from where it belongs",
+    ),
+}
+_NUMBERS: Final = frozenset(
+    {
+        LabColumn.FIRED,
+        LabColumn.PERIOD,
+        LabColumn.DRIFT,
+        LabColumn.EARLIEST,
+        LabColumn.MEDIAN,
+        LabColumn.LATEST,
+    }
+)
+#: Above every drift, in seconds.
+_WRONG_FROM: Final = 1e12
+
+
+class LabResultsModel(QAbstractTableModel):
+    """Rows in the order in which results arrived; a proxy sorts them by their raw values."""
+
+    def __init__(self, theme: Theme) -> None:
+        """Begin without rows."""
+        super().__init__()
+        self._theme = theme
+        self._results: list[LabResult] = []
+
+    @property
+    def results(self) -> tuple[LabResult, ...]:
+        """Every result, in the order in which they arrived."""
+        return tuple(self._results)
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self.beginResetModel()
+        self._results = []
+        self.endResetModel()
+
+    def add(self, results: Sequence[LabResult]) -> None:
+        """Append results."""
+        if not results:
+            return
+        first = len(self._results)
+        self.beginInsertRows(QModelIndex(), first, first + len(results) - 1)
+        self._results += results
+        self.endInsertRows()
+
+    def result_at(self, row: int) -> LabResult:
+        """Return the result in a row."""
+        return self._results[row]
+
+    @override
+    def rowCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:
+        return 0 if parent.isValid() else len(self._results)
+
+    @override
+    def columnCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:
+        return 0 if parent.isValid() else len(LabColumn)
+
+    @override
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = roles.DISPLAY
+    ) -> object:
+        if orientation != Qt.Orientation.Horizontal:
+            return None
+        if role == roles.DISPLAY:
+            return _HEADERS[LabColumn(section)][0]
+        if role == roles.TOOL_TIP:
+            return _HEADERS[LabColumn(section)][1]
+        if role == roles.ALIGNMENT:
+            return roles.RIGHT if section in _NUMBERS else roles.LEFT
+        return None
+
+    @override
+    def data(self, index: QModelIndex | QPersistentModelIndex, role: int = roles.DISPLAY) -> object:
+        if not index.isValid() or index.row() >= len(self._results):
+            return None
+        result, column = self._results[index.row()], LabColumn(index.column())
+        answer: object = None
+        match role:
+            case roles.DISPLAY:
+                answer = _TEXTS[column](result)
+            case Role.RAW:
+                answer = _RAW.get(column, _TEXTS[column])(result)
+            case roles.ALIGNMENT:
+                answer = roles.RIGHT if column in _NUMBERS else roles.LEFT
+            case roles.FOREGROUND if column == LabColumn.RESULT:
+                is_right = result.verdict.is_right
+                answer = self._theme.color(ColorRole.GOOD if is_right else ColorRole.BAD)
+            case roles.TOOL_TIP:
+                answer = _tool_tip(result)
+        return answer
+
+    def row_text(self, row: int) -> str:
+        """Return a row as text with tabulators."""
+        return "\t".join(_TEXTS[column](self._results[row]) for column in LabColumn)
+
+
+def lateness_text(ns: int | None) -> str:
+    """Return a lateness with its sign; a dash where there is none."""
+    if ns is None:
+        return "–"
+    sign = "" if ns == 0 else "+" if ns > 0 else "−"
+    return f"{sign}{format_duration(abs(ns))}" if ns else "0"
+
+
+def _period_text(result: LabResult) -> str:
+    period_ns = result.mean_period_ns
+    return "–" if period_ns is None else format_duration(round(period_ns))
+
+
+def _latenesses(result: LabResult) -> tuple[int | None, int | None, int | None, int | None]:
+    """Return the lateness of the last firing, the least, the median and the most."""
+    lateness = result.lateness
+    if lateness is None:
+        return None, None, None, None
+    return lateness.last_ns, lateness.min_ns, lateness.median_ns, lateness.max_ns
+
+
+def _order_of(ns: int | None) -> float:
+    return -math.inf if ns is None else float(ns)
+
+
+def _wrongness(result: LabResult) -> float:
+    """Return what puts the wrong ones together, by how far they drift."""
+    drift_s = abs(result.drift_ns or 0) / NS_PER_SECOND
+    return drift_s if result.verdict.is_right else _WRONG_FROM + drift_s
+
+
+_TEXTS: Final[Mapping[LabColumn, Callable[[LabResult], str]]] = {
+    LabColumn.RESULT: lambda result: (
+        f"{'✓' if result.verdict.is_right else '✗'} {result.verdict.value}"
+    ),
+    LabColumn.DISPLAY: lambda result: result.display.name,
+    LabColumn.TIMER: lambda result: result.timer.title,
+    LabColumn.SUBJECT: lambda result: result.subject.title,
+    LabColumn.FIRED: lambda result: f"{result.count:,} of {result.expected_count:,}",
+    LabColumn.PERIOD: _period_text,
+    LabColumn.DRIFT: lambda result: lateness_text(_latenesses(result)[0]),
+    LabColumn.EARLIEST: lambda result: lateness_text(_latenesses(result)[1]),
+    LabColumn.MEDIAN: lambda result: lateness_text(_latenesses(result)[2]),
+    LabColumn.LATEST: lambda result: lateness_text(_latenesses(result)[3]),
+    LabColumn.DIVERGENCE: lambda result: (
+        "" if result.divergence is None else result.divergence.text
+    ),
+}
+#: What columns are sorted by whose texts would be in another order.
+_RAW: Final[Mapping[LabColumn, Callable[[LabResult], float]]] = {
+    LabColumn.RESULT: _wrongness,
+    LabColumn.DISPLAY: lambda result: result.display.mean_rate,
+    LabColumn.FIRED: lambda result: float(result.count),
+    LabColumn.PERIOD: lambda result: result.mean_period_ns or 0.0,
+    LabColumn.DRIFT: lambda result: _order_of(_latenesses(result)[0]),
+    LabColumn.EARLIEST: lambda result: _order_of(_latenesses(result)[1]),
+    LabColumn.MEDIAN: lambda result: _order_of(_latenesses(result)[2]),
+    LabColumn.LATEST: lambda result: _order_of(_latenesses(result)[3]),
+    LabColumn.DIVERGENCE: lambda result: (
+        math.inf if result.divergence is None else float(result.divergence.at_ns)
+    ),
+}
+
+
+def _tool_tip(result: LabResult) -> str:
+    lines = [f"{result.subject.title}, {result.group_title}", result.subject.summary]
+    if result.divergence is not None:
+        lines.append(f"First divergence: {result.divergence.text}.")
+    if result.speed is not None and not result.verdict.is_right:
+        lines.append(f"Fires {result.speed:.4g} times as fast as asked for.")
+    return "\n".join(lines)

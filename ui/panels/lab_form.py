@@ -1,0 +1,322 @@
+"""What the refresh-rate lab is asked: timers, displays, subjects and how long."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, cast
+
+from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
+from PySide6.QtGui import QAction, QKeyEvent, QMouseEvent
+from PySide6.QtWidgets import (
+    QDoubleSpinBox,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QMenu,
+    QToolButton,
+    QWidget,
+)
+from typing_extensions import override
+
+from inspector.analysis.lab_display import (
+    DISPLAY_RATES,
+    VARIABLE,
+    VARIABLE_MODEL,
+    display_named,
+    recorded_display,
+)
+from inspector.analysis.lab_subjects import SUBJECTS
+from inspector.formats.captures import read_frame_times
+from inspector.formats.lab_timers import parse_timer, read_timers
+from inspector.timebase import NS_PER_MS, seconds_to_ns
+
+from ..models.lab_runner import LabJob
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from inspector.analysis.lab_display import Display
+    from inspector.analysis.lab_timer import LabTimer
+
+EXAMPLE_TEXT: Final = "1000ms"
+_EXAMPLE_RATES: Final = (60, 144, 240)
+_LONGEST_S: Final = 60.0
+#: As many firings are compared without the window noticing.
+_MOST_FIRINGS: Final = 10_000
+_MOST_FRAMES: Final = 20_000
+
+
+class LabForm(QWidget):
+    """The controls in one line.
+
+    Attributes:
+        timers_line: The timers, with semicolons between them.
+        seconds_box: How long the runs are.
+
+    Signals:
+        changed: Something else is asked for.
+        file_wanted: A file is to be chosen: ``"timers"`` or ``"frame times"``.
+    """
+
+    changed = Signal()
+    file_wanted = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        """Ask for the Egret case."""
+        super().__init__(parent)
+        self._recorded: dict[str, tuple[int, ...]] = {}
+        self._session_frames: Callable[[], tuple[int, ...]] = tuple
+        self.timers_line = QLineEdit(EXAMPLE_TEXT)
+        self.timers_line.setAccessibleName("Timers")
+        self.timers_line.setToolTip(
+            "Timers with semicolons between them: NAME=INTERVAL or INTERVAL, then ,repeat=N "
+            "(calls after the first) and ,delay=D.\n"
+            "For example: blink=500ms; shot=100ms,repeat=9,delay=2"
+        )
+        self.timers_line.setMinimumWidth(90)
+        self.display_actions: dict[str, QAction] = {}
+        self.subject_actions: dict[str, QAction] = {}
+        self._displays_menu = self._make_displays_menu()
+        self.displays_button = _menu_button("Displays", self._displays_menu)
+        self.subjects_button = _menu_button("Runs on", self._make_subjects_menu())
+        self.seconds_box = QDoubleSpinBox()
+        self.seconds_box.setAccessibleName("Seconds")
+        self.seconds_box.setRange(0.1, _LONGEST_S)
+        self.seconds_box.setDecimals(1)
+        self.seconds_box.setValue(10)
+        self.seconds_box.setSuffix(" s")
+        self.seconds_box.setKeyboardTracking(False)
+        self.seconds_box.setToolTip("How long each run is, in virtual time: nobody waits for it")
+        self._lay_out()
+        self.timers_line.editingFinished.connect(self._take_timers)
+        self.seconds_box.valueChanged.connect(self._take_change)
+        self._taken_timers = self.timers_line.text()
+        self._show_counts()
+
+    # ------------------------------------------------------------------ building
+
+    def _make_displays_menu(self) -> QMenu:
+        menu = StayingMenu(self)
+        menu.setToolTipsVisible(True)
+        for rate in DISPLAY_RATES:
+            self._add_display(menu, f"{rate} Hz", is_checked=rate in _EXAMPLE_RATES)
+        self._add_display(menu, VARIABLE, "Variable refresh", VARIABLE_MODEL)
+        self._session_action = self._add_display(
+            menu,
+            "this session",
+            "Frames of this session",
+            "The frame times that the session had up to the moment of the run",
+        )
+        self._end_of_displays = menu.addSeparator()
+        menu.addAction("Frame times of a file …", partial(self.file_wanted.emit, "frame times"))
+        return menu
+
+    def _add_display(
+        self, menu: QMenu, name: str, title: str = "", tip: str = "", *, is_checked: bool = False
+    ) -> QAction:
+        action = QAction(title or name, menu)
+        action.setCheckable(True)
+        action.setChecked(is_checked)
+        action.setToolTip(tip or title or name)
+        action.toggled.connect(self._take_change)
+        self.display_actions[name] = action
+        menu.addAction(action)
+        return action
+
+    def _make_subjects_menu(self) -> QMenu:
+        menu = StayingMenu(self)
+        menu.setToolTipsVisible(True)
+        menu.addAction("All", partial(self.choose_subjects, [each.name for each in SUBJECTS]))
+        menu.addAction("None", partial(self.choose_subjects, []))
+        menu.addSeparator()
+        for subject in SUBJECTS:
+            action = menu.addAction(subject.title)
+            action.setCheckable(True)
+            action.setChecked(True)
+            action.setToolTip(subject.summary)
+            action.toggled.connect(self._take_change)
+            self.subject_actions[subject.name] = action
+        return menu
+
+    def _lay_out(self) -> None:
+        timers = QLabel("&Timers")
+        timers.setBuddy(self.timers_line)
+        file_button = QToolButton()
+        file_button.setText("…")
+        file_button.setAccessibleName("Timers of a file")
+        file_button.setToolTip("Take the timers of a CSV or JSON file")
+        file_button.clicked.connect(partial(self.file_wanted.emit, "timers"))
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(timers)
+        row.addWidget(self.timers_line, 1)
+        row.addWidget(file_button)
+        row.addWidget(self.displays_button)
+        row.addWidget(self.subjects_button)
+        row.addWidget(self.seconds_box)
+
+    # ------------------------------------------------------------------ choosing
+
+    def choose_subjects(self, names: list[str]) -> None:
+        """Run on these and no others."""
+        for name, action in self.subject_actions.items():
+            with QSignalBlocker(action):
+                action.setChecked(name in names)
+        self._take_change()
+
+    def choose_displays(self, names: list[str]) -> None:
+        """Run under these and no others."""
+        for name, action in self.display_actions.items():
+            with QSignalBlocker(action):
+                action.setChecked(name in names)
+        self._take_change()
+
+    def set_session_frames(self, frames: Callable[[], tuple[int, ...]]) -> None:
+        """Say where the frame times of the session come from.
+
+        Args:
+            frames: Returns them in nanoseconds; empty when there is no session.
+        """
+        self._session_frames = frames
+
+    def add_recording(self, path: Path) -> None:
+        """Offer the frame times of a file as a display, and choose it.
+
+        Raises:
+            CaptureError: The file has none.
+        """
+        capture = read_frame_times(path)
+        self._recorded[path.name] = capture.frame_times_ns[:_MOST_FRAMES]
+        action = self.display_actions.get(path.name)
+        if action is None:
+            action = self._add_display(self._displays_menu, path.name, tip=str(path))
+            self._displays_menu.insertAction(self._end_of_displays, action)
+        with QSignalBlocker(action):
+            action.setChecked(True)
+        self._take_change()
+
+    def take_timers_of(self, path: Path) -> None:
+        """Put the timers of a file into the line.
+
+        Raises:
+            CaptureError: The file has none.
+        """
+        self.timers_line.setText("; ".join(map(_timer_text, read_timers(path))))
+        self._take_timers()
+
+    # ------------------------------------------------------------------ what is asked
+
+    def job(self) -> LabJob:
+        """Return what is to be run.
+
+        Raises:
+            ValueError: It makes no sense, or is too much for the window; a sentence
+                says what.
+        """
+        duration_ns = seconds_to_ns(self.seconds_box.value())
+        timers = tuple(self._timer(text, duration_ns) for text in self._timer_texts())
+        subjects = tuple(each for each in SUBJECTS if self.subject_actions[each.name].isChecked())
+        names = [name for name, action in self.display_actions.items() if action.isChecked()]
+        if not timers:
+            message = "Write a timer, such as 1000ms or blink=500ms."
+            raise ValueError(message)
+        if not names:
+            message = "Choose a display to run under."
+            raise ValueError(message)
+        if not subjects:
+            message = "Choose what the timers run on."
+            raise ValueError(message)
+        return LabJob(timers, subjects, tuple(self._display(name, duration_ns) for name in names))
+
+    def _timer_texts(self) -> list[str]:
+        return [text for text in self.timers_line.text().split(";") if text.strip()]
+
+    @staticmethod
+    def _timer(text: str, duration_ns: int) -> LabTimer:
+        try:
+            timer = parse_timer(text)
+        except ValueError as error:
+            message = f"Timer “{text.strip()}”: {error}."
+            raise ValueError(message) from None
+        firings = duration_ns // timer.interval_ns
+        if firings > _MOST_FIRINGS:
+            message = (
+                f"Timer “{text.strip()}” would fire {firings:,} times, more than the "
+                f"{_MOST_FIRINGS:,} that the window compares. Choose a longer interval, or "
+                "use “timeline-inspector lab”."
+            )
+            raise ValueError(message)
+        return timer
+
+    def _display(self, name: str, duration_ns: int) -> Callable[[], Display]:
+        if self.display_actions[name] is self._session_action:
+            frames_ns = self._session_frames()
+            if not frames_ns:
+                message = "The session has no frames yet. Let it run, or choose another display."
+                raise ValueError(message)
+            return partial(recorded_display, name, frames_ns[:_MOST_FRAMES], duration_ns)
+        if name in self._recorded:
+            return partial(recorded_display, name, self._recorded[name], duration_ns)
+        return partial(display_named, name, duration_ns)
+
+    @Slot()
+    def _take_timers(self) -> None:
+        if self.timers_line.text() != self._taken_timers:
+            self._taken_timers = self.timers_line.text()
+            self.changed.emit()
+
+    @Slot()
+    def _take_change(self) -> None:
+        self._show_counts()
+        self.changed.emit()
+
+    def _show_counts(self) -> None:
+        displays = sum(action.isChecked() for action in self.display_actions.values())
+        subjects = sum(action.isChecked() for action in self.subject_actions.values())
+        self.displays_button.setText(f"Displays: {displays}")
+        self.subjects_button.setText(f"Runs on: {subjects}")
+
+
+class StayingMenu(QMenu):
+    """A menu that stays open while things in it are ticked."""
+
+    @override
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        action = cast("QAction | None", self.activeAction())
+        if action is not None and action.isCheckable() and action.isEnabled():
+            action.toggle()
+        else:
+            super().mouseReleaseEvent(event)
+
+    @override
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        action = cast("QAction | None", self.activeAction())
+        if event.key() == Qt.Key.Key_Space and action is not None and action.isCheckable():
+            action.toggle()
+        else:
+            super().keyPressEvent(event)
+
+
+def _menu_button(name: str, menu: QMenu) -> QToolButton:
+    button = QToolButton()
+    button.setAccessibleName(name)
+    button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+    button.setMenu(menu)
+    return button
+
+
+def _timer_text(timer: LabTimer) -> str:
+    """Return a timer as it can be typed."""
+    name = "".join(" " if char in ";,=" else char for char in timer.name).strip()
+    text = f"{name}={_ms(timer.interval_ns)}" if name else _ms(timer.interval_ns)
+    if timer.count is not None:
+        text += f",repeat={timer.count - 1}"
+    if timer.delay_ns:
+        text += f",delay={_ms(timer.delay_ns)}"
+    return text
+
+
+def _ms(ns: int) -> str:
+    whole, rest = divmod(ns, NS_PER_MS)
+    return f"{whole}.{rest:06d}".rstrip("0").rstrip(".") + "ms"
