@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import shutil
 import sys
 import textwrap
@@ -133,7 +134,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
-        options = build_parser().parse_args(arguments)
+        options = build_parser().parse_args(_with_negative_values(arguments))
         code = _run_command(options)
         sys.stdout.flush()
     except SystemExit as exit_:
@@ -154,6 +155,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         exit_code: ExitCode = getattr(error, "exit_code", ExitCode.FAILED)
         return exit_code
     return code
+
+
+def _with_negative_values(arguments: list[str]) -> list[str]:
+    """Join an option and a value such as ``-3:4``, which would be taken for an option."""
+    joined: list[str] = []
+    for argument in arguments:
+        if joined and joined[-1].startswith("--") and re.match(r"-[\d.]", argument):
+            joined[-1] = f"{joined[-1]}={argument}"
+        else:
+            joined.append(argument)
+    return joined
 
 
 def wants_window(argv: Sequence[str]) -> WindowRequest | None:

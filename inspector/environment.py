@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 from inspector.errors import InspectorError
@@ -94,6 +95,7 @@ def check_display(environment: Mapping[str, str]) -> None:
         return
     asked = [name.partition(":")[0] for name in environment.get("QT_QPA_PLATFORM", "").split(";")]
     asked = [name for name in asked if name]
+    _check_platforms(asked, environment)
     if any(name != "xcb" and not name.startswith("wayland") for name in asked):
         return
     if asked != ["xcb"] and _wayland_answers(environment):
@@ -111,6 +113,38 @@ def check_display(environment: Mapping[str, str]) -> None:
             _NO_DISPLAY.format(reason=f"the display {environment['DISPLAY']} does not answer"),
             ExitCode.NO_DISPLAY,
         )
+
+
+def _check_platforms(asked: list[str], environment: Mapping[str, str]) -> None:
+    """Return if Qt has a plugin for one of the platforms that were asked for.
+
+    Raises:
+        EnvironmentProblemError: It has none of them; Qt would abort the process.
+    """
+    if not asked or environment.get("QT_QPA_PLATFORM_PLUGIN_PATH"):
+        return
+    known = qt_platforms()
+    if not known or any(name.lower().partition("-")[0] in known for name in asked):
+        return
+    raise EnvironmentProblemError(
+        f"No window can be opened, because Qt has no platform “{';'.join(asked)}”, which "
+        f"QT_QPA_PLATFORM asks for; there are {', '.join(sorted(known))}. Unset it, or name one.",
+        ExitCode.NO_DISPLAY,
+    )
+
+
+def qt_platforms() -> set[str]:
+    """Return the names of the platforms that the installed Qt has plugins for, on Linux."""
+    try:
+        found = find_spec("PySide6")
+    except ValueError:
+        return set()
+    folders = found.submodule_search_locations if found is not None else None
+    return {
+        file.name.removeprefix("libq").removesuffix(".so")
+        for folder in folders or ()
+        for file in Path(folder, "Qt", "plugins", "platforms").glob("libq*.so")
+    }
 
 
 def check_qt(pyside_version: str, python_version: tuple[int, int]) -> None:

@@ -32,6 +32,7 @@ _UNITS_NS: Final = {
 _WITH_UNIT: Final = re.compile(
     r"(?P<number>[-+]?[\d./]+(?:e[-+]?\d+)?)\s*(?P<unit>[a-zµ]*)", re.IGNORECASE
 )
+_SIXTY: Final = 60
 _SEXAGESIMAL: Final = re.compile(r"(?:(\d+):)?(\d{1,3}):(\d{1,2}(?:\.\d*)?)")
 
 
@@ -87,6 +88,9 @@ def parse_duration_ns(text: str) -> int:
     stripped = text.strip()
     if match := _SEXAGESIMAL.fullmatch(stripped):
         hours, minutes, seconds = match.groups()
+        if float(seconds) >= _SIXTY or (hours and int(minutes) >= _SIXTY):
+            message = f"not a duration: {text!r} (minutes and seconds go up to 59)"
+            raise ValueError(message)
         whole = int(hours or 0) * 3_600 + int(minutes) * 60
         return seconds_to_ns(whole + Fraction(seconds.rstrip(".")))
     if match := _WITH_UNIT.fullmatch(stripped):

@@ -89,6 +89,7 @@ def test_that_the_version_names_what_it_runs_on(run: Run) -> None:
         ("run 4 --frames 1 --rate=-2", "Argument --rate: a rate cannot be negative"),
         ("run 4 --frames 1 --failure-policy x", "Argument --failure-policy: no such policy: 'x'"),
         ("run 4 --frames 1 --budget 0", "Argument --budget: not a number of milliseconds: '0'"),
+        ("run 4 --seconds 1:99:00", "Argument --seconds: not a duration: '1:99:00' (minutes and"),
         ("run 4 --frames 1 --size big", "Argument --size: not a size: 'big'"),
         ("run 4 --frames 1 --real-time --dt 1", "Argument --dt: not allowed with argument --real"),
         ("export x.csv", "The following arguments are required: -o/--output"),
@@ -229,7 +230,8 @@ def test_that_a_failing_callback_ends_in_exit_code_1_and_is_said(run: Run, tmp_p
     assert code == ExitCode.FAILED
     assert "  00:00.500  “divides”  ZeroDivisionError: division by zero" in out
     assert err == (
-        "timeline-inspector: “divides” failed with ZeroDivisionError: division by zero.\n"
+        "timeline-inspector: “divides” failed with ZeroDivisionError: division by zero "
+        "(scene.py, line 3).\n"
     )
 
 
@@ -420,6 +422,8 @@ def test_that_a_step_of_a_fraction_is_kept_as_one() -> None:
     [
         ("--range abc", "Argument --range"),
         ("--range 5:2", "Argument --range"),
+        ("--range -3:4", "Argument --range: “-3:4” is not a range of frames."),
+        ("--size -5x5", "Argument --size: the width is within 400 and 14400, not -5"),
         ("--size 10x10", "Argument --size: the width"),
         ("--dpi 0", "Argument --dpi"),
     ],
@@ -445,3 +449,50 @@ def test_that_a_range_without_a_frame_writes_no_graph(run: Run, tmp_path: Path) 
     assert code == ExitCode.FAILED
     assert "5 frames are numbered from 0 to 4" in err
     assert not graph.exists()
+
+
+def test_that_a_failure_inside_the_library_is_placed_in_the_users_own_line(
+    run: Run, tmp_path: Path
+) -> None:
+    scene_file(
+        tmp_path,
+        """
+        def later(clock):
+            clock.set_timeout("soon", print)
+
+        def build(stage):
+            stage.root.set_timeout(0.5, later, stage.root, name="asks")
+        """,
+    )
+
+    _, _, err = run("run scene.py --seconds 1 --quiet")
+
+    assert err == (
+        "timeline-inspector: “asks” failed with ValueError: "
+        "not a usable number of seconds: 'soon' (scene.py, line 3).\n"
+    )
+
+
+def test_that_an_empty_name_is_no_folder(run: Run) -> None:
+    code, _, err = run("run '' --frames 1")
+
+    assert code == ExitCode.SCENE
+    assert err.startswith("timeline-inspector: The name of the scene is empty.")
+
+
+def test_that_a_place_where_nothing_can_be_written_is_refused_before_the_run(
+    run: Run, tmp_path: Path
+) -> None:
+    scene_file(tmp_path, "raise RuntimeError('it was loaded')")
+
+    code, _, err = run("run scene.py --frames 9 --export /proc/a.csv")
+
+    assert code == ExitCode.FAILED
+    assert "Cannot write /proc/a.csv" in err
+
+
+def test_that_one_frame_is_one_frame(run: Run) -> None:
+    _, out, _ = run("run 4 --frames 1 --export one.csv")
+
+    assert "\n1 frame in 00:00.016, " in out
+    assert out.endswith("wrote one.csv (1 frame)\n")

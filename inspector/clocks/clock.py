@@ -460,6 +460,10 @@ class Clock(ClockNode):
         """Return this clock's own pending timers in due order, disturbing nothing."""
         return self.queue.timers()
 
+    def find_timer(self, number: int, due_ns: int) -> Timer | None:
+        """Return a pending timer of this clock by its number, looked for first where it is due."""
+        return self.queue.find(number, due_ns)
+
     @property
     def pending_count(self) -> int:
         """How many of its own timers wait."""

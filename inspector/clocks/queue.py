@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from heapq import heapify, heappop, heappush
+from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -263,6 +264,19 @@ class TimerQueue:
         """Return the pending timers in the order in which they are due."""
         found = {timer.id: timer for timer in self._everything() if timer.callback is not None}
         return sorted(found.values(), key=_order_of)
+
+    def find(self, number: int, due_ns: int) -> Timer | None:
+        """Return a pending timer by its number, ``None`` if it is not here.
+
+        Args:
+            number: Its number.
+            due_ns: Where to look first.
+        """
+        bucket = self.buckets.get(due_ns >> BUCKET_SHIFT, ())
+        for timer in chain(bucket, self._everything()):
+            if timer.id == number and timer.callback is not None:
+                return timer
+        return None
 
     def __len__(self) -> int:
         """Return the number of pending timers."""

@@ -4,6 +4,7 @@ import errno
 import os
 import secrets
 import stat
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -32,6 +33,12 @@ def check_target(path: Path) -> None:
         raise ExportError(message)
     if not os.access(folder, os.W_OK | os.X_OK):
         raise ExportError(_refusal(path))
+    try:
+        # Only trying tells: a file system may be read-only, or hold no files of ours.
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError:
+        raise ExportError(_refusal(path)) from None
 
 
 @contextmanager

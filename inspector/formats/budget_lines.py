@@ -8,7 +8,6 @@ from inspector.formats.display_list import Group, Item, Point, Polyline, Stroke,
 from inspector.formats.frame_plot import SMALL_SIZE, Scale, crisp, level_line
 from inspector.formats.frame_times import NsColumn
 from inspector.formats.options import GraphColors
-from inspector.formats.ticks import grouped
 from inspector.timebase import NS_PER_MS, format_duration
 
 _LABEL_LINE: Final = 9.5
@@ -26,7 +25,7 @@ def budget_texts(budget_ms: float, measured_ns: NsColumn) -> tuple[str, ...]:
     over = int(np.count_nonzero(measured_ns > round(budget_ms * NS_PER_MS)))
     if over in (0, len(measured_ns)):
         return name, "none over" if not over else "all over"
-    return name, f"{grouped(over)} over ({_percent(over, len(measured_ns))})"
+    return name, f"{over:,} over ({_percent(over, len(measured_ns))})"
 
 
 def _percent(part: int, whole: int) -> str:

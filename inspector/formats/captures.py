@@ -91,7 +91,10 @@ def split_column(text: str) -> tuple[Path, str | None]:
     is_drive = len(file) == 1 and column.startswith(("\\", "/"))
     if not colon or not file or is_drive or Path(text).exists():
         return Path(text), None
-    return Path(file), column.strip() or None
+    if not column.strip():
+        message = f"“{text}” names no column. Write one behind the colon, or leave the colon out."
+        raise CaptureError(message)
+    return Path(file), column.strip()
 
 
 def read_frame_times(

@@ -44,7 +44,6 @@ from inspector.formats.ticks import (
     Ticks,
     count_ticks,
     duration_ticks,
-    grouped,
     instant_ticks,
 )
 from inspector.timebase import NS_PER_MS, format_duration
@@ -160,9 +159,9 @@ def _subtitle(frames: FrameTimes, measure: Measure) -> str:
         return name
     first, last = int(frames.index[0]), int(frames.index[-1])
     if first == last:
-        return f"{name}, frame {grouped(first)}"
+        return f"{name}, frame {first:,}"
     span_ns = int(frames.at_ns[-1] - frames.at_ns[0])
-    return f"{name}, frames {grouped(first)} to {grouped(last)}, {format_duration(span_ns)}"
+    return f"{name}, frames {first:,} to {last:,}, {format_duration(span_ns)}"
 
 
 def _legend_entries(
@@ -173,14 +172,14 @@ def _legend_entries(
     if crowd := crowded_frames(data, width):
         text = f"{MEASURE_TEXTS[measure]}, lowest and highest"
         entries.append(_LegendEntry(_Swatch.LINE, colors.extremes, text))
-        text = f"median of about {grouped(crowd)} frames"
+        text = f"median of about {crowd:,} frames"
         entries.append(_LegendEntry(_Swatch.LINE, colors.median, text))
     elif data.has_line:
         entries.append(_LegendEntry(_Swatch.LINE, color, MEASURE_TEXTS[measure]))
     entries += [_LegendEntry(_Swatch.AREA, color, name) for name, color, _layer in data.layers]
     beyond = data.highest_ns[data.highest_ns > top_ns]
     if len(beyond):
-        frames = "1 frame" if len(beyond) == 1 else f"{grouped(len(beyond))} frames"
+        frames = "1 frame" if len(beyond) == 1 else f"{len(beyond):,} frames"
         largest = format_duration(int(beyond.max()))
         text = f"{frames} above this range" + (f", largest {largest}" if len(beyond) > 1 else "")
         entries.append(_LegendEntry(_Swatch.SPIKE, colors.spike, text))
@@ -297,7 +296,7 @@ def _footer(
 def _summary(measured_ns: NsColumn) -> str:
     if not len(measured_ns):
         return "0 frames"
-    count = "1 frame" if len(measured_ns) == 1 else f"{grouped(len(measured_ns))} frames"
+    count = "1 frame" if len(measured_ns) == 1 else f"{len(measured_ns):,} frames"
     return " · ".join(
         (
             count,
@@ -325,5 +324,5 @@ def _description(data: PlotData, measure: Measure, top_ns: float) -> str:
     text = f"{MEASURE_TEXTS[measure].capitalize()}: {_summary(data.measured_ns)}."
     beyond = int(np.count_nonzero(data.highest_ns > top_ns))
     if beyond:
-        text += f" Above {format_duration(round(top_ns))} and marked: {grouped(beyond)}."
+        text += f" Above {format_duration(round(top_ns))} and marked: {beyond:,}."
     return text

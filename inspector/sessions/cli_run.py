@@ -31,12 +31,13 @@ from inspector.sessions.hosted import HostedSession
 from inspector.sessions.run_report import (
     RunReport,
     clock_lines,
+    frames_text,
     over_budget,
     report_text,
     report_values,
     spread,
 )
-from inspector.sessions.scene import find_scene
+from inspector.sessions.scene import find_scene, user_place
 from inspector.sessions.timer_tally import TimerTally
 from inspector.sessions.virtual_run import VirtualRun, run_frame_times, run_virtual
 from inspector.sessions.virtual_source import VirtualTimeSource
@@ -271,7 +272,8 @@ def _check_frames(frames: FrameTimes, options: Namespace, count: int) -> None:
     if count and not len(frames.index):
         message = (
             f"There is no frame in the range {options.range}: "
-            f"{count:,} frames are numbered from 0 to {count - 1:,}. "
+            f"{'1 frame is' if count == 1 else f'{count:,} frames are'} "
+            f"numbered from 0 to {count - 1:,}. "
             "Choose another --range."
         )
         raise ExportError(message)
@@ -341,7 +343,7 @@ def _export(
     for path in paths:
         export_frames(frames, provenance, graph, path)
         if out is not None:
-            out.write(f"wrote {path} ({len(frames):,} frames)\n")
+            out.write(f"wrote {path} ({frames_text(len(frames))})\n")
 
 
 def _judge(report: RunReport, status: str, err: TextIO) -> int:
@@ -353,7 +355,12 @@ def _judge(report: RunReport, status: str, err: TextIO) -> int:
         times = "" if count == 1 else f"{count:,} callbacks failed, first of all "
         verb = " failed" if count == 1 else ""
         stopped = "" if report.is_complete else " The scene was stopped there."
-        err.write(f"timeline-inspector: {times}“{first.label}”{verb} with {what}.{stopped}\n")
+        place = user_place(first.traceback)
+        where = f" ({place})" if place else ""
+        what = what.rstrip(".")
+        err.write(
+            f"timeline-inspector: {times}“{first.label}”{verb} with {what}{where}.{stopped}\n"
+        )
         return ExitCode.FAILED
     if not report.is_complete:
         err.write(f"timeline-inspector: The run ended early. {status}\n")

@@ -201,7 +201,7 @@ def _head(report: RunReport) -> str:
         report.title,
         report.scene,
         "",
-        f"{report.frames:,} frames in {format_instant(report.session_ns)}, {report.how}",
+        f"{frames_text(report.frames)} in {format_instant(report.session_ns)}, {report.how}",
         f"took {format_duration(report.took_ns)}{faster}",
     ]
     if report.interval is not None and report.busy is not None:
@@ -211,9 +211,8 @@ def _head(report: RunReport) -> str:
         ]
         lines += ["", table(("ms", "mean", "median", "99 %", "longest"), rows, right={1, 2, 3, 4})]
         for ms, count in report.over_budget.items():
-            frames = "frame" if count == 1 else "frames"
             share = f" ({count / report.frames:.1%})" if count else ""
-            lines.append(f"{count:,} {frames} over {ms:.4g} ms by more than 5 %{share}")
+            lines.append(f"{frames_text(count)} over {ms:.4g} ms by more than 5 %{share}")
     return "\n".join(lines)
 
 
@@ -293,6 +292,11 @@ def _closing(report: RunReport) -> str:
     if not report.is_complete:
         lines.append("The run was stopped before its end.")
     return "\n".join(lines)
+
+
+def frames_text(count: int) -> str:
+    """Return a number of frames in words."""
+    return "1 frame" if count == 1 else f"{count:,} frames"
 
 
 def table(heading: Sequence[str], rows: Sequence[Sequence[str]], *, right: set[int]) -> str:

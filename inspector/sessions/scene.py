@@ -9,7 +9,9 @@ let go with it.
 import ast
 import difflib
 import importlib
+import inspect
 import linecache
+import re
 import sys
 import traceback
 import uuid
@@ -153,6 +155,9 @@ def load_scene(path: Path) -> Scene:
             "Define one that sets up clocks and timers on stage.root."
         )
         raise SceneProblem(message, path)
+    if problem := _signature_problem(path, module.build):
+        scene.unload()
+        raise problem
     return scene
 
 
@@ -171,6 +176,9 @@ def find_scene(text: str) -> Path:
     Raises:
         SceneError: There is no such file and no such scene; names what is close.
     """
+    if not text.strip():
+        message = "The name of the scene is empty. “timeline-inspector scenes” lists some."
+        raise SceneError(message)
     path = Path(text).expanduser()
     if path.is_file():
         return path
@@ -218,6 +226,12 @@ def _compiled(path: Path) -> CodeType:
     except OSError as error:
         message = f"{path} cannot be read: {error.strerror or error}."
         raise SceneProblem(message, path) from None
+    if b"\0" in source:
+        message = (
+            f"{path.name} is no Python file: it holds bytes that no text has. "
+            "Name the scene's .py file; it must be saved as UTF-8."
+        )
+        raise SceneProblem(message, path)
     try:
         code: CodeType = compile(source, str(path), "exec", dont_inherit=True)
     except (SyntaxError, ValueError) as error:
@@ -245,6 +259,34 @@ def _problem(path: Path, step: str, error: BaseException) -> SceneProblem:
         excerpt=_excerpt(place, line),
         traceback_text=user_traceback(error),
     )
+
+
+def _signature_problem(path: Path, build: Callable[..., object]) -> SceneProblem | None:
+    """Return what is wrong with a ``build`` that cannot be called with a stage."""
+    try:
+        signature = inspect.signature(build)
+    except (ValueError, TypeError):
+        # Not everything that can be called says how; calling it will tell.
+        return None
+    try:
+        signature.bind(None)
+    except TypeError:
+        code = getattr(build, "__code__", None)
+        line = code.co_firstlineno if isinstance(code, CodeType) else None
+        where = "" if line is None else f" (line {line})"
+        message = (
+            f"{path.name}: build{signature} cannot be given the stage alone{where}. "
+            "Define it as build(stage)."
+        )
+        return SceneProblem(message, path, line=line, excerpt=_excerpt(path, line))
+    return None
+
+
+def user_place(traceback_text: str) -> str:
+    """Return the last line of the user's own in a traceback, as ``file, line n``."""
+    places = re.findall(r'^  File "(.+)", line (\d+)', traceback_text, re.MULTILINE)
+    own = [(file, line) for file, line in places if _is_user_frame(file)]
+    return f"{Path(own[-1][0]).name}, line {own[-1][1]}" if own else ""
 
 
 def _place(path: Path, error: BaseException) -> tuple[Path, int | None]:

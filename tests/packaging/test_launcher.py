@@ -234,3 +234,19 @@ def test_that_the_window_is_loaded_once_under_its_private_name() -> None:
     assert package.__name__ == UI_NAME
     assert load_ui() is package
     assert load_ui("picture").__name__ == f"{UI_NAME}.picture"
+
+
+@on_linux
+@pytest.mark.parametrize("platform", ["foo", "foo;bar", "wayland2"])
+def test_that_a_platform_that_qt_does_not_have_is_refused_with_those_it_has(platform: str) -> None:
+    with pytest.raises(EnvironmentProblemError, match="Qt has no platform “") as caught:
+        check_display({"QT_QPA_PLATFORM": platform})
+
+    assert "offscreen" in str(caught.value)
+    assert caught.value.exit_code is ExitCode.NO_DISPLAY
+
+
+@on_linux
+@pytest.mark.parametrize("platform", ["offscreen", "minimal", "vnc:port=5901", "foo;offscreen"])
+def test_that_a_platform_that_qt_has_is_left_to_qt(platform: str) -> None:
+    check_display({"QT_QPA_PLATFORM": platform})

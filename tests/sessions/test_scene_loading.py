@@ -73,12 +73,37 @@ def test_that_leaving_by_exit_is_told_as_a_failure(tmp_path: Path) -> None:
     assert status.line == 2
 
 
-@pytest.mark.parametrize("content", [b"x = '\xff'\n", b"x = 1\0\n"])
-def test_that_bytes_that_are_no_source_are_a_failure(tmp_path: Path, content: bytes) -> None:
+def test_that_bytes_that_are_no_source_are_a_failure(tmp_path: Path) -> None:
+    path = tmp_path / "scene.py"
+    path.write_bytes(b"x = '\xff'\n")
+
+    assert failed(path).message.startswith("scene.py could not be imported")
+
+
+@pytest.mark.parametrize("content", [b"\x7fELF\x02\0\0\0", "x = 1".encode("utf-16")])
+def test_that_a_binary_file_is_told_from_a_scene(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "scene.py"
     path.write_bytes(content)
 
-    assert failed(path).message.startswith("scene.py could not be imported")
+    message = failed(path).message
+
+    assert message.startswith("scene.py is no Python file: it holds bytes that no text has.")
+    assert "saved as UTF-8" in message
+
+
+@pytest.mark.parametrize(
+    ("head", "shown"), [("def build():", "build()"), ("def build(a, b):", "build(a, b)")]
+)
+def test_that_a_build_that_takes_no_stage_is_told_what_to_write(
+    tmp_path: Path, head: str, shown: str
+) -> None:
+    status = failed(scene_file(tmp_path, f"x = 1\n{head}\n    pass\n"))
+
+    assert status.message == (
+        f"scene.py: {shown} cannot be given the stage alone (line 2). Define it as build(stage)."
+    )
+    assert f"> 2 │ {head}" in status.detail
+    assert "Traceback" not in status.detail
 
 
 def test_that_a_missing_file_and_a_folder_are_sentences(tmp_path: Path) -> None:
@@ -239,7 +264,8 @@ def test_that_a_file_goes_before_a_built_in_scene(
 def test_that_every_built_in_scene_says_what_it_shows() -> None:
     scenes = built_in_scenes()
 
-    assert [scene.path.name[:2] for scene in scenes] == ["01", "02", "03", "04", "05", "06"]
+    numbers = [scene.path.name[:2] for scene in scenes]
+    assert numbers == [f"{number:02}" for number in range(1, len(scenes) + 1)]
     for scene in scenes:
         assert 5 < len(scene.title) < 60
         assert len(scene.summary) > 60
