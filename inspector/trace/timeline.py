@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from inspector.clocks.rate import D, local_ns, moved, parent_ns, reanchored
@@ -359,12 +360,11 @@ class Timeline:
     def _clock_removed(self, _at_ns: int, subject: int, _a: int, _b: int) -> None:
         gone = set(self.branch(subject))
         self.clocks[self.clocks[subject].parent_id].children.remove(subject)
-        clock_column = self.timers.clock
-        for timer_id in [
-            timer_id
-            for timer_id, clock_id in zip(self.timers.id, clock_column, strict=True)
-            if clock_id in gone
-        ]:
+        # Looks only for as many as there are, which for most branches is none.
+        pending = sum(self.clocks[clock_id].pending for clock_id in gone)
+        columns = zip(self.timers.id, self.timers.clock, strict=True)
+        theirs = (timer_id for timer_id, clock_id in columns if clock_id in gone)
+        for timer_id in list(islice(theirs, pending)):
             self.timers.remove(timer_id)
         self.members.clocks_removed(gone)
         for clock_id in gone:

@@ -1,9 +1,9 @@
 """A small wood of nodes and components.
 
 They live as in Cocos Creator 2.4. A spawner makes animals, each a node with components: one
-moves, one is hungry by a timer of its own, foxes hunt. Animals hide (their node is switched off), fall asleep (a component is
-disabled), change their herd (a node moves to another parent), and are destroyed at the end
-of the frame in which they are caught.
+moves, one is hungry by a timer of its own, foxes hunt. Animals hide (their node is switched
+off), fall asleep (a component is disabled), change their herd (a node moves to another
+parent), and are destroyed at the end of the frame in which they are caught.
 
 Try:
 

@@ -348,6 +348,22 @@ def test_that_members_can_be_controlled_by_number(recorded: Recorded, scheduler:
     assert isinstance(scheduler, SchedulerControl)
 
 
+def test_that_a_target_paused_by_itself_waits_on_when_another_pause_ends(
+    recorded: Recorded, scheduler: Scheduler
+) -> None:
+    ship = Ship("ship")
+    scheduler.schedule_update(ship)
+    target = recorded.tree.members.find(recorded.called("ship").id)
+    assert isinstance(target, Pausable)
+    everybody = scheduler.pause_all()
+
+    assert target.pause()
+    everybody.resume()
+
+    assert scheduler.is_target_paused(ship)
+    assert recorded.called("ship").is_paused
+
+
 def test_that_a_pause_from_a_priority_can_be_undone_exactly(scheduler: Scheduler) -> None:
     low, high, own = Ship("low"), Ship("high"), Ship("own")
     for ship, priority in ((low, -1), (high, 1), (own, 2)):

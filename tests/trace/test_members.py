@@ -7,7 +7,7 @@ import pytest
 from inspector.clocks.tree import ClockTree
 from inspector.trace.log import EventLog
 from inspector.trace.timeline import Timeline
-from inspector.vocabulary import EventKind, Field, MemberKind, describe
+from inspector.vocabulary import NEVER, EventKind, Field, MemberKind, describe
 
 
 class Thing:
@@ -105,6 +105,37 @@ def test_what_goes_takes_everything_below_along(tree: ClockTree, log: EventLog) 
     assert below not in members.by_id
 
 
+def test_a_member_moves_with_everything_below_it(tree: ClockTree, log: EventLog) -> None:
+    things = [Thing() for _ in range(4)]
+    one = tree.members.add(things[0], MemberKind.NODE, "one", tree.root)
+    other = tree.members.add(things[1], MemberKind.NODE, "other", tree.root)
+    fox = tree.members.add(things[2], MemberKind.NODE, "fox", tree.root, one)
+    walks = tree.members.add(things[3], MemberKind.COMPONENT, "walks", tree.root, fox)
+
+    tree.members.move(fox, other)
+    tree.members.move(one, other)
+
+    members = folded(log).members
+    assert [member.id for member in members.path(walks)] == [walks, fox, other]
+    assert members.by_id[other].children == [fox, one]
+    assert members.by_id[one].children == []
+    assert members.of_clock == {tree.root.id: [other]}
+
+
+def test_what_comes_under_a_member_that_is_gone_hangs_under_the_clock(
+    tree: ClockTree, log: EventLog
+) -> None:
+    things = [Thing(), Thing()]
+    gone = tree.members.add(things[0], MemberKind.NODE, "gone", tree.root)
+    tree.members.remove(gone)
+
+    late = tree.members.add(things[1], MemberKind.NODE, "late", tree.root, gone)
+
+    members = folded(log).members
+    assert members.of_clock == {tree.root.id: [late]}
+    assert [member.id for member in members.path(late)] == [late]
+
+
 def test_members_go_with_the_branch_of_their_clock(tree: ClockTree, log: EventLog) -> None:
     things = [Thing(), Thing()]
     game = tree.root.child("game")
@@ -165,6 +196,18 @@ def test_a_copy_lives_by_itself(tree: ClockTree, log: EventLog) -> None:
         ((0, EventKind.MEMBER_SET, 2, Field.PAUSED, 0), "member 2: not paused"),
         ((0, EventKind.MEMBER_SET, 2, Field.RULES, 1), "member 2: rules “a”"),
         ((0, EventKind.MEMBER_SET, 2, Field.CALLS_LEFT, -1), "member 2: calls without end"),
+        ((0, EventKind.MEMBER_SET, 2, Field.NAME, 1), "member 2: name “a”"),
+        ((0, EventKind.MEMBER_SET, 2, Field.DUE, NEVER), "member 2: due at no instant"),
+        ((0, EventKind.MEMBER_SET, 2, Field.DUE, 1_500_000_000), "member 2: due 00:01.500"),
+        ((0, EventKind.MEMBER_SET, 2, Field.TIME, 0), "member 2: time 00:00.000"),
+        ((0, EventKind.MEMBER_SET, 2, Field.REMAINING, 5_000_000), "member 2: 5.00 ms left to wait"),
+        ((0, EventKind.MEMBER_SET, 2, Field.INTERVAL, 0), "member 2: every frame"),
+        ((0, EventKind.MEMBER_SET, 2, Field.LIFE, 4), "member 2: destroying"),
+        ((0, EventKind.MEMBER_SET, 2, Field.PHASE, 4), "member 2: called in late update"),
+        ((0, EventKind.MEMBER_SET, 2, Field.PRIORITY, -3), "member 2: priority -3"),
+        ((0, EventKind.MEMBER_SET, 2, Field.RATE, 360_360_000), "member 2: time scale 0.5"),
+        ((0, EventKind.MEMBER_SET, 2, Field.MISSED, 7), "member 2: missed 7"),
+        ((0, EventKind.MEMBER_MOVED, 2, 5, 0), "member 2 moved under member 5"),
         ((0, EventKind.MEMBER_REMOVED, 2, 0, 0), "member 2 removed with everything below it"),
         ((0, EventKind.STATE_ENTERED, 2, 1, 1), "machine 2 entered “a” by “a”"),
     ],
