@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from inspector.vocabulary import Phase
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     import numpy as np
     from numpy.typing import NDArray
 
 _COLUMNS: Final = ("at_ns", "interval_ns", "delta_ns", "busy_ns", "cut_ns")
+_PHASES_FROM: Final = len(_COLUMNS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,31 +45,65 @@ class Frame:
 class FrameHistory:
     """Columns of whole nanoseconds, one entry a frame; only ever appended to.
 
-    A million frames (four and a half hours at 60 Hz) take 96 MB.
+    A million frames (four and a half hours at 60 Hz) take 96 MB. Copies share what
+    they have in common with the original, so that keeping many of them costs nothing.
 
     Attributes:
         first: Index of the oldest frame that is kept.
-        phases: A column for each phase, by its code.
     """
+
+    __slots__ = ("_columns", "_length", "first")
 
     def __init__(self) -> None:
         """Begin empty."""
         self.first = 0
-        self.at_ns = array("q")
-        self.interval_ns = array("q")
-        self.delta_ns = array("q")
-        self.busy_ns = array("q")
-        self.cut_ns = array("q")
-        self.phases = [array("q") for _ in Phase]
+        self._length = 0
+        # Frames behind the length belong to a copy that has gone on.
+        self._columns = [array("q") for _ in range(_PHASES_FROM + len(Phase))]
 
     def __len__(self) -> int:
         """Return how many frames are kept."""
-        return len(self.busy_ns)
+        return self._length
 
     @property
     def end(self) -> int:
         """Index behind the newest frame."""
-        return self.first + len(self)
+        return self.first + self._length
+
+    @property
+    def at_ns(self) -> array[int]:
+        """Session time at which each frame began."""
+        return self._column(0)
+
+    @property
+    def interval_ns(self) -> array[int]:
+        """The source's time since the frame before."""
+        return self._column(1)
+
+    @property
+    def delta_ns(self) -> array[int]:
+        """Local time of the root that passed."""
+        return self._column(2)
+
+    @property
+    def busy_ns(self) -> array[int]:
+        """Time spent in callbacks, measured."""
+        return self._column(3)
+
+    @property
+    def cut_ns(self) -> array[int]:
+        """What ``max_delta`` took from the delta."""
+        return self._column(4)
+
+    @property
+    def phases(self) -> list[array[int]]:
+        """A column of measured times for each phase, by its code."""
+        return [self._column(_PHASES_FROM + phase) for phase in Phase]
+
+    def _column(self, number: int) -> array[int]:
+        """Return a column; the whole of it costs nothing, a part is copied."""
+        column = self._columns[number]
+        return column if len(column) == self._length else column[: self._length]
 
     def frame(self, index: int) -> Frame:
         """Return one frame.
@@ -77,15 +115,10 @@ class FrameHistory:
             message = f"no frame {index}: {self.first} to {self.end - 1} are kept"
             raise IndexError(message)
         i = index - self.first
-        return Frame(
-            index,
-            self.at_ns[i],
-            self.interval_ns[i],
-            self.delta_ns[i],
-            self.busy_ns[i],
-            self.cut_ns[i],
-            tuple(column[i] for column in self.phases),
+        at_ns, interval_ns, delta_ns, busy_ns, cut_ns, *phases = (
+            column[i] for column in self._columns
         )
+        return Frame(index, at_ns, interval_ns, delta_ns, busy_ns, cut_ns, tuple(phases))
 
     def numpy(self, column: str | Phase, start: int, stop: int) -> NDArray[np.int64]:
         """Return a copy of one column for the frames ``start`` to ``stop - 1``.
@@ -98,10 +131,17 @@ class FrameHistory:
         """
         import numpy as np  # noqa: PLC0415 - the fold must not need numpy
 
-        values = self.phases[column] if isinstance(column, Phase) else getattr(self, column)
-        low = min(max(start - self.first, 0), len(self))
-        high = min(max(stop - self.first, low), len(self))
+        if isinstance(column, Phase):
+            values = self._columns[_PHASES_FROM + column]
+        else:
+            values = self._columns[_COLUMNS.index(column)]
+        low = min(max(start - self.first, 0), self._length)
+        high = min(max(stop - self.first, low), self._length)
         return np.frombuffer(values, dtype=np.int64, count=high, offset=0)[low:].copy()
+
+    def index_at(self, at_ns: int) -> int:
+        """Return the index behind the last frame that had begun at an instant."""
+        return self.first + bisect_right(self._columns[0], at_ns, 0, self._length)
 
     def append(  # noqa: PLR0913, PLR0917 - one value a column
         self,
@@ -113,21 +153,39 @@ class FrameHistory:
         phases: list[int],
     ) -> None:
         """Add a frame that has ended."""
-        self.at_ns.append(at_ns)
-        self.interval_ns.append(interval_ns)
-        self.delta_ns.append(delta_ns)
-        self.cut_ns.append(cut_ns)
-        for column, duration_ns in zip(self.phases, phases, strict=True):
-            column.append(duration_ns)
-        # Last, because it is what the length is taken from.
-        self.busy_ns.append(busy_ns)
+        values = (at_ns, interval_ns, delta_ns, busy_ns, cut_ns, *phases)
+        for column, value in zip(self._own_columns(), values, strict=True):
+            column.append(value)
+        self._length += 1
+
+    def extend(self, columns: Sequence[Iterable[int]]) -> None:
+        """Add many frames.
+
+        Args:
+            columns: Of equal lengths: when they began, interval, delta, busy, cut, and
+                one for each phase, in nanoseconds.
+
+        Raises:
+            ValueError: There are too few columns, or they differ in length.
+        """
+        added = [array("q", column) for column in columns]
+        if len(added) != len(self._columns) or len({len(column) for column in added}) != 1:
+            message = f"{len(self._columns)} columns of equal lengths are needed"
+            raise ValueError(message)
+        for column, values in zip(self._own_columns(), added, strict=True):
+            column.extend(values)
+        self._length += len(added[0])
+
+    def _own_columns(self) -> list[array[int]]:
+        """Return the columns to add to: copied first, if a copy has gone on from here."""
+        if len(self._columns[0]) != self._length:
+            self._columns = [column[: self._length] for column in self._columns]
+        return self._columns
 
     def copy(self) -> FrameHistory:
         """Return a history of its own with the same frames."""
         twin = FrameHistory()
         twin.first = self.first
-        for name in _COLUMNS:
-            getattr(twin, name).extend(getattr(self, name))
-        for mine, theirs in zip(twin.phases, self.phases, strict=True):
-            mine.extend(theirs)
+        twin._length = self._length
+        twin._columns = self._columns
         return twin

@@ -19,6 +19,7 @@ from PySide6.QtCore import QPointF
 from PySide6.QtWidgets import QApplication
 
 from inspector.trace import Timeline
+from inspector.vocabulary import Phase
 from tests.benchmarks.measuring import Case, Effort, measure, powers_of_ten
 from tests.benchmarks.report import Row
 from ui.plots.frame_plot import FramePlot
@@ -354,10 +355,6 @@ def _fill(history: FrameHistory, intervals_ns: NDArray[np.int64]) -> None:
         return
     began_ns = history.at_ns[-1] if len(history) else 0
     nothing = np.zeros(len(intervals_ns), dtype=np.int64)
-    history.at_ns.frombytes((began_ns + np.cumsum(intervals_ns)).tobytes())
-    for column in (history.interval_ns, history.delta_ns):
-        column.frombytes(intervals_ns.tobytes())
-    history.cut_ns.frombytes(nothing.tobytes())
-    for number, phase in enumerate(history.phases):
-        phase.frombytes((intervals_ns // 8 if number in {3, 6} else nothing).tobytes())
-    history.busy_ns.frombytes((intervals_ns // 2).tobytes())
+    began = began_ns + np.cumsum(intervals_ns)
+    phases = [intervals_ns // 8 if number in {3, 6} else nothing for number in range(len(Phase))]
+    history.extend([began, intervals_ns, intervals_ns, intervals_ns // 2, nothing, *phases])

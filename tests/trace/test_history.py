@@ -6,10 +6,11 @@ from hypothesis import strategies as st
 
 from inspector.clocks.tree import ClockTree
 from inspector.trace import history
+from inspector.trace.frame_history import FrameHistory
 from inspector.trace.history import LogHistory
 from inspector.trace.log import BYTES_PER_EVENT, EventLog
 from inspector.trace.timeline import Timeline
-from inspector.vocabulary import MARK, RawEvent
+from inspector.vocabulary import MARK, Phase, RawEvent
 
 
 def busy_log(budget_bytes: int = 64 * 1024 * 1024) -> tuple[EventLog, list[RawEvent]]:
@@ -114,3 +115,45 @@ def test_that_a_state_may_be_changed_without_changing_the_past() -> None:
     state.clocks.clear()
 
     assert described(past.state_before(log.end)) == before
+
+
+def test_that_copies_of_frames_share_them_until_they_part() -> None:
+    frames = FrameHistory()
+    for number in range(3):
+        frames.append(number, 10 + number, 0, 0, 0, [0] * len(Phase))
+    twin = frames.copy()
+
+    frames.append(3, 13, 0, 0, 0, [0] * len(Phase))
+    assert (len(frames), len(twin)) == (4, 3)
+    assert list(twin.at_ns) == [0, 1, 2]
+    twin.append(30, 99, 0, 0, 0, [0] * len(Phase))
+
+    assert list(frames.at_ns) == [0, 1, 2, 3]
+    assert list(twin.at_ns) == [0, 1, 2, 30]
+    assert twin.frame(3).interval_ns == 99
+    assert list(twin.numpy("interval_ns", 2, 9)) == [12, 99]
+    with pytest.raises(IndexError):
+        twin.frame(4)
+
+
+def test_that_the_frame_at_an_instant_is_found() -> None:
+    frames = FrameHistory()
+    for number in range(5):
+        frames.append(number * 10, 10, 0, 0, 0, [0] * len(Phase))
+
+    assert [frames.index_at(at_ns) for at_ns in (-1, 0, 9, 10, 40, 99)] == [0, 1, 1, 2, 5, 5]
+
+
+def test_that_many_frames_can_be_added_at_once() -> None:
+    frames = FrameHistory()
+    frames.append(0, 10, 0, 0, 0, [0] * len(Phase))
+    twin = frames.copy()
+    columns = [[1, 2], [11, 12], [0, 0], [0, 0], [0, 0], *[[0, 0]] * len(Phase)]
+
+    twin.extend(columns)
+
+    assert (list(twin.at_ns), list(frames.at_ns)) == ([0, 1, 2], [0])
+    with pytest.raises(ValueError, match="12 columns of equal lengths"):
+        twin.extend(columns[:5])
+    with pytest.raises(ValueError, match="equal lengths"):
+        twin.extend([*columns[:-1], [0]])

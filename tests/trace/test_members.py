@@ -200,7 +200,10 @@ def test_a_copy_lives_by_itself(tree: ClockTree, log: EventLog) -> None:
         ((0, EventKind.MEMBER_SET, 2, Field.DUE, NEVER), "member 2: due at no instant"),
         ((0, EventKind.MEMBER_SET, 2, Field.DUE, 1_500_000_000), "member 2: due 00:01.500"),
         ((0, EventKind.MEMBER_SET, 2, Field.TIME, 0), "member 2: time 00:00.000"),
-        ((0, EventKind.MEMBER_SET, 2, Field.REMAINING, 5_000_000), "member 2: 5.00 ms left to wait"),
+        (
+            (0, EventKind.MEMBER_SET, 2, Field.REMAINING, 5_000_000),
+            "member 2: 5.00 ms left to wait",
+        ),
         ((0, EventKind.MEMBER_SET, 2, Field.INTERVAL, 0), "member 2: every frame"),
         ((0, EventKind.MEMBER_SET, 2, Field.LIFE, 4), "member 2: destroying"),
         ((0, EventKind.MEMBER_SET, 2, Field.PHASE, 4), "member 2: called in late update"),

@@ -14,6 +14,7 @@ from inspector.sessions.interventions import Undoing
 from inspector.sessions.session import SessionPhase, SessionStatus
 from inspector.timebase import NS_PER_SECOND
 from inspector.trace import EventLog, Timeline
+from inspector.trace.history import LogHistory
 from inspector.vocabulary import (
     CLOCK_ADDED,
     CLOCK_ANCHORED,
@@ -76,6 +77,7 @@ class CrowdedSession:
             clocks: How many clocks there are, the root included.
         """
         self.log = EventLog()
+        self.history = LogHistory(self.log)
         self.timeline = Timeline(self.log.strings)
         self.is_going_on = False
         self.refreshes = 0
@@ -157,14 +159,11 @@ class CrowdedSession:
         history = self.timeline.frames
         pattern = array("q", (self._some_busy_ns() for _ in range(1_000)))
         busy_ns = (pattern * (count // len(pattern) + 1))[:count]
-        history.at_ns.extend(range(FRAME_NS, (count + 1) * FRAME_NS, FRAME_NS))
-        for column in (history.interval_ns, history.delta_ns):
-            column.extend(FRAME_NS + value for value in busy_ns)
+        began = range(FRAME_NS, (count + 1) * FRAME_NS, FRAME_NS)
+        interval = array("q", (FRAME_NS + value for value in busy_ns))
         nothing = array("q", bytes(8 * count))
-        history.cut_ns.extend(nothing)
-        for phase, column in zip(Phase, history.phases, strict=True):
-            column.extend(busy_ns if phase is Phase.UPDATE else nothing)
-        history.busy_ns.extend(busy_ns)
+        phases = [busy_ns if phase is Phase.UPDATE else nothing for phase in Phase]
+        history.extend([began, interval, interval, busy_ns, nothing, *phases])
 
     def _some_busy_ns(self) -> int:
         chance = self._chance

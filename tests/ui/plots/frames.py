@@ -35,18 +35,9 @@ def timeline_of(intervals_ns: NDArray[np.int64] | list[int]) -> Timeline:
     at_ns = np.concatenate(([0], np.cumsum(intervals[1:])))
     busy_ns = np.minimum(intervals // 2, 4 * MS)
     none = np.zeros(len(intervals), dtype=np.int64)
-    for column, values in (
-        (history.at_ns, at_ns),
-        (history.interval_ns, intervals),
-        (history.delta_ns, intervals),
-        (history.cut_ns, none),
-        (history.busy_ns, busy_ns),
-    ):
-        column.frombytes(values.astype(np.int64).tobytes())
-    for phase in Phase:
-        share = {Phase.UPDATE: 2, Phase.DRAW: 4}.get(phase)
-        values = none if share is None else busy_ns // share
-        history.phases[phase].frombytes(values.tobytes())
+    shares = {Phase.UPDATE: busy_ns // 2, Phase.DRAW: busy_ns // 4}
+    phases = [shares.get(phase, none) for phase in Phase]
+    history.extend([at_ns, intervals, intervals, busy_ns, none, *phases])
     timeline.set_present(int(at_ns[-1]))
     return timeline
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from inspector.trace.frame_history import FrameHistory
 from tests.ui.plots.frames import MS, add_frame, timeline_of, usual_timeline
 from ui.plots.frame_series import FrameColumns, FrameSeries, Window, XAxis
 
@@ -168,12 +169,10 @@ def test_that_the_sample_for_the_scale_stays_put_as_the_range_moves() -> None:
 
 def test_that_frames_that_are_not_kept_any_more_are_nowhere() -> None:
     history = usual_timeline(1_000).frames
-    twin = usual_timeline(1_000).frames
-    for name in ("at_ns", "interval_ns", "delta_ns", "busy_ns", "cut_ns"):
-        del getattr(twin, name)[:300]
-    for column in twin.phases:
-        del column[:300]
+    twin = FrameHistory()
     twin.first = 300
+    times = (history.at_ns, history.interval_ns, history.delta_ns, history.busy_ns)
+    twin.extend([column[300:] for column in (*times, history.cut_ns, *history.phases)])
     whole, rest = FrameSeries(history), FrameSeries(twin)
 
     assert rest.bounds() == (299.5, 999.5)
