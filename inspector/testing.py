@@ -25,6 +25,7 @@ from inspector.sessions.session import SessionPhase, SessionStatus
 from inspector.sessions.virtual_run import VirtualRun, run_virtual
 from inspector.sessions.virtual_source import VirtualTimeSource
 from inspector.timebase import seconds_to_ns
+from inspector.trace.history import LogHistory
 from inspector.trace.log import EventLog
 from inspector.trace.timeline import Timeline
 from inspector.vocabulary import TIMER_ADDED, TIMER_FIRED, EventKind, RawEvent, describe
@@ -74,6 +75,7 @@ class FakeSession:
     def __init__(self, *, title: str = "fake", is_running: bool = False) -> None:
         """Begin with an empty log."""
         self.log = EventLog()
+        self.history = LogHistory(self.log)
         self.timeline = Timeline(self.log.strings)
         self.capabilities = frozenset(Capability)
         phase = SessionPhase.RUNNING if is_running else SessionPhase.HELD

@@ -38,6 +38,8 @@ kind                      subject         a                     b
 ``SCENE``                 generation      path (sid)            0
 ``COMMAND_CONTEXT``       clock, or 0     host time, unix ms    by whom (sid)
 ``BREAKPOINT_HIT``        breakpoint      text (sid)            frame index
+``READING``               :class:`Reading` source ns, or a period  frames begun
+``COMMAND_FORM``          number, 0: life form (sid)            where it was applied
 ``MEMBER_ADDED``          member          parent member, or 0   name (sid)
 ``MEMBER_ORIGIN``         member          clock                 :class:`MemberKind`
 ``MEMBER_SET``            member          :class:`Field`        value
@@ -55,6 +57,11 @@ that made the change, 0 for the program's own doing. A rate numerator is over
 says when the timer is due again;
 ``NEVER`` there means that it is gone. ``TIMER_CLEARED`` with a call site of 0
 was cleared by a command, or because its branch was removed.
+
+``READING`` is what came from outside and made the scene go on: what its time source said,
+counted from the beginning of the session. Together with ``COMMAND_FORM``, a command as
+JSON, that is all a scene needs to do the same again; number 0 says how the life of the
+scene began.
 
 Members are what lives by a clock and is neither clock nor timer of the tree:
 schedulers, their targets and calls, components, tickers, state machines. They hang
@@ -108,7 +115,9 @@ COMMAND: Final = 50
 TRANSPORT: Final = 51
 SCENE: Final = 52
 BREAKPOINT_HIT: Final = 53
+READING: Final = 54
 COMMAND_CONTEXT: Final = 55
+COMMAND_FORM: Final = 56
 MEMBER_ADDED: Final = 64
 MEMBER_ORIGIN: Final = 65
 MEMBER_SET: Final = 66
@@ -145,7 +154,9 @@ class EventKind(IntEnum):
     TRANSPORT = TRANSPORT
     SCENE = SCENE
     BREAKPOINT_HIT = BREAKPOINT_HIT
+    READING = READING
     COMMAND_CONTEXT = COMMAND_CONTEXT
+    COMMAND_FORM = COMMAND_FORM
     MEMBER_ADDED = MEMBER_ADDED
     MEMBER_ORIGIN = MEMBER_ORIGIN
     MEMBER_SET = MEMBER_SET
@@ -294,6 +305,30 @@ class Life(IntEnum):
         return self.name.lower()
 
 
+class Reading(IntEnum):
+    """What came from outside: why the time source was read, or what the host wanted."""
+
+    #: The engine asked what time it is.
+    ASKED = 0
+    #: The source woke the engine, which then asked.
+    WOKEN = 1
+    #: Virtual time was advanced up to there.
+    ADVANCED = 2
+    #: The host has set the period of the frames, in nanoseconds.
+    PERIOD = 3
+    #: The host let session time catch up with the source.
+    SYNCED = 4
+    #: The host has held the scene.
+    HELD = 5
+    #: The host went back to the scene's own frame rate.
+    RATE = 6
+
+    @property
+    def text(self) -> str:
+        """What came, in the words of the window."""
+        return _READING_TEXTS[self]
+
+
 class Mode(IntEnum):
     """What the transport does with the source's time."""
 
@@ -302,6 +337,16 @@ class Mode(IntEnum):
 
 
 _TEXT_FIELDS: Final = frozenset({Field.RULES, Field.STATE, Field.SOURCE, Field.TARGET, Field.NAME})
+
+_READING_TEXTS: Final = {
+    Reading.ASKED: "the source was asked:",
+    Reading.WOKEN: "woken by the source at",
+    Reading.ADVANCED: "time was advanced to",
+    Reading.PERIOD: "the host wants frames every",
+    Reading.SYNCED: "caught up with the source",
+    Reading.HELD: "held by the host",
+    Reading.RATE: "frames at the scene's own rate",
+}
 
 _TIMER_KIND_TEXTS: Final = {
     TimerKind.TIMEOUT: "timeout",
@@ -395,6 +440,14 @@ def _sentence(event: RawEvent, strings: Sequence[str]) -> str:  # noqa: C901, PL
             return f"asked for by {strings[b] or 'the user'}{about}"
         case EventKind.BREAKPOINT_HIT:
             return f"breakpoint {subject} hit in frame {b}: {strings[a]}"
+        case EventKind.READING:
+            reading = Reading(subject)
+            if reading >= Reading.SYNCED:
+                return reading.text
+            value = format_duration(a) if reading is Reading.PERIOD else format_instant(a)
+            return f"{reading.text} {value}"
+        case EventKind.COMMAND_FORM:
+            return f"how command {subject} reads" if subject else "how the scene began"
         case EventKind.MEMBER_ADDED:
             return f"member {subject} “{strings[b]}” added" + (f" under member {a}" if a else "")
         case EventKind.MEMBER_ORIGIN:

@@ -95,6 +95,7 @@ class Director:
         self._id = director_id
         self._last_ns = clock.time_ns
         self._timers_busy_ns = 0
+        self._worked_ns = 0
         self._is_in_frame = False
         self._callbacks: dict[Phase, list[FrameCallback]] = {phase: [] for phase in Phase}
 
@@ -153,6 +154,12 @@ class Director:
         """Charge measured time spent in timers to the next frame."""
         self._timers_busy_ns += busy_ns
 
+    def charge_work_ns(self, worked_ns: int) -> bool:
+        """Charge virtual time to the phase that is under way; returns whether one is."""
+        if self._is_in_frame:
+            self._worked_ns += worked_ns
+        return self._is_in_frame
+
     def run_frame(self, interval_ns: int, cut_ns: int = 0) -> None:
         """Run one frame.
 
@@ -202,7 +209,8 @@ class Director:
             for registration in callbacks:
                 if registration.is_active:
                     self._call(registration, delta)
-            took_ns = perf_counter_ns() - began_ns
+            took_ns = perf_counter_ns() - began_ns + self._worked_ns
+            self._worked_ns = 0
             busy_ns += took_ns
             if record is not None:
                 record((tree.now_ns, PHASE_ENDED, phase, index, took_ns))

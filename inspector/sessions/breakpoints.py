@@ -290,6 +290,21 @@ class Breakpoints:
         self._cursor = 0
         self._version = 0
 
+    @classmethod
+    def holding(cls, breakpoints: Mapping[int, Breakpoint], next_number: int) -> Breakpoints:
+        """Return a set with these breakpoints by number, not hit yet.
+
+        Args:
+            breakpoints: What it holds.
+            next_number: The number that the next one will have.
+        """
+        made = cls()
+        made._by_number = dict(breakpoints)
+        made._hits = dict.fromkeys(breakpoints, 0)
+        made._last_number = next_number - 1
+        made._changed()
+        return made
+
     def __len__(self) -> int:
         """Return how many there are."""
         return len(self._by_number)

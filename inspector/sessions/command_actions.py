@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeVar
@@ -15,18 +16,28 @@ from inspector.sessions.commands import (
     Command,
     FireTimer,
     Hold,
+    MakeTransition,
     PauseClock,
+    PauseFromPriority,
+    PauseMember,
     ResumeClock,
+    ResumeFromPriority,
+    ResumeMember,
+    RewindTo,
     Run,
     SetFrameRate,
     SetRate,
+    SetTimeScale,
+    StepBack,
     StepBy,
     StepFrames,
     StepTo,
     StepToNextTimer,
+    UnscheduleMember,
     clock_text,
     command_text,
 )
+from inspector.sessions.member_actions import prepared_member_action
 from inspector.sessions.stage import checked_frame_rate
 from inspector.timebase import MAX_NS, format_duration, format_instant
 
@@ -83,6 +94,16 @@ def prepared_action(  # noqa: C901, PLR0911 - one case per command
             return lambda: setattr(hosting.stage, "frame_rate", exact)
         case AddMark(text):
             return lambda: hosting.stage.mark(text.strip() or "mark")
+        case (
+            PauseMember()
+            | ResumeMember()
+            | PauseFromPriority()
+            | ResumeFromPriority()
+            | UnscheduleMember()
+            | SetTimeScale()
+            | MakeTransition()
+        ):
+            return prepared_member_action(command, number, hosting, timeline)
         case _:
             message = f"A hosted scene cannot {command_text(command, timeline)}."
             raise CommandError(message)
@@ -122,7 +143,59 @@ def _prepared_step(  # noqa: C901 - one case per kind of step
     if target_ns > MAX_NS:
         message = "That is beyond the 146 years that a session can last."
         raise CommandError(message)
+    _check_length(target_ns - now_ns, hosting)
     return lambda: transport.step_to_ns(target_ns)
+
+
+def frame_to_go_back_to(command: StepBack | RewindTo, timeline: Timeline, frames: int) -> int:
+    """Return after how many frames a scene stands that has gone back.
+
+    Args:
+        command: How far back.
+        timeline: The state of the scene.
+        frames: How many frames have begun.
+
+    Raises:
+        CommandError: There is nothing to go back to; the message says why.
+    """
+    if isinstance(command, StepBack):
+        if command.frames < 1:
+            message = f"A step back is 1 frame or more, not {command.frames:,}."
+            raise CommandError(message)
+        if command.frames > frames:
+            ran = "none has run" if not frames else f"only {frames:,} have run"
+            if frames == 1:
+                ran = "only 1 has run"
+            message = f"There are no {command.frames:,} frames to go back: {ran}."
+            if command.frames == 1:
+                message = "There is no frame to go back: none has run."
+            raise CommandError(message)
+        return frames - command.frames
+    history = timeline.frames
+    if command.at_ns < 0 or command.at_ns > timeline.at_ns:
+        message = (
+            f"{format_instant(command.at_ns)} is no instant to go back to: it is "
+            f"{format_instant(timeline.at_ns)}."
+        )
+        raise CommandError(message)
+    return history.first + bisect_right(history.at_ns, command.at_ns)
+
+
+def _check_length(duration_ns: int, hosting: Hosting) -> None:
+    """Refuse what would take more frames than anybody waits for.
+
+    Raises:
+        CommandError: It would.
+    """
+    period_ns = hosting.transport.frame_period_ns
+    if period_ns is None or duration_ns <= MAX_STEP_FRAMES * period_ns:
+        return
+    message = (
+        f"That would take {duration_ns // period_ns:,} frames. A step is at most "
+        f"{MAX_STEP_FRAMES:,} frames, {format_duration(MAX_STEP_FRAMES * period_ns)} at "
+        "this frame rate; lower it, or take several steps."
+    )
+    raise CommandError(message)
 
 
 def _step_frames(hosting: Hosting, count: int) -> None:
@@ -142,8 +215,10 @@ def _clock(clock_id: int, hosting: Hosting, timeline: Timeline) -> Clock:
 
 def _timer(timer_id: int, hosting: Hosting, timeline: Timeline) -> Timer:
     table = timeline.timers
-    clock_id = table.row(timer_id).clock_id if timer_id in table else 0
-    timer = hosting.timer(clock_id, timer_id)
+    timer = None
+    if timer_id in table:
+        row = table.row(timer_id)
+        timer = hosting.timer(row.clock_id, timer_id, row.due_ns)
     if timer is None:
         message = f"Timer {timer_id} is gone: it has fired or was cleared."
         raise CommandError(message)

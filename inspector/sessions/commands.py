@@ -35,6 +35,8 @@ class Capability(Enum):
     FAILURE_POLICY = "choose what follows a failure"
     BREAKPOINTS = "set breakpoints"
     UNDO = "undo commands"
+    REWIND = "go back in time"
+    MEMBERS = "control schedulers and machines"
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +131,20 @@ class Reload:
 
 
 @dataclass(frozen=True, slots=True)
+class StepBack:
+    """Go back ``frames`` frames, to how everything was when that frame had ended."""
+
+    frames: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class RewindTo:
+    """Go back to the last frame that began at or before ``at_ns``."""
+
+    at_ns: int
+
+
+@dataclass(frozen=True, slots=True)
 class SetFailurePolicy:
     """Choose what follows when a callback raises."""
 
@@ -158,11 +174,73 @@ class RemoveBreakpoint:
 
 
 @dataclass(frozen=True, slots=True)
+class PauseMember:
+    """Let a target, a call, a ticker or a component director wait."""
+
+    member_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class ResumeMember:
+    """Undo a member's own pause."""
+
+    member_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class PauseFromPriority:
+    """Let every target of a scheduler wait whose priority is not below a number."""
+
+    member_id: int
+    min_priority: int
+
+
+@dataclass(frozen=True, slots=True)
+class ResumeFromPriority:
+    """Undo the last :class:`PauseFromPriority` of a scheduler, and nothing else."""
+
+    member_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class UnscheduleMember:
+    """Take back a call, or everything of a target."""
+
+    member_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class SetTimeScale:
+    """Give a scheduler another time scale."""
+
+    member_id: int
+    rate: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class MakeTransition:
+    """Make a named transition of a state machine."""
+
+    member_id: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class Undo:
     """Undo what a command has changed, where that has a meaning."""
 
     number: int
 
+
+MemberCommand: TypeAlias = (
+    PauseMember
+    | ResumeMember
+    | PauseFromPriority
+    | ResumeFromPriority
+    | UnscheduleMember
+    | SetTimeScale
+    | MakeTransition
+)
 
 Command: TypeAlias = (
     Run
@@ -179,15 +257,18 @@ Command: TypeAlias = (
     | SetFrameRate
     | AddMark
     | Reload
+    | StepBack
+    | RewindTo
     | SetFailurePolicy
     | AddBreakpoint
     | ChangeBreakpoint
     | RemoveBreakpoint
     | Undo
+    | MemberCommand
 )
 
 
-def required_capability(command: Command) -> Capability:  # noqa: C901, PLR0911
+def required_capability(command: Command) -> Capability:  # noqa: C901, PLR0911, PLR0912
     """Return what a session must be capable of to take ``command``."""
     match command:
         case Run() | Hold():
@@ -206,12 +287,16 @@ def required_capability(command: Command) -> Capability:  # noqa: C901, PLR0911
             return Capability.MARK
         case Reload():
             return Capability.RELOAD
+        case StepBack() | RewindTo():
+            return Capability.REWIND
         case SetFailurePolicy():
             return Capability.FAILURE_POLICY
         case AddBreakpoint() | ChangeBreakpoint() | RemoveBreakpoint():
             return Capability.BREAKPOINTS
         case Undo():
             return Capability.UNDO
+        case _:
+            return Capability.MEMBERS
 
 
 def command_text(command: Command, timeline: Timeline) -> str:  # noqa: C901, PLR0911, PLR0912
@@ -245,6 +330,10 @@ def command_text(command: Command, timeline: Timeline) -> str:  # noqa: C901, PL
             return f"mark “{text}”"
         case Reload():
             return "reload the scene"
+        case StepBack(frames):
+            return "go back 1 frame" if frames == 1 else f"go back {frames:,} frames"
+        case RewindTo(at_ns):
+            return f"go back to {format_instant(at_ns)}"
         case SetFailurePolicy(policy):
             return f"after a failure: {policy.value}"
         case AddBreakpoint(breakpoint_):
@@ -257,17 +346,39 @@ def command_text(command: Command, timeline: Timeline) -> str:  # noqa: C901, PL
         case Undo(number):
             former = next((each for each in timeline.commands if each.number == number), None)
             return f"undo command {number}" + ("" if former is None else f": {former.text}")
+        case _:
+            return _member_command_text(command, timeline)
+
+
+def _member_command_text(command: MemberCommand, timeline: Timeline) -> str:  # noqa: PLR0911
+    name = member_text(command.member_id, timeline)
+    match command:
+        case PauseMember():
+            return f"pause {name}"
+        case ResumeMember():
+            return f"resume {name}"
+        case PauseFromPriority(_, min_priority):
+            return f"pause everything in {name} from priority {min_priority} on"
+        case ResumeFromPriority():
+            return f"resume what was paused by priority in {name}"
+        case UnscheduleMember():
+            return f"unschedule {name}"
+        case SetTimeScale(_, rate):
+            return f"set the time scale of {name} to {_rate_text(rate)}"
+        case MakeTransition(_, transition):
+            return f"make “{transition}” of {name}"
 
 
 def command_clock_id(command: Command, timeline: Timeline) -> int:
     """Return the clock that a command is about, 0 for none."""
     match command:
         case PauseClock(clock_id) | ResumeClock(clock_id) | SetRate(clock_id, _):
-            return clock_id
+            return clock_id if clock_id in timeline.clocks else 0
         case ClearTimer(timer_id) | FireTimer(timer_id) if timer_id in timeline.timers:
             return timeline.timers.row(timer_id).clock_id
         case _:
-            return 0
+            member = timeline.members.by_id.get(getattr(command, "member_id", 0))
+            return 0 if member is None else member.clock_id
 
 
 def clock_text(clock_id: int, timeline: Timeline) -> str:
@@ -283,6 +394,12 @@ def timer_text(timer_id: int, timeline: Timeline) -> str:
     except KeyError:
         return f"timer {timer_id}"
     return f"“{label}”"
+
+
+def member_text(member_id: int, timeline: Timeline) -> str:
+    """Return a member's name in quotes, or its number when it is not known."""
+    member = timeline.members.by_id.get(member_id)
+    return f"member {member_id}" if member is None else f"“{member.name}”"
 
 
 def _rate_text(rate: Fraction) -> str:

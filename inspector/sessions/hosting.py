@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from inspector.clocks.transport import Transport
@@ -28,6 +29,7 @@ class Hosting:
         transport: Between the time source and the clocks.
         director: Runs its frames.
         stage: What its ``build`` was given.
+        pauses: By scheduler: what undoes each pause of its targets by a command.
     """
 
     scene: Scene
@@ -35,16 +37,22 @@ class Hosting:
     transport: Transport
     director: Director
     stage: Stage
+    pauses: dict[int, list[Callable[[], object]]] = field(default_factory=dict)
 
     def clock(self, clock_id: int) -> Clock | None:
         """Return a clock by its number, ``None`` if it is gone."""
         return next((clock for clock in self.tree.root.walk() if clock.id == clock_id), None)
 
-    def timer(self, clock_id: int, timer_id: int) -> Timer | None:
-        """Return a pending timer by its number, ``None`` if it is gone."""
+    def timer(self, clock_id: int, timer_id: int, due_ns: int) -> Timer | None:
+        """Return a pending timer by its number, ``None`` if it is gone.
+
+        Args:
+            clock_id: Its clock.
+            timer_id: Its number.
+            due_ns: When it is due, in local time, as far as is known.
+        """
         clock = self.clock(clock_id)
-        pending = () if clock is None else clock.pending()
-        return next((timer for timer in pending if timer.id == timer_id), None)
+        return None if clock is None else clock.find_timer(timer_id, due_ns)
 
     def why_no_timer_is_next(self) -> str:
         """Return a sentence on why nothing will fire, for when nothing will."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
 from inspector.sessions.commands import (
@@ -10,16 +11,20 @@ from inspector.sessions.commands import (
     ChangeBreakpoint,
     Command,
     PauseClock,
+    PauseFromPriority,
+    PauseMember,
     RemoveBreakpoint,
     ResumeClock,
+    ResumeFromPriority,
+    ResumeMember,
     SetFailurePolicy,
     SetFrameRate,
     SetRate,
+    SetTimeScale,
 )
+from inspector.vocabulary import RATE_DENOMINATOR, Field
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from inspector.clocks.failures import FailurePolicy
     from inspector.sessions.breakpoints import Breakpoints
     from inspector.trace.timeline import Timeline
@@ -97,11 +102,34 @@ def inverse_of(command: Command, before: Before) -> Command | None:  # noqa: PLR
             return SetFrameRate(before.frame_rate)
         case SetFailurePolicy(policy) if policy is not before.policy:
             return SetFailurePolicy(before.policy)
+        case PauseMember() | ResumeMember() | PauseFromPriority() | SetTimeScale():
+            return _member_inverse(command, before.timeline)
         case AddBreakpoint():
             return RemoveBreakpoint(before.breakpoints.next_number)
         case ChangeBreakpoint(number) if (former := before.breakpoints.get(number)) is not None:
             return ChangeBreakpoint(number, former)
         case RemoveBreakpoint(number) if (former := before.breakpoints.get(number)) is not None:
             return AddBreakpoint(former)
+        case _:
+            return None
+
+
+def _member_inverse(
+    command: PauseMember | ResumeMember | PauseFromPriority | SetTimeScale, timeline: Timeline
+) -> Command | None:
+    number = command.member_id
+    member = timeline.members.by_id.get(number)
+    if member is None:
+        return None
+    match command:
+        case PauseMember() if not member.is_paused:
+            return ResumeMember(number)
+        case ResumeMember() if member.is_paused:
+            return PauseMember(number)
+        case PauseFromPriority():
+            return ResumeFromPriority(number)
+        case SetTimeScale(_, rate):
+            before = Fraction(member.fields.get(Field.RATE, RATE_DENOMINATOR), RATE_DENOMINATOR)
+            return None if before == rate else SetTimeScale(number, before)
         case _:
             return None

@@ -5,18 +5,28 @@ from __future__ import annotations
 from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
+from typing_extensions import override
+
+from inspector.clocks.manual_source import ManualTimeSource
+from inspector.vocabulary import Reading
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from inspector.clocks.time_source import TimeSource
+    from inspector.sessions.journal import Script
 
 
 class MeteredSource:
     """Passes everything on to another time source, and notes when a wake-up began.
 
+    While a script is followed, the source is left alone and the script says what time it is.
+
     Attributes:
         source: The time source itself.
         reading_ns: What the source said when it was last asked.
+        on_reading: Called with every reading, counted from the beginning of the session.
+        script: What to follow instead of the source, ``None`` for the source itself.
     """
 
     def __init__(self, source: TimeSource, on_woken: Callable[[], None]) -> None:
@@ -27,33 +37,143 @@ class MeteredSource:
             on_woken: Called first thing on each wake-up.
         """
         self.source = source
-        self.reading_ns = source.now_ns()
+        self.reading_ns = self._begun_ns = source.now_ns()
+        self.on_reading: Callable[[Reading, int], None] | None = None
+        self.script: Script | None = None
         self._on_woken = on_woken
         self._on_wake: Callable[[], None] | None = None
+        self._is_woken = False
+
+    @property
+    def relative_ns(self) -> int:
+        """The last reading, counted from the beginning of the session."""
+        return self.reading_ns - self._begun_ns
 
     def now_ns(self) -> int:
         """Return the present instant."""
-        self.reading_ns = reading_ns = self.source.now_ns()
-        return reading_ns
+        if self.script is None:
+            self.reading_ns = self.source.now_ns()
+        elif (scripted_ns := self.script.reading_ns()) is not None:
+            self.reading_ns = self._begun_ns + scripted_ns
+        reading = Reading.WOKEN if self._is_woken else Reading.ASKED
+        self._is_woken = False
+        if self.on_reading is not None:
+            self.on_reading(reading, self.relative_ns)
+        return self.reading_ns
 
     def set_wake(self, at_ns: int | None) -> None:
         """Ask to be woken once, at an instant of the source."""
-        self.source.set_wake(at_ns)
+        if self.script is None:
+            self.source.set_wake(at_ns)
 
     def attach(self, on_wake: Callable[[], None]) -> None:
         """Say what to call on a wake-up."""
         self._on_wake = on_wake
-        self.source.attach(self._wake)
+        self.source.attach(self._wake_if_live)
 
     def close(self) -> None:
         """Call nobody any more; the source itself is left to its owner."""
         self._on_wake = None
         self.source.set_wake(None)
 
-    def _wake(self) -> None:
+    def wake(self) -> None:
+        """Do what a wake-up of the source does."""
         self._on_woken()
+        self._is_woken = True
+        try:
+            if self._on_wake is not None:
+                self._on_wake()
+        finally:
+            self._is_woken = False
+
+    def _wake_if_live(self) -> None:
+        if self.script is None:
+            self.wake()
+
+
+class MeteredManualSource(ManualTimeSource):
+    """Passes everything on to another manual time source, and notes how far it was advanced.
+
+    While a script is followed, a manual source of its own takes the place of the other.
+
+    Attributes:
+        on_reading: Called with every instant it was advanced to, counted from the beginning
+            of the session.
+    """
+
+    def __init__(self, source: ManualTimeSource) -> None:
+        """Watch ``source``."""
+        super().__init__()
+        self._real = self._inner = source
+        self._begun_ns = source.now_ns()
+        self.on_reading: Callable[[Reading, int], None] | None = None
+
+    @property
+    def relative_ns(self) -> int:
+        """The present instant, counted from the beginning of the session."""
+        return self._inner.now_ns() - self._begun_ns
+
+    def follow(self, source_ns: int) -> None:
+        """Have a source of its own, which begins at a relative instant."""
+        self._inner = ManualTimeSource(self._begun_ns + source_ns)
+
+    def go_live(self) -> None:
+        """Have the real source again."""
+        self._inner = self._real
+        self._attach()
+
+    def advance_to(self, relative_ns: int) -> None:
+        """Advance up to an instant that is counted from the beginning of the session."""
+        self._inner.advance_ns(max(0, relative_ns - self.relative_ns))
+
+    @override
+    def now_ns(self) -> int:
+        return self._inner.now_ns()
+
+    @override
+    def attach(self, on_wake: Callable[[], None]) -> None:
+        self._on_wake = on_wake
+        self._attach()
+
+    @override
+    def attach_jumps(self, on_jump: Callable[[int], None]) -> None:
+        self._on_jump = on_jump
+        self._attach()
+
+    @override
+    def jump_ns(self, delta_ns: int) -> None:
+        self._inner.jump_ns(delta_ns)
+
+    def _attach(self) -> None:
+        self._inner.attach(self._advanced)
+        if self._on_jump is not None:
+            self._inner.attach_jumps(self._on_jump)
+
+    def _advanced(self) -> None:
+        if self.on_reading is not None:
+            self.on_reading(Reading.ADVANCED, self.relative_ns)
         if self._on_wake is not None:
             self._on_wake()
+
+
+class NoWork:
+    """Stands in for the time source while a script is followed: work takes no time then."""
+
+    def now_ns(self) -> int:
+        """Return nothing that anybody should use."""
+        return 0
+
+    def set_wake(self, at_ns: int | None) -> None:
+        """Wake nobody."""
+
+    def attach(self, on_wake: Callable[[], None]) -> None:
+        """Call nobody."""
+
+    def close(self) -> None:
+        """Do nothing."""
+
+    def jump_ns(self, delta_ns: int) -> None:
+        """Let the work be done: the script knows how long it took."""
 
 
 class TimersMeter:
@@ -78,6 +198,10 @@ class TimersMeter:
         self._since_ns = perf_counter_ns()
         if events is not None:
             self._events = events
+
+    def discount(self) -> None:
+        """Do not count one event more as work."""
+        self._events += 1
 
     def charge(self, events: int, worked_ns: int) -> None:
         """Add the time since :meth:`begin`, if there are more events than then.

@@ -9,6 +9,7 @@ from inspector.clocks.wake_errors import WakeErrorSummary
 from inspector.sessions.breakpoints import Breakpoints
 from inspector.sessions.commands import Capability, Command
 from inspector.sessions.interventions import Undoing
+from inspector.trace.history import History
 from inspector.trace.log import EventLog
 from inspector.trace.timeline import Timeline
 
@@ -60,6 +61,10 @@ class Session(Protocol):
     @property
     def log(self) -> EventLog:
         """Everything that happened."""
+
+    @property
+    def history(self) -> History:
+        """Its past, back to what is kept. Another one whenever :attr:`log` is."""
 
     @property
     def timeline(self) -> Timeline:

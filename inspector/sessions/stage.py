@@ -275,11 +275,16 @@ class Stage:
         source = self._source
         if isinstance(source, JumpsInTime):
             source.jump_ns(duration_ns)
-            self.worked_ns += duration_ns
+            if not self.director.charge_work_ns(duration_ns):
+                self.worked_ns += duration_ns
             return
         end_ns = perf_counter_ns() + duration_ns
         while perf_counter_ns() < end_ns:
             pass
+
+    def take_time_from(self, source: TimeSource) -> None:
+        """Let :meth:`work` pass the time of another source; for the host."""
+        self._source = source
 
     def take_worked_ns(self) -> int:
         """Return what :meth:`work` has taken of virtual time, and begin anew."""

@@ -294,3 +294,52 @@ def test_that_closing_twice_and_using_it_afterwards_does_no_harm() -> None:
     session.refresh()
 
     assert session.status.phase is SessionPhase.EMPTY
+
+
+def test_that_virtual_work_of_a_frame_callback_is_charged_to_its_own_frame(tmp_path: Path) -> None:
+    path = scene_file(
+        tmp_path,
+        """
+        def build(stage):
+            frames = []
+            def work(delta):
+                frames.append(delta)
+                if len(frames) == 3:
+                    stage.work(0.1)
+            stage.every_frame(work)
+        """,
+    )
+    session = virtual_session(path)
+    pass_seconds(session, 1)
+
+    frames = session.timeline.frames
+
+    assert [index for index, busy in enumerate(frames.busy_ns) if busy >= 100_000_000] == [2]
+    assert frames.phases[Phase.UPDATE][2] >= 100_000_000
+    assert max(frames.phases[Phase.TIMERS]) < 100_000_000
+    session.close()
+
+
+@pytest.mark.parametrize("count", [3, 2_000])
+def test_that_a_timer_is_found_by_its_number_wherever_it_waits(tmp_path: Path, count: int) -> None:
+    path = scene_file(
+        tmp_path,
+        f"""
+        def build(stage):
+            for i in range({count}):
+                stage.root.set_timeout(0.001 * i + 0.5, lambda: None)
+            stage.root.set_interval(0.1, lambda: None)
+        """,
+    )
+    session = held_session(path)
+    hosting = session._hosting
+    assert hosting is not None
+    hosting.transport.step_ns(700_000_000)
+    root = hosting.tree.root
+
+    for timer in root.pending():
+        for hint_ns in (timer.due_ns, 0, 10**15):
+            assert root.find_timer(timer.id, hint_ns) is timer
+    assert root.find_timer(1, 500_000_000) is None
+    assert root.find_timer(10**9, 0) is None
+    session.close()

@@ -32,6 +32,7 @@ from inspector.sessions.hosted import HostedSession
 from inspector.sessions.interventions import Undoing
 from inspector.sessions.session import SessionPhase, SessionStatus
 from inspector.trace import EventLog, Timeline
+from inspector.trace.history import LogHistory
 from inspector.vocabulary import FRAME_BEGAN, FRAME_ENDED, TRANSPORT
 from ui.qt_time_source import Precision, QtTimeSource
 from ui.session_bridge import (
@@ -73,6 +74,7 @@ class PlayedSession:
     def begin(self, name: str, *, pauses: int = 0) -> None:
         """Begin a new log, as a reload does."""
         self.log = EventLog()
+        self.history = LogHistory(self.log)
         self.timeline = Timeline(self.log.strings)
         self.tree = ClockTree(self.log)
         self.clock = self.tree.root.child(name)

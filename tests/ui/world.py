@@ -11,6 +11,7 @@ from inspector.sessions.commands import Capability, Command
 from inspector.sessions.interventions import Undoing
 from inspector.sessions.session import SessionPhase, SessionStatus
 from inspector.trace import EventLog, Timeline
+from inspector.trace.history import LogHistory
 from inspector.vocabulary import (
     FRAME_BEGAN,
     FRAME_ENDED,
@@ -32,6 +33,7 @@ class World:
 
     def __init__(self) -> None:
         self.log = EventLog()
+        self.history = LogHistory(self.log)
         self.tree = ClockTree(self.log)
         self.timeline = Timeline(self.log.strings)
         self._cursor = 0

@@ -1,0 +1,334 @@
+"""The journal: everything from outside that a hosted scene has acted upon, in order.
+
+A scene is deterministic given what its time source said and what it was told to do. So
+whoever feeds it the journal again sees it do the same again. The journal is small: one
+entry a wake-up. It is kept beside the log, which may lose its oldest events, and can be
+made from a log that is complete.
+"""
+
+from __future__ import annotations
+
+import json
+from array import array
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, fields
+from enum import IntEnum
+from fractions import Fraction
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, Final, cast, get_args
+
+from inspector.clocks.failures import FailurePolicy
+from inspector.clocks.transport import DEFAULT_MAX_DELTA_NS
+from inspector.errors import InspectorError
+from inspector.sessions.breakpoints import BreakAction, Breakpoint, BreakpointError, BreakpointHit
+from inspector.sessions.command_values import BadCommand, value_problem
+from inspector.sessions.commands import Command
+from inspector.vocabulary import (
+    BREAKPOINT_HIT,
+    COMMAND,
+    COMMAND_CONTEXT,
+    COMMAND_FORM,
+    FRAME_BEGAN,
+    READING,
+    RawEvent,
+    Reading,
+)
+
+#: What an entry is, beyond the readings.
+COMMAND_ENTRY: Final = 100
+HIT_ENTRY: Final = 101
+REWIND_ENTRY: Final = 102
+
+_READINGS: Final = frozenset({Reading.ASKED, Reading.WOKEN})
+
+
+class Place(IntEnum):
+    """Where a command was applied."""
+
+    AT_ONCE = 0
+    BEFORE_FRAME = 1
+    WAKE_END = 2
+    BREAKPOINT = 3
+
+
+class JournalError(InspectorError):
+    """A recording does not say all that is needed to run the scene again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """How the life of a scene began.
+
+    Attributes:
+        generation: How often the scene had been loaded before.
+        command_number: The last number that a command had before.
+        reload_number: The command that loaded the scene, 0 for none.
+        policy: What followed a failure.
+        runs: Whether session time was to pass at once.
+        max_delta_ns: What a wake-up might be late before the rest was cut off.
+        is_manual: Whether time was advanced by hand, passing every instant.
+        source_ns: What the source said, counted from the beginning of the session.
+        digest: Of the scene's file, to tell whether it has changed.
+        breakpoints: The breakpoints there were, by number.
+        next_breakpoint: The number the next one was to have.
+    """
+
+    generation: int = 0
+    command_number: int = 0
+    reload_number: int = 0
+    policy: FailurePolicy = FailurePolicy.CONTINUE
+    runs: bool = True
+    max_delta_ns: int = DEFAULT_MAX_DELTA_NS
+    is_manual: bool = False
+    source_ns: int = 0
+    digest: str = ""
+    breakpoints: dict[int, Breakpoint] = field(default_factory=dict)
+    next_breakpoint: int = 1
+
+    def as_json(self) -> str:
+        """Return it as text for the log."""
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        values["policy"] = self.policy.value
+        values["breakpoints"] = {str(n): b.as_values() for n, b in self.breakpoints.items()}
+        return json.dumps(values, ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Beginning:
+        """Return what :meth:`as_json` gave.
+
+        Raises:
+            JournalError: It cannot be understood.
+        """
+        try:
+            values = json.loads(text)
+            values["policy"] = FailurePolicy(values["policy"])
+            found = values["breakpoints"].items()
+            values["breakpoints"] = {int(n): Breakpoint.from_values(b) for n, b in found}
+            return cls(**values)
+        except (ValueError, TypeError, KeyError, AttributeError, BreakpointError) as error:
+            message = f"It is not understood how the scene began: {error}."
+            raise JournalError(message) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A command in the journal.
+
+    Attributes:
+        command: What was asked for.
+        place: Where it was applied.
+        by: Who asked for it, empty for the user.
+        host_ms: When, in the host's own time.
+        refusal: For a command that went back in time: why that was no success, or nothing.
+        breakpoints: For such a command: the breakpoints there were then.
+        next_breakpoint: And the number the next one was to have.
+    """
+
+    command: Command
+    place: Place
+    by: str = ""
+    host_ms: int = 0
+    refusal: str = ""
+    breakpoints: dict[int, Breakpoint] = field(default_factory=dict)
+    next_breakpoint: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One entry of the journal.
+
+    Attributes:
+        code: A :class:`~inspector.vocabulary.Reading`, or what it is otherwise.
+        frame: How many frames had begun.
+        value: A reading, a period, or a number.
+        told: The command, if it is one.
+        hit: The hit of a breakpoint, if it is one.
+    """
+
+    code: int
+    frame: int
+    value: int
+    told: Told | None = None
+    hit: BreakpointHit | None = None
+
+
+class Journal:
+    """Everything from outside in one life of a scene.
+
+    Attributes:
+        beginning: How that life began.
+    """
+
+    def __init__(self, beginning: Beginning) -> None:
+        """Begin with nothing."""
+        self.beginning = beginning
+        self._numbers = array("q")
+        self._more: dict[int, Told | BreakpointHit] = {}
+
+    def __len__(self) -> int:
+        """Return how many entries there are."""
+        return len(self._numbers) // 3
+
+    def note(
+        self, code: int, frame: int, value: int, more: Told | BreakpointHit | None = None
+    ) -> None:
+        """Add an entry; the arguments are the attributes of :class:`Entry`."""
+        if more is not None:
+            self._more[len(self)] = more
+        self._numbers.extend((code, frame, value))
+
+    def entry(self, index: int) -> Entry:
+        """Return the entry with a number, counted from 0."""
+        code, frame, value = self._numbers[3 * index : 3 * index + 3]
+        more = self._more.get(index)
+        told = more if isinstance(more, Told) else None
+        return Entry(code, frame, value, told, None if told is not None else _as_hit(more))
+
+    @classmethod
+    def from_events(  # noqa: C901 - one case per kind
+        cls, events: Iterable[RawEvent], strings: Sequence[str]
+    ) -> Journal:
+        """Return the journal of a scene whose whole log is there.
+
+        Raises:
+            JournalError: The log does not say how the scene began, or says it in a way
+                that is not understood.
+        """
+        journal: Journal | None = None
+        frame = host_ms = text = refusal = by = 0
+        for at_ns, kind, subject, a, b in events:
+            if kind == FRAME_BEGAN:
+                frame = a + 1
+            elif kind == COMMAND:
+                text, refusal = a, b
+            elif kind == COMMAND_CONTEXT:
+                host_ms, by = a, b
+            elif kind == COMMAND_FORM and not subject:
+                journal = cls(Beginning.from_json(strings[a]))
+            elif journal is None:
+                continue
+            elif kind == READING:
+                journal.note(subject, b, a)
+            elif kind == COMMAND_FORM:
+                bad = BadCommand(strings[text], strings[refusal])
+                told, is_rewind = _told(strings[a], Place(b), strings[by], host_ms, bad)
+                journal.note(REWIND_ENTRY if is_rewind else COMMAND_ENTRY, frame, subject, told)
+            elif kind == BREAKPOINT_HIT:
+                hit = BreakpointHit(subject, BreakAction.HOLD, at_ns, 0, b, 0, strings[a])
+                journal.note(HIT_ENTRY, frame, subject, hit)
+        if journal is None:
+            message = (
+                "It does not say how the scene began: it was made by an older version, or its "
+                "beginning is lost. It cannot be run again."
+            )
+            raise JournalError(message)
+        return journal
+
+
+class Script:
+    """A journal as it is followed: what is next, and what the source says next."""
+
+    def __init__(self, journal: Journal) -> None:
+        """Begin at the beginning."""
+        self.journal = journal
+        self.is_over = False
+        self._next = 0
+        self._next_reading = 0
+
+    def head(self) -> Entry | None:
+        """Return what comes next from outside; ``None`` at the end."""
+        while not self.is_over and self._next < len(self.journal):
+            entry = self.journal.entry(self._next)
+            if entry.code != Reading.ASKED:
+                return entry
+            self._next += 1
+        return None
+
+    def take(self) -> None:
+        """Go on behind :meth:`head`."""
+        self._next += 1
+
+    def reading_ns(self) -> int | None:
+        """Return what the source says next; ``None`` when it said no more."""
+        while not self.is_over and self._next_reading < len(self.journal):
+            entry = self.journal.entry(self._next_reading)
+            self._next_reading += 1
+            if entry.code in _READINGS:
+                return entry.value
+        return None
+
+
+def file_digest(path: Path) -> str:
+    """Return what tells one content of a file from another, empty if it cannot be read."""
+    try:
+        return blake2b(path.read_bytes(), digest_size=16).hexdigest()
+    except OSError:
+        return ""
+
+
+def command_form(told: Told, *, is_rewind: bool = False) -> str:
+    """Return a command as text for the log."""
+    command = told.command
+    values: dict[str, Any] = {"command": type(command).__name__}
+    if value_problem(command):
+        # Refused whatever it holds, so its values do not matter.
+        return json.dumps(values | {"is_bad": True})
+    for each in fields(command):
+        value = getattr(command, each.name)
+        if isinstance(value, Fraction | float):
+            value = str(Fraction(value))
+        elif isinstance(value, FailurePolicy):
+            value = value.value
+        elif isinstance(value, Breakpoint):
+            value = value.as_values()
+        values[each.name] = value
+    if is_rewind:
+        found = {str(number): each.as_values() for number, each in told.breakpoints.items()}
+        values |= {"breakpoints": found, "next_breakpoint": told.next_breakpoint}
+    return json.dumps(values, ensure_ascii=False)
+
+
+def command_of(form: str) -> Command:
+    """Return the command in a text of :func:`command_form`.
+
+    Raises:
+        JournalError: It cannot be understood.
+    """
+    return _told(form, Place.AT_ONCE, "", 0, BadCommand("", ""))[0].command
+
+
+def _told(form: str, place: Place, by: str, host_ms: int, bad: BadCommand) -> tuple[Told, bool]:
+    try:
+        values = json.loads(form)
+        if "is_bad" in values:
+            return Told(cast("Command", bad), place, by, host_ms), False
+        kind = _KINDS[values["command"]]
+        found: dict[str, Any] = {each.name: values[each.name] for each in fields(kind)}
+        for name in ("rate", "frames_per_second"):
+            if name in found:
+                found[name] = Fraction(found[name])
+        if "policy" in found:
+            found["policy"] = FailurePolicy(found["policy"])
+        if "breakpoint" in found:
+            found["breakpoint"] = Breakpoint.from_values(found["breakpoint"])
+        command = kind(**found)
+        is_rewind = "breakpoints" in values
+        breakpoints = {
+            int(number): Breakpoint.from_values(each)
+            for number, each in values.get("breakpoints", {}).items()
+        }
+        next_number = values.get("next_breakpoint", 1)
+    except (ValueError, TypeError, KeyError, AttributeError, BreakpointError) as error:
+        message = f"A command is not understood ({form[:80]}): {error}."
+        raise JournalError(message) from error
+    refusal = bad.problem if is_rewind else ""
+    told = Told(command, place, by, host_ms, refusal, breakpoints, next_number)
+    return told, is_rewind
+
+
+def _as_hit(more: Told | BreakpointHit | None) -> BreakpointHit | None:
+    return more if isinstance(more, BreakpointHit) else None
+
+
+_KINDS: Final[dict[str, Any]] = {kind.__name__: kind for kind in get_args(Command)}

@@ -1,0 +1,237 @@
+"""Whether two runs of a scene did the same, event by event, and where they first differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Final, TypeAlias
+
+from inspector.timebase import format_instant
+from inspector.vocabulary import (
+    BREAKPOINT_HIT,
+    CALL_ENDED,
+    CALLBACK_FAILED,
+    CLOCK_ADDED,
+    COMMAND,
+    COMMAND_CONTEXT,
+    COMMAND_FORM,
+    FRAME_BEGAN,
+    FRAME_ENDED,
+    MARK,
+    MEMBER_ADDED,
+    MEMBER_SET,
+    PHASE_ENDED,
+    SCENE,
+    STATE_ENTERED,
+    TIMER_ADDED,
+    TIMER_CLEARED,
+    TIMER_FIRED,
+    TIMER_ORIGIN,
+    TRANSITION_REFUSED,
+    Field,
+    Phase,
+    RawEvent,
+    describe,
+)
+
+#: An event as it is compared: texts instead of their numbers, and nothing measured.
+Row: TypeAlias = tuple[int, int, int, int | str, int | str]
+
+_TEXT_A: Final = frozenset(
+    {
+        TIMER_ORIGIN,
+        TIMER_CLEARED,
+        CALLBACK_FAILED,
+        MARK,
+        COMMAND,
+        SCENE,
+        BREAKPOINT_HIT,
+        COMMAND_FORM,
+        STATE_ENTERED,
+        TRANSITION_REFUSED,
+    }
+)
+_TEXT_B: Final = frozenset(
+    {
+        CLOCK_ADDED,
+        TIMER_ADDED,
+        CALLBACK_FAILED,
+        COMMAND,
+        COMMAND_CONTEXT,
+        MEMBER_ADDED,
+        STATE_ENTERED,
+        TRANSITION_REFUSED,
+    }
+)
+_TEXT_FIELDS: Final = frozenset(field for field in Field if field.is_text)
+_MEASURED_A: Final = frozenset({CALL_ENDED, COMMAND_CONTEXT})
+_MEASURED_B: Final = frozenset({PHASE_ENDED, FRAME_ENDED, CALL_ENDED})
+
+
+def compared(event: RawEvent, strings: Sequence[str]) -> Row | None:
+    """Return an event as it is compared; ``None`` when all of it was measured."""
+    at_ns, kind, subject, a, b = event
+    if kind == PHASE_ENDED and subject == Phase.TIMERS:
+        # There only when the timers took a time that could be measured.
+        return None
+    if kind == MEMBER_SET:
+        return (at_ns, kind, subject, a, strings[b] if a in _TEXT_FIELDS else b)
+    first: int | str = a
+    second: int | str = b
+    if kind in _TEXT_A:
+        first = strings[a]
+    elif kind in _MEASURED_A:
+        first = 0
+    if kind in _TEXT_B:
+        second = strings[b]
+    elif kind in _MEASURED_B:
+        second = 0
+    return (at_ns, kind, subject, first, second)
+
+
+def digest_of(events: Iterable[RawEvent], strings: Sequence[str]) -> str:
+    """Return what two runs have in common exactly if they did the same."""
+    digest = blake2b(digest_size=16)
+    for event in events:
+        row = compared(event, strings)
+        if row is not None:
+            digest.update(repr(row).encode())
+    return digest.hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Where two runs first differ.
+
+    Attributes:
+        at_ns: Session time.
+        frame: How many frames had begun.
+        expected: What happened before, in words.
+        found: What happens now, in words.
+        label: The callback in which it happened, empty if that is not known.
+    """
+
+    at_ns: int
+    frame: int
+    expected: str
+    found: str
+    label: str
+
+    def __str__(self) -> str:
+        """Return it as sentences."""
+        where = f" in “{self.label}”" if self.label else ""
+        text = (
+            f"At {format_instant(self.at_ns)}, after {self.frame:,} "
+            f"{'frame' if self.frame == 1 else 'frames'}{where}: it was “{self.expected}”, "
+            f"now it is “{self.found}”."
+        )
+        if self.label:
+            text += (
+                f" Does “{self.label}” use the time of day, random numbers of its own or what "
+                "is kept outside of the scene? Take time from clocks and chance from "
+                "stage.random."
+            )
+        return text
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One of two runs that are compared.
+
+    Attributes:
+        events: Its events, the oldest may be lost.
+        strings: Their texts.
+        lost: How many are lost.
+    """
+
+    events: Sequence[RawEvent]
+    strings: Sequence[str]
+    lost: int = 0
+
+
+def first_difference(expected: Run, found: Run, *, is_whole: bool) -> Difference | None:
+    """Return where two runs first differ, ``None`` if they do not.
+
+    Where the oldest events of one are lost, both are compared from the first frame on
+    that both have.
+
+    Args:
+        expected: The one that was.
+        found: The one that is.
+        is_whole: Whether both must have the same end; else the other may go on.
+    """
+    start = _first_common_frame(expected, found) if expected.lost or found.lost else -1
+    ours, theirs = _rows(expected, start), _rows(found, start)
+    frame = 0
+    while True:
+        one, other = next(ours, None), next(theirs, None)
+        if one is None and other is None:
+            return None
+        if other is None and not is_whole:
+            return None
+        if one is not None and other is not None and one[1] == other[1]:
+            if one[0][1] == FRAME_BEGAN:
+                frame = one[0][3] + 1
+            continue
+        known = one or other
+        assert known is not None
+        return Difference(
+            at_ns=known[0][0],
+            frame=frame,
+            expected=_words(one, expected),
+            found=_words(other, found),
+            label=_label_at(found if one is None else expected, known[2]),
+        )
+
+
+def _rows(run: Run, first_frame: int) -> Iterator[tuple[RawEvent, Row, int]]:
+    """Go through what is compared: the event, the row, and its index."""
+    is_begun = first_frame < 0
+    for index, event in enumerate(run.events):
+        if not is_begun:
+            is_begun = event[1] == FRAME_BEGAN and event[3] >= first_frame
+            if not is_begun:
+                continue
+        row = compared(event, run.strings)
+        if row is not None:
+            yield event, row, index
+
+
+def _first_common_frame(expected: Run, found: Run) -> int:
+    firsts = [
+        next((event[3] for event in run.events if event[1] == FRAME_BEGAN), 0)
+        for run in (expected, found)
+    ]
+    return max(firsts)
+
+
+def _words(one: tuple[RawEvent, Row, int] | None, run: Run) -> str:
+    return "nothing" if one is None else describe(one[0], run.strings)
+
+
+def _label_at(run: Run, index: int) -> str:
+    """Return what people call the callback in which an event happened.
+
+    In a frame that is whose call ends next; outside of one, the timer that fired last.
+    """
+    events = run.events
+    for event in reversed(events[:index]):
+        if event[1] == TIMER_FIRED:
+            return _name(run, TIMER_ADDED, event[2])
+        if event[1] == FRAME_BEGAN:
+            break
+        if event[1] == FRAME_ENDED:
+            return ""
+    for event in events[index:]:
+        if event[1] == CALL_ENDED:
+            return _name(run, MEMBER_ADDED, event[2])
+        if event[1] == FRAME_ENDED:
+            break
+    return ""
+
+
+def _name(run: Run, kind: int, subject: int) -> str:
+    found = (event for event in run.events if event[1] == kind and event[2] == subject)
+    event = next(found, None)
+    return "" if event is None else run.strings[event[4]]

@@ -1,0 +1,77 @@
+"""Running a recorded scene again, to see whether it does the same."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from inspector.clocks.manual_source import ManualTimeSource
+from inspector.sessions.hosted import HostedSession
+from inspector.sessions.journal import Journal, JournalError, file_digest
+from inspector.sessions.replay import Difference, Run, digest_of, first_difference
+from inspector.sessions.virtual_source import VirtualTimeSource
+
+if TYPE_CHECKING:
+    from inspector.trace.history import History
+
+
+@dataclass(frozen=True, slots=True)
+class Rerun:
+    """What running a scene again came to.
+
+    Attributes:
+        events: How many events were recorded.
+        frames: How many frames have run now.
+        digest: Of what was recorded, in every event but what was measured.
+        difference: Where the runs first differ, ``None`` if they do not.
+        notes: What should be known besides, as sentences.
+    """
+
+    events: int
+    frames: int
+    digest: str
+    difference: Difference | None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def is_same(self) -> bool:
+        """Whether every event was the same."""
+        return self.difference is None
+
+
+def rerun(history: History, scene_path: Path) -> Rerun:
+    """Build a scene from its file and have it do again what was recorded.
+
+    Args:
+        history: What was recorded, from the beginning on.
+        scene_path: The scene's file.
+
+    Raises:
+        JournalError: What was recorded does not suffice.
+        SceneProblem: The scene cannot be built any more.
+    """
+    if history.first:
+        message = (
+            f"The first {history.first:,} events are lost; a scene is run again from its start."
+        )
+        raise JournalError(message)
+    events = history.events(0, history.end)
+    journal = Journal.from_events(events, history.strings)
+    beginning = journal.beginning
+    notes: tuple[str, ...] = ()
+    if beginning.digest and file_digest(scene_path) != beginning.digest:
+        notes = (f"{scene_path.name} has changed since this was recorded.",)
+    source = ManualTimeSource() if beginning.is_manual else VirtualTimeSource()
+    session = HostedSession(scene_path, source, autorun=False, max_delta_ns=beginning.max_delta_ns)
+    try:
+        if session.problem is not None:
+            raise session.problem
+        # What is compared is all there is, so none of it may fall off.
+        session.run_again(journal, keeps_all=True)
+        found = Run(session.log.read(0).events, session.log.strings)
+        difference = first_difference(Run(events, history.strings), found, is_whole=True)
+        digest = digest_of(events, history.strings)
+        return Rerun(len(events), session.frames_run, digest, difference, notes)
+    finally:
+        session.close()

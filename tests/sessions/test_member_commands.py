@@ -1,0 +1,193 @@
+"""Commands to schedulers, targets and machines: carried out, or refused in a sentence."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from inspector.sessions.commands import (
+    Command,
+    MakeTransition,
+    PauseFromPriority,
+    PauseMember,
+    ResumeFromPriority,
+    ResumeMember,
+    SetTimeScale,
+    StepFrames,
+    Undo,
+    UnscheduleMember,
+    command_text,
+    required_capability,
+)
+from inspector.sessions.hosted import HostedSession
+from inspector.testing import held_session, scene_file
+from inspector.trace.members import MemberState
+from inspector.vocabulary import RATE_DENOMINATOR, Field, MemberKind
+
+SCENE = """
+    from inspector.frames.state_machine import Edge, StateMachine
+
+    class Thing:
+        def __init__(self, name):
+            self.name = name
+            self.calls = 0
+        def update(self, delta):
+            self.calls += 1
+
+    def guard(state):
+        return False
+
+    def build(stage):
+        scheduler = stage.scheduler(name="game")
+        hero, enemy = Thing("hero"), Thing("enemy")
+        scheduler.schedule_update(hero, 0)
+        scheduler.schedule_update(enemy, 10)
+        stage.things = (hero, enemy)
+        stage.machine = StateMachine(
+            "idle",
+            {
+                "walk": Edge("idle", "walking"),
+                "stop": Edge("walking", "idle"),
+                "fly": Edge("idle", "flying", guard=guard),
+            },
+            clock=stage.root,
+            name="legs",
+        )
+"""
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Iterator[HostedSession]:
+    session = held_session(scene_file(tmp_path, SCENE))
+    yield session
+    session.close()
+
+
+def member(session: HostedSession, name: str, kind: MemberKind) -> MemberState:
+    session.refresh()
+    found = session.timeline.members.by_id.values()
+    return next(each for each in found if each.name == name and each.kind is kind)
+
+
+def submit(session: HostedSession, command: Command) -> str:
+    session.submit(command)
+    session.refresh()
+    return session.timeline.commands[-1].refusal
+
+
+def calls(session: HostedSession) -> tuple[int, int]:
+    hosting = session._hosting
+    assert hosting is not None
+    hero, enemy = hosting.stage.things  # type: ignore[attr-defined]
+    return hero.calls, enemy.calls
+
+
+def test_that_a_target_is_paused_and_the_command_is_the_cause(session: HostedSession) -> None:
+    enemy = member(session, "enemy", MemberKind.TARGET)
+
+    assert submit(session, PauseMember(enemy.id)) == ""
+    submit(session, StepFrames(3))
+
+    record = next(each for each in session.timeline.commands if "pause" in each.text)
+    enemy = member(session, "enemy", MemberKind.TARGET)
+    assert (enemy.is_paused, enemy.pause_cause) == (True, record.number)
+    assert (record.text, record.clock_id) == ("pause “enemy”", 1)
+    assert calls(session) == (3, 0)
+
+    submit(session, Undo(record.number))
+    submit(session, StepFrames(2))
+
+    assert not member(session, "enemy", MemberKind.TARGET).is_paused
+    assert calls(session) == (5, 2)
+
+
+def test_that_resuming_and_unscheduling_are_carried_out(session: HostedSession) -> None:
+    hero = member(session, "hero", MemberKind.TARGET)
+    submit(session, PauseMember(hero.id))
+    assert submit(session, ResumeMember(hero.id)) == ""
+    assert submit(session, UnscheduleMember(hero.id)) == ""
+
+    submit(session, StepFrames(2))
+
+    assert calls(session) == (0, 2)
+    assert "any more" in submit(session, PauseMember(hero.id))
+
+
+def test_that_a_pause_from_a_priority_is_undone_exactly(session: HostedSession) -> None:
+    scheduler = member(session, "game", MemberKind.SCHEDULER)
+    enemy = member(session, "enemy", MemberKind.TARGET)
+    assert "No command has paused “game”" in submit(session, ResumeFromPriority(scheduler.id))
+
+    assert submit(session, PauseFromPriority(scheduler.id, 5)) == ""
+    submit(session, PauseMember(enemy.id))
+    submit(session, StepFrames(1))
+    assert calls(session) == (1, 0)
+
+    assert submit(session, ResumeFromPriority(scheduler.id)) == ""
+    submit(session, StepFrames(1))
+    assert calls(session) == (2, 0)
+    submit(session, ResumeMember(enemy.id))
+    submit(session, StepFrames(1))
+    assert calls(session) == (3, 1)
+
+
+def test_that_a_time_scale_is_set_checked_and_undone(session: HostedSession) -> None:
+    scheduler = member(session, "game", MemberKind.SCHEDULER)
+
+    assert submit(session, SetTimeScale(scheduler.id, Fraction(1, 2))) == ""
+    number = session.timeline.commands[-1].number
+    rate = member(session, "game", MemberKind.SCHEDULER).fields[Field.RATE]
+    assert rate == RATE_DENOMINATOR // 2
+    assert "cannot be negative" in submit(session, SetTimeScale(scheduler.id, Fraction(-1)))
+
+    submit(session, Undo(number))
+    assert member(session, "game", MemberKind.SCHEDULER).fields[Field.RATE] == RATE_DENOMINATOR
+
+
+def test_that_a_machine_makes_what_it_can_and_the_rest_is_refused(session: HostedSession) -> None:
+    legs = member(session, "legs", MemberKind.MACHINE)
+
+    assert submit(session, MakeTransition(legs.id, "walk")) == ""
+    assert session.timeline.members.field_text(legs.id, Field.STATE) == "walking"
+    assert submit(session, MakeTransition(legs.id, "walk")) == (
+        "“walk” does not lead away from “walking”; “stop” does."
+    )
+    assert submit(session, MakeTransition(legs.id, "swim")) == (
+        "“legs” has no transition “swim”. It has “walk”, “stop”, “fly”."
+    )
+
+
+def test_that_a_guard_refuses_in_an_event_of_its_own(session: HostedSession) -> None:
+    legs = member(session, "legs", MemberKind.MACHINE)
+
+    assert submit(session, MakeTransition(legs.id, "fly")) == ""
+
+    kinds = [kind for _, kind, *_ in session.log.read(0).events]
+    assert 70 in kinds
+    assert session.timeline.members.field_text(legs.id, Field.STATE) == "idle"
+
+
+def test_that_what_a_member_cannot_do_is_said(session: HostedSession) -> None:
+    legs = member(session, "legs", MemberKind.MACHINE)
+
+    assert submit(session, PauseMember(legs.id)) == (
+        "“legs” is a machine; it cannot be paused by itself."
+    )
+    assert submit(session, PauseMember(999)) == "There is no member 999 any more."
+
+
+def test_that_every_command_to_a_member_has_a_sentence(session: HostedSession) -> None:
+    number = member(session, "game", MemberKind.SCHEDULER).id
+    commands: dict[Command, str] = {
+        PauseMember(number): "pause “game”",
+        ResumeMember(number): "resume “game”",
+        PauseFromPriority(number, 3): "pause everything in “game” from priority 3 on",
+        ResumeFromPriority(number): "resume what was paused by priority in “game”",
+        UnscheduleMember(999): "unschedule member 999",
+        SetTimeScale(number, Fraction(1, 2)): "set the time scale of “game” to 0.5",
+        MakeTransition(number, "walk"): "make “walk” of “game”",
+    }
+    for command, text in commands.items():
+        assert command_text(command, session.timeline) == text
+        assert required_capability(command) in session.capabilities

@@ -1,0 +1,383 @@
+"""Going back in time: the scene is built anew and does the same again, event by event."""
+
+from fractions import Fraction
+from itertools import count
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inspector.clocks import FailurePolicy, ManualTimeSource
+from inspector.sessions.breakpoints import BreakAction, BreakKind, Breakpoint
+from inspector.sessions.commands import (
+    AddBreakpoint,
+    AddMark,
+    ClearTimer,
+    Command,
+    FireTimer,
+    Hold,
+    PauseClock,
+    Reload,
+    ResumeClock,
+    RewindTo,
+    Run,
+    SetFailurePolicy,
+    SetFrameRate,
+    SetRate,
+    StepBack,
+    StepBy,
+    StepFrames,
+    StepTo,
+    StepToNextTimer,
+    Undo,
+)
+from inspector.sessions.hosted import HostedSession
+from inspector.sessions.journal import (
+    Journal,
+    JournalError,
+    Place,
+    Told,
+    command_form,
+    command_of,
+)
+from inspector.sessions.replay import Run as Compared
+from inspector.sessions.replay import digest_of, first_difference
+from inspector.sessions.rerun import rerun
+from inspector.sessions.session import SessionPhase
+from inspector.sessions.virtual_source import VirtualTimeSource
+from inspector.testing import fired, held_session, pass_seconds, scene_file, virtual_session
+from inspector.timebase import NS_PER_MS, NS_PER_SECOND
+from inspector.vocabulary import READING
+
+SCENE = """
+    def build(stage):
+        game = stage.root.child("game", "1/3")
+        enemies = game.child("enemies", 2)
+        ui = stage.root.child("ui")
+        def spawn():
+            if game.pending_count > 6:
+                raise RuntimeError("too many")
+            game.set_timeout(stage.random.random(), spawn)
+            enemies.set_timeout(0.1, lambda: None)
+        game.set_interval(0.25, spawn, name="spawn")
+        enemies.set_interval(0.07, lambda: None, missed="skip", name="tick")
+        ui.set_interval(0.5, lambda: (game.resume() or game.pause()), name="toggle")
+        ui.set_timeout(1.7, lambda: enemies.move_to(ui), name="move")
+        ui.set_timeout(0.9, lambda: stage.work(0.1), name="work")
+        stage.every_frame(lambda delta: None, clock=enemies)
+        scheduler = stage.scheduler(game)
+        scheduler.schedule(lambda delta: stage.mark("scheduled"), 0.3)
+"""
+
+clock_ids = st.integers(1, 5)
+timer_ids = st.integers(1, 60)
+rates = st.sampled_from([Fraction(0), Fraction(1, 4), Fraction(1), Fraction(7, 3), Fraction(-1)])
+breakpoints = st.sampled_from(
+    [
+        Breakpoint(BreakKind.TIMER_FIRES, subject="spawn", action=BreakAction.HOLD),
+        Breakpoint(BreakKind.TIMER_FIRES, subject="tick", action=BreakAction.MARK),
+        Breakpoint(BreakKind.TIMER_FIRES, subject="toggle", action=BreakAction.PAUSE_BRANCH),
+    ]
+)
+commands: st.SearchStrategy[Command] = st.one_of(
+    st.just(Run()),
+    st.just(Hold()),
+    st.builds(StepFrames, st.integers(0, 40)),
+    st.builds(StepBy, st.integers(-5, 10**9)),
+    st.builds(StepTo, st.integers(0, 5 * 10**9)),
+    st.just(StepToNextTimer()),
+    st.builds(PauseClock, clock_ids),
+    st.builds(ResumeClock, clock_ids),
+    st.builds(SetRate, clock_ids, rates),
+    st.builds(ClearTimer, timer_ids),
+    st.builds(FireTimer, timer_ids),
+    st.builds(SetFrameRate, st.sampled_from([Fraction(30), Fraction(144), Fraction(0)])),
+    st.builds(AddMark, st.text(max_size=5)),
+    st.builds(SetFailurePolicy, st.sampled_from(FailurePolicy)),
+    st.builds(AddBreakpoint, breakpoints),
+    st.builds(Undo, st.integers(1, 20)),
+    st.builds(StepBack, st.integers(0, 10)),
+    st.builds(RewindTo, st.integers(0, 10**9)),
+    st.just(Reload()),
+)
+steps = st.lists(st.one_of(commands, st.integers(1, 3 * 10**8)), max_size=25)
+SOURCES: list[type[ManualTimeSource] | type[VirtualTimeSource]] = [
+    ManualTimeSource,
+    VirtualTimeSource,
+]
+
+
+def let_pass(source: ManualTimeSource | VirtualTimeSource, duration_ns: int) -> None:
+    if isinstance(source, VirtualTimeSource):
+        source.pass_ns(duration_ns)
+    else:
+        source.advance_ns(duration_ns)
+
+
+def compared(session: HostedSession) -> Compared:
+    return Compared(session.log.read(0).events, session.log.strings)
+
+
+def digest(session: HostedSession) -> str:
+    return digest_of(session.log.read(0).events, session.log.strings)
+
+
+def again(session: HostedSession, journal: Journal) -> HostedSession:
+    """Run a session's scene again in a session of its own."""
+    source = ManualTimeSource() if journal.beginning.is_manual else VirtualTimeSource()
+    other = HostedSession(session.scene_path, source, autorun=False)
+    other.run_again(journal)
+    other.refresh()
+    return other
+
+
+@pytest.fixture(scope="module")
+def scene_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return scene_file(tmp_path_factory.mktemp("scene"), SCENE)
+
+
+@given(
+    steps=steps,
+    source=st.builds(lambda kind: kind(), st.sampled_from(SOURCES)),
+    autorun=st.booleans(),
+)
+def test_that_a_scene_does_the_same_again(
+    scene_path: Path,
+    steps: list[Command | int],
+    source: ManualTimeSource | VirtualTimeSource,
+    autorun: bool,
+) -> None:
+    session = HostedSession(scene_path, source, autorun=autorun)
+    for step in steps:
+        if isinstance(step, int):
+            let_pass(source, step)
+        else:
+            session.submit(step)
+    session.refresh()
+    for record in session.timeline.commands:
+        assert "did something else" not in record.refusal
+
+    recorded = Journal.from_events(session.log.read(0).events, session.log.strings)
+    for journal in (session._journal, recorded):
+        other = again(session, journal)
+        assert first_difference(compared(session), compared(other), is_whole=True) is None
+        assert digest(other) == digest(session)
+        other.close()
+    session.close()
+
+
+@given(
+    frames=st.integers(1, 150),
+    back=st.integers(1, 150),
+    source=st.builds(lambda kind: kind(), st.sampled_from(SOURCES)),
+)
+def test_that_going_back_and_forward_again_is_the_same(
+    scene_path: Path, frames: int, back: int, source: ManualTimeSource | VirtualTimeSource
+) -> None:
+    session = HostedSession(scene_path, source, autorun=False)
+    session.submit(StepFrames(frames))
+    session.refresh()
+    back = min(back, frames)
+    at_ns = list(session.timeline.frames.at_ns)
+    marks = [(mark.at_ns, mark.text) for mark in session.timeline.marks]
+    counts = fired(session)
+
+    session.submit(StepBack(back))
+    session.refresh()
+
+    assert session.timeline.commands[-1].refusal == ""
+    assert session.frames_run == len(session.timeline.frames) == frames - back
+    assert session.session_ns == ([0, *at_ns][frames - back])
+
+    session.submit(StepFrames(back))
+    session.refresh()
+
+    assert list(session.timeline.frames.at_ns) == at_ns
+    assert [(mark.at_ns, mark.text) for mark in session.timeline.marks] == marks
+    assert fired(session) == counts
+    session.close()
+
+
+def test_that_a_run_on_virtual_time_can_be_rewound_and_goes_on(scene_path: Path) -> None:
+    session = virtual_session(scene_path)
+    pass_seconds(session, 2)
+    before = list(session.timeline.frames.at_ns)
+
+    session.submit(RewindTo(NS_PER_SECOND))
+    let_pass_frames = session.source
+    assert isinstance(let_pass_frames, VirtualTimeSource)
+    let_pass_frames.pass_ns(20 * NS_PER_MS)
+    session.refresh()
+
+    assert session.status.phase is SessionPhase.HELD
+    assert session.timeline.commands[-1].text == "go back to 00:01.000"
+    assert session.timeline.commands[-1].refusal == ""
+    assert list(session.timeline.frames.at_ns) == [at for at in before if at <= NS_PER_SECOND]
+
+    pass_seconds(session, 1)
+    assert len(session.timeline.frames) > len(before) - 20
+    session.close()
+
+
+def test_that_one_can_go_on_differently_and_go_back_again(scene_path: Path) -> None:
+    session = held_session(scene_path)
+    session.submit(StepFrames(60))
+    session.submit(StepBack(30))
+    session.submit(PauseClock(4))
+    session.submit(StepFrames(30))
+    session.refresh()
+    paused = fired(session)
+
+    session.submit(StepBack(10))
+    session.submit(StepFrames(10))
+    session.refresh()
+
+    assert [record.refusal for record in session.timeline.commands] == [""] * 6
+    assert session.timeline.clocks[4].paused
+    assert fired(session) == paused
+    numbers = [record.number for record in session.timeline.commands]
+    assert numbers == sorted(set(numbers))
+    session.close()
+
+
+def test_that_breakpoints_that_were_set_later_are_kept(scene_path: Path) -> None:
+    session = held_session(scene_path)
+    session.submit(StepFrames(60))
+    session.submit(AddBreakpoint(Breakpoint(BreakKind.TIMER_FIRES, subject="toggle")))
+
+    session.submit(StepBack(50))
+    session.submit(StepFrames(50))
+    session.refresh()
+
+    assert len(session.breakpoints) == 1
+    assert session.frames_run < 60
+    assert "because" in session.status.message
+    session.close()
+
+
+def test_that_there_is_nothing_before_the_first_frame(scene_path: Path) -> None:
+    session = held_session(scene_path)
+
+    for command in (StepBack(), StepBack(0), StepBack(3), RewindTo(5), RewindTo(-1)):
+        session.submit(command)
+    session.refresh()
+
+    assert [record.refusal for record in session.timeline.commands] == [
+        "There is no frame to go back: none has run.",
+        "A step back is 1 frame or more, not 0.",
+        "There are no 3 frames to go back: none has run.",
+        "00:00.000 is no instant to go back to: it is 00:00.000.",
+        "-00:00.001 is no instant to go back to: it is 00:00.000.",
+    ]
+    session.close()
+
+
+def test_that_a_scene_that_uses_the_time_of_day_is_told_so(tmp_path: Path) -> None:
+    path = scene_file(
+        tmp_path,
+        """
+        import time
+        def build(stage):
+            def roll():
+                stage.mark(str(time.perf_counter_ns()))
+            stage.root.set_interval(0.1, roll, name="rolls dice")
+        """,
+    )
+    session = held_session(path)
+    session.submit(StepFrames(30))
+
+    session.submit(StepBack(10))
+    session.refresh()
+
+    refusal = session.timeline.commands[-1].refusal
+    assert refusal.startswith("The scene was run again up to here, but did something else. At")
+    assert "in “rolls dice”: it was “mark: " in refusal
+    assert "Does “rolls dice” use the time of day" in refusal
+    assert session.frames_run == 20
+    session.close()
+
+
+def test_that_a_frame_callback_is_named_too(tmp_path: Path) -> None:
+    path = scene_file(
+        tmp_path,
+        """
+        import random
+        def build(stage):
+            stage.every_frame(lambda delta: stage.mark(str(random.random())), name="shakes")
+        """,
+    )
+    session = held_session(path)
+    session.submit(StepFrames(3))
+
+    session.submit(StepBack(1))
+    session.refresh()
+
+    assert "in “shakes”" in session.timeline.commands[-1].refusal
+    session.close()
+
+
+def test_that_work_is_not_done_again(scene_path: Path) -> None:
+    readings = count(0, 5_000_000)
+
+    class Jittery(VirtualTimeSource):
+        def now_ns(self) -> int:
+            return super().now_ns() + next(readings) % 7
+
+    source = Jittery()
+    session = HostedSession(scene_path, source)
+    source.pass_ns(2 * NS_PER_SECOND)
+    session.submit(Hold())
+    source.pass_ns(NS_PER_SECOND)
+    session.refresh()
+    frames = session.frames_run
+
+    session.submit(StepBack(20))
+    session.refresh()
+
+    assert session.timeline.commands[-1].refusal == ""
+    assert session.frames_run == frames - 20
+    session.close()
+
+
+def test_that_readings_cost_an_event_a_wake(scene_path: Path) -> None:
+    source = VirtualTimeSource()
+    session = HostedSession(scene_path, source)
+    source.pass_ns(NS_PER_SECOND)
+
+    events = session.log.read(0).events
+    readings = [event for event in events if event[1] == READING]
+    assert 60 <= len(readings) <= len({event[0] for event in events}) + 2
+    session.close()
+
+
+def test_that_a_log_without_its_beginning_cannot_be_run_again(scene_path: Path) -> None:
+    session = held_session(scene_path)
+
+    with pytest.raises(JournalError, match="does not say how the scene began"):
+        Journal.from_events(session.log.read(0).events[:1], session.log.strings)
+    session.close()
+
+
+@given(commands)
+def test_that_a_command_is_the_same_in_its_form(command: Command) -> None:
+    assert command_of(command_form(Told(command, Place.AT_ONCE))) == command
+
+
+def test_that_a_recorded_run_is_run_again_and_compared(tmp_path: Path) -> None:
+    path = scene_file(tmp_path, SCENE)
+    session = virtual_session(path)
+    pass_seconds(session, 3)
+
+    done = rerun(session.history, path)
+
+    assert (done.is_same, done.frames, done.notes) == (True, session.frames_run, ())
+    assert done.digest == digest(session)
+
+    scene_file(tmp_path, SCENE.replace("0.07", "0.08"))
+    other = rerun(session.history, path)
+
+    assert not other.is_same
+    assert other.notes == ("scene.py has changed since this was recorded.",)
+    assert "now it is" in str(other.difference)
+    session.close()
