@@ -7,19 +7,30 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from PySide6.QtCore import QAbstractItemModel, QModelIndex, QPersistentModelIndex, Qt, Signal
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt, Signal
 from PySide6.QtGui import QColor, QFont
 from typing_extensions import override
 
 from inspector.clocks.rate import rate_numerator
-from inspector.sessions.commands import PauseClock, ResumeClock, SetRate
+from inspector.sessions.commands import (
+    PauseClock,
+    PauseMember,
+    ResumeClock,
+    ResumeMember,
+    SetRate,
+    SetTimeScale,
+)
 from inspector.timebase import format_duration, format_instant
-from inspector.vocabulary import NEVER, RATE_DENOMINATOR, rate_text
+from inspector.vocabulary import NEVER, RATE_DENOMINATOR, Field, rate_text
 
 from . import roles
-from .clock_shape import TOP, ClockShape, gone_runs, is_reordered
+from .clock_filter import matching_nodes, with_ancestors
+from .clock_shape import TOP, ClockShape
 from .clock_texts import fraction_text, next_dues, path_text, rate_algebra
+from .member_cells import MemberCells, is_member, member_of, node_of
+from .member_texts import PAUSABLE
 from .roles import Role
+from .shaped_model import ShapedModel
 from .standing import Standing, StandingKind, standing_of
 
 if TYPE_CHECKING:
@@ -27,9 +38,6 @@ if TYPE_CHECKING:
 
     from inspector.trace.states import ClockState
     from inspector.trace.timeline import Timeline
-
-#: More changed runs of rows than this in one turn, and a reset is cheaper.
-_MAX_RUNS: Final = 48
 
 
 class ClockColumn(IntEnum):
@@ -63,7 +71,6 @@ _HEADERS: Final = {
 #: Columns whose text changes while nothing but time passes.
 LIVE_COLUMNS: Final = (ClockColumn.LOCAL_TIME, ClockColumn.NEXT_DUE)
 
-_COLUMN_COUNT: Final = len(ClockColumn)
 # Combining flags costs more than the rest of a cell, and they are asked for with every cell.
 _USUAL_FLAGS: Final = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
 _FLAGS: Final = {
@@ -72,7 +79,7 @@ _FLAGS: Final = {
 }
 
 
-class ClockTreeModel(QAbstractItemModel):
+class ClockTreeModel(ShapedModel):
     """Clocks by branch, filtered by name; editing asks for commands, it changes nothing.
 
     Signals:
@@ -84,15 +91,17 @@ class ClockTreeModel(QAbstractItemModel):
     edit_refused = Signal(str)
 
     def __init__(self, timeline: Timeline | None = None) -> None:
-        super().__init__()
+        super().__init__(len(ClockColumn))
         self._timeline = timeline
-        self._shape = ClockShape()
+        self._opened: set[int] = set()
+        self._cells = MemberCells()
         self._filter_words: tuple[str, ...] = ()
         self._matches: frozenset[int] | None = None
         self._standings: dict[int, Standing] = {}
         self._next_due: NDArray[np.int64] | None = None
         self._at_ns = 0
         self._structure_version = self._mapping_version = self._timers_version = -1
+        self._members_version = self._member_values_version = -1
         self._was_running = False
         self._muted_color = QColor(Qt.GlobalColor.gray)
         self._bold = QFont()
@@ -111,9 +120,9 @@ class ClockTreeModel(QAbstractItemModel):
         self._timeline = timeline
         self._structure_version = self._mapping_version = self._timers_version = -1
         self._standings.clear()
-        self.beginResetModel()
-        self._shape = self._wanted_shape()
-        self.endResetModel()
+        self._members_version = -1
+        self._opened.clear()
+        self.show_anew(self._wanted_shape())
         self.refresh()
 
     def set_filter(self, text: str) -> None:
@@ -121,7 +130,7 @@ class ClockTreeModel(QAbstractItemModel):
         words = tuple(text.casefold().split())
         if words != self._filter_words:
             self._filter_words = words
-            self._show(self._wanted_shape())
+            self.show_shape(self._wanted_shape())
 
     def set_muted_color(self, color: QColor) -> None:
         """Use ``color`` for what stands still and for ancestors of matches."""
@@ -149,9 +158,10 @@ class ClockTreeModel(QAbstractItemModel):
         if timeline is None:
             return ()
         columns: tuple[ClockColumn, ...] = LIVE_COLUMNS
-        if timeline.structure_version != self._structure_version:
-            self._structure_version = timeline.structure_version
-            self._show(self._wanted_shape())
+        versions = timeline.structure_version, timeline.members.structure_version
+        if versions != (self._structure_version, self._members_version):
+            self._structure_version, self._members_version = versions
+            self.show_shape(self._wanted_shape())
             columns = tuple(ClockColumn)
         if (
             timeline.mapping_version != self._mapping_version
@@ -164,31 +174,22 @@ class ClockTreeModel(QAbstractItemModel):
         if timeline.timers_version != self._timers_version:
             self._timers_version = timeline.timers_version
             columns = (*columns, ClockColumn.PENDING)
+        if timeline.members.values_version != self._member_values_version:
+            self._member_values_version = timeline.members.values_version
+            columns = tuple(ClockColumn)
         self._next_due = None
         self._at_ns = timeline.at_ns
         return columns
 
-    def index_of(self, clock_id: int, column: ClockColumn = ClockColumn.NAME) -> QModelIndex:
-        """Return where a clock is shown, an invalid index when it is not."""
-        row = self._shape.row.get(clock_id)
-        return QModelIndex() if row is None else self.createIndex(row, column, clock_id)
-
     def clock_id(self, index: QModelIndex | QPersistentModelIndex) -> int:
-        """Return the clock of an index, 0 for an invalid one."""
-        return index.internalId() if index.isValid() else 0
+        """Return the clock of an index, 0 when it is that of something else."""
+        node = self.node(index)
+        return 0 if is_member(node) else node
 
-    def shown_below(self, clock_id: int) -> list[int]:
-        """Return the clocks that are shown directly below one; 0 for the topmost."""
-        return self._shape.children.get(clock_id, [])
-
-    def shown_branch(self, clock_id: int) -> list[int]:
-        """Return all clocks shown in a branch, its own first; 0 for the whole tree."""
-        branch = [clock_id] if clock_id else []
-        pending = list(reversed(self.shown_below(clock_id)))
-        while pending:
-            branch.append(pending.pop())
-            pending += reversed(self._shape.children[branch[-1]])
-        return branch
+    def member_id(self, index: QModelIndex | QPersistentModelIndex) -> int:
+        """Return the member of an index, 0 when it is that of something else."""
+        node = self.node(index)
+        return member_of(node) if is_member(node) else 0
 
     def standing(self, clock_id: int) -> Standing:
         """Return what a clock does now, and why."""
@@ -201,38 +202,48 @@ class ClockTreeModel(QAbstractItemModel):
     # ------------------------------------------------------------------ Qt
 
     @override
-    def index(
-        self,
-        row: int,
-        column: int,
-        parent: QModelIndex | QPersistentModelIndex = QModelIndex(),
-    ) -> QModelIndex:
-        if parent.isValid() and parent.column() != 0:
-            return QModelIndex()
-        below = self._shape.children.get(self.clock_id(parent), [])
-        if not (0 <= row < len(below) and 0 <= column < len(ClockColumn)):
-            return QModelIndex()
-        return self.createIndex(row, column, below[row])
-
-    @override
-    def parent(  # type: ignore[override]  # also names QObject.parent()
-        self, index: QModelIndex | QPersistentModelIndex = QModelIndex()
-    ) -> QModelIndex:
-        shape = self._shape
-        parent_id = shape.parent.get(self.clock_id(index), TOP)
-        if parent_id == TOP:
-            return QModelIndex()
-        return self.createIndex(shape.row[parent_id], 0, parent_id)
-
-    @override
-    def rowCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:
+    def hasChildren(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> bool:
         if parent.column() > 0:
-            return 0
-        return len(self._shape.children.get(self.clock_id(parent), ()))
+            return False
+        node = self.node(parent)
+        if is_member(node) and self._timeline is not None:
+            member = self._timeline.members.by_id.get(member_of(node))
+            return member is not None and bool(member.children)
+        return bool(self.shown_below(node))
 
     @override
-    def columnCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:
-        return _COLUMN_COUNT
+    def canFetchMore(self, parent: QModelIndex | QPersistentModelIndex) -> bool:
+        node = self.node(parent)
+        return is_member(node) and node not in self._opened and self.hasChildren(parent)
+
+    @override
+    def fetchMore(self, parent: QModelIndex | QPersistentModelIndex) -> None:
+        """Show what is below a member; until it is asked for, it costs nothing."""
+        # May be called where there is nothing to fetch, also in the middle of a change.
+        if self.canFetchMore(parent):
+            self._opened.add(self.node(parent))
+            self.show_shape(self._wanted_shape())
+
+    def reveal(self, member_id: int) -> None:
+        """Show a member: open everything above it."""
+        timeline = self._timeline
+        if timeline is None or member_id not in timeline.members.by_id:
+            return
+        above = {node_of(member.id) for member in timeline.members.path(member_id)[1:]}
+        if not above <= self._opened:
+            self._opened |= above
+            self.show_shape(self._wanted_shape())
+
+    def close_members(self) -> None:
+        """Show no longer what is below any member."""
+        self._opened.clear()
+        self.show_shape(self._wanted_shape())
+
+    def close_member(self, node: int) -> None:
+        """Show what is below a member no longer, so that it costs nothing."""
+        if node in self._opened:
+            self._opened.discard(node)
+            self.show_shape(self._wanted_shape())
 
     @override
     def headerData(
@@ -255,7 +266,18 @@ class ClockTreeModel(QAbstractItemModel):
     def flags(self, index: QModelIndex | QPersistentModelIndex) -> Qt.ItemFlag:
         if not index.isValid():
             return Qt.ItemFlag.NoItemFlags
-        return _FLAGS.get(index.column(), _USUAL_FLAGS)
+        flags = _FLAGS.get(index.column(), _USUAL_FLAGS)
+        if flags is not _USUAL_FLAGS and (number := self.member_id(index)):
+            return self._member_flags(number, index.column())
+        return flags
+
+    def _member_flags(self, number: int, column: int) -> Qt.ItemFlag:
+        member = None if self._timeline is None else self._timeline.members.by_id.get(number)
+        if member is None:
+            return _USUAL_FLAGS
+        is_name = column == ClockColumn.NAME
+        can = member.kind in PAUSABLE if is_name else Field.RATE in member.fields
+        return _FLAGS[column] if can else _USUAL_FLAGS
 
     @override
     def data(  # noqa: C901, PLR0911 - one question a role
@@ -264,8 +286,10 @@ class ClockTreeModel(QAbstractItemModel):
         if role == roles.BACKGROUND:
             # Asked for with every cell that is painted.
             return None
-        clock_id = self.clock_id(index)
+        clock_id = self.node(index)
         timeline = self._timeline
+        if timeline is not None and is_member(clock_id):
+            return self._member_data(member_of(clock_id), index.column(), role, timeline)
         clock = timeline.clocks.get(clock_id) if timeline is not None else None
         if clock is None or timeline is None:
             # Removed since the last refresh; its row goes with the next one.
@@ -292,6 +316,26 @@ class ClockTreeModel(QAbstractItemModel):
             return f"{_HEADERS[ClockColumn(column)][0]}: {self._text(clock, column, timeline)}"
         return self._raw(clock, column, role, timeline)
 
+    def _member_data(  # noqa: PLR0911 - one question a role
+        self, number: int, column: int, role: int, timeline: Timeline
+    ) -> object:
+        member = timeline.members.by_id.get(number)
+        if member is None:
+            return None
+        if role == roles.ALIGNMENT:
+            return _ALIGNMENTS[column]
+        if role == roles.DECORATION:
+            return roles.gap() if column == ClockColumn.STATE else None
+        if role == roles.FONT:
+            is_match = self._matches is not None and column == ClockColumn.NAME
+            return self._bold if is_match and node_of(number) in (self._matches or ()) else None
+        if role == roles.FOREGROUND:
+            if column == ClockColumn.NAME:
+                is_above = self._matches is not None and node_of(number) not in self._matches
+                return self._muted_color if is_above else None
+            return None if self._cells.is_lively(member, timeline) else self._muted_color
+        return self._cells.data(member, ClockColumn(column).name, role, timeline)
+
     @override
     def setData(
         self,
@@ -300,6 +344,9 @@ class ClockTreeModel(QAbstractItemModel):
         role: int = roles.EDIT,
     ) -> bool:
         """Ask for a command; the cell changes when its event comes back, not before."""
+        if member_id := self.member_id(index):
+            self._ask_for_member(member_id, index.column(), value, role)
+            return False
         clock_id = self.clock_id(index)
         if self._timeline is None or clock_id not in self._timeline.clocks:
             return False
@@ -310,6 +357,20 @@ class ClockTreeModel(QAbstractItemModel):
         elif role == roles.EDIT and index.column() == ClockColumn.RATE:
             self._ask_for_rate(clock_id, str(value))
         return False
+
+    def _ask_for_member(self, number: int, column: int, value: object, role: int) -> None:
+        """Ask for the command that an edit of a member's cell stands for."""
+        timeline = self._timeline
+        member = None if timeline is None else timeline.members.by_id.get(number)
+        if member is None:
+            return
+        if role == roles.CHECK_STATE and column == ClockColumn.NAME and member.kind in PAUSABLE:
+            is_paused = self._cells.is_paused(member)
+            self.command_requested.emit(ResumeMember(number) if is_paused else PauseMember(number))
+        elif role == roles.EDIT and column == ClockColumn.RATE and Field.RATE in member.fields:
+            rate = self._read_rate(str(value))
+            if rate is not None and rate != Fraction(member.fields[Field.RATE], RATE_DENOMINATOR):
+                self.command_requested.emit(SetTimeScale(number, rate))
 
     # ------------------------------------------------------------------ cells
 
@@ -406,14 +467,19 @@ class ClockTreeModel(QAbstractItemModel):
                 return None
 
     def _ask_for_rate(self, clock_id: int, text: str) -> None:
+        rate = self._read_rate(text)
+        assert self._timeline is not None
+        former = Fraction(self._timeline.clocks[clock_id].rate_n, RATE_DENOMINATOR)
+        if rate is not None and rate != former:
+            self.command_requested.emit(SetRate(clock_id, rate))
+
+    def _read_rate(self, text: str) -> Fraction | None:
+        """Return the rate that was typed, or say why it is none."""
         try:
-            rate = Fraction(rate_numerator(text), RATE_DENOMINATOR)
+            return Fraction(rate_numerator(text), RATE_DENOMINATOR)
         except ValueError as error:
             self.edit_refused.emit(str(error))
-            return
-        assert self._timeline is not None
-        if rate != Fraction(self._timeline.clocks[clock_id].rate_n, RATE_DENOMINATOR):
-            self.command_requested.emit(SetRate(clock_id, rate))
+            return None
 
     # ------------------------------------------------------------------ structure
 
@@ -423,90 +489,33 @@ class ClockTreeModel(QAbstractItemModel):
         self._matches = None
         if timeline is None or timeline.root_id is None:
             return shape
-        clocks = timeline.clocks
         kept: set[int] | None = None
         if self._filter_words:
-            self._matches = frozenset(
-                clock.id
-                for clock in clocks.values()
-                if all(word in clock.name.casefold() for word in self._filter_words)
-            )
-            kept = set()
-            for clock_id in self._matches:
-                above = clock_id
-                while above and above not in kept:
-                    kept.add(above)
-                    above = clocks[above].parent_id
+            self._matches = matching_nodes(timeline, self._filter_words)
+            kept = with_ancestors(timeline, self._matches)
         pending = [(TOP, [timeline.root_id])]
         while pending:
-            parent_id, below = pending.pop()
+            parent, below = pending.pop()
             if kept is not None:
-                below = [clock_id for clock_id in below if clock_id in kept]
-            shape.add(parent_id, below)
-            pending += [(each, clocks[each].children) for each in below if clocks[each].children]
+                below = [node for node in below if node in kept]
+            shape.add(parent, below)
+            pending += [
+                (node, following)
+                for node in below
+                if (following := self._below(node, timeline, is_whole=kept is not None))
+            ]
         return shape
 
-    def _show(self, wanted: ClockShape) -> None:
-        """Change the rows to ``wanted``, by a few signals or by one reset."""
-        changed = [
-            parent
-            for parent, below in self._shape.children.items()
-            if parent in wanted.children and below != wanted.children[parent]
-        ]
-        if not changed:
-            return
-        removals = [(each, gone_runs(self._shape, wanted, each)) for each in changed]
-        additions = sum(
-            len(set(wanted.children[each]).difference(self._shape.children[each]))
-            for each in changed
-        )
-        if sum(len(runs) for _, runs in removals) + additions > _MAX_RUNS or any(
-            is_reordered(self._shape.children[each], wanted.children[each]) for each in changed
-        ):
-            self.beginResetModel()
-            self._shape = wanted
-            self.endResetModel()
-            return
-        for parent, runs in removals:
-            self._remove_runs(parent, runs)
-        for parent in self._topmost_first(changed):
-            self._insert_missing(parent, wanted)
-
-    def _remove_runs(self, parent: int, runs: list[tuple[int, int]]) -> None:
-        if parent != TOP and parent not in self._shape.parent:
-            return  # went with a branch above it
-        for start, stop in reversed(runs):
-            self.beginRemoveRows(self.index_of(parent), start, stop - 1)
-            self._shape.remove_branches(parent, start, stop)
-            self.endRemoveRows()
-
-    def _insert_missing(self, parent: int, wanted: ClockShape) -> None:
-        goal = wanted.children[parent]
-        row = 0
-        while row < len(goal):
-            shown = self._shape.children[parent]
-            if row < len(shown) and shown[row] == goal[row]:
-                row += 1
-                continue
-            following = shown[row] if row < len(shown) else None
-            stop = goal.index(following, row) if following is not None else len(goal)
-            self.beginInsertRows(self.index_of(parent), row, stop - 1)
-            self._shape.insert_branch(parent, row, goal[row:stop], wanted)
-            self.endInsertRows()
-            row = stop
-
-    def _topmost_first(self, clock_ids: list[int]) -> list[int]:
-        """Return those still shown, each before what is below it."""
-
-        def depth(clock_id: int) -> int:
-            steps = 0
-            while clock_id != TOP:
-                clock_id = self._shape.parent[clock_id]
-                steps += 1
-            return steps
-
-        shown = [each for each in clock_ids if each == TOP or each in self._shape.parent]
-        return sorted(shown, key=depth)
+    def _below(self, node: int, timeline: Timeline, *, is_whole: bool) -> list[int]:
+        """Return what hangs under a node; under a member only what was asked for."""
+        members = timeline.members
+        if not is_member(node):
+            own = members.of_clock.get(node)
+            clocks = timeline.clocks[node].children
+            return clocks if own is None else [*clocks, *map(node_of, own)]
+        if not is_whole and node not in self._opened:
+            return []
+        return [node_of(number) for number in self._cells.order(member_of(node), timeline)]
 
 
 _ALIGNMENTS: Final = tuple(

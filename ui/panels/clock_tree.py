@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -21,23 +20,25 @@ from PySide6.QtWidgets import (
 )
 from typing_extensions import override
 
-from inspector.sessions.commands import (
-    Command,
-    PauseClock,
-    ResumeClock,
-    SetRate,
-    required_capability,
-)
-from inspector.vocabulary import RATE_DENOMINATOR, rate_text
+from inspector.sessions.commands import Command, required_capability
+from inspector.vocabulary import MemberKind
 
 from ..models.clock_texts import path_text
 from ..models.clock_tree_model import ClockColumn, ClockTreeModel
+from ..models.member_cells import is_member, member_of, node_of
 from ..session_bridge import Selection, SelectionKind
 from ..theme import ColorRole
 from ..widgets.empty_notice import EmptyNotice
 from ..widgets.filter_line import FilterLine
 from ..widgets.paced_refresh import PacedRefresh
 from .clock_delegates import ClockNameDelegate, RateDelegate
+from .tree_menus import (
+    Requests,
+    add_clock_actions,
+    add_member_actions,
+    member_toggle,
+    toggle_command,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -47,11 +48,10 @@ if TYPE_CHECKING:
     from ..session_bridge import SessionBridge
     from ..theme import Theme
 
-RATE_PRESETS: Final = tuple(
-    Fraction(text) for text in ("0", "1/10", "1/4", "1/2", "1", "2", "4", "10")
-)
 #: More clocks than this are shown with their lower levels folded.
 _EXPAND_ALL_UP_TO: Final = 2_000
+#: Schedulers with more targets than this stay folded until they are opened.
+_UNFOLD_TARGETS_UP_TO: Final = 12
 #: Room for the sign in front of a name and for the margins.
 _SIGN_WIDTH: Final = 38
 _NARROWEST_NAMES: Final = 100
@@ -103,6 +103,7 @@ class ClockTreePanel(QWidget):
         self._theme = theme
         self._session: Session | None = None
         self._folded: set[int] = set()
+        self._unfolded: set[int] = set()
         self._is_arranging = False
         self._are_names_sized_by_hand = False
         self.model = ClockTreeModel()
@@ -194,6 +195,7 @@ class ClockTreePanel(QWidget):
         if session is not self._session:
             self._session = session
             self._folded.clear()
+            self._unfolded.clear()
         self._show_refusal("")
         with self._arranging():
             self.model.set_timeline(None if session is None else session.timeline)
@@ -222,15 +224,19 @@ class ClockTreePanel(QWidget):
             self.view.scrollTo(current)
 
     def _mark_selected(self) -> None:
-        """Mark the selected clock where it is now; the view neither scrolls nor unfolds."""
+        """Mark what is selected where it is now; the view neither scrolls nor unfolds clocks."""
         selection = self._bridge.selection
-        clock_id = 0
+        node = 0
         if selection.kind is SelectionKind.CLOCK:
-            clock_id = selection.id
+            node = selection.id
         elif selection.kind is SelectionKind.TIMER:
-            clock_id = self._clock_of_timer(selection.id) or self.current_clock_id()
-        index = self.model.index_of(clock_id)
-        if self.model.clock_id(index) == self.current_clock_id():
+            node = self._clock_of_timer(selection.id) or self.current_clock_id()
+        elif selection.kind is SelectionKind.MEMBER:
+            with self._arranging():
+                self.model.reveal(selection.id)
+            node = node_of(selection.id)
+        index = self.model.index_of(node)
+        if self.model.node(index) == self.model.node(self.view.currentIndex()):
             return
         with self._arranging():
             if index.isValid():
@@ -253,6 +259,10 @@ class ClockTreePanel(QWidget):
         """Return the marked clock, 0 when there is none."""
         return self.model.clock_id(self.view.currentIndex())
 
+    def current_member_id(self) -> int:
+        """Return the marked member, 0 when there is none."""
+        return self.model.member_id(self.view.currentIndex())
+
     def _clock_of_timer(self, timer_id: int) -> int:
         timeline = self.model.timeline
         if timeline is None or timer_id not in timeline.timers:
@@ -263,7 +273,11 @@ class ClockTreePanel(QWidget):
     def _select_row(self, current: QModelIndex, _previous: QModelIndex) -> None:
         if not self._is_arranging and current.isValid():
             self._show_refusal("")
-            self._bridge.select(Selection.clock(self.model.clock_id(current)))
+            member_id = self.model.member_id(current)
+            clock_id = self.model.clock_id(current)
+            self._bridge.select(
+                Selection.member(member_id) if member_id else Selection.clock(clock_id)
+            )
 
     def _repaint(self, columns: Iterable[ClockColumn]) -> None:
         viewport, view = self.view.viewport(), self.view
@@ -279,9 +293,9 @@ class ClockTreePanel(QWidget):
             return
         metrics, indentation = self.view.fontMetrics(), self.view.indentation()
         widest = 0
-        for clock_id in self.model.shown_branch(0)[:_NAMES_MEASURED]:
-            path = timeline.path(clock_id)
-            width = metrics.horizontalAdvance(path[0].name) + len(path) * indentation
+        for node in self.model.shown_branch(0)[:_NAMES_MEASURED]:
+            name = str(self.model.index_of(node).data())
+            width = metrics.horizontalAdvance(name) + self.model.depth(node) * indentation
             widest = max(widest, width)
         width = max(_NARROWEST_NAMES, min(widest + _SIGN_WIDTH, _WIDEST_NAMES))
         with self._arranging():
@@ -296,9 +310,10 @@ class ClockTreePanel(QWidget):
         timeline = self.model.timeline
         total = 0 if timeline is None else len(timeline.clocks)
         matching = self.model.match_count
-        is_filtered = bool(self.filter_line.filter_text)
-        text = f"{matching:,} of {total:,}" if is_filtered else f"{total:,}"
-        text += " clock" if total == 1 else " clocks"
+        text = "1 clock" if total == 1 else f"{total:,} clocks"
+        if self.filter_line.filter_text:
+            others = 0 if timeline is None else len(timeline.members)
+            text = f"{matching:,} of {total + others:,}" if others else f"{matching:,} of {text}"
         if text != self.count_label.text():
             self.count_label.setText(text)
         if self.model.shown_count:
@@ -306,7 +321,7 @@ class ClockTreePanel(QWidget):
         elif timeline is None or not total:
             self._notice.show_text("No clocks: no scene is loaded.")
         else:
-            self._notice.show_text(f"The filter hides all {total:,} clocks.")
+            self._notice.show_text(f"The filter hides all {total:,} clocks and what is on them.")
 
     # ------------------------------------------------------------------ structure
 
@@ -317,6 +332,7 @@ class ClockTreePanel(QWidget):
             if text and self.model.shown_count <= _EXPAND_ALL_UP_TO:
                 self.view.expandAll()
             elif not text:
+                self.model.close_members()
                 self._restore_expansion()
         self._mark_selected()
         self._update_counts()
@@ -327,36 +343,65 @@ class ClockTreePanel(QWidget):
         self._mark_selected()
 
     def _restore_expansion(self) -> None:
+        model, view = self.model, self.view
         with self._arranging():
-            if self.model.shown_count <= _EXPAND_ALL_UP_TO:
-                self.view.expandAll()
-            else:
-                self.view.expandToDepth(1)
-            for clock_id in self._folded:
-                self.view.collapse(self.model.index_of(clock_id))
+            if model.shown_count > _EXPAND_ALL_UP_TO:
+                view.expandToDepth(1)
+                for node in self._folded:
+                    view.collapse(model.index_of(node))
+                return
+            for node in model.shown_branch(0):
+                if self._is_open_at_first(node):
+                    view.expand(model.index_of(node))
+
+    def _is_open_at_first(self, node: int) -> bool:
+        """Whether what is below a node is shown without being asked for."""
+        if node in self._folded:
+            return False
+        if not is_member(node):
+            return bool(self.model.shown_below(node))
+        if node in self._unfolded:
+            return True
+        timeline = self.model.timeline
+        member = None if timeline is None else timeline.members.by_id.get(member_of(node))
+        return (
+            member is not None
+            and member.kind is MemberKind.SCHEDULER
+            and 0 < len(member.children) <= _UNFOLD_TARGETS_UP_TO
+        )
 
     @Slot(QModelIndex, int, int)
     def _unfold_inserted(self, parent: QModelIndex, first: int, last: int) -> None:
-        if self.model.shown_count > _EXPAND_ALL_UP_TO:
-            return
         model, view = self.model, self.view
+        if model.shown_count > _EXPAND_ALL_UP_TO or self.filter_line.filter_text:
+            return
         with self._arranging():
-            if model.clock_id(parent) not in self._folded:
+            above = model.node(parent)
+            if above not in self._folded and not is_member(above):
                 view.expand(parent)
             for row in range(first, last + 1):
-                for clock_id in model.shown_branch(model.clock_id(model.index(row, 0, parent))):
-                    if clock_id not in self._folded:
-                        view.expand(model.index_of(clock_id))
+                for node in model.shown_branch(model.node(model.index(row, 0, parent))):
+                    if self._is_open_at_first(node):
+                        view.expand(model.index_of(node))
 
     @Slot(QModelIndex)
     def _note_expanded(self, index: QModelIndex) -> None:
         if not self._is_arranging:
-            self._folded.discard(self.model.clock_id(index))
+            node = self.model.node(index)
+            self._folded.discard(node)
+            if is_member(node):
+                self._unfolded.add(node)
 
     @Slot(QModelIndex)
     def _note_collapsed(self, index: QModelIndex) -> None:
-        if not self._is_arranging:
-            self._folded.add(self.model.clock_id(index))
+        if self._is_arranging:
+            return
+        node = self.model.node(index)
+        self._folded.add(node)
+        self._unfolded.discard(node)
+        if is_member(node) and not self.filter_line.filter_text:
+            with self._arranging():
+                self.model.close_member(node)
 
     # ------------------------------------------------------------------ commands
 
@@ -373,24 +418,24 @@ class ClockTreePanel(QWidget):
 
     @Slot()
     def edit_rate_of_current(self) -> None:
-        """Open the editor in the rate cell of the marked clock."""
-        clock_id = self.current_clock_id()
-        if clock_id and self._is_possible(SetRate(clock_id, Fraction(1))):
-            index = self.model.index_of(clock_id, ClockColumn.RATE)
+        """Open the editor in the rate cell of the marked row, if it has a rate."""
+        index = self.view.currentIndex().siblingAtColumn(ClockColumn.RATE)
+        if index.isValid() and self.model.flags(index) & Qt.ItemFlag.ItemIsEditable:
             self.view.scrollTo(index)
             self.view.edit(index)
 
     @Slot()
     def _toggle_current(self) -> None:
-        clock_id = self.current_clock_id()
-        if clock_id:
-            self._submit(self._toggle_command(clock_id))
-
-    def _toggle_command(self, clock_id: int) -> Command:
-        timeline = self.model.timeline
-        assert timeline is not None
-        is_paused = timeline.clocks[clock_id].paused
-        return ResumeClock(clock_id) if is_paused else PauseClock(clock_id)
+        timeline, clock_id = self.model.timeline, self.current_clock_id()
+        member_id = self.current_member_id()
+        if timeline is None:
+            return
+        if clock_id in timeline.clocks:
+            self._submit(toggle_command(timeline, clock_id))
+        elif member_id in timeline.members.by_id:
+            toggle = member_toggle(timeline.members.by_id[member_id])
+            if toggle is not None:
+                self._submit(toggle)
 
     def _is_possible(self, command: Command) -> bool:
         session = self._bridge.session
@@ -400,60 +445,32 @@ class ClockTreePanel(QWidget):
 
     @Slot(QPoint)
     def _open_menu(self, position: QPoint) -> None:
-        clock_id = self.model.clock_id(self.view.indexAt(position))
-        menu = self.make_menu(clock_id)
+        menu = self.make_menu(self.model.node(self.view.indexAt(position)))
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.popup(self.view.viewport().mapToGlobal(position))
 
-    def make_menu(self, clock_id: int) -> QMenu:
-        """Return what can be done with a clock; with the tree when ``clock_id`` is 0."""
+    def make_menu(self, node: int) -> QMenu:
+        """Return what can be done with a row; with the tree when ``node`` is 0."""
         menu = QMenu(self)
         timeline = self.model.timeline
-        if timeline is not None and clock_id in timeline.clocks:
-            self._add_clock_actions(menu, clock_id)
+        requests = Requests(self._submit, self._is_possible)
+        if timeline is not None and self.model.index_of(node).isValid():
+            if is_member(node):
+                add_member_actions(menu, timeline, member_of(node), requests, self)
+            else:
+                rates = add_clock_actions(menu, timeline, node, requests)
+                rates.addSeparator()
+                rates.addAction("Exact rate …", partial(self._edit_rate, node))
             menu.addSeparator()
-            menu.addAction("Expand branch", partial(self._unfold_branch, clock_id))
-            menu.addAction("Collapse branch", partial(self._fold_branch, clock_id))
+            menu.addAction("Copy row", partial(self._copy_row, node))
+            if not is_member(node):
+                menu.addAction("Copy path", partial(_copy, path_text(timeline, node)))
+            menu.addSeparator()
+            menu.addAction("Expand branch", partial(self._unfold_branch, node))
+            menu.addAction("Collapse branch", partial(self._fold_branch, node))
         menu.addAction("Expand all", self._unfold_all)
         menu.addAction("Collapse all", self._fold_all)
         return menu
-
-    def _add_clock_actions(self, menu: QMenu, clock_id: int) -> None:
-        timeline = self.model.timeline
-        assert timeline is not None
-        clock = timeline.clocks[clock_id]
-        toggle = self._toggle_command(clock_id)
-        verb = "Resume" if clock.paused else "Pause"
-        action = menu.addAction(f"{verb} “{clock.name}”", partial(self._submit, toggle))
-        action.setEnabled(self._is_possible(toggle))
-        others = [
-            each
-            for each in (timeline.clocks[clock.parent_id].children if clock.parent_id else ())
-            if each != clock_id and not timeline.clocks[each].paused
-        ]
-        if others:
-            title = f"Pause the {len(others)} clocks beside it" if len(others) > 1 else ""
-            title = title or f"Pause “{timeline.clocks[others[0]].name}” beside it"
-            action = menu.addAction(title, partial(self._pause_all, tuple(others)))
-            action.setEnabled(self._is_possible(toggle))
-        rates = menu.addMenu(f"Rate (now {rate_text(clock.rate_n)})")
-        for rate in RATE_PRESETS:
-            action = rates.addAction(
-                f"× {rate_text(int(rate * RATE_DENOMINATOR))}",
-                partial(self._submit, SetRate(clock_id, rate)),
-            )
-            action.setCheckable(True)
-            action.setChecked(rate == clock.rate)
-        rates.addSeparator()
-        rates.addAction("Exact rate …", partial(self._edit_rate, clock_id))
-        rates.setEnabled(self._is_possible(SetRate(clock_id, Fraction(1))))
-        menu.addSeparator()
-        menu.addAction("Copy row", partial(self._copy_row, clock_id))
-        menu.addAction("Copy path", partial(_copy, path_text(timeline, clock_id)))
-
-    def _pause_all(self, clock_ids: tuple[int, ...]) -> None:
-        for clock_id in clock_ids:
-            self._submit(PauseClock(clock_id))
 
     def _edit_rate(self, clock_id: int) -> None:
         self.view.setCurrentIndex(self.model.index_of(clock_id))
@@ -497,8 +514,9 @@ class ClockTreePanel(QWidget):
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Copy the marked row on the platform's copy key."""
-        if event.matches(QKeySequence.StandardKey.Copy) and self.current_clock_id():
-            self._copy_row(self.current_clock_id())
+        node = self.model.node(self.view.currentIndex())
+        if event.matches(QKeySequence.StandardKey.Copy) and node:
+            self._copy_row(node)
         else:
             super().keyPressEvent(event)
 

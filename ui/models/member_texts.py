@@ -1,0 +1,162 @@
+"""What schedulers, components and machines do now, in words: one sentence each, and why."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from inspector.timebase import format_duration, format_instant
+from inspector.vocabulary import NEVER, RATE_DENOMINATOR, Field, Life, MemberKind, Phase
+
+from .standing import Standing, StandingKind, reason_text
+
+if TYPE_CHECKING:
+    from inspector.trace.members import MemberState
+    from inspector.trace.timeline import Timeline
+
+#: What can be paused by itself, and resumed.
+PAUSABLE = frozenset(
+    {
+        MemberKind.TARGET,
+        MemberKind.UPDATE,
+        MemberKind.FRAME_TIMER,
+        MemberKind.COMPONENT_DIRECTOR,
+        MemberKind.COMPONENT,
+        MemberKind.NODE,
+        MemberKind.TICKER,
+        MemberKind.TICKER_TIMER,
+    }
+)
+#: What can be taken back.
+UNSCHEDULABLE = frozenset(
+    {
+        MemberKind.TARGET,
+        MemberKind.UPDATE,
+        MemberKind.FRAME_TIMER,
+        MemberKind.TICKER_TIMER,
+    }
+)
+#: What is called by a scheduler or ticker.
+CALLS = frozenset({MemberKind.UPDATE, MemberKind.FRAME_TIMER, MemberKind.TICKER_TIMER})
+
+_ON = Life.STARTED
+_LIVES = frozenset(map(int, Life))
+
+
+def member_standing(timeline: Timeline, member: MemberState) -> Standing:
+    """Return what a member does now; its own pause is named before those above it."""
+    life = member.fields.get(Field.LIFE)
+    if member.is_paused:
+        return Standing(StandingKind.PAUSED, _pause_text(member))
+    if life is not None and life != _ON:
+        kind = StandingKind.PAUSED if life == Life.DISABLED else StandingKind.HELD
+        return Standing(kind, Life(life).text if life in _LIVES else f"life {life}")
+    above = timeline.members.pausing(member.id)
+    if above is not None:
+        text = f"stopped by {above.kind.text} “{above.name}” ({_pause_text(above)})"
+        return Standing(StandingKind.STOPPED, text)
+    scheduler = timeline.members.scheduler_of(member.id)
+    if scheduler is not None and scheduler.fields.get(Field.RATE, RATE_DENOMINATOR) == 0:
+        text = "time scale 0" if scheduler is member else f"“{scheduler.name}” has time scale 0"
+        return Standing(StandingKind.FROZEN, text)
+    for reason in timeline.pause_reasons(member.clock_id) if _has_clock(timeline, member) else ():
+        text = f"stopped by clock “{reason.clock_name}” ({reason_text(reason)})"
+        return Standing(StandingKind.STOPPED, text)
+    kind = StandingKind.RUNNING if timeline.is_running else StandingKind.HELD
+    return Standing(kind, doing_text(timeline, member))
+
+
+def _has_clock(timeline: Timeline, member: MemberState) -> bool:
+    return member.clock_id in timeline.clocks
+
+
+def _pause_text(member: MemberState) -> str:
+    who = "you" if member.pause_cause else "the program"
+    return f"paused by {who} since {format_instant(member.paused_since_ns)}"
+
+
+def doing_text(timeline: Timeline, member: MemberState) -> str:  # noqa: PLR0911 - one per kind
+    """Return what a member does while nothing stops it."""
+    fields = member.fields
+    match member.kind:
+        case MemberKind.SCHEDULER | MemberKind.TICKER:
+            rules = timeline.members.field_text(member.id, Field.RULES)
+            return f"running, {rules}" if rules else "running"
+        case MemberKind.UPDATE:
+            return f"every frame, priority {fields.get(Field.PRIORITY, 0)}"
+        case MemberKind.FRAME_TIMER | MemberKind.TICKER_TIMER:
+            return _timer_text(member)
+        case MemberKind.MACHINE:
+            return f"in “{timeline.members.field_text(member.id, Field.STATE)}”"
+        case MemberKind.EDGE:
+            return edge_text(timeline, member)
+        case MemberKind.FRAME_CALLBACK:
+            phase = fields.get(Field.PHASE)
+            return f"every frame in {Phase(phase).text}" if phase in _PHASES else "every frame"
+        case MemberKind.COMPONENT | MemberKind.NODE if Field.LIFE in fields:
+            order = fields.get(Field.ORDER)
+            return _ON.text + (f", order {order}" if order else "")
+        case _:
+            return "running"
+
+
+_PHASES = frozenset(map(int, Phase))
+
+
+def _timer_text(member: MemberState) -> str:
+    interval_ns = member.fields.get(Field.INTERVAL, 0)
+    text = f"every {format_duration(interval_ns)}" if interval_ns else "every frame"
+    left = member.fields.get(Field.CALLS_LEFT, -1)
+    if left >= 0:
+        text += f", {left:,} call{'' if left == 1 else 's'} left"
+    missed = member.fields.get(Field.MISSED, 0)
+    return text + (f", {missed:,} left out" if missed else "")
+
+
+def edge_text(timeline: Timeline, edge: MemberState) -> str:
+    """Return which way an edge of a machine leads."""
+    members = timeline.members
+    source = members.field_text(edge.id, Field.SOURCE)
+    target = members.field_text(edge.id, Field.TARGET)
+    origin = "any state" if source == "*" else f"“{source}”"
+    return f"{origin} → {f'“{target}”' if target else 'what a function says'}"
+
+
+def remaining_ns(timeline: Timeline, member: MemberState) -> int | None:
+    """Return scheduler time until a call; ``None`` when no instant is known.
+
+    While it waits, what was left when it was paused.
+    """
+    fields = member.fields
+    if member.kind not in CALLS:
+        return None
+    if timeline.members.pausing(member.id) is not None and Field.REMAINING in fields:
+        return fields[Field.REMAINING]
+    scheduler = timeline.members.scheduler_of(member.id)
+    due_ns = fields.get(Field.DUE, NEVER)
+    if scheduler is None or due_ns == NEVER:
+        return None
+    return max(0, due_ns - scheduler.fields.get(Field.TIME, 0))
+
+
+def next_call_text(timeline: Timeline, member: MemberState) -> str:
+    """Return when a member is called next, for a narrow column."""
+    if member.kind in {MemberKind.UPDATE, MemberKind.FRAME_CALLBACK}:
+        return "every frame"
+    left_ns = remaining_ns(timeline, member)
+    if left_ns is not None:
+        return format_duration(left_ns)
+    is_timer = member.kind in {MemberKind.FRAME_TIMER, MemberKind.TICKER_TIMER}
+    return "every frame" if is_timer and not member.fields.get(Field.INTERVAL) else ""
+
+
+def machine_transitions(timeline: Timeline, machine: MemberState) -> list[tuple[str, bool]]:
+    """Return the transitions of a machine, and whether each leads away from its state."""
+    members = timeline.members
+    state = members.field_text(machine.id, Field.STATE)
+    found: dict[str, bool] = {}
+    for number in machine.children:
+        edge = members.by_id[number]
+        if edge.kind is MemberKind.EDGE:
+            source = members.field_text(number, Field.SOURCE)
+            found[edge.name] = found.get(edge.name, False) or source in {"*", state}
+    return list(found.items())
