@@ -57,6 +57,8 @@ class Transport:
         self._cut_ns = 0
         self._is_finishing = False
         self._is_busy = False
+        # Whether the present or last frame has held it.
+        self._was_held = False
         # Virtual time stands where the tree stands; a real source runs on between wakes.
         self._is_virtual = isinstance(source, ManualTimeSource)
         if isinstance(source, ManualTimeSource):
@@ -110,10 +112,14 @@ class Transport:
     def hold(self) -> None:
         """Let session time stand still, once everything due by now has been called.
 
-        Inside a callback, and right after a wake-up, it stands still where it is.
+        Inside a callback, and right after a wake-up, it stands still where it is: nobody
+        else is called, a frame that is under way is finished, and a step ends.
         """
-        if not (self._is_busy or self._is_finishing or self._is_virtual):
+        if self.tree.is_draining:
+            self.tree.halt()
+        elif not (self._is_busy or self._is_finishing or self._is_virtual):
             self._wake()
+        self._was_held = True
         if not self._is_running:
             return
         self._is_running = False
@@ -202,9 +208,10 @@ class Transport:
         interval_ns = at_ns - self._last_frame_ns + self._cut_ns
         cut_ns, self._cut_ns = self._cut_ns, 0
         self._last_frame_ns = at_ns
+        self._was_held = False
         if self.on_frame is not None:
             self.on_frame(interval_ns, cut_ns)
-        return not self.tree.is_halted
+        return not (self.tree.is_halted or self._was_held)
 
     def _advance(self) -> None:
         """Take an advance of a manual source."""
@@ -236,19 +243,27 @@ class Transport:
             # Held from inside a callback, which put this back when it was done.
             self.tree.present = None
             return
-        self.tree.jump_to(self.source.now_ns() + self._offset_ns)
+        self.tree.jump_to(self._read_source())
+
+    def _read_source(self) -> int:
+        """Return the session instant of the source's present, after cutting off a stall."""
+        observed_ns = self.source.now_ns() + self._offset_ns
+        asked_ns = self._asked_ns
+        if asked_ns is None or observed_ns - asked_ns <= self.max_delta_ns:
+            return observed_ns
+        reached_ns = asked_ns + self.max_delta_ns
+        cut_ns = observed_ns - reached_ns
+        self._cut_ns += cut_ns
+        self._offset_ns -= cut_ns
+        # The wake-up is still to come; until then time goes on from here.
+        self._asked_ns = reached_ns
+        return reached_ns
 
     def _wake(self) -> None:
         """Take a wake-up of the source: run what is due, then a frame if one is."""
         if not self._is_running or self._is_busy:
             return
-        observed_ns = self.source.now_ns() + self._offset_ns
-        asked_ns = self._asked_ns
-        if asked_ns is not None and observed_ns - asked_ns > self.max_delta_ns:
-            cut_ns = observed_ns - asked_ns - self.max_delta_ns
-            self._cut_ns += cut_ns
-            self._offset_ns -= cut_ns
-            observed_ns -= cut_ns
+        observed_ns = self._read_source()
         self._asked_ns = None
         try:
             self._run_due(observed_ns)
@@ -293,5 +308,6 @@ class Transport:
         due_ns = self.tree.next_wake_ns()
         if self._frame_period_ns is not None:
             due_ns = self._frame_due_ns if due_ns is None else min(due_ns, self._frame_due_ns)
-        self._asked_ns = due_ns
+        # What is overdue by now is no stall yet.
+        self._asked_ns = None if due_ns is None else max(due_ns, self.tree.now_ns)
         self.source.set_wake(None if due_ns is None else due_ns - self._offset_ns)

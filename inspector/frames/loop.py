@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from inspector.clocks.failures import CALLBACK_ERRORS
+from inspector.clocks.node import ClockNode
 from inspector.clocks.timer import MissedTicks, checked_callable, label_of
 from inspector.timebase import NS_PER_SECOND
 
@@ -92,6 +94,9 @@ class FixedRateLoop:
         is_running: ``False`` once stopped.
         on_missed: Called with the local nanoseconds by which a tick was missed.
         on_reduced_precision: Called when two ticks are set at the same local time.
+
+    Should one of these two raise, that is reported like a tick that raises, and the loop
+    goes on.
     """
 
     def __init__(
@@ -119,7 +124,8 @@ class FixedRateLoop:
         self._shift_ns = 0
         self._burst = 0
         self._set_at_ns: int | None = None
-        self._is_in_tick = False
+        # In the tick itself, or in one of the two that are told about it.
+        self._is_in_call = False
 
     def __repr__(self) -> str:
         """Show the rate, the clock and the count."""
@@ -127,39 +133,54 @@ class FixedRateLoop:
         return f"<FixedRateLoop {self.rate}/s on {self.clock.name!r}, {self.ticks} ticks{state}>"
 
     def start(self) -> None:
-        """Begin now; the first tick comes one period later."""
+        """Begin now, anew if it runs already; the first tick comes one period later.
+
+        The counts go on; late or shifted ticks from before do not matter any more.
+        """
+        self._withdraw()
         self.is_running = True
         self._start_ns = self.clock.time_ns
-        self._set_next()
+        self._number = self._shift_ns = self._burst = 0
+        self._set_at_ns = None
+        if self._is_in_call:
+            # Whether it is late is looked at when that tick comes, not within this one.
+            self._number = 1
+            self._set_timer(self._start_ns)
+        else:
+            self._set_next()
 
     def stop(self) -> None:
         """Tick no more; harmless when stopped already, and inside the tick."""
-        if self._is_in_tick and not self.rules.stops_inside_tick:
+        if self._is_in_call and not self.rules.stops_inside_tick:
             return
         self.is_running = False
+        self._withdraw()
+
+    def _withdraw(self) -> None:
         if self._timer is not None:
             self.clock.clear(self._timer)
             self._timer = None
 
     @property
-    def _is_going_on(self) -> bool:
-        return self.is_running and not self.clock.is_removed
+    def _wants_timer(self) -> bool:
+        """Whether it goes on and what was just called has not started it anew."""
+        return self.is_running and self._timer is None and not self.clock.is_removed
 
     def _tick(self) -> None:
         self._timer = None
         try:
             self._call()
         finally:
-            if self._is_going_on:
+            if self._wants_timer:
                 self._set_next()
 
     def _call(self) -> None:
-        self._is_in_tick = True
+        self._is_in_call = True
         self.ticks += 1
         try:
             self._on_tick()
         finally:
-            self._is_in_tick = False
+            self._is_in_call = False
 
     def _set_next(self) -> None:
         """Set the next tick from its number, after looking whether it is late."""
@@ -167,18 +188,39 @@ class FixedRateLoop:
         clock = self.clock
         now_ns = clock.time_ns
         if now_ns == self._set_at_ns and self.on_reduced_precision is not None:
-            self.on_reduced_precision()
+            self._tell(self.on_reduced_precision)
+            if not self._wants_timer:
+                return
         self._set_at_ns = now_ns
-        due_ns = self._due_ns(self._number)
-        late_ns = clock.local_at(clock.tree.reached_ns) - due_ns
+        late_ns = clock.local_at(clock.tree.reached_ns) - self._due_ns(self._number)
         if late_ns > 0 and self.rules.bursts_in_one_call:
             self._catch_up(now_ns, late_ns)
             return
+        if late_ns > 0 and self.on_missed is not None:
+            self._tell(self.on_missed, late_ns)
+            if not self._wants_timer:
+                return
         if late_ns > 0:
-            due_ns += self._make_up(late_ns)
+            self._make_up(late_ns)
         else:
             self._burst = 0
-        self._timer = clock.set_timeout_ns(due_ns - now_ns, self._tick, name=self._name)
+        self._set_timer(now_ns)
+
+    def _set_timer(self, now_ns: int) -> None:
+        delay_ns = self._due_ns(self._number) - now_ns
+        self._timer = self.clock.set_timeout_ns(delay_ns, self._tick, name=self._name)
+
+    def _tell(self, told: Callable[..., object], *args: int) -> None:
+        """Call what wants to know about a tick; the loop goes on whatever it does."""
+        self._is_in_call = True
+        try:
+            told(*args)
+        except CALLBACK_ERRORS as error:
+            clock, tree = self.clock, self.clock.tree
+            owner = clock if isinstance(clock, ClockNode) else tree.root
+            tree.report_failure(owner, 0, label_of(told), error)
+        finally:
+            self._is_in_call = False
 
     def _catch_up(self, now_ns: int, late_ns: int) -> None:
         """Run the late ticks here and now, then set the next one by the same reading."""
@@ -186,7 +228,7 @@ class FixedRateLoop:
         limit = self.rules.max_burst
         count = 0
         try:
-            while self._is_going_on and self._due_ns(self._number) < reached_ns:
+            while self._wants_timer and self._due_ns(self._number) < reached_ns:
                 if count == limit:
                     self._skip(reached_ns - self._due_ns(self._number))
                     return
@@ -194,44 +236,38 @@ class FixedRateLoop:
                 self._number += 1
                 self._call()
         finally:
-            if self._is_going_on:
-                delay_ns = self._due_ns(self._number) - now_ns
-                self._timer = self.clock.set_timeout_ns(delay_ns, self._tick, name=self._name)
+            if self._wants_timer:
+                self._set_timer(now_ns)
 
     def _due_ns(self, number: int) -> int:
         rate = self.rate
         elapsed = number * NS_PER_SECOND * rate.denominator // rate.numerator
         return self._start_ns + self._shift_ns + elapsed
 
-    def _make_up(self, late_ns: int) -> int:
-        """Apply the policy to a tick that is late; returns by how much it moves."""
-        if self.on_missed is not None:
-            self.on_missed(late_ns)
+    def _make_up(self, late_ns: int) -> None:
+        """Apply the policy to a tick that is late."""
         match self.rules.missed:
             case MissedTicks.DELAY:
                 self._shift_ns += late_ns
                 self.missed_ticks += (
                     late_ns * self.rate.numerator // (NS_PER_SECOND * self.rate.denominator)
                 )
-                return late_ns
             case MissedTicks.SKIP:
-                return self._skip(late_ns)
+                self._skip(late_ns)
             case MissedTicks.BURST:
                 self._burst += 1
                 limit = self.rules.max_burst
-                is_over = limit is not None and self._burst > limit
-                return self._skip(late_ns) if is_over else 0
+                if limit is not None and self._burst > limit:
+                    self._skip(late_ns)
 
-    def _skip(self, late_ns: int) -> int:
+    def _skip(self, late_ns: int) -> None:
         """Go on at the first tick that is not late."""
-        due_ns = self._due_ns(self._number)
-        reached_ns = due_ns + late_ns
+        reached_ns = self._due_ns(self._number) + late_ns
         elapsed_ns = reached_ns - self._start_ns - self._shift_ns
         per_tick = NS_PER_SECOND * self.rate.denominator
         number = -(-elapsed_ns * self.rate.numerator // per_tick)
         self.missed_ticks += number - self._number
         self._number = number
-        return self._due_ns(number) - due_ns
 
 
 def start_loop(  # noqa: PLR0913 - every one of them is a user's choice

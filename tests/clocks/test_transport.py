@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from inspector.clocks import ClockTree, ManualTimeSource, Transport
+from inspector.frames import Director
 from inspector.trace import EventLog, Timeline
 
 if TYPE_CHECKING:
@@ -143,6 +144,34 @@ def test_that_a_stall_is_bounded_and_what_was_cut_is_told(world: World) -> None:
     assert world.frames[1][1:] == (10, 0)
 
 
+def test_that_a_clock_read_after_a_stall_does_not_show_what_is_cut_off(world: World) -> None:
+    world.transport.frame_period_ns = 10 * MS
+    world.transport.run()
+    world.source.now += 1_010 * MS
+
+    at_once = world.transport.present_ns()
+    world.source.now += 5 * MS
+    later = world.transport.present_ns()
+    world.source.wake_at(world.start + 1_015 * MS)
+    world.source.now += 3 * MS
+
+    assert (at_once, later) == (260 * MS, 265 * MS)
+    assert world.frames == [(265, 1_015, 750)]
+    assert world.transport.present_ns() == 268 * MS
+
+
+def test_that_time_goes_on_after_a_stall_while_something_waits_to_be_called(world: World) -> None:
+    world.transport.run()
+    world.tree.root.set_timeout_ns(10 * MS, world.note, "a")
+    world.source.now += 1_010 * MS
+    world.transport.present_ns()
+
+    world.transport.frame_period_ns = 500 * MS
+    world.source.now += 5 * MS
+
+    assert world.transport.present_ns() == 265 * MS
+
+
 def test_that_waiting_long_for_a_far_timer_is_no_stall(world: World) -> None:
     world.transport.run()
     world.tree.root.set_timeout_ns(10_000 * MS, world.note, "a")
@@ -268,15 +297,69 @@ def test_that_holding_calls_what_was_due_before_it(world: World) -> None:
 
 
 def test_that_a_callback_can_hold_and_time_stands_still_at_once(world: World) -> None:
+    world.transport.frame_period_ns = 11 * MS
     world.transport.run()
     world.tree.root.set_timeout_ns(10 * MS, world.transport.hold)
+    world.tree.root.set_timeout_ns(10 * MS, world.note, "b")
 
     world.source.wake_at(world.start + 11 * MS)
     world.source.now += 500 * MS
 
     assert not world.transport.is_running
     assert world.source.wake_ns is None
-    assert world.tree.root.time_ns == 11 * MS
+    assert world.tree.root.time_ns == 10 * MS
+    assert (world.calls, world.frames) == ([], [])
+
+
+def test_that_what_a_callback_has_held_up_is_called_once_time_goes_on(world: World) -> None:
+    world.transport.run()
+    world.tree.root.set_timeout_ns(10 * MS, world.transport.hold)
+    world.tree.root.set_timeout_ns(10 * MS, world.note, "b")
+    world.tree.root.set_timeout_ns(12 * MS, world.note, "c")
+    world.source.wake_at(world.start + 15 * MS)
+
+    world.transport.run()
+    world.source.wake_at(world.start + 15 * MS)
+    world.source.wake_at(world.start + 17 * MS)
+
+    assert world.calls == [("b", 10), ("c", 12)]
+
+
+def test_that_a_frame_that_holds_is_finished_and_nothing_follows_it() -> None:
+    tree, source = ClockTree(), ManualTimeSource()
+    transport = Transport(tree, source)
+    director = Director(tree.root)
+    phases = []
+
+    def update(_delta: float) -> None:
+        phases.append("update")
+        transport.hold()
+
+    director.on("update", update)
+    director.on("late_update", lambda _delta: phases.append("late update"))
+    transport.on_frame = director.run_frame
+    transport.frame_period_ns = 10 * MS
+    transport.run()
+
+    source.advance_ns(50 * MS)
+
+    assert phases == ["update", "late update"]
+    assert tree.now_ns == 10 * MS
+
+
+@pytest.mark.parametrize("is_frame", [False, True])
+def test_that_holding_ends_a_step_where_it_is(world: World, *, is_frame: bool) -> None:
+    if is_frame:
+        world.transport.frame_period_ns = 10 * MS
+        world.transport.on_frame = lambda _interval, _cut: world.transport.hold()
+    else:
+        world.tree.root.set_timeout_ns(10 * MS, world.transport.hold)
+    world.tree.root.set_timeout_ns(20 * MS, world.note, "b")
+
+    world.transport.step_ns(50 * MS)
+
+    assert world.tree.now_ns == 10 * MS
+    assert world.calls == []
 
 
 def test_that_halting_in_a_frame_ends_a_step(world: World) -> None:

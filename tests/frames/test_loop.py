@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.clocks import ClockTree, ManualTimeSource, MissedTicks, Transport
-from inspector.frames import FixedRateLoop, start_loop
-from inspector.frames.loop import OPEN_FLASH, start_loop_by
+from inspector.clocks.failures import CallbackFailure
+from inspector.frames import FixedRateLoop, LoopRules, start_loop
+from inspector.frames.loop import OPEN_FLASH, OPEN_FLASH_ARTICLE, start_loop_by
 
 MS = 1_000_000
 
@@ -142,6 +143,114 @@ def test_that_a_tick_that_raises_does_not_end_the_loop(
 
     assert world.ticks == [10, 20, 30]
     assert "tick failed" in caplog.text
+
+
+@pytest.mark.parametrize("rules", [LoopRules(), OPEN_FLASH, OPEN_FLASH_ARTICLE])
+def test_that_a_loop_that_is_started_again_begins_anew(world: World, rules: LoopRules) -> None:
+    loop = start_loop_by(world.clock, 100, world.tick, rules)
+    world.source.advance_ns(35 * MS)
+    loop.stop()
+    world.source.advance_ns(1_000 * MS)
+
+    loop.start()
+    world.source.advance_ns(25 * MS)
+
+    assert world.ticks == [10, 20, 30, 1_045, 1_055]
+    assert (loop.ticks, loop.missed_ticks) == (5, 0)
+
+
+def test_that_a_shift_from_before_does_not_outlive_a_new_start(world: World) -> None:
+    world.spend_ms = {1: 35}
+    loop = start_loop(world.clock, 100, world.tick, missed="delay")
+    world.source.advance_ns(10 * MS)
+    loop.stop()
+
+    loop.start()
+    world.source.advance_ns(10 * MS)
+
+    assert world.ticks == [10, 55]
+
+
+def test_that_starting_a_running_loop_again_leaves_one_timer(world: World) -> None:
+    loop = start_loop(world.clock, 100, world.tick)
+    world.source.advance_ns(4 * MS)
+
+    loop.start()
+    world.source.advance_ns(21 * MS)
+
+    assert world.ticks == [14, 24]
+    assert world.clock.pending_count == 1
+
+
+@pytest.mark.parametrize("spend_ms", [0, 35])
+@pytest.mark.parametrize("rules", [LoopRules(), OPEN_FLASH, OPEN_FLASH_ARTICLE])
+def test_that_stopping_and_starting_inside_the_tick_leaves_one_timer(
+    world: World, rules: LoopRules, spend_ms: int
+) -> None:
+    def tick() -> None:
+        world.tick()
+        if len(world.ticks) in {2, 3}:
+            loop.stop()
+            loop.start()
+
+    world.spend_ms = {2: spend_ms}
+    loop = start_loop_by(world.clock, 100, tick, rules)
+    world.source.advance(1)
+    count = loop.ticks
+
+    world.source.advance_ns(50 * MS)
+
+    assert loop.ticks == count + 5
+    assert world.clock.pending_count == 1
+
+
+@pytest.mark.parametrize("hook", ["on_missed", "on_reduced_precision"])
+def test_that_a_loop_goes_on_when_one_that_is_told_about_a_tick_raises(
+    world: World, hook: str
+) -> None:
+    def told(*_: int) -> None:
+        message = "cannot be told"
+        raise RuntimeError(message)
+
+    failures: list[CallbackFailure] = []
+    world.tree.on_failure = failures.append
+    world.spend_ms = {1: 35}
+    loop = start_loop(world.clock, 100, world.tick)
+    setattr(loop, hook, told)
+
+    world.source.advance_ns(100 * MS)
+
+    assert loop.ticks >= 9
+    assert world.clock.pending_count == 1
+    assert {failure.clock_id for failure in failures} == {world.clock.id}
+    assert "told" in failures[0].label
+
+
+def test_that_one_that_is_told_of_a_missed_tick_can_stop_the_loop(world: World) -> None:
+    world.spend_ms = {1: 35}
+    loop = start_loop(world.clock, 100, world.tick)
+    loop.on_missed = lambda _late_ns: loop.stop()
+
+    world.source.advance_ns(100 * MS)
+
+    assert world.ticks == [10]
+    assert world.clock.pending_count == 0
+
+
+def test_that_one_that_is_told_of_a_missed_tick_can_start_the_loop_anew(world: World) -> None:
+    world.spend_ms = {1: 35}
+    loop = start_loop(world.clock, 100, world.tick)
+
+    def start_anew(_late_ns: int) -> None:
+        loop.on_missed = None
+        loop.start()
+
+    loop.on_missed = start_anew
+    world.source.advance_ns(10 * MS)
+    world.source.advance_ns(20 * MS)
+
+    assert world.ticks == [10, 55, 65]
+    assert world.clock.pending_count == 1
 
 
 @pytest.mark.parametrize("rate", [0, -1, float("nan"), float("inf"), "fast"])
