@@ -25,6 +25,7 @@ from ..widgets.paced_refresh import PacedRefresh
 from .clock_details import clock_rows
 from .detail_rows import Census, DetailRow, RowKind
 from .frame_details import frame_rows
+from .member_details import member_rows
 from .session_details import overview_rows
 from .timer_details import timer_rows
 
@@ -142,6 +143,8 @@ class DetailsPanel(QWidget):
                 return clock_rows(timeline, selection.id, self._census)
             case SelectionKind.TIMER:
                 return timer_rows(timeline, selection.id)
+            case SelectionKind.MEMBER:
+                return member_rows(timeline, selection.id, session.log.strings)
             case _:
                 return frame_rows(timeline, selection.id)
 
