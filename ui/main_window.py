@@ -172,6 +172,7 @@ class MainWindow(QMainWindow):
         bridge.failure_policy = FailurePolicy(self.settings.failure_policy)
         bridge.set_precision(Precision(self.settings.precision))
         bridge.set_budgets_ms(self.settings.budgets_ms)
+        bridge.panel_choices = dict(self.settings.panel_choices)
         if self.settings.breakpoints:
             self._adopt_breakpoints(bridge)
 
@@ -406,6 +407,7 @@ class MainWindow(QMainWindow):
             breakpoints=self._breakpoints_to_save(),
             failure_policy=self.bridge.failure_policy.value,
             precision=self.bridge.precision.value,
+            panel_choices=dict(self.bridge.panel_choices),
         )
 
 

@@ -135,6 +135,7 @@ class SessionBridge(QObject):
     Attributes:
         failure_policy: What follows a failure in scenes that are opened from now on.
         kept_breakpoints: The breakpoints of the session, or what the next one begins with.
+        panel_choices: What panels want to find again at the next start, by a name of theirs.
 
     Signals:
         session_changed: There is another session or timeline, or none: take
@@ -179,6 +180,7 @@ class SessionBridge(QObject):
         super().__init__(parent)
         self.failure_policy = FailurePolicy.CONTINUE
         self.kept_breakpoints: tuple[Breakpoint, ...] = ()
+        self.panel_choices: dict[str, str] = {}
         self._breakpoints_version = 0
         self._make_source = make_source
         self._make_session = make_session

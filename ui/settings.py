@@ -37,6 +37,7 @@ class Settings:
         breakpoints: What was looked out for, as in a file of breakpoints, or empty.
         export_folder: Where a graph was last written, or empty.
         export_choices: What was last chosen in the export dialog, by field.
+        panel_choices: What panels want to find again, by a name of theirs.
         geometry: Where the window is, as Qt writes it, in hexadecimal.
         layout: Where its docks are, likewise.
         layout_version: The :data:`LAYOUT_VERSION` that ``layout`` belongs to.
@@ -52,6 +53,7 @@ class Settings:
     breakpoints: str = ""
     export_folder: str = ""
     export_choices: dict[str, str] = field(default_factory=dict)
+    panel_choices: dict[str, str] = field(default_factory=dict)
     geometry: str = ""
     layout: str = ""
     layout_version: int = LAYOUT_VERSION

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt
 from PySide6.QtGui import QColor
 from typing_extensions import override
 
 from inspector.vocabulary import NEVER, TimerKind
 
 from . import roles
+from .ranked_table import RankedTableModel
 from .roles import Role
 from .string_tables import StringMatches, StringRanks
 from .timer_cells import (
@@ -76,13 +77,8 @@ class _WordMatches:
         self.in_site = StringMatches(word, short_site)
 
 
-class TimerTableModel(QAbstractTableModel):
-    """Pending timers, what fires next first; a row is a place in the order, not a timer.
-
-    A refresh therefore makes no signals but for rows that come or go at the end:
-    whoever shows the model paints again what it shows. Selection is kept by timer
-    number, see :meth:`row_of`.
-    """
+class TimerTableModel(RankedTableModel):
+    """Pending timers, what fires next first."""
 
     def __init__(self, timeline: Timeline | None = None, strings: Sequence[str] = ("",)) -> None:
         """Show a timeline.
@@ -94,8 +90,6 @@ class TimerTableModel(QAbstractTableModel):
         super().__init__()
         self._timeline = timeline
         self._strings = strings
-        self._order = WindowedOrder()
-        self._row_count = 0
         # As of the last refresh, so that whatever makes the view paint shows one instant.
         self._cells: dict[int, TimerCells | None] = {}
         self._branch_id: int | None = None
@@ -169,12 +163,8 @@ class TimerTableModel(QAbstractTableModel):
         """Use ``color`` for timers that cannot fire at present rates."""
         self._muted_color = color
 
-    def refresh(self) -> frozenset[TimerColumn]:
-        """Take what is new in the timeline.
-
-        Returns:
-            The columns whose text may have changed in rows that show the same timer.
-        """
+    @override
+    def refresh(self) -> frozenset[int]:
         timeline = self._timeline
         if timeline is None:
             return frozenset()
@@ -188,28 +178,7 @@ class TimerTableModel(QAbstractTableModel):
             return frozenset(TimerColumn) - CONSTANT_COLUMNS
         return frozenset(TimerColumn)
 
-    def row_of(self, timer_id: int) -> int | None:
-        """Return where a timer is shown, ``None`` when it is not."""
-        return self._order.row_of(timer_id)
-
-    def timer_id_at(self, row: int) -> int | None:
-        """Return the timer in a row, ``None`` when there is no such row."""
-        return self._order.id_at(row) if 0 <= row < len(self._order) else None
-
-    def timer_ids_between(self, start: int, stop: int) -> list[int]:
-        """Return the timers in the rows from ``start`` to before ``stop``."""
-        ids: list[int] = self._order.ids_between(start, stop).tolist()
-        return ids
-
-    def row_text(self, row: int) -> str:
-        """Return all cells of a row, separated by tabulators."""
-        return "\t".join(str(self.index(row, each).data() or "") for each in TimerColumn)
-
     # ------------------------------------------------------------------ Qt
-
-    @override
-    def rowCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:
-        return 0 if parent.isValid() else self._row_count
 
     @override
     def columnCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:
@@ -268,7 +237,7 @@ class TimerTableModel(QAbstractTableModel):
         return None
 
     def _cells_of(self, row: int) -> TimerCells | None:
-        timer_id = self.timer_id_at(row)
+        timer_id = self.id_at(row)
         timeline = self._timeline
         if timer_id is None or timeline is None:
             return None
@@ -280,20 +249,7 @@ class TimerTableModel(QAbstractTableModel):
 
     # ------------------------------------------------------------------ order
 
-    def _take_everything(self) -> None:
-        """Take the order anew and tell of rows that came or went at the end."""
-        before = self._row_count
-        self._take_order()
-        after = len(self._order)
-        if after > before:
-            self.beginInsertRows(QModelIndex(), before, after - 1)
-            self._row_count = after
-            self.endInsertRows()
-        elif after < before:
-            self.beginRemoveRows(QModelIndex(), after, before - 1)
-            self._row_count = after
-            self.endRemoveRows()
-
+    @override
     def _take_order(self) -> None:
         self._cells.clear()
         timeline = self._timeline

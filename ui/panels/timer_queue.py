@@ -1,20 +1,18 @@
-"""The timer queue panel: every pending timer, what fires next first."""
+"""The timer queue panel: what is due next on every clock, and what is called in frames."""
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QModelIndex, QPoint, QRect, Qt, Slot
-from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
+from PySide6.QtCore import QModelIndex, QPoint, Qt, Slot
+from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import (
-    QAbstractItemView,
+    QButtonGroup,
     QHBoxLayout,
-    QHeaderView,
     QLabel,
     QMenu,
-    QTableView,
+    QStackedWidget,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -24,12 +22,13 @@ from typing_extensions import override
 from inspector.sessions.commands import (
     ClearTimer,
     Command,
-    FireTimer,
-    PauseClock,
-    ResumeClock,
+    UnscheduleMember,
     required_capability,
 )
 
+from ..models.frame_call_cells import CallColumn
+from ..models.frame_call_model import CallCounts, FrameCallModel
+from ..models.member_texts import UNSCHEDULABLE
 from ..models.timer_cells import TimerColumn
 from ..models.timer_table_model import QueueCounts, TimerTableModel
 from ..session_bridge import Selection, SelectionKind
@@ -37,16 +36,17 @@ from ..theme import ColorRole
 from ..widgets.empty_notice import EmptyNotice
 from ..widgets.filter_line import FilterLine
 from ..widgets.paced_refresh import PacedRefresh
+from .queue_menus import add_call_actions, add_timer_actions, copy_text
+from .ranked_view import RankedView
+from .tree_menus import Requests, member_toggle
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from inspector.sessions.session import Session
 
     from ..session_bridge import SessionBridge
     from ..theme import Theme
 
-_SAMPLES: Final = {
+_TIMER_SAMPLES: Final[dict[int, str]] = {
     TimerColumn.NAME: "name of a long timer",
     TimerColumn.CLOCK: "name of a clock",
     TimerColumn.KIND: "interval (delay)",
@@ -58,32 +58,59 @@ _SAMPLES: Final = {
     TimerColumn.LATENESS: "000.0 ms",
     TimerColumn.CALL_SITE: "some_scene.py:000 in build",
 }
+_CALL_SAMPLES: Final[dict[int, str]] = {
+    CallColumn.NAME: "Player.update_all",
+    CallColumn.TARGET: "name of target",
+    CallColumn.SCHEDULER: "Cocos Creator 2.4",
+    CallColumn.CLOCK: "name of clock",
+    CallColumn.KIND: "in before update",
+    CallColumn.PRIORITY: "-00",
+    CallColumn.DUE: "00:00.000",
+    CallColumn.REMAINING: "waiting: “enemy” is paused",
+    CallColumn.INTERVAL: "000.0 ms",
+    CallColumn.CALLS: "000,000",
+    CallColumn.LEFT: "000",
+    CallColumn.TOOK: "00.0 µs",
+    CallColumn.STATE: "stopped by target “enemy” (paused by you since 00:00.000)",
+}
+#: Under what the choice of the table is remembered, and what it is for the frame calls.
+SHOWN_TABLE: Final = "timer_queue.shown"
+FRAME_CALLS: Final = "frame calls"
 
 
 class TimerQueuePanel(QWidget):
-    """Pending timers of all clocks or of the selected branch.
+    """Pending timers, or frame calls, of all clocks or of the selected branch.
 
-    A row of the table is a place in the order; which timer is marked is kept by its
-    number and found again after every refresh.
+    Attributes:
+        model: The pending timers.
+        view: Their table.
+        calls_model: What is called in frames.
+        calls_view: Its table.
     """
 
     def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._bridge = bridge
         self._theme = theme
-        self._is_arranging = False
-        self._painted_ids: list[int] = []
-        self._selected_timer_id = 0
         self._last_clock_id = 0
         self.model = TimerTableModel()
+        self.calls_model = FrameCallModel()
+        self.view = RankedView(self.model, "Pending timers", _TIMER_SAMPLES)
+        self.calls_view = RankedView(self.calls_model, "Frame calls", _CALL_SAMPLES)
+        self.notice = EmptyNotice(self.view)
+        self.calls_notice = EmptyNotice(self.calls_view)
         self.filter_line = FilterLine("Filter timers")
+        self.timers_button = _switch("Clock timers", "Timers that wait for the time of a clock")
+        self.calls_button = _switch(
+            "Frame calls", "What schedulers, tickers and the frame itself call, in call order"
+        )
         self.branch_button = QToolButton()
         self.branch_button.setCheckable(True)
-        self.branch_button.setToolTip("Show only timers on the selected clock and below it")
+        self.branch_button.setToolTip("Show only what is on the selected clock and below it")
         self.count_label = QLabel()
-        self.view = self._make_view()
-        self.notice = EmptyNotice(self.view)
+        self._stack = QStackedWidget()
         self._lay_out()
+        self._choose_at_first()
         self._pace = PacedRefresh(self)
         self._connect()
         self._apply_theme()
@@ -91,168 +118,130 @@ class TimerQueuePanel(QWidget):
 
     # ------------------------------------------------------------------ building
 
-    def _make_view(self) -> QTableView:
-        view = QTableView()
-        view.setAccessibleName("Pending timers")
-        view.setModel(self.model)
-        view.setWordWrap(False)
-        view.setShowGrid(False)
-        view.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        view.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        view.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        view.setTabKeyNavigation(False)
-        # Rows are placed by reckoning only while all have the same, fixed height.
-        rows = view.verticalHeader()
-        rows.setVisible(False)
-        rows.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        rows.setMinimumSectionSize(8)
-        rows.setDefaultSectionSize(view.fontMetrics().height() + 6)
-        header = view.horizontalHeader()
-        header.setHighlightSections(False)
-        header.setSortIndicator(TimerColumn.REMAINING, Qt.SortOrder.AscendingOrder)
-        header.setSortIndicatorClearable(True)
-        view.setSortingEnabled(True)
-        metrics = view.fontMetrics()
-        for column in TimerColumn:
-            title = str(self.model.headerData(column, Qt.Orientation.Horizontal))
-            widest = max(
-                metrics.horizontalAdvance(_SAMPLES[column]),
-                metrics.horizontalAdvance(title + " ▾ "),
-            )
-            view.setColumnWidth(column, widest + 12)
-        header.setStretchLastSection(True)
-        return view
-
     def _lay_out(self) -> None:
         top = QHBoxLayout()
         top.setContentsMargins(4, 4, 4, 0)
+        switch = QHBoxLayout()
+        switch.setSpacing(0)
+        group = QButtonGroup(self)
+        for button in (self.timers_button, self.calls_button):
+            group.addButton(button)
+            switch.addWidget(button)
+        top.addLayout(switch)
         top.addWidget(self.filter_line, 1)
         top.addWidget(self.branch_button)
         top.addWidget(self.count_label)
+        for view in (self.view, self.calls_view):
+            self._stack.addWidget(view)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(4)
         layout.addLayout(top)
-        layout.addWidget(self.view, 1)
+        layout.addWidget(self._stack, 1)
+
+    def _choose_at_first(self) -> None:
+        timers, calls = self.view.horizontalHeader(), self.calls_view.horizontalHeader()
+        timers.setSortIndicator(TimerColumn.REMAINING, Qt.SortOrder.AscendingOrder)
+        # No column says in which order calls are made.
+        calls.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+        for view in (self.view, self.calls_view):
+            view.setSortingEnabled(True)
+        are_calls = self._bridge.panel_choices.get(SHOWN_TABLE) == FRAME_CALLS
+        (self.calls_button if are_calls else self.timers_button).setChecked(True)
+        self._apply_switch()
 
     def _connect(self) -> None:
-        bridge, view = self._bridge, self.view
+        bridge = self._bridge
         bridge.refreshed.connect(self._pace.request)
         bridge.session_changed.connect(self.show_session)
         bridge.selection_changed.connect(self.show_selection)
         self._theme.changed.connect(self._apply_theme)
         self._pace.due.connect(self.refresh)
+        self.calls_button.toggled.connect(self._switch_table)
         self.filter_line.filter_changed.connect(self._apply_filter)
-        self.filter_line.left_downwards.connect(view.setFocus)
+        self.filter_line.left_downwards.connect(self._enter_table)
         self.branch_button.toggled.connect(self._apply_branch)
-        view.horizontalHeader().sortIndicatorChanged.connect(self._repaint_everything)
-        view.customContextMenuRequested.connect(self._open_menu)
-        view.doubleClicked.connect(self._show_clock_of)
-        view.selectionModel().currentRowChanged.connect(self._select_row)
+        self.view.chosen.connect(self._select_timer)
+        self.view.menu_requested.connect(self._open_timer_menu)
+        self.view.doubleClicked.connect(self._show_clock_of)
+        self.calls_view.chosen.connect(self._select_call)
+        self.calls_view.menu_requested.connect(self._open_call_menu)
+        self.calls_view.doubleClicked.connect(self._show_above)
 
     # ------------------------------------------------------------------ following
 
     @Slot(object)
     def show_session(self, session: Session | None) -> None:
-        """Show the timers of another session."""
+        """Show the timers and calls of another session."""
         self._last_clock_id = 0
-        with self._arranging():
+        with self.view.arranging(), self.calls_view.arranging():
             if session is None:
                 self.model.set_timeline(None, ("",))
+                self.calls_model.set_timeline(None)
             else:
                 self.model.set_timeline(session.timeline, session.log.strings)
+                self.calls_model.set_timeline(session.timeline)
         self.show_selection(self._bridge.selection)
         self._apply_branch()
 
     @Slot()
     def refresh(self) -> None:
-        """Show what is new: all visible rows if the order changed, else live columns only."""
-        with self._arranging():
-            columns = self.model.refresh()
-        ids = self._visible_ids()
-        if ids != self._painted_ids:
-            self._painted_ids = ids
-            self.view.viewport().update()
-        else:
-            self._repaint(columns)
-        self._follow_selected()
+        """Show what is new in the table that is in front."""
+        self._table.refresh()
         self._update_counts()
 
     @Slot(object)
     def show_selection(self, selection: Selection) -> None:
-        """Mark the selected timer; remember the selected clock as the branch to show."""
-        timer_id = selection.id if selection.kind is SelectionKind.TIMER else 0
-        if timer_id != self._selected_timer_id:
-            self._selected_timer_id = timer_id
-            row = self._follow_selected()
-            if row is not None:
-                self.view.scrollTo(self.model.index(row, 0))
-        if selection.kind is SelectionKind.CLOCK:
+        """Mark the selected timer or call; remember the selected clock as the branch to show."""
+        kind = selection.kind
+        self.view.mark(selection.id if kind is SelectionKind.TIMER else 0)
+        self.calls_view.mark(selection.id if kind is SelectionKind.MEMBER else 0)
+        if kind is SelectionKind.CLOCK:
             self._last_clock_id = selection.id
             self._apply_branch()
 
-    def _visible_ids(self) -> list[int]:
-        first = max(self.view.rowAt(0), 0)
-        rows = self.view.viewport().height() // self.view.verticalHeader().defaultSectionSize()
-        return self.model.timer_ids_between(first, first + rows + 2)
+    @Slot(int)
+    def _select_timer(self, timer_id: int) -> None:
+        self._bridge.select(Selection.timer(timer_id))
 
-    def _repaint(self, columns: Iterable[TimerColumn]) -> None:
-        view, viewport = self.view, self.view.viewport()
-        for column in columns:
-            left, width = view.columnViewportPosition(column), view.columnWidth(column)
-            if left < viewport.width() and left + width > 0:
-                viewport.update(QRect(left, 0, width, viewport.height()))
-
-    @Slot()
-    def _repaint_everything(self) -> None:
-        self._painted_ids = self._visible_ids()
-        self._follow_selected()
-        self.view.viewport().update()
-
-    def _follow_selected(self) -> int | None:
-        """Mark the row in which the selected timer is now; the view does not scroll."""
-        row = self.model.row_of(self._selected_timer_id) if self._selected_timer_id else None
-        current = self.view.currentIndex()
-        if row == (current.row() if current.isValid() else None):
-            return row
-        with self._arranging():
-            if row is None:
-                self.view.selectionModel().clear()
-            else:
-                column = current.column() if current.isValid() else 0
-                self.view.setCurrentIndex(self.model.index(row, column))
-        return row
-
-    @contextmanager
-    def _arranging(self) -> Iterator[None]:
-        """Let the mark move with the rows: neither a choice of the user nor a reason to scroll."""
-        was_arranging, self._is_arranging = self._is_arranging, True
-        self.view.setAutoScroll(False)
-        try:
-            yield
-        finally:
-            self.view.setAutoScroll(True)
-            self._is_arranging = was_arranging
-
-    @Slot(QModelIndex, QModelIndex)
-    def _select_row(self, current: QModelIndex, _previous: QModelIndex) -> None:
-        if self._is_arranging or not current.isValid():
-            return
-        timer_id = self.model.timer_id_at(current.row())
-        if timer_id is not None:
-            self._selected_timer_id = timer_id
-            self._bridge.select(Selection.timer(timer_id))
+    @Slot(int)
+    def _select_call(self, member_id: int) -> None:
+        self._bridge.select(Selection.member(member_id))
 
     # ------------------------------------------------------------------ what is shown
 
+    @property
+    def shows_calls(self) -> bool:
+        """Whether frame calls are in front, and not the timers of clocks."""
+        return self.calls_button.isChecked()
+
+    @property
+    def _table(self) -> RankedView:
+        return self.calls_view if self.shows_calls else self.view
+
+    @Slot()
+    def _switch_table(self) -> None:
+        self._bridge.panel_choices[SHOWN_TABLE] = FRAME_CALLS if self.shows_calls else "timers"
+        self._apply_switch()
+        self.refresh()
+
+    def _apply_switch(self) -> None:
+        self._stack.setCurrentWidget(self._table)
+        self.filter_line.setPlaceholderText(
+            "Filter frame calls" if self.shows_calls else "Filter timers"
+        )
+        self.filter_line.setAccessibleName(self.filter_line.placeholderText())
+
+    @Slot()
+    def _enter_table(self) -> None:
+        self._table.setFocus()
+
     @Slot(str)
     def _apply_filter(self, text: str) -> None:
-        with self._arranging():
+        with self.view.arranging(), self.calls_view.arranging():
             self.model.set_filter(text)
-        self._repaint_everything()
-        self._update_counts()
+            self.calls_model.set_filter(text)
+        self._repaint_all()
 
     @Slot()
     def _apply_branch(self) -> None:
@@ -262,24 +251,40 @@ class TimerQueuePanel(QWidget):
             name = timeline.clocks[self._last_clock_id].name
         self.branch_button.setText(f"Only branch “{name}”" if name else "Only selected branch")
         is_limited = self.branch_button.isChecked() and bool(self._last_clock_id)
-        with self._arranging():
-            self.model.set_branch(self._last_clock_id if is_limited else None)
-        self._repaint_everything()
+        branch_id = self._last_clock_id if is_limited else None
+        with self.view.arranging(), self.calls_view.arranging():
+            self.model.set_branch(branch_id)
+            self.calls_model.set_branch(branch_id)
+        self._repaint_all()
+
+    def _repaint_all(self) -> None:
+        self.view.repaint_all()
+        self.calls_view.repaint_all()
         self._update_counts()
 
     def _update_counts(self) -> None:
-        counts = self.model.counts
+        timeline = self.model.timeline
+        timers = 0 if timeline is None else len(timeline.timers)
+        _say(self.timers_button, f"Clock timers ({timers:,})")
+        _say(self.calls_button, f"Frame calls ({self.calls_model.total():,})")
+        counts: QueueCounts | CallCounts
+        if self.shows_calls:
+            counts = self.calls_model.counts
+            whole, what = counts.total, "calls"
+            self.calls_notice.show_text(self._why_no_calls(counts))
+        else:
+            counts = self.model.counts
+            whole, what = counts.pending, "pending"
+            self.notice.show_text(self._why_no_timers(counts))
         text = f"{counts.shown:,}"
-        if counts.shown != counts.pending:
-            text += f" of {counts.pending:,}"
-        text += " pending"
+        if counts.shown != whole:
+            text += f" of {whole:,}"
+        text += f" {what}"
         if counts.waiting:
             text += f", {counts.waiting:,} waiting"
-        if text != self.count_label.text():
-            self.count_label.setText(text)
-        self.notice.show_text(self._why_empty(counts))
+        _say(self.count_label, text)
 
-    def _why_empty(self, counts: QueueCounts) -> str:
+    def _why_no_timers(self, counts: QueueCounts) -> str:
         """Return why there is no row, empty when there are some."""
         if counts.shown:
             return ""
@@ -289,23 +294,44 @@ class TimerQueuePanel(QWidget):
         if not counts.pending:
             return "No timer is pending on any clock."
         if not counts.in_branch:
-            clock = timeline.clocks.get(self._last_clock_id)
-            where = f"on “{clock.name}” or below it" if clock else "there: the branch was removed"
-            return f"No timer is pending {where}; {counts.pending:,} are elsewhere."
+            return f"No timer is pending {self._branch_text()}; {counts.pending:,} are elsewhere."
         hidden = "the one timer" if counts.in_branch == 1 else f"all {counts.in_branch:,} timers"
         return f"The filter hides {hidden}."
 
+    def _why_no_calls(self, counts: CallCounts) -> str:
+        if counts.shown:
+            return ""
+        timeline = self.calls_model.timeline
+        if timeline is None or not timeline.clocks:
+            return "No frame calls: no scene is loaded."
+        if not counts.total:
+            return (
+                "Nothing is called in frames: there is no scheduler, no ticker and no callback "
+                "of a frame."
+            )
+        if not counts.in_branch:
+            return f"Nothing is called in frames {self._branch_text()}; {counts.total:,} elsewhere."
+        hidden = "the one call" if counts.in_branch == 1 else f"all {counts.in_branch:,} calls"
+        return f"The filter hides {hidden}."
+
+    def _branch_text(self) -> str:
+        timeline = self.model.timeline
+        clock = None if timeline is None else timeline.clocks.get(self._last_clock_id)
+        return f"on “{clock.name}” or below it" if clock else "there: the branch was removed"
+
     # ------------------------------------------------------------------ commands
 
-    @Slot(QPoint)
-    def _open_menu(self, position: QPoint) -> None:
-        index = self.view.indexAt(position)
-        timer_id = self.model.timer_id_at(index.row()) if index.isValid() else None
-        if timer_id is None:
-            return
-        menu = self.make_menu(timer_id)
+    @Slot(int, QPoint)
+    def _open_timer_menu(self, timer_id: int, position: QPoint) -> None:
+        self._open(self.make_menu(timer_id), position)
+
+    @Slot(int, QPoint)
+    def _open_call_menu(self, member_id: int, position: QPoint) -> None:
+        self._open(self.make_call_menu(member_id), position)
+
+    def _open(self, menu: QMenu, position: QPoint) -> None:
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.popup(self.view.viewport().mapToGlobal(position))
+        menu.popup(position)
 
     def make_menu(self, timer_id: int) -> QMenu:
         """Return what can be done with a timer; empty when it is not pending any more."""
@@ -313,66 +339,114 @@ class TimerQueuePanel(QWidget):
         timeline = self.model.timeline
         if timeline is None or timer_id not in timeline.timers:
             return menu
-        timer = timeline.timers.row(timer_id)
-        clock = timeline.clocks[timer.clock_id]
-        self._add_command(menu, "Fire now", FireTimer(timer_id))
-        self._add_command(menu, "Clear", ClearTimer(timer_id))
-        menu.addSeparator()
-        if clock.paused:
-            self._add_command(menu, f"Resume its clock “{clock.name}”", ResumeClock(clock.id))
-        else:
-            self._add_command(menu, f"Pause its clock “{clock.name}”", PauseClock(clock.id))
-        for reason in timeline.pause_reasons(clock.id):
-            if not reason.is_own and not reason.is_rate_zero:
-                title = f"Resume “{reason.clock_name}”, which it waits for"
-                self._add_command(menu, title, ResumeClock(reason.clock_id))
-        menu.addAction("Show its clock", partial(self._bridge.select, Selection.clock(clock.id)))
+        add_timer_actions(menu, timeline, timer_id, self._requests, self._bridge.select)
         menu.addSeparator()
         menu.addAction("Copy row", partial(self._copy_row, timer_id))
-        if timer.call_site:
-            menu.addAction("Copy where it was set", partial(_copy, timer.call_site))
+        call_site = timeline.timers.row(timer_id).call_site
+        if call_site:
+            menu.addAction("Copy where it was set", partial(copy_text, call_site))
         return menu
 
-    def _add_command(self, menu: QMenu, title: str, command: Command) -> None:
-        action = menu.addAction(title, partial(self._bridge.submit, command))
-        session = self._bridge.session
-        action.setEnabled(
-            session is not None and required_capability(command) in session.capabilities
-        )
+    def make_call_menu(self, member_id: int) -> QMenu:
+        """Return what can be done with a frame call; empty when it is gone."""
+        menu = QMenu(self)
+        timeline = self.calls_model.timeline
+        if timeline is None or member_id not in timeline.members.by_id:
+            return menu
+        add_call_actions(menu, timeline, member_id, self._requests, self._bridge.select)
+        menu.addSeparator()
+        menu.addAction("Copy row", partial(self._copy_row, member_id))
+        return menu
 
-    def _copy_row(self, timer_id: int) -> None:
-        row = self.model.row_of(timer_id)
+    @property
+    def _requests(self) -> Requests:
+        return Requests(self._bridge.submit, self._is_possible)
+
+    def _is_possible(self, command: Command) -> bool:
+        session = self._bridge.session
+        return session is not None and required_capability(command) in session.capabilities
+
+    def _copy_row(self, subject_id: int) -> None:
+        model = self.calls_model if self.shows_calls else self.model
+        row = model.row_of(subject_id)
         if row is not None:
-            _copy(self.model.row_text(row))
+            copy_text(model.row_text(row))
 
     @Slot(QModelIndex)
     def _show_clock_of(self, index: QModelIndex) -> None:
-        timer_id = self.model.timer_id_at(index.row())
+        timer_id = self.model.id_at(index.row())
         timeline = self.model.timeline
         if timer_id is None or timeline is None or index.column() != TimerColumn.CLOCK:
             return
         if timer_id in timeline.timers:
             self._bridge.select(Selection.clock(timeline.timers.row(timer_id).clock_id))
 
+    @Slot(QModelIndex)
+    def _show_above(self, index: QModelIndex) -> None:
+        """Select the clock, scheduler or target whose name was double-clicked."""
+        number, timeline = self.calls_model.id_at(index.row()), self.calls_model.timeline
+        if number is None or timeline is None or number not in timeline.members.by_id:
+            return
+        members = timeline.members
+        member, scheduler = members.by_id[number], members.scheduler_of(number)
+        column = index.column()
+        if column == CallColumn.CLOCK and member.clock_id in timeline.clocks:
+            self._bridge.select(Selection.clock(member.clock_id))
+        elif column == CallColumn.SCHEDULER and scheduler is not None:
+            self._bridge.select(Selection.member(scheduler.id))
+        elif column == CallColumn.TARGET and index.data():
+            self._bridge.select(Selection.member(member.parent_id))
+
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Copy the marked row, clear the marked timer."""
-        timer_id = self._selected_timer_id
-        if timer_id and event.matches(QKeySequence.StandardKey.Copy):
-            self._copy_row(timer_id)
-        elif timer_id and event.matches(QKeySequence.StandardKey.Delete):
-            self._bridge.submit(ClearTimer(timer_id))
+        """Copy the marked row, clear the marked timer, pause or take back the marked call."""
+        marked_id = self._table.marked_id
+        if marked_id and event.matches(QKeySequence.StandardKey.Copy):
+            self._copy_row(marked_id)
+        elif self.shows_calls:
+            if not self._act_on_call(marked_id, event):
+                super().keyPressEvent(event)
+        elif marked_id and event.matches(QKeySequence.StandardKey.Delete):
+            self._bridge.submit(ClearTimer(marked_id))
         else:
             super().keyPressEvent(event)
+
+    def _act_on_call(self, member_id: int, event: QKeyEvent) -> bool:
+        """Do what a key stands for; returns whether it stands for anything."""
+        timeline = self.calls_model.timeline
+        member = None if timeline is None else timeline.members.by_id.get(member_id)
+        if member is None or self.calls_model.row_of(member_id) is None:
+            return False
+        command: Command | None = None
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            command = member_toggle(member)
+        elif event.matches(QKeySequence.StandardKey.Delete) and member.kind in UNSCHEDULABLE:
+            command = UnscheduleMember(member_id)
+        if command is not None:
+            self._bridge.submit(command)
+        return command is not None
 
     # ------------------------------------------------------------------ looks
 
     @Slot()
     def _apply_theme(self) -> None:
-        self.model.set_muted_color(self._theme.color(ColorRole.MUTED_TEXT))
+        muted = self._theme.color(ColorRole.MUTED_TEXT)
+        self.model.set_muted_color(muted)
+        self.calls_model.set_muted_color(muted)
         self.filter_line.set_icon(self._theme.icon("find"))
-        self.view.viewport().update()
+        self._table.viewport().update()
 
 
-def _copy(text: str) -> None:
-    QGuiApplication.clipboard().setText(text)
+def _switch(text: str, tip: str) -> QToolButton:
+    button = QToolButton()
+    button.setText(text)
+    button.setToolTip(tip)
+    button.setCheckable(True)
+    # What is chosen stands out in both themes only beside what is flat.
+    button.setAutoRaise(True)
+    return button
+
+
+def _say(widget: QToolButton | QLabel, text: str) -> None:
+    if text != widget.text():
+        widget.setText(text)

@@ -1,0 +1,177 @@
+"""A table view over rows that are places in an order: the mark moves with its subject."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QModelIndex, QPoint, QRect, Qt, Signal, Slot
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from PySide6.QtWidgets import QWidget
+
+    from ..models.ranked_table import RankedTableModel
+
+
+class RankedView(QTableView):
+    """Shows a :class:`RankedTableModel`, painting only what can have changed.
+
+    A row of the table is a place in the order; which subject is marked is kept by its
+    number and found again after every refresh.
+
+    Signals:
+        chosen: The user has marked a row; the number of its subject.
+        menu_requested: A menu is wanted: number of the subject, and where on the screen.
+    """
+
+    chosen = Signal(int)
+    menu_requested = Signal(int, QPoint)
+
+    def __init__(
+        self,
+        model: RankedTableModel,
+        name: str,
+        samples: Mapping[int, str],
+        parent: QWidget | None = None,
+    ) -> None:
+        """Show a model.
+
+        Args:
+            model: What is shown.
+            name: What a screen reader calls the table.
+            samples: By column, the widest text that is not cut off.
+            parent: Owner in the sense of Qt.
+        """
+        super().__init__(parent)
+        self._ranked = model
+        self._is_arranging = False
+        self._painted_ids: list[int] = []
+        self._marked_id = 0
+        self.setAccessibleName(name)
+        self.setModel(model)
+        self._set_up()
+        self._size_columns(samples)
+        self.horizontalHeader().sortIndicatorChanged.connect(self.repaint_all)
+        self.customContextMenuRequested.connect(self._request_menu)
+        self.selectionModel().currentRowChanged.connect(self._choose_row)
+
+    def _set_up(self) -> None:
+        self.setWordWrap(False)
+        self.setShowGrid(False)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.setTabKeyNavigation(False)
+        # Rows are placed by reckoning only while all have the same, fixed height.
+        rows = self.verticalHeader()
+        rows.setVisible(False)
+        rows.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        rows.setMinimumSectionSize(8)
+        rows.setDefaultSectionSize(self.fontMetrics().height() + 6)
+        header = self.horizontalHeader()
+        header.setHighlightSections(False)
+        header.setSortIndicatorClearable(True)
+
+    def _size_columns(self, samples: Mapping[int, str]) -> None:
+        metrics = self.fontMetrics()
+        for column, sample in samples.items():
+            title = str(self._ranked.headerData(column, Qt.Orientation.Horizontal))
+            widest = max(
+                metrics.horizontalAdvance(sample), metrics.horizontalAdvance(title + " ▾ ")
+            )
+            self.setColumnWidth(column, widest + 12)
+        self.horizontalHeader().setStretchLastSection(True)
+
+    # ------------------------------------------------------------------ following
+
+    @property
+    def marked_id(self) -> int:
+        """The subject that is marked wherever it is, 0 for none."""
+        return self._marked_id
+
+    def refresh(self) -> None:
+        """Show what is new: all visible rows if the order changed, else live columns only."""
+        with self.arranging():
+            columns = self._ranked.refresh()
+        ids = self._visible_ids()
+        if ids != self._painted_ids:
+            self._painted_ids = ids
+            self.viewport().update()
+        else:
+            self._repaint(columns)
+        self._follow_marked()
+
+    def mark(self, subject_id: int) -> None:
+        """Mark a subject and bring it into view; 0 marks none."""
+        if subject_id != self._marked_id:
+            self._marked_id = subject_id
+            row = self._follow_marked()
+            if row is not None:
+                self.scrollTo(self._ranked.index(row, 0))
+
+    @Slot()
+    def repaint_all(self) -> None:
+        """Paint everything again, after the model has taken another order."""
+        self._painted_ids = self._visible_ids()
+        self._follow_marked()
+        self.viewport().update()
+
+    @contextmanager
+    def arranging(self) -> Iterator[None]:
+        """Let the mark move with the rows: neither a choice of the user nor a reason to scroll."""
+        was_arranging, self._is_arranging = self._is_arranging, True
+        self.setAutoScroll(False)
+        try:
+            yield
+        finally:
+            self.setAutoScroll(True)
+            self._is_arranging = was_arranging
+
+    def _visible_ids(self) -> list[int]:
+        first = max(self.rowAt(0), 0)
+        rows = self.viewport().height() // self.verticalHeader().defaultSectionSize()
+        return self._ranked.ids_between(first, first + rows + 2)
+
+    def _repaint(self, columns: Iterable[int]) -> None:
+        viewport = self.viewport()
+        for column in columns:
+            left, width = self.columnViewportPosition(column), self.columnWidth(column)
+            if left < viewport.width() and left + width > 0:
+                viewport.update(QRect(left, 0, width, viewport.height()))
+
+    def _follow_marked(self) -> int | None:
+        """Mark the row in which the marked subject is now; the view does not scroll."""
+        row = self._ranked.row_of(self._marked_id) if self._marked_id else None
+        current = self.currentIndex()
+        if row == (current.row() if current.isValid() else None):
+            return row
+        with self.arranging():
+            if row is None:
+                self.selectionModel().clear()
+            else:
+                column = current.column() if current.isValid() else 0
+                self.setCurrentIndex(self._ranked.index(row, column))
+        return row
+
+    # ------------------------------------------------------------------ acting
+
+    @Slot(QModelIndex, QModelIndex)
+    def _choose_row(self, current: QModelIndex, _previous: QModelIndex) -> None:
+        if self._is_arranging or not current.isValid():
+            return
+        subject_id = self._ranked.id_at(current.row())
+        if subject_id is not None:
+            self._marked_id = subject_id
+            self.chosen.emit(subject_id)
+
+    @Slot(QPoint)
+    def _request_menu(self, position: QPoint) -> None:
+        index = self.indexAt(position)
+        subject_id = self._ranked.id_at(index.row()) if index.isValid() else None
+        if subject_id is not None:
+            self.menu_requested.emit(subject_id, self.viewport().mapToGlobal(position))
