@@ -1,0 +1,383 @@
+"""Who took how long within one frame: its phases, and the calls within them.
+
+What is known of a frame is how long each phase took, when each call began, counted from
+the beginning of the frame, and how long it took. When a phase began is not known, so it is
+laid out: the phases one after another in their order, each as early as the ones before it
+and its own calls allow. A phase found that way never overlaps another and holds all calls
+that were made in it. The timers of the clock tree fire before the frame: their phase ends
+where the frame begins. A single timer is not measured; its firings share their phase in
+equal parts, in the order in which they happened, and say how late they were instead.
+
+The cost is that of the frame, not of the log.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
+
+from inspector.vocabulary import (
+    CALL_ENDED,
+    FRAME_BEGAN,
+    FRAME_ENDED,
+    MEMBER_ADDED,
+    MEMBER_ORIGIN,
+    PHASE_ENDED,
+    TIMER_ADDED,
+    TIMER_FIRED,
+    MemberKind,
+    Phase,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from inspector.trace.history import History
+    from inspector.trace.timeline import Timeline
+    from inspector.vocabulary import RawEvent
+
+PHASE_KIND: Final = "phase"
+TIMER_KIND: Final = "timer"
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of a frame.
+
+    Attributes:
+        member_id: The member that was called, 0 for a phase or a timer.
+        label: What people call it.
+        kind: ``"phase"``, ``"timer"``, or the kind of the member in words.
+        phase: The phase of the frame it is or lies in.
+        began_ns: From the beginning of the frame; below 0 for what came before it.
+        took_ns: How long it took; of a timer, its share of the phase, which was not measured.
+        depth: 0 for a phase, 1 for what it called, 2 for what that called.
+        timer_id: The timer that fired, 0 for anything else.
+        lateness_ns: How late the timer fired.
+        own_ns: What it took without what it called.
+    """
+
+    member_id: int
+    label: str
+    kind: str
+    phase: Phase
+    began_ns: int
+    took_ns: int
+    depth: int
+    timer_id: int = 0
+    lateness_ns: int = 0
+    own_ns: int = 0
+
+    @property
+    def end_ns(self) -> int:
+        """Where it ends, from the beginning of the frame."""
+        return self.began_ns + self.took_ns
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether it was measured by itself: timers are not."""
+        return not self.timer_id
+
+
+@dataclass(frozen=True, slots=True)
+class SpanTotal:
+    """What one member, timer or phase took in some frames together.
+
+    Attributes:
+        member_id: The member, 0 for a phase or a timer.
+        timer_id: The timer, 0 for anything else.
+        label: What people call it.
+        kind: As in :class:`Span`.
+        phase: The phase it was called in; the first of several.
+        calls: How often it was called.
+        took_ns: What the calls took together; 0 for timers, which are not measured.
+        longest_ns: What the longest of them took.
+    """
+
+    member_id: int
+    timer_id: int
+    label: str
+    kind: str
+    phase: Phase
+    calls: int
+    took_ns: int
+    longest_ns: int
+
+
+def spans_of(history: History, timeline: Timeline, index: int) -> tuple[Span, ...]:
+    """Return the spans of a frame: each phase, followed by what was called in it.
+
+    When the frame's events have fallen off the log, only the phases are known.
+
+    Args:
+        history: The events, back to what is kept.
+        timeline: Where the frame is looked up, and what members are called.
+        index: The frame.
+
+    Raises:
+        IndexError: There is no such frame, or not any more.
+    """
+    frame = timeline.frames.frame(index)
+    found = _events_of(history, timeline, index)
+    if found is None:
+        phases = {phase: took_ns for phase in Phase if (took_ns := frame.phases[phase])}
+        return tuple(_laid_out(phases, {}))
+    start, events = found
+    phases, calls, firings = _sorted_events(events)
+    names = _Names(history, timeline, start, events)
+    inside = {phase: _nested(found_calls, phase, names) for phase, found_calls in calls.items()}
+    spans = _laid_out(phases, inside, has_timers=bool(firings))
+    return tuple(_with_timers(spans, firings, names))
+
+
+def are_calls_kept(history: History, timeline: Timeline, index: int) -> bool:
+    """Return whether the events of a frame are still there, so that its calls are known.
+
+    Raises:
+        IndexError: There is no such frame, or not any more.
+    """
+    timeline.frames.frame(index)
+    return _events_of(history, timeline, index) is not None
+
+
+def totals_of(history: History, timeline: Timeline, start: int, stop: int) -> tuple[SpanTotal, ...]:
+    """Return what everything took in the frames ``start`` to ``stop - 1``, the longest first.
+
+    Frames that are not there are left out, as are the calls of those whose events have
+    fallen off.
+    """
+    totals: dict[tuple[int, int, str], SpanTotal] = {}
+    frames = timeline.frames
+    for index in range(max(start, frames.first), min(stop, frames.end)):
+        for span in spans_of(history, timeline, index):
+            took_ns = span.took_ns if span.is_measured else 0
+            key = (span.member_id, span.timer_id, span.label if span.depth == 0 else "")
+            former = totals.get(key)
+            if former is None:
+                totals[key] = SpanTotal(
+                    *(span.member_id, span.timer_id, span.label, span.kind, span.phase),
+                    *(1, took_ns, took_ns),
+                )
+            else:
+                totals[key] = replace(
+                    former,
+                    calls=former.calls + 1,
+                    took_ns=former.took_ns + took_ns,
+                    longest_ns=max(former.longest_ns, took_ns),
+                )
+    return tuple(sorted(totals.values(), key=lambda total: -total.took_ns))
+
+
+# ------------------------------------------------------------------ finding its events
+
+
+def _events_of(
+    history: History, timeline: Timeline, index: int
+) -> tuple[int, Sequence[RawEvent]] | None:
+    """Return where a frame's events begin and those events, with the timers before it.
+
+    ``None`` when they are not kept any more.
+    """
+    frames = timeline.frames
+    at_ns = frames.at_ns[index - frames.first]
+    before = index - 1
+    former_ns = frames.at_ns[before - frames.first] if before >= frames.first else None
+    start = history.first if former_ns is None else history.cursor_at(former_ns - 1)
+    end = _end_of(history, timeline, index)
+    events = history.events(start, end)
+    start = max(start, history.first)
+    place = _place_of(events, index, at_ns)
+    if place is None:
+        return None
+    first = place
+    while first and events[first - 1][1] != FRAME_ENDED:
+        first -= 1
+    stop = place
+    while stop < len(events) and events[stop][1] != FRAME_ENDED:
+        stop += 1
+    if stop == len(events):
+        return None
+    return start + first, events[first : stop + 1]
+
+
+def _end_of(history: History, timeline: Timeline, index: int) -> int:
+    """Return a cursor behind all events of a frame, and not far behind."""
+    frames = timeline.frames
+    # Time may pass within a frame, but its end comes before anything of the next.
+    next_place = index + 1 - frames.first
+    if next_place < len(frames):
+        return history.cursor_at(frames.at_ns[next_place])
+    return history.end
+
+
+def _place_of(events: Sequence[RawEvent], index: int, at_ns: int) -> int | None:
+    """Return where a frame begins; several may begin at the same instant."""
+    found = None
+    for place, (event_ns, kind, _, number, _) in enumerate(events):
+        if kind == FRAME_BEGAN and event_ns == at_ns:
+            if number == index:
+                return place
+            found = place
+    # Numbers differ where a frame began and never ended.
+    return found
+
+
+# ------------------------------------------------------------------ taking them apart
+
+_Call = tuple[int, int, int, int]  # began, took, place in the log, member
+
+
+def _sorted_events(
+    events: Iterable[RawEvent],
+) -> tuple[dict[Phase, int], dict[Phase, list[_Call]], list[tuple[int, int]]]:
+    """Return how long the phases took, the calls by phase, and which timers fired how late."""
+    phases: dict[Phase, int] = {}
+    calls: dict[Phase, list[_Call]] = {}
+    firings: list[tuple[int, int]] = []
+    waiting: list[_Call] = []
+    is_begun = False
+    for place, (_, kind, subject, a, b) in enumerate(events):
+        if kind == CALL_ENDED:
+            waiting.append((a, b, place, subject))
+        elif kind == TIMER_FIRED and not is_begun:
+            firings.append((subject, a))
+        elif kind == FRAME_BEGAN:
+            is_begun = True
+            if waiting:
+                calls[Phase.TIMERS], waiting = waiting, []
+        elif kind == PHASE_ENDED:
+            phase = Phase(subject)
+            phases[phase] = phases.get(phase, 0) + b
+            # A call ends before its phase does; those of timers came before the frame.
+            if phase is not Phase.TIMERS and waiting:
+                calls.setdefault(phase, []).extend(waiting)
+                waiting = []
+    return phases, calls, firings
+
+
+def _nested(calls: list[_Call], phase: Phase, names: _Names) -> list[Span]:
+    """Return the calls of a phase by when they began, each as deep as what it lies in."""
+    # What began at once and took as long is the outer one when it ended later.
+    ordered = sorted(calls, key=lambda call: (call[0], -call[1], -call[2]))
+    spans: list[Span] = []
+    own: list[int] = []
+    stack: list[int] = []
+    for began_ns, took_ns, _, member_id in ordered:
+        end_ns = began_ns + took_ns
+        while stack and not (
+            began_ns >= spans[stack[-1]].began_ns and end_ns <= spans[stack[-1]].end_ns
+        ):
+            stack.pop()
+        if stack:
+            own[stack[-1]] -= took_ns
+        label, kind = names.member(member_id)
+        stack.append(len(spans))
+        spans.append(Span(member_id, label, kind, phase, began_ns, took_ns, len(stack)))
+        own.append(took_ns)
+    return [replace(span, own_ns=max(0, own_ns)) for span, own_ns in zip(spans, own, strict=True)]
+
+
+def _laid_out(
+    phases: dict[Phase, int], inside: dict[Phase, list[Span]], *, has_timers: bool = False
+) -> list[Span]:
+    """Return the phases, each with its calls behind it, as early as they allow."""
+    spans: list[Span] = []
+    end_ns = 0
+    for phase in Phase:
+        calls = inside.get(phase, [])
+        if phase not in phases and not calls and not (has_timers and phase is Phase.TIMERS):
+            continue
+        took_ns = phases.get(phase, 0)
+        if phase is Phase.TIMERS:
+            began_ns = -took_ns
+            # Counted from the frame before, so only their distances mean something.
+            shift = began_ns - min((span.began_ns for span in calls), default=0)
+            calls = [replace(span, began_ns=span.began_ns + shift) for span in calls]
+        else:
+            last_ns = max((span.end_ns for span in calls), default=0)
+            began_ns = max(end_ns, last_ns - took_ns)
+            end_ns = began_ns + took_ns
+        own_ns = took_ns - sum(span.took_ns for span in calls if span.depth == 1)
+        spans.append(
+            Span(0, phase.text, PHASE_KIND, phase, began_ns, took_ns, 0, own_ns=max(0, own_ns))
+        )
+        spans += calls
+    return spans
+
+
+def _with_timers(spans: list[Span], firings: list[tuple[int, int]], names: _Names) -> list[Span]:
+    """Return the spans with the timers that fired behind the phase they fired in."""
+    if not firings:
+        return spans
+    phase = spans[0]
+    edges = [
+        phase.began_ns + phase.took_ns * place // len(firings) for place in range(len(firings) + 1)
+    ]
+    timers = [
+        Span(
+            *(0, names.timer(timer_id), TIMER_KIND, Phase.TIMERS),
+            *(began_ns, end_ns - began_ns, 1, timer_id, lateness_ns),
+        )
+        for (timer_id, lateness_ns), (began_ns, end_ns) in zip(
+            firings, pairwise(edges), strict=True
+        )
+    ]
+    return [phase, *timers, *spans[1:]]
+
+
+class _Names:
+    """What members and timers are called, also those that are gone by now."""
+
+    def __init__(
+        self, history: History, timeline: Timeline, start: int, events: Sequence[RawEvent]
+    ) -> None:
+        self._history = history
+        self._timeline = timeline
+        self._start = start
+        self._events = events
+        self._past: Timeline | None = None
+        self._added: dict[tuple[int, int], int] | None = None
+
+    def member(self, number: int) -> tuple[str, str]:
+        """Return the name of a member, and its kind in words."""
+        for timeline in (self._timeline, None):
+            members = (timeline or self._state()).members.by_id
+            if number in members:
+                member = members[number]
+                above = members.get(member.parent_id)
+                # Many targets have a call of the same name.
+                is_targets = above is not None and above.kind is MemberKind.TARGET
+                name = f"{above.name}: {member.name}" if above and is_targets else member.name
+                return name, member.kind.text
+        kind = self._found_within().get((MEMBER_ORIGIN, number))
+        name = self._name_added(MEMBER_ADDED, number, "member")
+        return name, "call" if kind is None else MemberKind(kind).text
+
+    def timer(self, number: int) -> str:
+        """Return the label of a timer."""
+        for timeline in (self._timeline, None):
+            timers = (timeline or self._state()).timers
+            if number in timers:
+                return timers.row(number).label
+        return self._name_added(TIMER_ADDED, number, "timer")
+
+    def _state(self) -> Timeline:
+        """Return the state before the frame, in which most that is gone still was."""
+        if self._past is None:
+            self._past = self._history.state_before(self._start)
+        return self._past
+
+    def _name_added(self, kind: int, number: int, word: str) -> str:
+        """Return the name of what came and went since the frame before."""
+        name = self._found_within().get((kind, number), 0)
+        return self._history.strings[name] or f"{word} {number}"
+
+    def _found_within(self) -> dict[tuple[int, int], int]:
+        """Return names and kinds of what came since the frame before, by kind of event."""
+        if self._added is None:
+            kinds = (MEMBER_ADDED, MEMBER_ORIGIN, TIMER_ADDED)
+            self._added = {
+                (kind, subject): b for _, kind, subject, _, b in self._events if kind in kinds
+            }
+        return self._added

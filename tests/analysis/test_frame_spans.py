@@ -1,0 +1,252 @@
+"""What is known of the inside of a frame: phases, the calls in them, the timers before it."""
+
+from __future__ import annotations
+
+from inspector.analysis.frame_spans import Span, are_calls_kept, spans_of, totals_of
+from inspector.trace import EventLog, Timeline
+from inspector.trace.history import LogHistory
+from inspector.vocabulary import (
+    CALL_ENDED,
+    CLOCK_ADDED,
+    CLOCK_ANCHORED,
+    FRAME_BEGAN,
+    FRAME_ENDED,
+    MEMBER_ADDED,
+    MEMBER_ORIGIN,
+    MEMBER_REMOVED,
+    NEVER,
+    PHASE_ENDED,
+    RATE_DENOMINATOR,
+    TIMER_ADDED,
+    TIMER_ARMED,
+    TIMER_FIRED,
+    TIMER_ORIGIN,
+    MemberKind,
+    Phase,
+    TimerKind,
+)
+
+US = 1_000
+MS = 1_000_000
+
+
+class Frames:
+    """A log to which frames are written by hand."""
+
+    def __init__(self, budget_bytes: int = 10**9) -> None:
+        self.log = EventLog(budget_bytes)
+        self.history = LogHistory(self.log)
+        self.timeline = Timeline(self.log.strings)
+        self.count = 0
+        self._cursor = 0
+        self.add(0, CLOCK_ADDED, 1, 0, self.log.intern("root"))
+        self.add(0, CLOCK_ANCHORED, 1, 0, RATE_DENOMINATOR)
+
+    def add(self, at_ns: int, kind: int, subject: int, a: int, b: int) -> None:
+        self.log.append((at_ns, kind, subject, a, b))
+
+    def member(self, number: int, name: str, kind: MemberKind, parent: int = 0) -> None:
+        self.add(0, MEMBER_ADDED, number, parent, self.log.intern(name))
+        self.add(0, MEMBER_ORIGIN, number, 1, kind)
+
+    def timer(self, number: int, label: str, at_ns: int = 0) -> None:
+        self.add(at_ns, TIMER_ADDED, number, 1, self.log.intern(label))
+        self.add(at_ns, TIMER_ORIGIN, number, 0, TimerKind.TIMEOUT)
+        self.add(at_ns, TIMER_ARMED, number, at_ns, 0)
+
+    def frame(self, at_ns: int, *inside: tuple[int, int, int, int]) -> int:
+        """Write a frame with events between its beginning and its end; returns its index."""
+        index = self.count
+        self.count += 1
+        self.add(at_ns, FRAME_BEGAN, 1, index, 16 * MS)
+        for kind, subject, a, b in inside:
+            self.add(at_ns, kind, subject, a, b)
+        self.add(at_ns, FRAME_ENDED, 1, 16 * MS, 5 * MS)
+        return index
+
+    def spans(self, index: int) -> tuple[Span, ...]:
+        self.fold()
+        return spans_of(self.history, self.timeline, index)
+
+    def fold(self) -> None:
+        batch = self.log.read(self._cursor)
+        self._cursor = batch.cursor
+        self.timeline.apply_all(batch.events)
+
+
+def shape(spans: tuple[Span, ...]) -> list[tuple[str, int, int, int]]:
+    return [(span.label, span.began_ns, span.took_ns, span.depth) for span in spans]
+
+
+def test_that_phases_follow_one_another_and_timers_end_where_the_frame_begins() -> None:
+    frames = Frames()
+    index = frames.frame(
+        16 * MS,
+        (PHASE_ENDED, Phase.TIMERS, 0, 300 * US),
+        (PHASE_ENDED, Phase.UPDATE, 0, 2 * MS),
+        (PHASE_ENDED, Phase.DRAW, 0, MS),
+    )
+    assert shape(frames.spans(index)) == [
+        ("timers", -300 * US, 300 * US, 0),
+        ("update", 0, 2 * MS, 0),
+        ("draw", 2 * MS, MS, 0),
+    ]
+
+
+def test_that_a_call_within_another_lies_deeper_and_what_it_took_is_not_the_others_own() -> None:
+    frames = Frames()
+    frames.member(1, "scheduler", MemberKind.FRAME_CALLBACK)
+    frames.member(2, "boss", MemberKind.UPDATE)
+    frames.member(3, "guard", MemberKind.UPDATE)
+    index = frames.frame(
+        16 * MS,
+        (CALL_ENDED, 2, 100, 200),
+        (CALL_ENDED, 3, 300, 100),
+        (CALL_ENDED, 1, 50, 400),
+        (PHASE_ENDED, Phase.UPDATE, 0, 500),
+    )
+    spans = frames.spans(index)
+    assert shape(spans) == [
+        ("update", 0, 500, 0),
+        ("scheduler", 50, 400, 1),
+        ("boss", 100, 200, 2),
+        ("guard", 300, 100, 2),
+    ]
+    assert [span.own_ns for span in spans] == [100, 100, 200, 100]
+    assert [span.kind for span in spans] == ["phase", "frame callback", "update", "update"]
+
+
+def test_that_of_two_calls_over_the_same_time_the_one_that_ended_later_is_the_outer_one() -> None:
+    frames = Frames()
+    frames.member(1, "outer", MemberKind.FRAME_CALLBACK)
+    frames.member(2, "inner", MemberKind.UPDATE)
+    index = frames.frame(
+        0,
+        (CALL_ENDED, 2, 0, 10),
+        (CALL_ENDED, 1, 0, 10),
+        (PHASE_ENDED, Phase.UPDATE, 0, 10),
+    )
+    assert [(span.label, span.depth) for span in frames.spans(index)][1:] == [
+        ("outer", 1),
+        ("inner", 2),
+    ]
+
+
+def test_that_a_phase_holds_its_calls_though_time_passed_between_the_phases() -> None:
+    frames = Frames()
+    frames.member(1, "late", MemberKind.FRAME_CALLBACK)
+    index = frames.frame(
+        0,
+        (PHASE_ENDED, Phase.UPDATE, 0, 1_000),
+        (CALL_ENDED, 1, 1_300, 200),
+        (PHASE_ENDED, Phase.LATE_UPDATE, 0, 250),
+    )
+    spans = frames.spans(index)
+    phase, call = spans[1], spans[2]
+    assert phase.began_ns == 1_250
+    assert phase.began_ns <= call.began_ns
+    assert call.end_ns <= phase.end_ns
+
+
+def test_that_timers_that_fired_before_the_frame_are_listed_with_how_late_they_were() -> None:
+    frames = Frames()
+    frames.timer(7, "spawn")
+    frames.timer(8, "boss")
+    frames.frame(0, (PHASE_ENDED, Phase.UPDATE, 0, MS))
+    frames.add(5 * MS, TIMER_FIRED, 7, 400 * US, NEVER)
+    frames.add(9 * MS, TIMER_FIRED, 8, 0, 30 * MS)
+    index = frames.frame(16 * MS, (PHASE_ENDED, Phase.TIMERS, 1, 600 * US))
+    frames.add(17 * MS, TIMER_FIRED, 8, 0, 60 * MS)
+    spans = frames.spans(index)
+    assert [(span.label, span.timer_id, span.lateness_ns) for span in spans] == [
+        ("timers", 0, 0),
+        ("spawn", 7, 400 * US),
+        ("boss", 8, 0),
+    ]
+    assert [span.is_measured for span in spans] == [True, False, False]
+    assert shape(spans)[1:] == [
+        ("spawn", -600 * US, 300 * US, 1),
+        ("boss", -300 * US, 300 * US, 1),
+    ]
+
+
+def test_that_what_is_gone_by_now_keeps_its_name() -> None:
+    frames = Frames()
+    frames.member(1, "short lived", MemberKind.UPDATE)
+    index = frames.frame(0, (CALL_ENDED, 1, 0, 10), (PHASE_ENDED, Phase.UPDATE, 0, 10))
+    frames.timer(2, "born and gone", 5 * MS)
+    frames.add(6 * MS, TIMER_FIRED, 2, 0, NEVER)
+    frames.add(7 * MS, MEMBER_REMOVED, 1, 0, 0)
+    second = frames.frame(16 * MS)
+    assert frames.spans(index)[1].label == "short lived"
+    assert frames.spans(index)[1].kind == "update"
+    assert frames.spans(second)[1].label == "born and gone"
+
+
+def test_that_a_frame_whose_events_fell_off_still_has_its_phases() -> None:
+    frames = Frames(budget_bytes=200 * 8)
+    for number in range(20):
+        frames.frame(
+            number * 16 * MS,
+            (CALL_ENDED, 5, 0, 10),
+            (PHASE_ENDED, Phase.UPDATE, number, number + 1),
+        )
+        frames.fold()
+        frames.log.settle()
+    assert shape(frames.spans(3)) == [("update", 0, 4, 0)]
+    assert not are_calls_kept(frames.history, frames.timeline, 3)
+    assert are_calls_kept(frames.history, frames.timeline, 19)
+    assert len(frames.spans(19)) == 2
+
+
+def test_that_frames_at_the_same_instant_are_told_apart() -> None:
+    frames = Frames()
+    for number in range(3):
+        frames.frame(MS, (PHASE_ENDED, Phase.UPDATE, number, 10 + number))
+    assert [frames.spans(number)[0].took_ns for number in range(3)] == [10, 11, 12]
+
+
+def test_that_reading_a_frame_costs_the_same_in_a_long_log() -> None:
+    frames = Frames()
+    for number in range(2_000):
+        frames.frame(number * 16 * MS, (PHASE_ENDED, Phase.UPDATE, number, MS))
+    frames.fold()
+    asked: list[int] = []
+    events = frames.history.events
+
+    def counted(start: int, end: int) -> list[tuple[int, int, int, int, int]]:
+        found = events(start, end)
+        asked.append(len(found))
+        return found
+
+    frames.history.events = counted  # type: ignore[method-assign]
+    spans_of(frames.history, frames.timeline, 1_000)
+    assert sum(asked) < 20
+
+
+def test_that_totals_add_up_calls_over_frames_the_longest_first() -> None:
+    frames = Frames()
+    frames.member(1, "boss", MemberKind.UPDATE)
+    frames.member(2, "guard", MemberKind.UPDATE)
+    for number in range(3):
+        frames.frame(
+            number * 16 * MS,
+            (CALL_ENDED, 1, 0, 100),
+            (CALL_ENDED, 2, 100, 30 + number),
+            (PHASE_ENDED, Phase.UPDATE, number, 200),
+        )
+    frames.fold()
+    totals = totals_of(frames.history, frames.timeline, 1, 9)
+    assert [(each.label, each.calls, each.took_ns, each.longest_ns) for each in totals] == [
+        ("update", 2, 400, 200),
+        ("boss", 2, 200, 100),
+        ("guard", 2, 63, 32),
+    ]
+
+
+def test_that_a_call_of_a_target_is_told_by_whose_it_is() -> None:
+    frames = Frames()
+    frames.member(1, "hero", MemberKind.TARGET)
+    frames.member(2, "update", MemberKind.UPDATE, parent=1)
+    index = frames.frame(0, (CALL_ENDED, 2, 0, 10), (PHASE_ENDED, Phase.UPDATE, 0, 10))
+    assert frames.spans(index)[1].label == "hero: update"
