@@ -1,0 +1,222 @@
+"""What an explanation is made of: sentences, each with the event that bears it out."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final
+
+from inspector.timebase import format_instant
+from inspector.vocabulary import (
+    CALLBACK_FAILED,
+    COMMAND,
+    FRAME_BEGAN,
+    TIMER_ADDED,
+)
+
+if TYPE_CHECKING:
+    from inspector.trace.history import History
+    from inspector.trace.timeline import Timeline
+    from inspector.vocabulary import RawEvent
+
+#: So many events are looked at when something is searched for around an instant.
+NEARBY: Final = 20_000
+#: So many events back a name is looked for that is not in the state any more.
+_NAMES_BACK: Final = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """One sentence of an explanation.
+
+    Attributes:
+        text: The sentence.
+        at_ns: Session instant that it is about.
+        cursor: Where in the log its event is; ``None`` when it follows from the state.
+        clock_id: The clock it is about, 0 for none.
+        frame: Index of the frame it is about, ``None`` for none.
+        member_id: The member it is about, 0 for none.
+    """
+
+    text: str
+    at_ns: int
+    cursor: int | None = None
+    clock_id: int = 0
+    frame: int | None = None
+    member_id: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why something has not been called, or was not when it should have been.
+
+    Attributes:
+        subject: What was asked about, in words.
+        headline: The answer in one sentence.
+        reasons: What it rests on, the most important first.
+    """
+
+    subject: str
+    headline: str
+    reasons: tuple[Reason, ...]
+
+    def lines(self) -> list[str]:
+        """Return it as lines of text, each reason with its instant and its event."""
+        lines = [f"{self.subject}: {self.headline}"]
+        for reason in self.reasons:
+            event = "" if reason.cursor is None else f"  [event {reason.cursor:,}]"
+            lines.append(f"  {format_instant(reason.at_ns)}  {reason.text}{event}")
+        return lines
+
+
+def frame_at(timeline: Timeline, at_ns: int) -> int:
+    """Return the frame to which something belongs that happened at an instant.
+
+    That is the first one that began then or later: timers fire before their frame. It may
+    be the frame that comes next.
+    """
+    frames = timeline.frames
+    return frames.first + bisect_left(frames.at_ns, at_ns)
+
+
+def frame_after(history: History, cursor: int, end: int) -> int | None:
+    """Return the index of the first frame that began behind a cursor, if one did.
+
+    Args:
+        history: Where to look.
+        cursor: Where to begin.
+        end: The cursor to stop at.
+    """
+    for event in history.events(cursor, min(end, cursor + NEARBY)):
+        if event[1] == FRAME_BEGAN:
+            return event[3]
+    return None
+
+
+def find_event(
+    history: History, at_ns: int, kind: int, subject: int, a: int | None = None
+) -> int | None:
+    """Return the cursor of the last event of a kind about something at an instant.
+
+    Args:
+        history: Where to look.
+        at_ns: The instant.
+        kind: The kind of event.
+        subject: What it is about.
+        a: Its first value, anything if left out.
+    """
+    end = history.cursor_at(at_ns)
+    start = max(history.cursor_at(at_ns - 1), end - NEARBY, history.first)
+    events = history.events(start, end)
+    for offset in range(len(events) - 1, -1, -1):
+        event = events[offset]
+        if event[1] == kind and event[2] == subject and a in {None, event[3]}:
+            return start + offset
+    return None
+
+
+def last_event(
+    history: History, cursor: int, kind: int, subject: int, a: int | None = None
+) -> tuple[int, RawEvent] | None:
+    """Return the last event of a kind about something before a cursor, if it is not far back."""
+    first = max(history.first, cursor - _NAMES_BACK)
+    while cursor > first:
+        start = max(first, cursor - NEARBY)
+        events = history.events(start, cursor)
+        for offset in range(len(events) - 1, -1, -1):
+            event = events[offset]
+            if event[2] == subject and event[1] == kind and a in {None, event[3]}:
+                return start + offset, event
+        cursor = start
+    return None
+
+
+def event_at(history: History, cursor: int) -> RawEvent | None:
+    """Return one event, ``None`` when it is not kept."""
+    found = history.events(cursor, cursor + 1)
+    return found[0] if found else None
+
+
+def command_cursor(history: History, at_ns: int, number: int) -> int | None:
+    """Return the cursor of a command that was carried out at an instant."""
+    return find_event(history, at_ns, COMMAND, number)
+
+
+def by_whom(timeline: Timeline, cause: int) -> str:
+    """Return who did something, by the number of the command that is its cause.
+
+    Returns:
+        ``by the program`` or ``by command 3 “pause “game””``.
+    """
+    if not cause:
+        return "by the program"
+    record = next((each for each in reversed(timeline.commands) if each.number == cause), None)
+    if record is None:
+        return f"by command {cause}"
+    asked = f", asked for by {record.by}" if record.by else ""
+    return f"by command {cause} “{record.text}”{asked}"
+
+
+def pauser(history: History, timeline: Timeline, cursor: int | None, cause: int) -> str:
+    """Return who paused something; a failure right before it is named.
+
+    Args:
+        history: The past.
+        timeline: The state, for what commands are called.
+        cursor: Where the event of the pause is, if it is kept.
+        cause: Number of the command that did it, 0 for none.
+    """
+    if cause or not cursor:
+        return by_whom(timeline, cause)
+    before = event_at(history, cursor - 1)
+    if before is not None and before[1] == CALLBACK_FAILED:
+        return f"right after “{history.strings[before[3]]}” failed"
+    return by_whom(timeline, 0)
+
+
+def timer_label(history: History, timeline: Timeline, timer_id: int, cursor: int) -> str:
+    """Return what a timer is called, in quotes; its number when that is not known.
+
+    Args:
+        history: The past.
+        timeline: The state, in which it may be pending.
+        timer_id: Number of the timer.
+        cursor: The timer was set before this.
+    """
+    if timer_id in timeline.timers:
+        return f"“{timeline.timers.row(timer_id).label}”"
+    start = max(history.first, cursor - _NAMES_BACK)
+    while cursor > start:
+        begin = max(start, cursor - NEARBY)
+        for event in reversed(history.events(begin, cursor)):
+            if event[1] == TIMER_ADDED and event[2] == timer_id:
+                return f"“{history.strings[event[4]]}”"
+        cursor = begin
+    return f"timer {timer_id}"
+
+
+def listed(names: list[str], most: int = 3) -> str:
+    """Return names as a list in a sentence; those beyond ``most`` are counted."""
+    if len(names) > most:
+        return f"{', '.join(names[:most])} and {len(names) - most:,} more"
+    if len(names) <= 1:
+        return names[0] if names else "nobody"
+    return f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def times(count: int) -> str:
+    """Return ``once``, ``twice``, ``3 times``."""
+    return {1: "once", 2: "twice"}.get(count, f"{count:,} times")
+
+
+def short_site(call_site: str) -> str:
+    """Return a call site without the folders: ``scene.py:12 in build``."""
+    path, separator, rest = call_site.partition(" in ")
+    return path.replace("\\", "/").rpartition("/")[2] + separator + rest
+
+
+def ratio_text(ratio: Fraction) -> str:
+    """Return a rate as people write it: ``0.25``, ``1/3``."""
+    decimal = f"{float(ratio):.4f}".rstrip("0").rstrip(".")
+    return decimal if Fraction(decimal) == ratio else str(ratio)

@@ -1,0 +1,314 @@
+"""Predictions: what is said to come, comes, unless somebody changes something."""
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inspector.analysis.predict import Prediction, next_fires, upcoming
+from inspector.analysis.predict_changes import (
+    Change,
+    ChangeRate,
+    DuePreview,
+    Move,
+    Pause,
+    Resume,
+    preview,
+)
+from inspector.analysis.predict_scores import Outcome, score
+from inspector.clocks import Clock, ClockTree
+from inspector.trace.history import LogHistory
+from inspector.trace.log import EventLog
+from inspector.trace.timeline import Timeline
+from inspector.vocabulary import TIMER_FIRED
+
+MS = 1_000_000
+SECOND = 1_000_000_000
+
+
+class Stand:
+    """A clock tree with its past."""
+
+    def __init__(self) -> None:
+        self.log = EventLog()
+        self.tree = ClockTree(self.log)
+        self.history = LogHistory(self.log)
+
+    @property
+    def root(self) -> Clock:
+        return self.tree.root
+
+    def timeline(self) -> Timeline:
+        return self.history.state_at(self.tree.now_ns)
+
+    def fires_of(self, timer_id: int) -> list[int]:
+        return [
+            event[0]
+            for event in self.log.read(0).events
+            if event[1] == TIMER_FIRED and event[2] == timer_id
+        ]
+
+
+RATES = st.sampled_from(["0", "1/7", "1/3", "0.25", "1", "1", "3/2", "2", "60", "1.0001"])
+
+
+@st.composite
+def scenes(draw: st.DrawFn) -> tuple[Stand, list[Clock]]:
+    """Random clocks and timers, after random operations and some time."""
+    stand = Stand()
+    clocks = [stand.root]
+    for number in range(draw(st.integers(0, 4))):
+        parent = draw(st.sampled_from(clocks))
+        clocks.append(parent.child(f"clock {number}", rate=draw(RATES)))
+    for _ in range(draw(st.integers(1, 12))):
+        clock = draw(st.sampled_from(clocks))
+        match draw(st.integers(0, 6)):
+            case 0:
+                clock.set_timeout_ns(draw(st.integers(0, 3 * SECOND)), int)
+            case 1 | 2:
+                clock.set_interval_ns(
+                    draw(st.integers(20 * MS, SECOND)),
+                    int,
+                    missed=draw(st.sampled_from(["burst", "delay", "skip"])),
+                    delay_ns=draw(st.none() | st.integers(0, SECOND)),
+                )
+            case 3:
+                clock.rate = draw(RATES)
+            case 4:
+                clock.pause()
+            case 5:
+                clock.resume()
+            case _:
+                stand.tree.run_to(stand.tree.now_ns + draw(st.integers(0, SECOND)))
+    return stand, clocks
+
+
+@given(scenes())
+def test_that_what_is_predicted_is_exactly_what_happens_if_nothing_is_changed(
+    scene: tuple[Stand, list[Clock]],
+) -> None:
+    stand, _ = scene
+    timeline, cursor = stand.timeline(), stand.log.end
+    until_ns = stand.tree.now_ns + 2 * SECOND
+    foreseen = upcoming(timeline, until_ns, most=200_000)
+    single = {
+        timer_id: next_fires(timeline, timer_id, until_ns, most=200_000)
+        for timer_id in timeline.timers.ids()
+    }
+
+    stand.tree.run_to(until_ns)
+
+    happened = [
+        (event[2], event[0])
+        for event in stand.log.slice(cursor, stand.log.end)
+        if event[1] == TIMER_FIRED
+    ]
+    assert sorted((each.timer_id, each.at_ns) for each in foreseen) == sorted(happened)
+    for timer_id, instants in single.items():
+        assert instants == [at_ns for each, at_ns in happened if each == timer_id]
+
+
+@given(scenes())
+def test_that_every_prediction_comes_true_when_nothing_is_changed(
+    scene: tuple[Stand, list[Clock]],
+) -> None:
+    stand, _ = scene
+    foreseen = upcoming(stand.timeline(), stand.tree.now_ns + SECOND, most=200)
+
+    stand.tree.run_to(stand.tree.now_ns + SECOND + 1)
+    stand.root.set_timeout(1, int)
+
+    assert all(each.outcome is Outcome.TRUE for each in score(foreseen, stand.history))
+
+
+@given(scenes(), st.data())
+def test_that_a_preview_says_what_the_state_is_after_the_change(
+    scene: tuple[Stand, list[Clock]], data: st.DataObject
+) -> None:
+    stand, clocks = scene
+    clock = data.draw(st.sampled_from(clocks))
+    timeline = stand.timeline()
+    outside = [each for each in clocks if each.id not in timeline.branch(clock.id)]
+    change: Change
+    match data.draw(st.integers(0, 3)):
+        case 0:
+            change = Pause(clock.id)
+        case 1:
+            change = Resume(clock.id)
+        case 2 if outside and clock is not stand.root:
+            change = Move(clock.id, data.draw(st.sampled_from(outside)).id)
+        case _:
+            change = ChangeRate(clock.id, Fraction(data.draw(RATES)))
+
+    foreseen = preview(timeline, change)
+    _make(change, {each.id: each for each in clocks})
+
+    after = stand.timeline()
+    assert len(foreseen) == sum(
+        row.clock_id in timeline.branch(clock.id)
+        for row in map(timeline.timers.row, timeline.timers.ids())
+    )
+    for each in foreseen:
+        for state, said_ns in ((timeline, each.old_ns), (after, each.new_ns)):
+            due_ns = state.session_due_ns(each.timer_id)
+            assert said_ns == (None if due_ns is None else max(due_ns, state.at_ns))
+
+
+def _make(change: Change, clocks: dict[int, Clock]) -> None:
+    clock = clocks[change.clock_id]
+    match change:
+        case Pause():
+            clock.pause()
+        case Resume():
+            clock.resume()
+        case ChangeRate(_, rate):
+            clock.rate = rate
+        case Move(_, parent_id):
+            clock.move_to(clocks[parent_id])
+
+
+def test_that_an_interval_is_predicted_by_count_so_that_nothing_drifts() -> None:
+    stand = Stand()
+    third = stand.root.child("third", rate="1/3")
+    timer = third.set_interval_ns(100 * MS + 1, int)
+
+    instants = next_fires(stand.timeline(), timer.id, 3_600 * SECOND, most=12_000)
+
+    assert instants[0] == 3 * (100 * MS + 1)
+    assert instants[-1] == 3 * len(instants) * (100 * MS + 1)
+
+
+def test_that_nothing_is_predicted_for_a_paused_clock_or_behind_the_horizon() -> None:
+    stand = Stand()
+    game = stand.root.child("game")
+    paused, late = game.set_timeout(1, int), stand.root.set_timeout(5, int)
+    game.pause()
+
+    timeline = stand.timeline()
+
+    assert next_fires(timeline, paused.id, 10 * SECOND) == []
+    assert next_fires(timeline, late.id, 4 * SECOND) == []
+    assert next_fires(timeline, late.id, 5 * SECOND) == [5 * SECOND]
+    with pytest.raises(KeyError):
+        next_fires(timeline, 999, SECOND)
+
+
+def test_that_what_is_overdue_is_predicted_for_now() -> None:
+    stand = Stand()
+    timer = stand.root.set_interval(1, int)
+    stand.tree.jump_to(2_500 * MS)
+    stand.log.append((2_500 * MS, 49, 0, 0, 0))
+
+    assert next_fires(stand.timeline(), timer.id, 4 * SECOND) == [
+        2_500 * MS,
+        2_500 * MS,
+        3 * SECOND,
+        4 * SECOND,
+    ]
+
+
+def test_that_calls_of_all_timers_come_in_order_and_as_many_as_wanted() -> None:
+    stand = Stand()
+    slow, fast = stand.root.set_interval(0.5, int), stand.root.set_interval(0.2, int)
+
+    calls = upcoming(stand.timeline(), SECOND, most=4)
+
+    assert [(each.timer_id, each.at_ns, each.number) for each in calls] == [
+        (fast.id, 200 * MS, 1),
+        (fast.id, 400 * MS, 2),
+        (slow.id, 500 * MS, 1),
+        (fast.id, 600 * MS, 3),
+    ]
+
+
+def test_that_a_preview_says_in_a_sentence_what_a_pause_would_do() -> None:
+    stand = Stand()
+    game = stand.root.child("game")
+    enemies = game.child("enemies", rate="1/2")
+    attack = enemies.set_timeout(1, int)
+    stand.root.set_timeout(1, int)
+
+    foreseen = preview(stand.timeline(), Pause(game.id))
+
+    assert list(foreseen) == [DuePreview(attack.id, 2 * SECOND, None)]
+    assert foreseen.sentence == "Pausing “game”: 1 timer would wait until that is undone."
+    assert not game.is_paused
+
+
+def test_that_a_preview_of_a_rate_says_how_much_later() -> None:
+    stand = Stand()
+    game = stand.root.child("game")
+    game.set_timeout(1, int)
+    game.set_timeout(2, int)
+
+    assert preview(stand.timeline(), ChangeRate(game.id, Fraction(1, 2))).sentence == (
+        "Setting the rate of “game” to 0.5: 2 timers would fire 1.00 s to 2.00 s later."
+    )
+    assert preview(stand.timeline(), ChangeRate(game.id, Fraction(1))).sentence == (
+        "Setting the rate of “game” to 1: 2 timers there, none would fire at another instant."
+    )
+
+
+def test_that_a_preview_of_what_cannot_be_done_is_refused() -> None:
+    stand = Stand()
+    game = stand.root.child("game")
+    below = game.child("below")
+
+    with pytest.raises(ValueError, match="“game” cannot be moved under “below”"):
+        preview(stand.timeline(), Move(game.id, below.id))
+    with pytest.raises(ValueError, match="negative"):
+        preview(stand.timeline(), ChangeRate(game.id, Fraction(-1)))
+    with pytest.raises(KeyError):
+        preview(stand.timeline(), Pause(99))
+
+
+def test_that_a_prediction_is_scored_with_what_came_between() -> None:
+    stand = Stand()
+    game = stand.root.child("game")
+    late, cleared, true = (game.set_timeout(1, int), game.set_timeout(0.6, int), None)
+    true = game.set_timeout(0.1, int)
+    foreseen = upcoming(stand.timeline(), 2 * SECOND)
+
+    stand.tree.run_to(400 * MS)
+    game.clear(cleared)
+    stand.tree.run_to(500 * MS)
+    game.rate = Fraction(1, 2)
+    stand.tree.run_to(3 * SECOND)
+    stand.root.set_timeout(1, int)
+
+    scores = {each.prediction.timer_id: each for each in score(foreseen, stand.history)}
+    assert scores[true.id].text == "It fired at 00:00.100 as predicted."
+    assert scores[cleared.id].text == (
+        "It has not fired at 00:00.600 as predicted, because it was cleared at 00:00.400 "
+        "by the program."
+    )
+    assert scores[late.id].text == (
+        "It fired at 00:01.500 instead of 00:01.000, because “game” got the rate 0.5 at "
+        "00:00.500 by the program."
+    )
+    assert scores[late.id].fired_ns == 1_500 * MS
+
+
+def test_that_a_prediction_whose_time_has_not_come_is_open() -> None:
+    stand = Stand()
+    stand.root.set_timeout(1, int)
+    (foreseen,) = upcoming(stand.timeline(), SECOND)
+
+    assert score([foreseen], stand.history)[0].outcome is Outcome.OPEN
+    assert score([], stand.history) == []
+    assert isinstance(foreseen, Prediction)
+
+
+def test_that_ten_thousand_timers_are_previewed_by_columns() -> None:
+    stand = Stand()
+    game = stand.root.child("game", rate="1/3")
+    for number in range(10_000):
+        game.set_timeout_ns((number + 1) * MS, int)
+
+    foreseen = preview(stand.timeline(), ChangeRate(game.id, Fraction(1)))
+
+    assert len(foreseen) == foreseen.changed == 10_000
+    assert foreseen[-1].old_ns == 30_000 * MS
+    assert foreseen[-1].new_ns == 10_000 * MS
+    assert [each.new_ns for each in foreseen[:2]] == [MS, 2 * MS]
