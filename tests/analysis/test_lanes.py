@@ -1,0 +1,199 @@
+"""Lanes: what clocks, timers and machines did, read from the log as it grows."""
+
+from __future__ import annotations
+
+import random
+from itertools import pairwise
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inspector.analysis.lanes import Lane, LaneKind, LaneStore
+from inspector.clocks import Clock
+from inspector.trace import EventLog
+from tests.ui.members_world import MembersSession
+from tests.ui.world import World
+
+MS = 1_000_000
+
+
+def _nothing() -> None: ...
+
+
+def read_all(world: World, store: LaneStore | None = None) -> LaneStore:
+    world.fold()
+    store = store or LaneStore()
+    while store.read(world.history, world.timeline):
+        pass
+    return store
+
+
+def lane_of(store: LaneStore, kind: LaneKind, label: str) -> Lane:
+    return next(lane for lane in store.lanes.values() if lane.key[::2] == (kind, label))
+
+
+def test_that_every_firing_is_on_its_lane_with_how_late_it_was() -> None:
+    world = World()
+    world.root.set_interval(0.01, _nothing, name="tick")
+    world.run_to_ms(55)
+    store = read_all(world)
+    tick = lane_of(store, LaneKind.TIMER, "tick")
+    assert list(tick.instants.at_ns) == [10 * MS, 20 * MS, 30 * MS, 40 * MS, 50 * MS]
+    assert list(tick.instants.value) == [0] * 5
+    assert len(tick.pending) == 1
+
+
+def test_that_timers_of_one_label_on_one_clock_share_a_lane() -> None:
+    world = World()
+    for delay in (0.01, 0.02, 0.03):
+        world.root.set_timeout(delay, _nothing, name="spawn")
+    world.root.child("other").set_timeout(0.01, _nothing, name="spawn")
+    world.run_to_ms(25)
+    store = read_all(world)
+    spawns = [lane for lane in store.lanes.values() if lane.label == "spawn"]
+    assert [len(lane.instants) for lane in spawns] == [2, 1]
+    assert len(spawns[0].pending) == 1
+
+
+def test_that_reading_in_parts_gives_what_reading_at_once_gives() -> None:
+    world = World()
+    world.root.set_interval(0.001, _nothing, name="tick")
+    world.run_to_ms(500)
+    at_once = read_all(world)
+    in_parts = LaneStore()
+    rests = [in_parts.read(world.history, world.timeline, 100)]
+    while rests[-1]:
+        rests.append(in_parts.read(world.history, world.timeline, 100))
+    assert len(rests) > 3
+    for key, lane in at_once.lanes.items():
+        assert lane.instants.at_ns == in_parts.lanes[key].instants.at_ns
+
+
+def test_that_a_pause_says_when_it_began_who_did_it_and_that_it_ended() -> None:
+    world = World()
+    clock = world.root.child("game")
+    world.run_to_ms(10)
+    clock.pause()
+    world.run_to_ms(30)
+    clock.resume()
+    world.run_to_ms(40)
+    clock.pause()
+    world.run_to_ms(50)
+    store = read_all(world)
+    stands = list(store.clocks.standstills(clock.id, 0, 50 * MS))
+    assert [(each.began_ns, each.end_ns, each.is_over) for each in stands] == [
+        (10 * MS, 30 * MS, True),
+        (40 * MS, 50 * MS, False),
+    ]
+
+
+def test_that_a_lane_goes_on_behind_what_has_fallen_off_and_counts_it() -> None:
+    world = World()
+    world.log.budget_bytes = 200 * 100
+    clock = world.root.child("game")
+    clock.set_interval(0.001, _nothing, name="tick")
+    for at_ms in range(10, 400, 10):
+        world.run_to_ms(at_ms)
+        world.log.settle()
+    store = read_all(world)
+    tick = lane_of(store, LaneKind.TIMER, "tick")
+    assert store.lost > 0
+    assert 0 < len(tick.instants) < 390
+    assert tick.instants.at_ns[-1] == 390 * MS
+    assert store.clocks.local_ns(clock.id, 390 * MS) == 390 * MS
+    assert store.clocks.by_id[clock.id].name == "game"
+
+
+def test_that_machines_have_their_states_and_what_was_refused() -> None:
+    session = MembersSession()
+    session.machine(5, "door", "shut", {"open": ("shut", "open"), "close": ("open", "shut")})
+    session.run_to_ms(10)
+    session.enter(5, "open", "open")
+    session.run_to_ms(20)
+    session.refuse(5, "open", "not now")
+    store = read_all(session)
+    steps = lane_of(store, LaneKind.MACHINE, "door").steps
+    assert list(steps.at_ns) == [0, 10 * MS]
+    assert [session.log.strings[each] for each in steps.value] == ["shut", "open"]
+    assert list(store.refusals[5].at_ns) == [20 * MS]
+
+
+def test_that_counts_of_columns_add_up_to_all_there_is() -> None:
+    world = World()
+    for number in range(7):
+        world.root.set_interval(0.001 * (number + 1), _nothing, name="tick")
+    world.run_to_ms(300)
+    instants = lane_of(read_all(world), LaneKind.TIMER, "tick").instants
+    edges = np.linspace(0, 300 * MS + 1, 120).astype(np.int64)
+    places = instants.places(edges)
+    assert int(np.diff(places).sum()) == len(instants)
+
+
+@given(st.lists(st.integers(0, 10**6), max_size=300), st.integers(1, 60))
+def test_that_the_latest_of_each_column_is_never_lost(values: list[int], columns: int) -> None:
+    from inspector.analysis.lanes_columns import Instants  # noqa: PLC0415 - beside its test
+
+    instants = Instants()
+    for number, value in enumerate(values):
+        instants.append(number, value, 0)
+    edges = np.linspace(0, max(len(values), 1), columns + 1).astype(np.int64)
+    found = instants.maxima(instants.places(edges))
+    for number, (low, high) in enumerate(pairwise(edges)):
+        assert found[number] == max(values[low:high], default=0)
+
+
+def play(chance: random.Random, world: World, clocks: list[Clock]) -> None:
+    """Do something to a random clock."""
+    clock = chance.choice(clocks)
+    match chance.randrange(6):
+        case 0:
+            clock.pause()
+        case 1:
+            clock.resume()
+        case 2:
+            clock.rate = chance.choice((0, 0.5, 1, 2, 3))
+        case 3 if len(clocks) < 8:
+            clocks.append(clock.child(f"clock {len(clocks)}"))
+        case 4 if clock is not world.root:
+            above = chance.choice(clocks)
+            is_below = any(each is clock for each in path_of(above))
+            if not is_below:
+                clock.move_to(above)
+        case _:
+            pass
+
+
+def path_of(clock: Clock) -> list[Clock]:
+    found = [clock]
+    while found[-1].parent is not None:
+        found.append(found[-1].parent)
+    return found
+
+
+@given(st.integers(0, 2**32))
+def test_that_local_time_at_every_instant_of_the_past_is_what_the_engine_showed(seed: int) -> None:
+    chance = random.Random(seed)
+    world = World()
+    clocks = [world.root]
+    seen: list[tuple[int, int, int]] = []
+    for step in range(1, 40):
+        world.run_to_ms(step * 7)
+        seen += [(clock.id, world.tree.now_ns, clock.time_ns) for clock in clocks]
+        play(chance, world, clocks)
+    store = read_all(world)
+    # At the very instant of a change both sides of it show the same time.
+    for clock_id, at_ns, local_ns in seen:
+        assert store.clocks.local_ns(clock_id, at_ns) == local_ns
+
+
+def test_that_an_empty_log_has_only_the_lanes_that_are_always_there() -> None:
+    log = EventLog()
+    assert not len(log)
+    assert {lane.kind for lane in LaneStore().lanes.values()} == {
+        LaneKind.FRAMES,
+        LaneKind.MARKS,
+        LaneKind.COMMANDS,
+        LaneKind.FAILURES,
+        LaneKind.HITS,
+    }
