@@ -6,6 +6,7 @@ Nothing here needs Qt; only PNG and PDF are drawn by it, through the launcher.
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import os
 import re
@@ -126,6 +127,13 @@ class _ShowVersion(argparse.Action):
         parser.exit()
 
 
+def _write_what_can_be_written() -> None:
+    """Put a question mark in place of a character that the terminal does not have."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command that needs no window; return its exit code.
 
@@ -133,6 +141,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         argv: The arguments without the program's name; the process's own if left out.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
+    _write_what_can_be_written()
     try:
         options = build_parser().parse_args(_with_negative_values(arguments))
         code = _run_command(options)

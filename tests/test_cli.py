@@ -496,3 +496,14 @@ def test_that_one_frame_is_one_frame(run: Run) -> None:
 
     assert "\n1 frame in 00:00.016, " in out
     assert out.endswith("wrote one.csv (1 frame)\n")
+
+
+def test_that_a_terminal_without_our_signs_is_written_to_all_the_same() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "inspector", "run", "4", "--frames", "10"],
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert b"?" in done.stdout

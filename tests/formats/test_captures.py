@@ -241,7 +241,7 @@ def test_that_file_and_column_are_told_apart(tmp_path: Path) -> None:
     existing.write_text("1\n")
     assert split_column("run.csv") == (Path("run.csv"), None)
     assert split_column("run.csv:FrameTime") == (Path("run.csv"), "FrameTime")
-    with pytest.raises(CaptureError, match="“run.csv:” names no column"):
+    with pytest.raises(CaptureError, match=r"“run\.csv:” names no column"):
         split_column("run.csv:")
     assert split_column(str(existing)) == (existing, None)
     assert split_column(f"{existing}:1") == (existing, "1")
