@@ -9,7 +9,7 @@ from heapq import heappush
 from typing import TYPE_CHECKING, Any
 
 from inspector.clocks.node import NOTHING_IS_EARLIER, ClockNode
-from inspector.clocks.queue import BUCKET_SHIFT, TimerQueue
+from inspector.clocks.queue import BUCKET_SHIFT, LAST_BUCKET, TimerQueue
 from inspector.clocks.rate import D, moved, rate_numerator
 from inspector.clocks.timer import (
     Interval,
@@ -195,12 +195,13 @@ class Clock(ClockNode):
                 left out. An epoch in the future makes the child begin below 0.
 
         Raises:
-            ValueError: A rate or epoch that cannot be used.
+            ValueError: A rate or epoch that cannot be used, such as a time of this clock
+                beyond 292 years.
             RuntimeError: This clock was removed.
         """
         self._check_alive()
         numerator = rate_numerator(rate)
-        epoch_ns = self.time_ns if epoch is None else seconds_to_ns(epoch)
+        epoch_ns = self._within_reach(self.time_ns) if epoch is None else seconds_to_ns(epoch)
         tree = self._tree
         clock = Clock(tree, self, name, tree.next_clock_id())
         if tree.record is not None:
@@ -291,7 +292,8 @@ class Clock(ClockNode):
             The timer, which is also the handle for :meth:`clear`.
 
         Raises:
-            ValueError: The delay is not a number, infinite or absurd.
+            ValueError: The delay is not a number, infinite or absurd, or the timer would
+                be due beyond 292 years of local time.
             TypeError: ``callback`` cannot be called.
             RuntimeError: The clock was removed.
         """
@@ -336,6 +338,8 @@ class Clock(ClockNode):
         if bucket is not None:
             bucket.append(timer)
         elif number > queue.active:
+            if not -LAST_BUCKET <= number <= LAST_BUCKET:
+                self._within_reach(due_ns)
             queue.buckets[number] = [timer]
             heappush(queue.keys, number)
         else:
@@ -367,8 +371,8 @@ class Clock(ClockNode):
             name: What people call the timer.
 
         Raises:
-            ValueError: An interval that is not above 0, not a number or absurd, or an
-                unknown policy.
+            ValueError: An interval that is not above 0, not a number or absurd, an unknown
+                policy, or a first call beyond 292 years of local time.
             TypeError: ``callback`` cannot be called.
             RuntimeError: The clock was removed.
         """
@@ -394,7 +398,7 @@ class Clock(ClockNode):
         checked_callable(callback)
         first_ns = interval_ns if delay_ns is None else max(0, checked_ns(delay_ns))
         tree = self._tree
-        due_ns = self.time_ns + first_ns
+        due_ns = self._within_reach(self.time_ns + first_ns)
         tree.last_order = order = tree.last_order + 1
         timer = Interval(
             self,
@@ -480,6 +484,7 @@ class Clock(ClockNode):
         name: str,
     ) -> Timer:
         self._check_alive()
+        self._within_reach(due_ns)
         timer = LabelledTimer(self, due_ns, order, callback, args, name, self._call_site())
         self._record_timer(timer, callback)
         return timer
@@ -505,6 +510,13 @@ class Clock(ClockNode):
         record((now_ns, TIMER_ADDED, timer.id, self.id, label))
         record((now_ns, TIMER_ORIGIN, timer.id, site, timer.kind))
         record((now_ns, TIMER_ARMED, timer.id, timer.due_ns, timer.interval_ns))
+
+    def _within_reach(self, local_ns: int) -> int:
+        """Return a local time that events can hold, and refuse any other."""
+        if not -LAST_BUCKET <= local_ns >> BUCKET_SHIFT <= LAST_BUCKET:
+            message = f"beyond 292 years of the time of clock {self.name!r}: {local_ns} ns"
+            raise ValueError(message)
+        return local_ns
 
     def _check_alive(self) -> None:
         if self.is_removed:

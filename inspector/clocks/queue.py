@@ -20,6 +20,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, TypeAlias
 
 from inspector.clocks.timer import Timer
+from inspector.vocabulary import NEVER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
 
 #: Local nanoseconds to bucket number: 2**23 ns, half a frame at 60 Hz.
 BUCKET_SHIFT = 23
+
+#: No timer goes to a bucket beyond this one (in 292 years) or as far before 0: events hold
+#: due times in 64 bits, and the greatest number there means never.
+LAST_BUCKET = (NEVER >> BUCKET_SHIFT) - 1
 
 #: Compaction is not worth looking at below this many cancelled entries.
 _FEW = 64

@@ -9,9 +9,9 @@ from inspector.clocks.call_site import CallSite
 from inspector.clocks.clock import Clock
 from inspector.clocks.failures import CALLBACK_ERRORS, CallbackFailure, EndlessInstantError
 from inspector.clocks.members import Members
-from inspector.clocks.queue import BUCKET_SHIFT, TimerQueue
+from inspector.clocks.queue import BUCKET_SHIFT, LAST_BUCKET, TimerQueue
 from inspector.clocks.timer import Interval, Timer, label_of
-from inspector.timebase import format_instant
+from inspector.timebase import MAX_NS, format_instant
 from inspector.vocabulary import CALLBACK_FAILED, NEVER, TICKS_MISSED, TIMER_FIRED, TimerKind
 
 if TYPE_CHECKING:
@@ -352,7 +352,10 @@ class ClockTree:
                 if due_ns > reached_ns:
                     reached_ns = due_ns
                     late_from_ns = seen_ns or due_ns
-                    at_ns = due_ns - shift_ns if shift_ns is not None else clock.session_ns(due_ns)
+                    if shift_ns is not None:
+                        at_ns = due_ns - shift_ns
+                    else:
+                        at_ns = max(clock.session_ns(due_ns), -MAX_NS)
                     if shift_ns is not None or at_ns > now_ns:
                         self.now_ns = now_ns = at_ns
                 args = timer.args
@@ -372,9 +375,13 @@ class ClockTree:
                         if found is not None:
                             bucket = found
                             bucket.append(timer)
-                        else:
+                        elif number <= LAST_BUCKET:
                             queue.push(timer)
                             number = -1
+                        else:
+                            # Due again at no instant that an event can hold: the last call.
+                            timer.callback = None
+                            next_ns = NEVER
                     if record is not None:
                         if shift_ns is not None:
                             late_ns = late_from_ns - due_ns
@@ -459,6 +466,8 @@ class ClockTree:
         assert callback is not None
         assert args is not None
         late_ns = self.now_ns - clock.session_ns(timer.due_ns) if clock.effective_rate else 0
+        # On a clock that hardly moves, it may be due at an instant that no event can hold.
+        late_ns = min(max(late_ns, -MAX_NS), MAX_NS)
         if isinstance(timer, Interval):
             next_ns = timer.due_ns
             timer.origin_ns -= timer.interval_ns
