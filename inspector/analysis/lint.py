@@ -1,0 +1,45 @@
+"""What looks wrong with the timers of a session, with evidence.
+
+Nothing here is an error by itself. Each finding says what was seen, where, and what would
+help; the thresholds are named below and chosen so that a sound scene has no findings.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from inspector.analysis.lint_findings import Finding, FindingKind
+from inspector.analysis.lint_frames import beats, herds, storms, sub_frame
+from inspector.analysis.lint_lives import drifting, leaks, left_out, never_fired
+from inspector.analysis.lint_survey import survey
+
+if TYPE_CHECKING:
+    from inspector.trace.history import History
+
+__all__ = ["Finding", "FindingKind", "findings"]
+
+
+def findings(history: History, start: int | None = None, end: int | None = None) -> list[Finding]:
+    """Return what looks wrong with the timers of a session, the earliest evidence first.
+
+    A million events take a few seconds.
+
+    Args:
+        history: The past of the session.
+        start: Cursor from which on to look; from the oldest kept event if left out.
+        end: Cursor up to which to look; to the newest event if left out.
+    """
+    first = history.first if start is None else max(start, history.first)
+    last = history.end if end is None else min(end, history.end)
+    seen = survey(history, first, max(first, last))
+    found = [
+        *leaks(seen),
+        *never_fired(seen),
+        *storms(seen),
+        *herds(seen),
+        *sub_frame(seen),
+        *beats(seen),
+        *drifting(seen),
+        *left_out(seen),
+    ]
+    return sorted(found, key=lambda finding: (finding.at_ns, finding.kind.value))

@@ -1,0 +1,585 @@
+"""Why a timer has not fired, or when it did: every sentence is true, and leads to its event."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from inspector.analysis.evidence import Explanation, Reason
+from inspector.analysis.explain import explain_timer
+from inspector.analysis.timer_story import TimerStory
+from inspector.clocks import ClockTree
+from inspector.clocks.failures import FailurePolicy
+from inspector.sessions.commands import (
+    ClearTimer,
+    Command,
+    FireTimer,
+    PauseClock,
+    ResumeClock,
+    SetRate,
+)
+from inspector.sessions.hosted import HostedSession
+from inspector.sessions.virtual_run import run_frame_times
+from inspector.testing import pass_seconds, scene_file, virtual_session
+from inspector.trace.history import LogHistory
+from inspector.trace.log import BYTES_PER_EVENT, EventLog
+from inspector.vocabulary import (
+    CALLBACK_FAILED,
+    CLOCK_PAUSED,
+    CLOCK_RATE,
+    CLOCK_REMOVED,
+    TIMER_ADDED,
+    TIMER_CLEARED,
+    TIMER_FIRED,
+    TRANSPORT,
+)
+
+MS = 1_000_000
+SECOND = 1_000_000_000
+
+SCENE = """
+    from inspector.clocks import MissedTicks
+
+    def build(stage):
+        game = stage.root.child("game")
+        enemies = game.child("enemies", rate="1/2")
+        boss = enemies.set_timeout(10, lambda: None, name="boss")
+        enemies.set_interval(2, lambda: None, delay=0.5, name="wave")
+        game.set_interval(0.25, lambda: None, name="tick")
+        ui = stage.root.child("ui")
+        ui.set_timeout(3, game.pause, name="menu")
+        game.set_timeout(0.5, lambda: None, name="once")
+        doomed = game.set_timeout(5, lambda: None, name="doomed")
+        ui.set_timeout(1, lambda: game.clear(doomed), name="clears it")
+        frozen = stage.root.child("frozen", rate=0)
+        frozen.set_timeout(1, lambda: None, name="never")
+        level = game.child("level")
+        inner = level.child("inner")
+        inner.set_timeout(9, lambda: None, name="in the level")
+        ui.set_timeout(2, level.remove, name="leaves the level")
+"""
+
+
+class Stand:
+    """A hosted scene on virtual time, and what there is to say about its timers."""
+
+    def __init__(self, folder: Path, scene: str = SCENE) -> None:
+        self.session: HostedSession = virtual_session(scene_file(folder, scene))
+
+    def run(self, seconds: float | Fraction) -> None:
+        pass_seconds(self.session, seconds)
+        self.session.refresh()
+
+    def clock(self, name: str) -> int:
+        clocks = self.session.timeline.clocks.values()
+        return next(clock.id for clock in clocks if clock.name == name)
+
+    def timers(self, name: str) -> list[int]:
+        log = self.session.log
+        label = log.intern(name)
+        return [
+            event[2]
+            for event in log.read(0).events
+            if event[1] == TIMER_ADDED and event[4] == label
+        ]
+
+    def explain(self, name: str, at_ns: int | None = None) -> Explanation:
+        at_ns = self.session.timeline.at_ns if at_ns is None else at_ns
+        return explain_timer(self.session.history, self.timers(name)[0], at_ns)
+
+    def kind_of(self, reason: Reason) -> int:
+        assert reason.cursor is not None, reason
+        event = self.session.log.slice(reason.cursor, reason.cursor + 1)[0]
+        assert event[0] == reason.at_ns, (event, reason)
+        return event[1]
+
+
+@pytest.fixture
+def stand(tmp_path: Path) -> Iterator[Stand]:
+    stand = Stand(tmp_path)
+    yield stand
+    stand.session.close()
+
+
+def texts(explanation: Explanation) -> list[str]:
+    return [reason.text for reason in explanation.reasons]
+
+
+def reason_with(explanation: Explanation, text: str) -> Reason:
+    found = [reason for reason in explanation.reasons if text in reason.text]
+    assert len(found) == 1, f"{text!r} in {texts(explanation)}"
+    return found[0]
+
+
+# ------------------------------------------------------------------ timers that wait
+
+
+def test_that_a_timer_that_is_not_due_says_when_it_fires_and_why_it_takes_so_long(
+    stand: Stand,
+) -> None:
+    stand.run(1)
+
+    explanation = stand.explain("boss")
+
+    assert explanation.subject.startswith("Timer “boss” (")
+    assert explanation.headline == (
+        "It is not due yet: it fires in 19.0 s, at 00:20.000, at present rates."
+    )
+    assert texts(explanation) == [
+        "On “enemies” it is 00:00.500; 9.50 s of its time are left.",
+        "At an effective rate of 0.5 that takes 19.0 s of session time.",
+        "“enemies” runs at the rate 0.5 since it was made.",
+        "Since it was set 1.00 s of session time passed, and 500 ms on “enemies”.",
+        "It was set at scene.py:7 in build.",
+    ]
+
+
+def test_that_a_pause_above_is_named_with_its_frame_and_who_did_it(stand: Stand) -> None:
+    stand.run(4)
+
+    explanation = stand.explain("boss")
+
+    assert explanation.headline == "It does not fire because “game” is paused."
+    pause = reason_with(explanation, "above its clock")
+    assert pause.text == (
+        "“game”, above its clock, has been paused since frame 179, by the program."
+    )
+    assert stand.kind_of(pause) == CLOCK_PAUSED
+    assert pause.at_ns == 3 * SECOND
+    assert stand.session.timeline.frames.frame(179).at_ns == 3 * SECOND
+    assert "It fires 17.0 s after “game” is resumed." in texts(explanation)
+
+
+def test_that_a_pause_by_a_command_names_the_command(stand: Stand) -> None:
+    stand.run(1)
+    stand.session.submit(PauseClock(stand.clock("enemies")))
+    stand.run(1)
+
+    pause = reason_with(stand.explain("boss"), "paused since")
+
+    assert pause.text.endswith("by command 1 “pause “enemies””.")
+    assert stand.kind_of(pause) == CLOCK_PAUSED
+
+
+def test_that_several_stopped_clocks_are_all_named(stand: Stand) -> None:
+    stand.run(1)
+    stand.session.submit(PauseClock(stand.clock("enemies")))
+    stand.run(3)
+
+    explanation = stand.explain("boss")
+
+    assert explanation.headline == ("It does not fire because “enemies” is paused, and 1 above it.")
+    assert len([text for text in texts(explanation) if "has been paused" in text]) == 2
+
+
+def test_that_a_rate_of_zero_is_told_from_a_pause(stand: Stand) -> None:
+    stand.run(1)
+
+    made = stand.explain("never")
+    stand.session.submit(SetRate(stand.clock("ui"), Fraction(0)))
+    stand.run(1)
+    later = stand.explain("leaves the level")
+
+    assert made.headline == "It does not fire because “frozen” has rate 0."
+    assert "“frozen” has had the rate 0 since it was made." in texts(made)
+    assert "It cannot fire before “frozen” gets a rate above 0." in texts(made)
+    change = reason_with(later, "has had the rate 0")
+    assert change.text.endswith("set by command 1 “set the rate of “ui” to 0”.")
+    assert stand.kind_of(change) == CLOCK_RATE
+
+
+def test_that_a_slowed_clock_is_named_with_who_slowed_it(stand: Stand) -> None:
+    stand.run(1)
+    stand.session.submit(SetRate(stand.clock("game"), Fraction(1, 4)))
+    stand.run(1)
+
+    slowed = reason_with(stand.explain("boss"), "“game” runs at the rate 0.25")
+
+    assert "set by command 1 “set the rate of “game” to 0.25”" in slowed.text
+    assert stand.kind_of(slowed) == CLOCK_RATE
+    assert "At an effective rate of 0.125 that takes" in "\n".join(texts(stand.explain("boss")))
+
+
+def test_that_a_held_session_is_said_with_the_event(stand: Stand) -> None:
+    stand.run(1)
+    stand.session.hold()
+    stand.session.refresh()
+
+    explanation = stand.explain("boss")
+
+    assert explanation.headline.endswith("at present rates; the session is held.")
+    assert stand.kind_of(reason_with(explanation, "The session is held")) == TRANSPORT
+
+
+def test_that_a_delayed_first_call_is_told(stand: Stand) -> None:
+    stand.run(Fraction(1, 2))
+
+    delayed = reason_with(stand.explain("wave"), "first call")
+
+    assert delayed.text == (
+        "Its first call was asked for 500 ms after it was set, not after its interval of 2.00 s."
+    )
+
+
+def test_that_an_interval_says_how_its_last_call_went(stand: Stand) -> None:
+    stand.run(1)
+
+    last = reason_with(stand.explain("tick"), "the last time")
+
+    assert last.text == "It has fired 4 times, the last time in frame 59, on time."
+    assert stand.kind_of(last) == TIMER_FIRED
+    assert last.at_ns == SECOND
+
+
+def test_that_an_explanation_of_the_past_knows_nothing_of_what_came_later(stand: Stand) -> None:
+    stand.run(4)
+
+    early = stand.explain("boss", 2 * SECOND)
+
+    assert early.headline == (
+        "It is not due yet: it fires in 18.0 s, at 00:20.000, at present rates."
+    )
+
+
+# ------------------------------------------------------------------ timers that are gone
+
+
+def test_that_a_timeout_that_has_fired_is_used_up(stand: Stand) -> None:
+    stand.run(1)
+
+    explanation = stand.explain("once")
+
+    assert explanation.headline == "It has fired and is gone."
+    fired = explanation.reasons[0]
+    assert fired.text == ("It fired at 00:00.500, in frame 29, and is gone: a timeout fires once.")
+    assert stand.kind_of(fired) == TIMER_FIRED
+
+
+def test_that_who_came_first_at_the_same_instant_is_told(stand: Stand) -> None:
+    stand.run(Fraction(1, 2))
+
+    first = reason_with(stand.explain("tick"), "At the same instant")
+
+    assert first.text == (
+        "At the same instant 1 other timer came before it, in the order of scheduling: “once”."
+    )
+
+
+def test_that_a_cleared_timer_names_the_line_that_cleared_it(stand: Stand) -> None:
+    stand.run(2)
+
+    explanation = stand.explain("doomed")
+
+    assert explanation.headline == "It was cleared."
+    cleared = explanation.reasons[0]
+    assert cleared.text.startswith("It was cleared at scene.py:")
+    assert cleared.text.endswith("lambda>, at 00:01.000 (frame 59).")
+    assert stand.kind_of(cleared) == TIMER_CLEARED
+
+
+def test_that_a_timer_cleared_by_a_command_names_the_command(stand: Stand) -> None:
+    stand.run(1)
+    stand.session.submit(ClearTimer(stand.timers("boss")[0]))
+    stand.run(1)
+
+    cleared = stand.explain("boss").reasons[0]
+
+    assert "by command 1 “clear “boss””" in cleared.text
+
+
+def test_that_a_timer_whose_branch_was_removed_names_the_clock(stand: Stand) -> None:
+    stand.run(3)
+
+    explanation = stand.explain("in the level")
+
+    assert explanation.headline == "It went with its branch."
+    removed = explanation.reasons[0]
+    assert removed.text == (
+        "It is gone because “level”, above its clock, was removed by the program, at 00:02.000 "
+        "(frame 119)."
+    )
+    assert stand.kind_of(removed) == CLOCK_REMOVED
+
+
+def test_that_a_timer_that_never_was_or_is_not_yet_is_said_to_be_so(stand: Stand) -> None:
+    stand.run(1)
+    history = stand.session.history
+
+    assert explain_timer(history, 9_999, SECOND).headline == (
+        "There never was a timer of this number in this session."
+    )
+
+
+def test_that_a_timer_that_is_set_later_says_when() -> None:
+    log = EventLog()
+    tree = ClockTree(log)
+    tree.root.set_timeout(2, lambda: tree.root.set_timeout(1, int, name="later"))
+    tree.run_to(5 * SECOND)
+    number = next(event[2] for event in log.read(0).events if event[1] == TIMER_ADDED and event[0])
+
+    explanation = explain_timer(LogHistory(log), number, SECOND)
+
+    assert explanation.headline == (
+        "At 00:01.000 there is no such timer yet: it is set at 00:02.000."
+    )
+
+
+def test_that_what_has_fallen_off_the_log_is_said_to_be_unknown() -> None:
+    log = EventLog(100 * BYTES_PER_EVENT)
+    tree = ClockTree(log)
+    gone = tree.root.set_timeout(0.5, int)
+    kept = tree.root.set_interval(0.01, int, name="kept")
+    for step in range(1, 300):
+        tree.run_to(step * 20 * MS)
+        log.settle()
+    history = LogHistory(log)
+
+    assert "have fallen off the log" in explain_timer(history, gone.id, tree.now_ns).headline
+    explanation = explain_timer(history, kept.id, tree.now_ns)
+    assert "It has fired 598 times" in "\n".join(texts(explanation))
+
+
+# ------------------------------------------------------------------ late, early, twice
+
+BLOCKED = """
+    from inspector.clocks import MissedTicks
+
+    def build(stage):
+        stage.root.set_timeout(1, lambda: stage.work(0.13), name="blocks")
+        stage.root.set_interval(0.0625, lambda: None, name="burst")
+        stage.root.set_interval(0.0625, lambda: None, missed="skip", name="skip")
+        stage.root.set_timeout(1.01, lambda: None, name="late")
+"""
+
+
+def test_that_a_late_timer_blames_the_timer_that_blocked_everything(tmp_path: Path) -> None:
+    stand = Stand(tmp_path, BLOCKED)
+    stand.run(Fraction(113, 100))
+
+    explanation = stand.explain("late")
+
+    assert explanation.headline == "It has fired, 120 ms late, and is gone."
+    blamed = reason_with(explanation, "took")
+    assert blamed.text.startswith("The timers of frame 59 took 130 ms together; called before it: ")
+    assert "“blocks”" in blamed.text
+    assert stand.kind_of(blamed) == TIMER_FIRED
+    assert not any("host" in text for text in texts(explanation))
+    stand.session.close()
+
+
+def test_that_late_ticks_that_were_left_out_are_counted(tmp_path: Path) -> None:
+    stand = Stand(tmp_path, BLOCKED)
+    stand.run(Fraction(114, 100))
+
+    skipped = reason_with(stand.explain("skip"), "left out")
+
+    assert skipped.text == (
+        "1 late tick was left out, as its kind “interval (skip)” asks for; 1 the last time."
+    )
+    stand.session.close()
+
+
+def test_that_a_burst_is_told_to_catch_up(tmp_path: Path) -> None:
+    stand = Stand(tmp_path, BLOCKED)
+    stand.run(Fraction(114, 100))
+
+    twice = reason_with(stand.explain("burst"), "It was called twice")
+
+    assert twice.text.endswith("it caught up with what it had missed, as the policy “burst” does.")
+    stand.session.close()
+
+
+def test_that_a_frame_that_was_still_running_is_blamed_with_its_phase_and_callback(
+    tmp_path: Path,
+) -> None:
+    stand = Stand(
+        tmp_path,
+        """
+        from time import perf_counter_ns
+
+        def build(stage):
+            def slow(delta):
+                if 0.99 < stage.root.time < 1.01:
+                    end = perf_counter_ns() + 30_000_000
+                    while perf_counter_ns() < end:
+                        pass
+                    stage.work(0.03)
+            stage.every_frame(slow, name="slow one")
+            stage.root.set_timeout(1.02, lambda: None, name="late")
+        """,
+    )
+    stand.run(Fraction(106, 100))
+
+    blamed = reason_with(stand.explain("late"), "was still running")
+
+    assert blamed.frame is not None
+    assert "Frame 59 was still running when it was due: its callbacks took" in blamed.text
+    assert "of it in update, most of all “slow one” (" in blamed.text
+    stand.session.close()
+
+
+def test_that_nobody_but_the_host_is_blamed_when_nothing_was_running(tmp_path: Path) -> None:
+    stand = Stand(
+        tmp_path,
+        """
+        def build(stage):
+            stage.root.set_timeout(0.07, lambda: None, name="late")
+        """,
+    )
+    run_frame_times(stand.session, [50 * MS] * 4)
+    stand.session.refresh()
+
+    explanation = stand.explain("late")
+
+    assert explanation.headline == "It has fired, 30.0 ms late, and is gone."
+    assert reason_with(explanation, "host").text == (
+        "The host was late: it looked at the clocks 30.0 ms after it was due; no callback that "
+        "was measured kept it."
+    )
+    stand.session.close()
+
+
+def test_that_a_stall_that_was_cut_is_told(tmp_path: Path) -> None:
+    stand = Stand(
+        tmp_path,
+        """
+        def build(stage):
+            stage.root.set_timeout(0.07, lambda: None, name="late")
+        """,
+    )
+    run_frame_times(stand.session, [50 * MS, 2 * SECOND, 50 * MS])
+    stand.session.refresh()
+
+    explanation = stand.explain("late")
+
+    cut = reason_with(explanation, "max_delta")
+    assert "were cut in frame 1, in which session time did not pass." in cut.text
+    stand.session.close()
+
+
+def test_that_a_timer_fired_by_a_command_was_early(stand: Stand) -> None:
+    stand.run(1)
+    stand.session.submit(FireTimer(stand.timers("boss")[0]))
+    stand.session.submit(FireTimer(stand.timers("tick")[0]))
+    stand.run(Fraction(1, 10))
+
+    once, repeating = stand.explain("boss"), stand.explain("tick")
+
+    early = reason_with(once, "early")
+    assert early.text.startswith("It was called 19.0 s early, by command 1 “fire “boss” now”")
+    extra = reason_with(repeating, "early")
+    assert "by command 2 “fire “tick” now”. Its schedule was kept." in extra.text
+
+
+def test_that_a_timer_fired_early_on_a_stopped_clock_was_early(stand: Stand) -> None:
+    stand.run(1)
+    stand.session.submit(FireTimer(stand.timers("never")[0]))
+    stand.run(1)
+
+    assert "by command 1 “fire “never” now”" in "\n".join(texts(stand.explain("never")))
+
+
+def test_that_a_short_interval_fires_several_times_a_frame(tmp_path: Path) -> None:
+    stand = Stand(
+        tmp_path,
+        """
+        def build(stage):
+            stage.root.set_interval(0.005, lambda: None, name="fast")
+        """,
+    )
+    stand.run(1)
+
+    assert reason_with(stand.explain("fast"), "It was called").text.endswith(
+        "its interval of 5.00 ms local time fits in more than once."
+    )
+    stand.session.close()
+
+
+def test_that_a_callback_that_raised_and_what_it_paused_are_told(tmp_path: Path) -> None:
+    scene = scene_file(
+        tmp_path,
+        """
+        def build(stage):
+            game = stage.root.child("game")
+            game.set_interval(0.5, lambda: 1 / 0, name="fails")
+            game.set_timeout(9, lambda: None, name="waits")
+        """,
+    )
+    stand = Stand.__new__(Stand)
+    stand.session = virtual_session(scene, failure_policy=FailurePolicy.PAUSE_BRANCH)
+    stand.run(2)
+
+    raised = reason_with(stand.explain("fails"), "raised")
+    paused = reason_with(stand.explain("waits"), "has been paused")
+
+    assert raised.text == "Its callback raised: ZeroDivisionError: division by zero"
+    assert stand.kind_of(raised) == CALLBACK_FAILED
+    assert paused.text.endswith("right after “fails” failed.")
+    stand.session.close()
+
+
+# ------------------------------------------------------------------ in general
+
+
+def test_that_a_story_is_read_on_instead_of_anew(stand: Stand) -> None:
+    story = TimerStory(stand.timers("tick")[0])
+    for _ in range(4):
+        stand.run(Fraction(1, 2))
+        timeline = stand.session.timeline
+        again = explain_timer(stand.session.history, story.timer_id, timeline.at_ns)
+
+        read_on = explain_timer(
+            stand.session.history, story.timer_id, timeline.at_ns, timeline=timeline, story=story
+        )
+
+        assert read_on == again
+
+
+COMMANDS = st.lists(
+    st.tuples(
+        st.sampled_from(["pause", "resume", "rate", "fire", "clear"]),
+        st.integers(0, 7),
+        st.sampled_from([Fraction(0), Fraction(1, 3), Fraction(2), Fraction(1)]),
+        st.integers(1, 40),
+    ),
+    max_size=8,
+)
+
+
+@settings(
+    max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
+)
+@given(COMMANDS)
+def test_that_every_reason_of_random_sessions_leads_to_an_event_of_its_instant(
+    tmp_path: Path, commands: list[tuple[str, int, Fraction, int]]
+) -> None:
+    stand = Stand(tmp_path)
+    numbers = [event[2] for event in stand.session.log.read(0).events if event[1] == TIMER_ADDED]
+    for what, number, rate, hundredths in commands:
+        clocks = list(stand.session.timeline.clocks)
+        clock_id, timer_id = clocks[number % len(clocks)], numbers[number % len(numbers)]
+        commands_by_name: dict[str, Command] = {
+            "pause": PauseClock(clock_id),
+            "resume": ResumeClock(clock_id),
+            "rate": SetRate(clock_id, rate),
+            "fire": FireTimer(timer_id),
+            "clear": ClearTimer(timer_id),
+        }
+        stand.session.submit(commands_by_name[what])
+        stand.run(Fraction(hundredths, 10))
+    timeline = stand.session.timeline
+
+    for number in [*numbers, 10_000]:
+        explanation = explain_timer(stand.session.history, number, timeline.at_ns)
+
+        assert explanation.headline
+        for reason in explanation.reasons:
+            if reason.cursor is not None:
+                event = stand.session.log.slice(reason.cursor, reason.cursor + 1)[0]
+                assert abs(event[0] - reason.at_ns) <= SECOND // 4, (reason, event)
+        if number in timeline.timers:
+            assert f"“{timeline.timers.row(number).label}”" in explanation.subject
+    stand.session.close()

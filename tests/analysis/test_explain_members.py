@@ -1,0 +1,206 @@
+"""Why a call of a scheduler, a component or a machine is not made."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from inspector.analysis.evidence import Explanation
+from inspector.analysis.explain_members import explain_member
+from inspector.sessions.commands import (
+    PauseClock,
+    PauseMember,
+    SetTimeScale,
+    UnscheduleMember,
+)
+from inspector.testing import pass_seconds, scene_file, virtual_session
+from inspector.vocabulary import MEMBER_ADDED, MEMBER_REMOVED, MEMBER_SET
+
+SCENE = """
+    class Actor:
+        def __init__(self, name):
+            self.name = name
+        def update(self, delta):
+            pass
+        def shoot(self, delta):
+            pass
+        def burst(self, delta):
+            pass
+
+    def build(stage):
+        game = stage.root.child("game")
+        scheduler = stage.scheduler(game, name="calls")
+        one = Actor("one")
+        scheduler.schedule_update(one)
+        scheduler.schedule(one.shoot, 2)
+        scheduler.schedule(one.burst, 0.5, repeat=1)
+"""
+
+
+class Stand:
+    """A hosted scene with a scheduler."""
+
+    def __init__(self, folder: Path) -> None:
+        self.session = virtual_session(scene_file(folder, SCENE))
+
+    def run(self, seconds: float | Fraction) -> None:
+        pass_seconds(self.session, seconds)
+        self.session.refresh()
+
+    def number(self, name: str) -> int:
+        label = self.session.log.intern(name)
+        return next(
+            event[2]
+            for event in self.session.log.read(0).events
+            if event[1] == MEMBER_ADDED and event[4] == label
+        )
+
+    def explain(self, name: str) -> Explanation:
+        at_ns = self.session.timeline.at_ns
+        return explain_member(self.session.history, self.number(name), at_ns)
+
+    def kinds(self, explanation: Explanation) -> list[int]:
+        log = self.session.log
+        return [
+            log.slice(reason.cursor, reason.cursor + 1)[0][1]
+            for reason in explanation.reasons
+            if reason.cursor is not None
+        ]
+
+
+@pytest.fixture
+def stand(tmp_path: Path) -> Iterator[Stand]:
+    stand = Stand(tmp_path)
+    yield stand
+    stand.session.close()
+
+
+def texts(explanation: Explanation) -> str:
+    return "\n".join(reason.text for reason in explanation.reasons)
+
+
+def test_that_a_frame_timer_waits_for_a_time_of_its_scheduler(stand: Stand) -> None:
+    stand.run(1)
+
+    explanation = stand.explain("Actor.shoot")
+
+    assert explanation.subject.startswith("Frame timer “Actor.shoot”")
+    assert explanation.headline == (
+        "It waits for 00:02.000 in the time of “calls”, where it is 00:01.000; 1.00 s are left. "
+        "It is called in the first frame that gets there."
+    )
+
+
+def test_that_an_update_is_called_in_every_frame(stand: Stand) -> None:
+    stand.run(1)
+
+    explanation = stand.explain("Actor.update")
+
+    assert explanation.headline == "It is called in every frame."
+    assert "It was called 60 times, the last time in frame 59; that took " in texts(explanation)
+
+
+def test_that_a_paused_target_is_named_with_the_command(stand: Stand) -> None:
+    stand.run(1)
+    stand.session.submit(PauseMember(stand.number("one")))
+    stand.run(1)
+
+    explanation = stand.explain("Actor.update")
+
+    assert explanation.headline.startswith("It is not called: its target “one” has been paused")
+    assert explanation.headline.endswith("by command 1 “pause “one””.")
+    assert stand.kinds(explanation)[0] == MEMBER_SET
+
+
+def test_that_a_paused_call_and_a_paused_clock_are_both_told(stand: Stand) -> None:
+    stand.run(1)
+    stand.session.submit(PauseMember(stand.number("Actor.shoot")))
+    game = next(c.id for c in stand.session.timeline.clocks.values() if c.name == "game")
+    stand.session.submit(PauseClock(game))
+    stand.run(1)
+
+    explanation = stand.explain("Actor.shoot")
+
+    assert "It has been paused since frame 60, by command 1" in texts(explanation)
+    assert "“game” has been paused since frame 60, by command 2" in texts(explanation)
+    assert "1.00 s of its time were left when it was paused." in texts(explanation)
+
+
+def test_that_a_time_scale_of_zero_is_told(stand: Stand) -> None:
+    stand.run(1)
+    stand.session.submit(SetTimeScale(stand.number("calls"), Fraction(0)))
+    stand.run(1)
+
+    explanation = stand.explain("Actor.shoot")
+
+    assert explanation.headline == "It is not called: the time scale of “calls” is 0."
+
+
+def test_that_calls_that_are_used_up_are_told_from_what_was_unscheduled(stand: Stand) -> None:
+    stand.run(2)
+    stand.session.submit(UnscheduleMember(stand.number("Actor.shoot")))
+    stand.run(1)
+
+    used, taken = stand.explain("Actor.burst"), stand.explain("Actor.shoot")
+
+    assert used.headline == "Its calls are used up."
+    assert taken.headline.startswith("It was taken out by command 1 “unschedule “Actor.shoot””")
+    assert stand.kinds(used) == stand.kinds(taken) == [MEMBER_REMOVED]
+
+
+def test_that_a_member_goes_with_its_target(stand: Stand) -> None:
+    stand.run(1)
+    stand.session.submit(UnscheduleMember(stand.number("one")))
+    stand.run(1)
+
+    explanation = stand.explain("Actor.update")
+
+    assert "taken out" in texts(explanation)
+
+
+def test_that_a_member_that_never_was_is_said_to_be_so(stand: Stand) -> None:
+    stand.run(1)
+
+    explanation = explain_member(stand.session.history, 999, stand.session.timeline.at_ns)
+
+    assert explanation.headline == "There is no member of this number, and there was none before."
+
+
+def test_that_a_held_session_is_told(stand: Stand) -> None:
+    stand.run(1)
+    stand.session.hold()
+    stand.session.refresh()
+
+    assert "The session is held: no frame runs" in texts(stand.explain("Actor.update"))
+
+
+def test_that_a_machine_says_its_state_and_an_edge_whether_it_leads_away(tmp_path: Path) -> None:
+    session = virtual_session(
+        scene_file(
+            tmp_path,
+            """
+            from inspector.frames.state_machine import Edge
+
+            def build(stage):
+                edges = {"start": Edge("menu", "playing"), "stop": Edge("playing", "menu")}
+                machine = stage.state_machine("menu", edges, name="flow")
+                stage.root.set_timeout(1, machine.go, "start")
+            """,
+        )
+    )
+    pass_seconds(session, 2)
+    session.refresh()
+    numbers = {member.name: member.id for member in session.timeline.members.by_id.values()}
+
+    machine, start, stop = (
+        explain_member(session.history, numbers[name], session.timeline.at_ns)
+        for name in ("flow", "start", "stop")
+    )
+
+    assert machine.reasons[0].text == "It is in the state “playing”, by “start”."
+    assert start.headline == (
+        "It cannot be made: it leads away from “menu”, and the machine is in “playing”."
+    )
+    assert stop.headline == "The machine is in “playing”, from where it leads away."
+    session.close()

@@ -1,0 +1,290 @@
+"""What looks wrong with timers: found when it is there, and nothing else."""
+
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from inspector.analysis.lint import Finding, FindingKind, findings
+from inspector.analysis.lint_lives import LEAK_TIMERS
+from inspector.sessions.scene import built_in_scenes
+from inspector.testing import pass_seconds, scene_file, virtual_session
+
+
+def lint(folder: Path, body: str, seconds: float | Fraction = 20) -> list[Finding]:
+    """Run the body of a scene and return what looks wrong with it."""
+    source = "def build(stage):\n" + "\n".join(f"    {line}" for line in body.strip().split("\n"))
+    session = virtual_session(scene_file(folder, source))
+    pass_seconds(session, seconds)
+    found = findings(session.history)
+    for finding in found:
+        if finding.cursor is not None:
+            (event,) = session.history.events(finding.cursor, finding.cursor + 1)
+            assert event[0] == finding.at_ns
+    session.close()
+    return found
+
+
+def only(found: list[Finding], kind: FindingKind) -> Finding:
+    assert [finding.kind for finding in found] == [kind], found
+    return found[0]
+
+
+def test_that_a_sound_scene_has_no_findings(tmp_path: Path) -> None:
+    assert not lint(
+        tmp_path,
+        """
+game = stage.root.child("game")
+game.set_interval(0.1, lambda: None, name="tick")
+game.set_interval(1, lambda: None, name="second")
+game.set_timeout(3, game.pause, name="menu")
+stage.root.set_timeout(5, game.resume, name="close")
+def rearm():
+    game.set_timeout(0.5, rearm, name="re-armed")
+rearm()
+""",
+    )
+
+
+def test_that_repeating_timers_that_are_never_cleared_are_a_leak(tmp_path: Path) -> None:
+    found = lint(
+        tmp_path,
+        """
+def spawn():
+    stage.root.set_interval(3, lambda: None, name="forgotten")
+stage.root.set_interval(0.25, spawn, name="spawn")
+""",
+    )
+
+    leak = only(found, FindingKind.LEAK)
+    assert leak.text == (
+        "80 timers “forgotten”, set at scene.py:3 in build.<locals>.spawn, wait on “root”, and "
+        "become more: 20, 40, 60, 80 after each quarter of the time; none of them is ever cleared."
+    )
+
+
+def test_that_one_shots_that_pile_up_on_a_paused_clock_are_a_leak(tmp_path: Path) -> None:
+    found = lint(
+        tmp_path,
+        """
+game = stage.root.child("game")
+game.pause()
+def toast():
+    game.set_timeout(1, lambda: None, name="toast fades")
+stage.root.set_interval(0.5, toast, name="toast")
+""",
+        40,
+    )
+
+    leak = next(finding for finding in found if finding.kind is FindingKind.LEAK)
+    assert leak.text.endswith("their clock has stood still for 40.0 s.")
+    assert {finding.kind for finding in found} == {FindingKind.LEAK, FindingKind.NEVER_FIRED}
+
+
+def test_that_timers_that_are_cleared_again_are_no_leak(tmp_path: Path) -> None:
+    assert LEAK_TIMERS < 40
+    assert not lint(
+        tmp_path,
+        """
+alive = []
+def spawn():
+    alive.append(stage.root.set_interval(3, lambda: None, name="enemy"))
+    if len(alive) > 40:
+        stage.root.clear(alive.pop(0))
+stage.root.set_interval(0.25, spawn, name="spawn")
+""",
+        30,
+    )
+
+
+def test_that_a_timer_that_waits_in_vain_is_found_once_for_its_clock(tmp_path: Path) -> None:
+    found = lint(
+        tmp_path,
+        """
+game = stage.root.child("game")
+game.pause()
+game.set_timeout(1, lambda: None, name="boss")
+game.child("inner").set_timeout(1, lambda: None, name="other")
+""",
+        31,
+    )
+
+    finding = only(found, FindingKind.NEVER_FIRED)
+    assert finding.text == (
+        "2 timers have waited for 31.0 s without ever firing: “game” is paused since 00:00.000, "
+        "before the first of them was set."
+    )
+
+
+def test_that_a_timer_that_was_set_before_the_pause_only_waits(tmp_path: Path) -> None:
+    assert not lint(
+        tmp_path,
+        """
+game = stage.root.child("game")
+game.set_timeout(5, lambda: None, name="boss")
+stage.root.set_timeout(1, game.pause, name="menu")
+""",
+        60,
+    )
+
+
+def test_that_a_storm_names_the_frame_and_how_often(tmp_path: Path) -> None:
+    found = lint(
+        tmp_path,
+        """
+def again(count):
+    if count:
+        stage.root.set_timeout(0, again, count - 1, name="again")
+stage.root.set_timeout(1, again, 50, name="begin")
+""",
+        3,
+    )
+
+    storm = only(found, FindingKind.STORM)
+    assert storm.text.startswith("“again” on “root” fired 50 times in frame 59.")
+    assert storm.frame == 59
+
+
+def test_that_a_herd_comes_with_a_stagger(tmp_path: Path) -> None:
+    found = lint(
+        tmp_path,
+        """
+herd = stage.root.child("herd")
+for number in range(60):
+    herd.set_interval(3, lambda: None, name="sheep")
+""",
+    )
+
+    herd = only(found, FindingKind.HERD)
+    assert herd.text == (
+        "60 timers of “herd” fired together in frame 179: “sheep”. 60 of them repeat every "
+        "3.00 s: first delays 50.0 ms apart would spread them evenly."
+    )
+
+
+def test_that_one_shots_that_are_due_together_are_a_herd_and_no_storm(tmp_path: Path) -> None:
+    found = lint(
+        tmp_path,
+        """
+for number in range(60):
+    stage.root.set_timeout(2, lambda: None, name="lamp")
+""",
+        3,
+    )
+
+    assert only(found, FindingKind.HERD).text.endswith(
+        "Delays 16.7 ms apart would spread them over as many frames."
+    )
+
+
+def test_that_timers_that_are_spread_are_no_herd(tmp_path: Path) -> None:
+    assert not lint(
+        tmp_path,
+        """
+herd = stage.root.child("herd")
+for number in range(60):
+    herd.set_interval(3, lambda: None, delay=number * 0.05, name="sheep")
+""",
+    )
+
+
+def test_that_an_interval_shorter_than_a_frame_is_found(tmp_path: Path) -> None:
+    finding = only(
+        lint(tmp_path, 'stage.root.set_interval(0.004, lambda: None, name="fast")', 3),
+        FindingKind.SUB_FRAME,
+    )
+
+    assert finding.text == (
+        "“fast” repeats every 4.00 ms, which is shorter than a frame (16.7 ms): it fires 4.17 "
+        "times in each, one right after the other."
+    )
+
+
+def test_that_an_interval_that_beats_against_the_frames_shows_its_pattern(tmp_path: Path) -> None:
+    finding = only(
+        lint(tmp_path, 'stage.root.set_interval(0.02, lambda: None, name="physics")', 5),
+        FindingKind.BEAT,
+    )
+
+    assert finding.text == (
+        "“physics” repeats every 20.0 ms, which is 1.2 frames: seen from the frames its ticks "
+        "are 1-1-1-1-2 apart. An interval of 16.7 ms or 33.3 ms would be even."
+    )
+
+
+@pytest.mark.parametrize("interval", ["Fraction(1, 60)", "Fraction(1, 30)", "0.1", "0.35", "1"])
+def test_that_intervals_of_whole_frames_or_many_frames_do_not_beat(
+    tmp_path: Path, interval: str
+) -> None:
+    assert not lint(
+        tmp_path,
+        f"""
+from fractions import Fraction
+stage.root.set_interval({interval}, lambda: None, name="even")
+""",
+    )
+
+
+def test_that_a_chain_that_is_set_again_by_frames_drifts(tmp_path: Path) -> None:
+    found = lint(
+        tmp_path,
+        """
+waits = []
+def frame(delta):
+    if waits:
+        waits.clear()
+        stage.root.set_timeout(0.11, waits.append, 1, name="re-armed")
+stage.every_frame(frame)
+waits.append(1)
+""",
+    )
+
+    drift = only(found, FindingKind.DRIFT)
+    assert drift.text.startswith(
+        "“re-armed” sets itself again 110 ms ahead, but comes every 117 ms: each time it is set "
+        "a little after it was due, 171 times so far, which has cost "
+    ), drift.text
+
+
+def test_that_a_chain_of_long_waits_is_no_interval(tmp_path: Path) -> None:
+    assert not lint(
+        tmp_path,
+        """
+ui = stage.root.child("ui")
+ui.set_interval(5, lambda: ui.set_timeout(1, lambda: None, name="close"), name="open")
+""",
+        120,
+    )
+
+
+def test_that_the_drift_scene_is_found_guilty_of_what_it_shows_and_the_others_are_not() -> None:
+    said = {}
+    for scene in built_in_scenes():
+        session = virtual_session(scene.path)
+        pass_seconds(session, 30)
+        said[scene.path.stem] = {finding.kind for finding in findings(session.history)}
+        session.close()
+
+    assert said.pop("03_drift_and_late") == {FindingKind.DRIFT, FindingKind.LEFT_OUT}
+    # A screen of 240 Hz on frames of 60 Hz is what this one is about.
+    assert said.pop("09_fast_screen") == {FindingKind.SUB_FRAME}
+    assert not {name: found for name, found in said.items() if found}
+
+
+def test_that_a_stretch_can_be_looked_at_by_itself(tmp_path: Path) -> None:
+    session = virtual_session(
+        scene_file(
+            tmp_path,
+            """
+            def build(stage):
+                stage.root.set_interval(0.004, lambda: None, name="fast")
+            """,
+        )
+    )
+    pass_seconds(session, 4)
+    history = session.history
+
+    assert len(findings(history, history.cursor_at(2_000_000_000))) == 1
+    assert findings(history, history.end) == []
+    assert findings(history, 0, 1) == []
+    session.close()
