@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from enum import IntEnum
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
@@ -12,10 +12,12 @@ from PySide6.QtGui import QColor, QFont
 from typing_extensions import override
 
 from inspector.timebase import format_instant
-from inspector.vocabulary import NEVER, EventKind, RawEvent, describe
+from inspector.vocabulary import EventKind, Field, RawEvent
 
 from ..session_bridge import Selection, SelectionKind
 from . import roles
+from .event_groups import QUIET_GROUPS, EventGroup, group_of, kinds_of
+from .event_names import NAMING_KINDS, EventNames
 from .roles import Role
 
 if TYPE_CHECKING:
@@ -27,7 +29,14 @@ MAX_ROWS: Final = 20_000
 #: Rows leave in bunches, so that not every refresh moves all others.
 _BUNCH: Final = 1_000
 #: Events looked through when the filter changes or after the panel was hidden.
-_LOOK_BACK: Final = 200_000
+_LOOK_BACK: Final = 2_000_000
+#: Sentences made to look for words in them, newest first.
+_MOST_SENTENCES: Final = 200_000
+
+
+_MEMBER_ADDED: Final = int(EventKind.MEMBER_ADDED)
+_MEMBER_SET: Final = int(EventKind.MEMBER_SET)
+_NAME: Final = int(Field.NAME)
 
 
 class EventColumn(IntEnum):
@@ -45,84 +54,19 @@ _HEADERS: Final = {
 }
 
 
-class EventGroup(IntEnum):
-    """Kinds of events that are shown or hidden together."""
-
-    FAILURES = 0
-    COMMANDS = 1
-    CLOCKS = 2
-    TIMERS = 3
-    FIRINGS = 4
-    FRAMES = 5
-    MARKS = 6
-
-    @property
-    def title(self) -> str:
-        """What the group is called in the window."""
-        return self.name.capitalize()
-
-    @property
-    def word(self) -> str:
-        """What one event of the group is called, with a sign that needs no colour."""
-        return _GROUP_WORDS[self]
-
-
-_GROUP_WORDS: Final = {
-    EventGroup.FAILURES: "✖ failure",
-    EventGroup.COMMANDS: "» command",
-    EventGroup.CLOCKS: "◷ clock",
-    EventGroup.TIMERS: "+ timer",
-    EventGroup.FIRINGS: "! firing",
-    EventGroup.FRAMES: "▭ frame",
-    EventGroup.MARKS: "⚑ mark",
-}
-
-_GROUP_OF: Final = {
-    EventKind.CLOCK_ADDED: EventGroup.CLOCKS,
-    EventKind.CLOCK_ANCHORED: EventGroup.CLOCKS,
-    EventKind.CLOCK_RATE: EventGroup.CLOCKS,
-    EventKind.CLOCK_PAUSED: EventGroup.CLOCKS,
-    EventKind.CLOCK_RESUMED: EventGroup.CLOCKS,
-    EventKind.CLOCK_MOVED: EventGroup.CLOCKS,
-    EventKind.CLOCK_REMOVED: EventGroup.CLOCKS,
-    EventKind.TIMER_ADDED: EventGroup.TIMERS,
-    EventKind.TIMER_ORIGIN: EventGroup.TIMERS,
-    EventKind.TIMER_ARMED: EventGroup.TIMERS,
-    EventKind.TIMER_CLEARED: EventGroup.TIMERS,
-    EventKind.TIMER_FIRED: EventGroup.FIRINGS,
-    EventKind.TICKS_MISSED: EventGroup.FIRINGS,
-    EventKind.FRAME_BEGAN: EventGroup.FRAMES,
-    EventKind.PHASE_ENDED: EventGroup.FRAMES,
-    EventKind.FRAME_ENDED: EventGroup.FRAMES,
-    EventKind.DELTA_CUT: EventGroup.FRAMES,
-    EventKind.CALLBACK_FAILED: EventGroup.FAILURES,
-    EventKind.MARK: EventGroup.MARKS,
-    EventKind.SCENE: EventGroup.MARKS,
-    EventKind.COMMAND: EventGroup.COMMANDS,
-    EventKind.TRANSPORT: EventGroup.COMMANDS,
-}
-
-#: What is shown at first: everything but what comes with every frame.
-QUIET_GROUPS: Final = frozenset(EventGroup) - {
-    EventGroup.TIMERS,
-    EventGroup.FIRINGS,
-    EventGroup.FRAMES,
-}
-
-_NUMBERED: Final = re.compile(r"\b(clock|timer) (\d+)( “[^”]*”)?")
-
-
 @dataclass(frozen=True, slots=True)
 class EventRow:
     """One event in the list.
 
     Attributes:
         event: The event.
-        label: String number of the timer's label, 0 when it has none.
+        group: With which others it is shown or hidden.
+        label: What its timer or member is called, empty when that is not known.
     """
 
     event: RawEvent
-    label: int
+    group: EventGroup
+    label: str
 
 
 class EventListModel(QAbstractTableModel):
@@ -136,11 +80,12 @@ class EventListModel(QAbstractTableModel):
         self._cursor = 0
         self._looked_at = 0
         self._lost = 0
-        self._kinds = _kinds_of(QUIET_GROUPS)
+        self._groups = QUIET_GROUPS
         self._words: tuple[str, ...] = ()
         self._subject: Selection | None = None
         self._frame_span: tuple[int, int] | None = None
-        self._labels: dict[int, int] = {}
+        self._subject_members: set[int] = set()
+        self._names = EventNames()
         self._failure_color = QColor(Qt.GlobalColor.red)
         self._bold = QFont()
         self._bold.setBold(True)
@@ -151,14 +96,12 @@ class EventListModel(QAbstractTableModel):
         """Show the events of another session."""
         self._log, self._timeline = log, timeline
         self._lost = 0
-        self._labels.clear()
         self.read_again()
 
     def set_groups(self, groups: frozenset[EventGroup]) -> None:
         """Show the kinds of events of these groups."""
-        kinds = _kinds_of(groups)
-        if kinds != self._kinds:
-            self._kinds = kinds
+        if groups != self._groups:
+            self._groups = groups
             self.read_again()
 
     def set_filter(self, text: str) -> None:
@@ -169,7 +112,10 @@ class EventListModel(QAbstractTableModel):
             self.read_again()
 
     def set_subject(self, subject: Selection | None) -> None:
-        """Show what happened to one clock or timer or within one frame, ``None`` for all."""
+        """Show what happened to one clock, timer or member or in one frame, ``None`` for all.
+
+        What happened to a member happened to all that it hangs under.
+        """
         if subject is not None and subject.kind is SelectionKind.NONE:
             subject = None
         if subject != self._subject:
@@ -200,10 +146,11 @@ class EventListModel(QAbstractTableModel):
         self.beginResetModel()
         self._rows = []
         self._looked_at = 0
-        self._labels.clear()
         if self._log is not None:
+            self._names.set_source(self._log.strings, self._timeline)
             self._cursor = max(self._log.first, self._log.end - _LOOK_BACK)
             self._frame_span = self._span_of_frame()
+            self._subject_members = self._members_of_subject()
             self._rows = self._read()[-MAX_ROWS:]
         self.endResetModel()
 
@@ -244,8 +191,12 @@ class EventListModel(QAbstractTableModel):
         timeline = self._timeline
         if timeline is None:
             return None
-        at_ns, kind, subject, a, _ = self._rows[row].event
-        group = _GROUP_OF.get(EventKind(kind))
+        at_ns, kind, subject, a, b = self._rows[row].event
+        group = self._rows[row].group
+        if kind >= EventKind.MEMBER_ADDED:
+            return Selection.member(subject) if subject in timeline.members.by_id else None
+        if kind == EventKind.BREAKPOINT_HIT:
+            return Selection.frame(b) if timeline.frames.first <= b < timeline.frames.end else None
         if group is EventGroup.CLOCKS or (kind == EventKind.MARK and subject):
             return Selection.clock(subject) if subject in timeline.clocks else None
         if group in (EventGroup.TIMERS, EventGroup.FIRINGS) or (
@@ -315,28 +266,14 @@ class EventListModel(QAbstractTableModel):
             case EventColumn.AT:
                 return format_instant(row.event[0])
             case EventColumn.GROUP:
-                return _group(row.event).word
+                return row.group.word
             case EventColumn.WHAT:
                 return self._sentence(row)
             case _:
                 return ""
 
     def _sentence(self, row: EventRow) -> str:
-        log, timeline = self._log, self._timeline
-        assert log is not None
-        text = describe(row.event, log.strings)
-        if row.event[1] >= EventKind.FRAME_BEGAN:
-            return text
-
-        def named(match: re.Match[str]) -> str:
-            if match[3]:
-                return f"{match[1]}{match[3]}"
-            if match[1] == "timer":
-                return f"timer “{log.strings[row.label]}”" if row.label else match[0]
-            clock = timeline.clocks.get(int(match[2])) if timeline is not None else None
-            return match[0] if clock is None else f"clock “{clock.name}”"
-
-        return _NUMBERED.sub(named, text)
+        return self._names.sentence(row.event, row.label)
 
     def _long_text(self, row: EventRow) -> str:
         assert self._log is not None
@@ -354,43 +291,61 @@ class EventListModel(QAbstractTableModel):
         self._cursor = batch.cursor
         self._lost += batch.lost
         self._looked_at += len(batch.events)
-        labels, kinds = self._labels, self._kinds
+        kinds = kinds_of(self._groups)
+        read = kinds | NAMING_KINDS
+        # A million calls that are not shown must cost next to nothing.
+        events = [
+            event
+            for event in batch.events
+            if event[1] in read or (event[1] == _MEMBER_SET and event[3] == _NAME)
+        ]
+        self._note_names(events)
         passed: list[EventRow] = []
-        for event in batch.events:
-            kind = event[1]
-            label = 0
-            if EventKind.TIMER_ADDED <= kind <= EventKind.TICKS_MISSED:
-                label = self._label_of(event)
-            elif kind == EventKind.CALLBACK_FAILED:
-                label = labels.get(event[2], 0)
-            if kind in kinds:
-                passed.append(EventRow(event, label))
-        if self._subject is not None:
-            passed = [row for row in passed if self._is_about_subject(row.event)]
-        if self._words:
-            passed = [row for row in passed if self._has_words(row)]
+        shown = (event for event in reversed(events) if event[1] in kinds)
+        for event in islice(shown, _MOST_SENTENCES) if self._words else shown:
+            row = self._row(event)
+            if row is not None:
+                passed.append(row)
+                if len(passed) == MAX_ROWS:
+                    break
+        self._names.forget_gone()
+        passed.reverse()
         return passed
 
-    def _label_of(self, event: RawEvent) -> int:
-        """Return the label of a timer event; remembers labels of pending timers only."""
-        _, kind, timer_id, _, b = event
-        if kind == EventKind.TIMER_ADDED:
-            self._labels[timer_id] = b
-            return b
-        if kind == EventKind.TIMER_CLEARED or (kind == EventKind.TIMER_FIRED and b == NEVER):
-            return self._labels.pop(timer_id, 0)
-        return self._labels.get(timer_id, 0)
+    def _note_names(self, events: list[RawEvent]) -> None:
+        """Take names, and who belongs to the selected member, in the order of the events."""
+        note, ours = self._names.note, self._subject_members
+        for event in events:
+            kind = event[1]
+            if kind in NAMING_KINDS or kind == _MEMBER_SET:
+                note(event)
+                if kind == _MEMBER_ADDED and event[3] in ours:
+                    ours.add(event[2])
+
+    def _row(self, event: RawEvent) -> EventRow | None:
+        """Return the row of an event, ``None`` when it does not pass."""
+        names = self._names
+        member_kind = names.kind_of(event[2]) if event[1] >= _MEMBER_ADDED else None
+        group = group_of(event, member_kind)
+        if group not in self._groups:
+            return None
+        if self._subject is not None and not self._is_about_subject(event):
+            return None
+        row = EventRow(event, group, names.label_of(event))
+        return row if not self._words or self._has_words(row) else None
 
     def _has_words(self, row: EventRow) -> bool:
-        text = f"{_group(row.event).word} {self._sentence(row)}".casefold()
+        text = f"{row.group.word} {self._sentence(row)}".casefold()
         return all(word in text for word in self._words)
 
     def _is_about_subject(self, event: RawEvent) -> bool:
         wanted = self._subject
         assert wanted is not None
         at_ns, kind, subject, a, _ = event
+        if wanted.kind is SelectionKind.MEMBER:
+            return kind >= EventKind.MEMBER_ADDED and subject in self._subject_members
         if wanted.kind is SelectionKind.CLOCK:
-            if kind == EventKind.TIMER_ADDED:
+            if kind in (EventKind.TIMER_ADDED, EventKind.MEMBER_ORIGIN):
                 return a == wanted.id
             is_clock_event = kind <= EventKind.CLOCK_REMOVED or kind == EventKind.MARK
             return is_clock_event and subject == wanted.id
@@ -399,6 +354,15 @@ class EventListModel(QAbstractTableModel):
             return (is_timer_event or kind == EventKind.CALLBACK_FAILED) and subject == wanted.id
         span = self._frame_span
         return span is not None and span[0] < at_ns <= span[1]
+
+    def _members_of_subject(self) -> set[int]:
+        """Return the selected member and all that hang under it now."""
+        timeline, subject = self._timeline, self._subject
+        if timeline is None or subject is None or subject.kind is not SelectionKind.MEMBER:
+            return set()
+        if subject.id not in timeline.members.by_id:
+            return {subject.id}
+        return {member.id for member in timeline.members.branch(subject.id)}
 
     def _span_of_frame(self) -> tuple[int, int] | None:
         """Return the session time between the selected frame and the one before it."""
@@ -428,14 +392,6 @@ def frame_index_at(timeline: Timeline, at_ns: int) -> int | None:
         else:
             high = middle
     return low if low < frames.end else None
-
-
-def _kinds_of(groups: frozenset[EventGroup]) -> frozenset[int]:
-    return frozenset(int(kind) for kind, group in _GROUP_OF.items() if group in groups)
-
-
-def _group(event: RawEvent) -> EventGroup:
-    return _GROUP_OF[EventKind(event[1])]
 
 
 def _is_trouble(event: RawEvent) -> bool:

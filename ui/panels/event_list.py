@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QModelIndex, QPoint, Qt, Slot
-from PySide6.QtGui import QAction, QGuiApplication, QKeyEvent, QKeySequence
+from PySide6.QtGui import QAction, QFocusEvent, QGuiApplication, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHBoxLayout,
@@ -20,13 +20,8 @@ from PySide6.QtWidgets import (
 )
 from typing_extensions import override
 
-from ..models.event_list_model import (
-    MAX_ROWS,
-    QUIET_GROUPS,
-    EventColumn,
-    EventGroup,
-    EventListModel,
-)
+from ..models.event_groups import QUIET_GROUPS, EventGroup
+from ..models.event_list_model import MAX_ROWS, EventColumn, EventListModel
 from ..models.roles import Role
 from ..session_bridge import Selection, SelectionKind
 from ..theme import ColorRole
@@ -40,7 +35,19 @@ if TYPE_CHECKING:
     from ..session_bridge import SessionBridge
     from ..theme import Theme
 
-_SAMPLES: Final = {EventColumn.AT: "0:00:00.000", EventColumn.GROUP: "» command  "}
+_SAMPLES: Final = {EventColumn.AT: "0:00:00.000", EventColumn.GROUP: "◉ breakpoint"}
+
+
+class EventTableView(QTableView):
+    """A table that is entered at its newest row, not at its oldest."""
+
+    @override
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Mark the newest row if none is marked: Qt would mark the first, and scroll there."""
+        model = self.model()
+        if not self.currentIndex().isValid() and model.rowCount():
+            self.setCurrentIndex(model.index(model.rowCount() - 1, 0))
+        super().focusInEvent(event)
 
 
 class EventListPanel(QWidget):
@@ -59,7 +66,7 @@ class EventListPanel(QWidget):
         self.subject_button = QToolButton()
         self.subject_button.setText("Only selected")
         self.subject_button.setToolTip(
-            "Show only what happened to the selected clock, timer or frame"
+            "Show only what happened to what is selected: clock, timer, member or frame"
         )
         self.subject_button.setCheckable(True)
         self.follow_button = QToolButton()
@@ -83,10 +90,12 @@ class EventListPanel(QWidget):
     def _make_kinds_button(self) -> QToolButton:
         for group in EventGroup:
             action = self._kinds_menu.addAction(group.title)
+            action.setToolTip(group.explanation)
             action.setCheckable(True)
             action.setChecked(group in QUIET_GROUPS)
             action.toggled.connect(self._apply_groups)
             self._group_actions[group] = action
+        self._kinds_menu.setToolTipsVisible(True)
         button = QToolButton()
         button.setText("Kinds")
         button.setToolTip("Which kinds of events are shown")
@@ -94,8 +103,8 @@ class EventListPanel(QWidget):
         button.setMenu(self._kinds_menu)
         return button
 
-    def _make_view(self) -> QTableView:
-        view = QTableView()
+    def _make_view(self) -> EventTableView:
+        view = EventTableView()
         view.setAccessibleName("Events")
         view.setModel(self.model)
         view.setWordWrap(False)

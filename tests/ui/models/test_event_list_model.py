@@ -9,7 +9,8 @@ from pytestqt.qtbot import QtBot
 from inspector.vocabulary import CALLBACK_FAILED, COMMAND, MARK
 from tests.ui.world import PlayedSession
 from ui.models import event_list_model
-from ui.models.event_list_model import EventColumn, EventGroup, EventListModel
+from ui.models.event_groups import EventGroup
+from ui.models.event_list_model import EventColumn, EventListModel
 from ui.models.roles import Role
 from ui.session_bridge import Selection
 

@@ -10,7 +10,8 @@ from pytestqt.qtbot import QtBot
 
 from inspector.vocabulary import MARK
 from tests.ui.world import PlayedSession
-from ui.models.event_list_model import EventColumn, EventGroup
+from ui.models.event_groups import EventGroup
+from ui.models.event_list_model import EventColumn
 from ui.panels.event_list import EventListPanel
 from ui.session_bridge import Selection, SessionBridge
 from ui.theme import Theme
@@ -70,6 +71,30 @@ def test_that_scrolling_up_stops_the_list_and_scrolling_down_lets_it_go_on(stand
     stand.mark(1)
     assert stand.panel.model.rowCount() == rows + 8
     assert stand.is_at_end()
+
+
+def test_that_entering_the_list_by_keyboard_does_not_stop_it(stand: Stand) -> None:
+    stand.mark(100)
+
+    stand.view.setFocus(Qt.FocusReason.ShortcutFocusReason)
+    stand.mark(3)
+
+    assert stand.view.hasFocus()
+    assert stand.panel.follow_button.isChecked()
+    assert stand.is_at_end()
+
+
+def test_that_calls_are_hidden_until_they_are_chosen(stand: Stand) -> None:
+    actions = {action.text(): action for action in stand.panel._kinds_menu.actions()}
+
+    assert {text for text, action in actions.items() if not action.isChecked()} == {
+        "Timers",
+        "Firings",
+        "Calls",
+        "Frames",
+        "Readings",
+    }
+    assert all(action.toolTip() for action in actions.values())
 
 
 def test_that_choosing_a_row_keeps_it_in_place(stand: Stand, qtbot: QtBot) -> None:

@@ -10,9 +10,14 @@ from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from inspector.clocks import Clock
+from inspector.frames.scheduler import Scheduler
+from inspector.frames.state_machine import Edge, StateMachine
+from inspector.frames.ticker import Ticker
 from inspector.vocabulary import MARK
 from tests.ui.world import PlayedSession
-from ui.models.event_list_model import EventGroup
+from ui.models.event_groups import EventGroup
+from ui.models.frame_call_cells import CallColumn
+from ui.models.member_cells import is_member, node_of
 from ui.models.timer_cells import TimerColumn
 from ui.panels.clock_tree import ClockTreePanel
 from ui.panels.details import DetailsPanel
@@ -22,12 +27,28 @@ from ui.session_bridge import Selection, SessionBridge
 from ui.theme import Theme
 
 
+class Thing:
+    """A target with a name."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def update(self, delta: float) -> None:
+        """Be called in every frame."""
+
+    def tick(self, seconds: float) -> None:
+        """Be called now and then."""
+
+
 class Desk:
     """All four panels over one session, and dice."""
 
     def __init__(self, qtbot: QtBot, seed: int) -> None:
         self.dice = random.Random(seed)
         self.session = PlayedSession()
+        self.schedulers: list[Scheduler] = []
+        self.things: list[Thing] = []
+        self.others: list[object] = []
         self.bridge = SessionBridge()
         self.bridge.set_session(self.session)
         theme = Theme("light")
@@ -72,10 +93,50 @@ class Desk:
             case _:
                 session.log.append((session.tree.now_ns, MARK, clock.id, 0, 0))
 
-    def use_the_window(self) -> None:
+    def change_members(self) -> None:
+        """Do something with schedulers, a ticker or a machine, as a program does."""
+        dice = self.dice
+        if not self.schedulers or dice.random() < 0.1:
+            self._add_members()
+        scheduler = dice.choice(self.schedulers)
+        if not self.things or dice.random() < 0.3:
+            self.things.append(Thing(dice.choice(("boss", "ship", "a & b", ""))))
+        thing = dice.choice(self.things)
+        match dice.randrange(9):
+            case 0:
+                scheduler.schedule_update(thing, dice.randrange(-2, 3))
+            case 1:
+                interval = dice.choice((0, 0.1, 0.7))
+                repeat = dice.choice((None, 1))
+                scheduler.schedule(thing.tick, interval, target=thing, repeat=repeat)
+            case 2:
+                scheduler.pause_target(thing)
+            case 3:
+                scheduler.resume_target(thing)
+            case 4:
+                scheduler.unschedule_target(thing)
+            case 5:
+                scheduler.time_scale = dice.choice((0, 0.5, 1))
+            case 6 if scheduler.clock is not None and scheduler.clock.is_removed:
+                self.schedulers.remove(scheduler)
+            case _:
+                scheduler.run_frame()
+
+    def _add_members(self) -> None:
+        clock = self.any_clock()
+        self.schedulers.append(Scheduler(clock, name="fights"))
+        machine = StateMachine("a", {"go": Edge("a", "b"), "back": Edge("b", "a")}, clock=clock)
+        ticker = Ticker(clock=clock, name="display")
+        ticker.set_interval(lambda: None, 100)
+        self.others += [machine, ticker]
+
+    def any_member(self) -> int:
+        return self.dice.choice([*self.session.timeline.members.by_id, 999])
+
+    def use_the_window(self) -> None:  # noqa: C901 - one case an operation
         """Do something that a user does."""
         dice, timeline = self.dice, self.session.timeline
-        match dice.randrange(9):
+        match dice.randrange(13):
             case 0:
                 self.bridge.select(Selection.clock(dice.choice([*timeline.clocks, 999])))
             case 1:
@@ -96,8 +157,16 @@ class Desk:
                 button.click()
             case 7:
                 self.events.show_groups(frozenset(dice.sample(list(EventGroup), 3)))
+            case 8 | 9:
+                self.bridge.select(Selection.member(self.any_member()))
+            case 10:
+                dice.choice((self.queue.timers_button, self.queue.calls_button)).click()
+            case 11:
+                order = dice.choice(list(Qt.SortOrder))
+                self.queue.calls_view.sortByColumn(dice.randrange(-1, len(CallColumn)), order)
             case _:
-                index = self.clocks.model.index_of(self.any_clock().id)
+                nodes = [self.any_clock().id, node_of(self.any_member())]
+                index = self.clocks.model.index_of(dice.choice(nodes))
                 self.clocks.view.setExpanded(index, not self.clocks.view.isExpanded(index))
 
     def refresh(self) -> None:
@@ -113,17 +182,25 @@ def test_that_panels_keep_up_with_anything(qtbot: QtBot, seed: int) -> None:
     session, timeline = desk.session, desk.session.timeline
     for _ in range(150):
         for _ in range(desk.dice.randrange(4)):
-            desk.change_the_scene()
+            desk.dice.choice((desk.change_the_scene, desk.change_members))()
         session.tree.run_to(session.tree.now_ns + desk.dice.randrange(200_000_000))
         desk.use_the_window()
         desk.refresh()
         if not desk.clocks.filter_line.filter_text:
-            assert desk.clocks.model.shown_branch(0) == timeline.branch(1)
-        counts = desk.queue.model.counts
-        assert counts.pending == len(timeline.timers)
-        assert counts.shown == desk.queue.model.rowCount()
+            shown = desk.clocks.model.shown_branch(0)
+            assert [node for node in shown if not is_member(node)] == timeline.branch(1)
+        if desk.queue.shows_calls:
+            calls = desk.queue.calls_model.counts
+            assert calls.shown == desk.queue.calls_model.rowCount()
+            assert calls.total == desk.queue.calls_model.total()
+        else:
+            counts = desk.queue.model.counts
+            assert counts.pending == len(timeline.timers)
+            assert counts.shown == desk.queue.model.rowCount()
+        numbers = [*timeline.members.by_id, 999]
         for make_menu, ids in (
-            (desk.clocks.make_menu, [0, *timeline.clocks]),
+            (desk.clocks.make_menu, [0, *timeline.clocks, *map(node_of, numbers)]),
             (desk.queue.make_menu, [0, *timeline.timers.ids()]),
+            (desk.queue.make_call_menu, numbers),
         ):
             make_menu(desk.dice.choice(ids)).deleteLater()
