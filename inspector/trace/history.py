@@ -115,10 +115,11 @@ class LogHistory:
             at, timeline = self._cursors[place], self._keyframes[place].copy()
         else:
             at, timeline = self.first, self._log.base.copy()
-        # Keyframes are made on the way, so that the next look nearby is short.
-        while cursor - at > self._every:
-            timeline.apply_all(self.events(at, at + self._every))
-            at += self._every
+        # Keyframes are made on the way, so that the next look nearby is short; the more
+        # there is to be copied into one, the further they are apart.
+        while cursor - at > (step := max(self._every, 2 * len(timeline.timers))):
+            timeline.apply_all(self.events(at, at + step))
+            at += step
             self._keep(at, timeline.copy())
         timeline.apply_all(self.events(at, cursor))
         return timeline
