@@ -9,14 +9,16 @@ from heapq import heappush
 from typing import TYPE_CHECKING, Any
 
 from inspector.clocks.node import NOTHING_IS_EARLIER, ClockNode
-from inspector.clocks.queue import BUCKET_SHIFT, LAST_BUCKET, TimerQueue
+from inspector.clocks.queue import BUCKET_SHIFT, LAST_BUCKET, REACH_BITS, TimerQueue
 from inspector.clocks.rate import D, moved, rate_numerator
 from inspector.clocks.timer import (
+    NO_ARGUMENTS,
     Interval,
     LabelledTimer,
     MissedTicks,
     Timer,
     checked_callable,
+    held_arguments,
     label_of,
 )
 from inspector.timebase import MAX_NS_BITS, checked_ns, seconds_to_ns
@@ -331,14 +333,14 @@ class Clock(ClockNode):
             timer.due_ns = due_ns
             timer.order = order
             timer.callback = callback
-            timer.args = args
+            timer.args = held_arguments(args) if args else args
         queue = self.queue
         number = due_ns >> BUCKET_SHIFT
         bucket = queue.buckets.get(number)
         if bucket is not None:
             bucket.append(timer)
         elif number > queue.active:
-            if not -LAST_BUCKET <= number <= LAST_BUCKET:
+            if number >> REACH_BITS:
                 self._within_reach(due_ns)
             queue.buckets[number] = [timer]
             heappush(queue.keys, number)
@@ -433,7 +435,7 @@ class Clock(ClockNode):
             sid = site.sid if site is not None else 0
             tree.record((tree.now_ns, TIMER_CLEARED, timer.id, sid, cause))
         timer.callback = None
-        timer.args = ()
+        timer.args = NO_ARGUMENTS
         self.is_wake_doubtful = True
         queue = self.queue
         bucket = queue.buckets.get(timer.due_ns >> BUCKET_SHIFT)

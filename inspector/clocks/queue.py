@@ -34,6 +34,9 @@ BUCKET_SHIFT = 23
 #: due times in 64 bits, and the greatest number there means never.
 LAST_BUCKET = (NEVER >> BUCKET_SHIFT) - 1
 
+#: Bucket numbers with more bits than these need a closer look.
+REACH_BITS = LAST_BUCKET.bit_length()
+
 #: Compaction is not worth looking at below this many cancelled entries.
 _FEW = 64
 

@@ -31,6 +31,9 @@ class MissedTicks(Enum):
     SKIP = "skip"
 
 
+#: What a timer holds that has none; compared by identity.
+NO_ARGUMENTS: tuple[Any, ...] = ()
+
 _KINDS = {
     MissedTicks.BURST: TimerKind.INTERVAL_BURST,
     MissedTicks.DELAY: TimerKind.INTERVAL_DELAY,
@@ -67,8 +70,8 @@ class Timer:
     due_ns: int
     order: int
     callback: Callable[..., object] | None
-    #: None once the timer has fired; tells firing from clearing.
-    args: tuple[Any, ...] | None
+    #: As held_arguments() says; None once the timer has fired, which tells it from clearing.
+    args: Any
 
     def __repr__(self) -> str:
         """Show the name, when it is due, and whether it still waits."""
@@ -138,7 +141,7 @@ class LabelledTimer(Timer):
         self.due_ns = due_ns
         self.order = order
         self.callback = callback
-        self.args = args
+        self.args = held_arguments(args)
         self.name = name
         self.site = site
 
@@ -182,7 +185,7 @@ class Interval(Timer):
         self.due_ns = due_ns
         self.order = order
         self.callback = callback
-        self.args = args
+        self.args = held_arguments(args)
         self.number = order
         self.name = name
         self.site = site
@@ -217,6 +220,17 @@ class Interval(Timer):
                 return due_ns + whole * self.interval_ns, whole
             case _:
                 return due_ns, 0
+
+
+def held_arguments(args: tuple[Any, ...]) -> Any:  # noqa: ANN401 - may be anything's argument
+    """Return what a timer holds for its arguments: one alone, or the tuple of them.
+
+    A tuple for each timer would take 48 bytes. One argument that is a tuple itself, or
+    ``None``, cannot be told from others and stays in a tuple.
+    """
+    if len(args) == 1 and args[0] is not None and type(args[0]) is not tuple:
+        return args[0]
+    return args
 
 
 def label_of(callback: Callable[..., object]) -> str:

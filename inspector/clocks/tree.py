@@ -10,7 +10,7 @@ from inspector.clocks.clock import Clock
 from inspector.clocks.failures import CALLBACK_ERRORS, CallbackFailure, EndlessInstantError
 from inspector.clocks.members import Members
 from inspector.clocks.queue import BUCKET_SHIFT, LAST_BUCKET, TimerQueue
-from inspector.clocks.timer import Interval, Timer, label_of
+from inspector.clocks.timer import NO_ARGUMENTS, Interval, Timer, label_of
 from inspector.timebase import MAX_NS, format_instant
 from inspector.vocabulary import CALLBACK_FAILED, NEVER, TICKS_MISSED, TIMER_FIRED, TimerKind
 
@@ -145,9 +145,9 @@ class ClockTree:
         if self._is_draining:
             message = "time is already being advanced; a callback cannot advance it"
             raise RuntimeError(message)
-        if self.pass_idle(target_ns):
-            return True
         root = self.root
+        if (wake := root.wake) is None or wake[0] > target_ns:
+            return self.pass_idle(target_ns)
         present, self.present = self.present, None
         self._observed_ns = -NEVER if observed_ns is None else max(observed_ns, target_ns)
         self._is_draining = True
@@ -321,6 +321,7 @@ class ClockTree:
         """
         queue = clock.queue
         later, near = queue.buckets, queue.near
+        no_arguments = NO_ARGUMENTS
         record = self.record
         observed_ns = self._observed_ns
         shift_ns = clock.shift_to_session()
@@ -339,6 +340,7 @@ class ClockTree:
             now_ns = self.now_ns
             # Up to this local time "now" is late enough.
             reached_ns = -NEVER if shift_ns is None else now_ns + shift_ns
+            # What is due at reached_ns or before it is late by the difference to this.
             late_from_ns = seen_ns or reached_ns
             # Timers of one batch mostly go to the same bucket again.
             number, bucket, epoch = -1, batch, queue.epoch
@@ -351,13 +353,14 @@ class ClockTree:
                 due_ns = timer.due_ns
                 if due_ns > reached_ns:
                     reached_ns = due_ns
-                    late_from_ns = seen_ns or due_ns
                     if shift_ns is not None:
-                        at_ns = due_ns - shift_ns
+                        late_from_ns = seen_ns or due_ns
+                        self.now_ns = now_ns = due_ns - shift_ns
                     else:
                         at_ns = max(clock.session_ns(due_ns), -MAX_NS)
-                    if shift_ns is not None or at_ns > now_ns:
-                        self.now_ns = now_ns = at_ns
+                        if at_ns > now_ns:
+                            self.now_ns = now_ns = at_ns
+                        late_from_ns = due_ns + max(observed_ns, now_ns) - at_ns
                 args = timer.args
                 if type(timer) is Interval:
                     next_ns = due_ns + timer.interval_ns
@@ -383,24 +386,19 @@ class ClockTree:
                             timer.callback = None
                             next_ns = NEVER
                     if record is not None:
-                        if shift_ns is not None:
-                            late_ns = late_from_ns - due_ns
-                        else:
-                            late_ns = max(observed_ns, now_ns) - at_ns
-                        record((now_ns, TIMER_FIRED, timer.number, late_ns, next_ns))
+                        record((now_ns, TIMER_FIRED, timer.number, late_from_ns - due_ns, next_ns))
                 else:
                     timer.callback = timer.args = None
                     if record is not None:
-                        if shift_ns is not None:
-                            late_ns = late_from_ns - due_ns
-                        else:
-                            late_ns = max(observed_ns, now_ns) - at_ns
-                        record((now_ns, TIMER_FIRED, timer.order, late_ns, NEVER))
+                        record((now_ns, TIMER_FIRED, timer.order, late_from_ns - due_ns, NEVER))
                 try:
-                    if args:
+                    # See held_arguments(): most have none, and one is held as it is.
+                    if args is no_arguments:
+                        callback()
+                    elif type(args) is tuple:
                         callback(*args)
                     else:
-                        callback()
+                        callback(args)
                 except CALLBACK_ERRORS as error:
                     label = timer.name or label_of(callback)
                     self.report_failure(clock, timer.id, label, error)
@@ -464,7 +462,6 @@ class ClockTree:
         self.sync()
         callback, args, clock = timer.callback, timer.args, timer.clock
         assert callback is not None
-        assert args is not None
         late_ns = self.now_ns - clock.session_ns(timer.due_ns) if clock.effective_rate else 0
         # On a clock that hardly moves, it may be due at an instant that no event can hold.
         late_ns = min(max(late_ns, -MAX_NS), MAX_NS)
@@ -480,7 +477,10 @@ class ClockTree:
             self.record((self.now_ns, TIMER_FIRED, timer.id, late_ns, next_ns))
         present, self.present = self.present, None
         try:
-            callback(*args)
+            if type(args) is tuple:
+                callback(*args)
+            else:
+                callback(args)
         except CALLBACK_ERRORS as error:
             self.report_failure(clock, timer.id, timer.name or label_of(callback), error)
         finally:

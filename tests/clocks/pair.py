@@ -63,8 +63,8 @@ class Pair:
             assert sorted(ours) == sorted((t.number, t.due_ns) for t in model.timers)
 
     def _number(self, timer: Timer) -> int:
-        assert timer.args is not None
-        number = timer.args[0]
+        # One argument is held without a tuple around it.
+        number = timer.args
         assert isinstance(number, int)
         return number
 

@@ -574,3 +574,45 @@ def test_that_nothing_can_be_done_to_a_removed_clock(world: World) -> None:
 
     assert clock.rate == 1
     assert not clock.is_paused
+
+
+class _PairOfTwo(tuple[int, int]):
+    """A tuple that is an argument, of a type of its own."""
+
+    __slots__ = ()
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        (),
+        (None,),
+        (1,),
+        ("text",),
+        ((),),
+        ((1, 2),),
+        (_PairOfTwo((1, 2)),),
+        ([],),
+        (1, 2),
+        (None, None),
+    ],
+)
+@pytest.mark.parametrize("name", ["", "named"])
+def test_that_a_callback_is_given_exactly_the_arguments_it_was_set_with(
+    args: tuple[object, ...], name: str
+) -> None:
+    tree, source = ClockTree(), ManualTimeSource()
+    Transport(tree, source).run()
+    given: list[tuple[object, ...]] = []
+
+    def call(*args: object) -> None:
+        given.append(args)
+
+    timeout = tree.root.set_timeout(1, call, *args, name=name)
+    interval = tree.root.set_interval(1, call, *args, name=name)
+    out_of_turn = tree.root.set_timeout(2, call, *args, name=name)
+    is_fired = tree.root.fire_now(out_of_turn)
+    source.advance(1)
+
+    assert given == [args, args, args]
+    assert [timeout.fired, interval.fired, out_of_turn.fired, is_fired] == [1, 1, 1, True]
