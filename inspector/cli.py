@@ -29,7 +29,7 @@ from inspector.timebase import NS_PER_SECOND, parse_duration_ns
 
 PROGRAM: Final = "timeline-inspector"
 
-_COMMANDS: Final = ("run", "export", "scenes", "lab")
+_COMMANDS: Final = ("run", "export", "scenes", "lab", "explain", "lint")
 
 _DESCRIPTION: Final = """\
 See, stop, slow, step, explain and prove time in a running frame-driven program.
@@ -41,6 +41,9 @@ See, stop, slow, step, explain and prove time in a running frame-driven program.
   timeline-inspector export FILE    draw the graph of frame times recorded before
   timeline-inspector lab            run timers or a scene under display rates, side
                                     by side with other engines
+  timeline-inspector explain SCENE TIMER
+                                    say why a timer has not fired, or fired late
+  timeline-inspector lint SCENE     say what looks wrong with the timers of a scene
   timeline-inspector scenes         list the scenes that come with the inspector
 
 SCENE is a Python file with a function build(stage), or the number or name of a
@@ -58,7 +61,7 @@ exit codes:
   0  done
   1  failed: a callback raised, or something could not be read or written
   2  the arguments make no sense
-  3  no display to open a window on (run, export, lab and scenes need none)
+  3  no display to open a window on (commands need none)
   4  the scene could not be loaded
   5  a library is missing, or one is installed that is known not to work
   130  interrupted with Ctrl+C
@@ -200,7 +203,7 @@ def build_parser() -> argparse.ArgumentParser:
     """Return the parser of every command that needs no window."""
     parser = _Parser(
         prog=PROGRAM,
-        usage=f"{PROGRAM} [SCENE] | run | export | lab | scenes  [-h] [--version]",
+        usage=f"{PROGRAM} [SCENE] | run | export | lab | explain | lint | scenes  [-h] [--version]",
         description=_DESCRIPTION,
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -215,6 +218,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_run(commands)
     _add_export(commands)
     _add_lab(commands)
+    _add_explain(commands)
     _add_scenes(commands)
     return parser
 
@@ -293,6 +297,17 @@ def _add_lab(commands: argparse._SubParsersAction[_Parser]) -> None:
     add_lab_arguments(_command(commands, "lab", summary, LAB_EPILOG), _duration_ns)
 
 
+def _add_explain(commands: argparse._SubParsersAction[_Parser]) -> None:
+    from inspector.sessions import explain_arguments as arguments  # noqa: PLC0415
+
+    summary = "say why a timer has not fired, or why it fired when it did"
+    explain = _command(commands, "explain", summary, arguments.EXPLAIN_EPILOG)
+    arguments.add_explain_arguments(explain, _duration_ns)
+    summary = "say what looks wrong with the timers of a session"
+    lint = _command(commands, "lint", summary, arguments.LINT_EPILOG)
+    arguments.add_lint_arguments(lint, _duration_ns)
+
+
 def _add_scenes(commands: argparse._SubParsersAction[_Parser]) -> None:
     scenes = _command(commands, "scenes", "list the scenes that come with the inspector", "")
     which = scenes.add_mutually_exclusive_group()
@@ -365,6 +380,12 @@ def _run_command(options: argparse.Namespace) -> int:
             from inspector.sessions.cli_lab import run_lab_command  # noqa: PLC0415
 
             return run_lab_command(options, sys.stdout, sys.stderr)
+        case "explain" | "lint":
+            from inspector.sessions import cli_explain  # noqa: PLC0415
+
+            is_lint = options.command == "lint"
+            command = cli_explain.lint_command if is_lint else cli_explain.explain_command
+            return command(options, sys.stdout, sys.stderr)
         case _:
             return _list_scenes(options)
 

@@ -217,6 +217,9 @@ def short_site(call_site: str) -> str:
 
 
 def ratio_text(ratio: Fraction) -> str:
-    """Return a rate as people write it: ``0.25``, ``1/3``."""
+    """Return a rate as people write it: ``0.25``, ``1/3``; what is longer, nearly."""
     decimal = f"{float(ratio):.4f}".rstrip("0").rstrip(".")
-    return decimal if Fraction(decimal) == ratio else str(ratio)
+    if Fraction(decimal) == ratio:
+        return decimal
+    text = str(ratio)
+    return text if len(text) <= len("1000/1001") else f"≈{float(ratio):.6g}"

@@ -19,6 +19,7 @@ from inspector.analysis.evidence import (
     timer_label,
     times,
 )
+from inspector.analysis.explain_suspects import suspect
 from inspector.timebase import NS_PER_MS, format_duration
 from inspector.vocabulary import (
     CALL_ENDED,
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 
 #: Lateness below this is what every host has.
 LATE_NS: Final = NS_PER_MS
+#: So many timers are named, the others counted.
+_MOST_NAMED: Final = 4
 #: A command and the call that it asks for have at most so many events between them.
 _COMMAND_BACK: Final = 6
 #: What a call must have taken of the longest one to be named in its place: its caller
@@ -285,18 +288,31 @@ def _timers_before(
             continue
         blamed_ns += overlap_ns
         numbers = list(dict.fromkeys(other for _, other, _ in earlier))
-        labels = dict.fromkeys(
-            timer_label(place.history, place.timeline, number, firing.cursor)
-            for number in numbers[-3:]
-        )
-        names = [*labels, *[""] * (len(numbers) - len(numbers[-3:]))]
-        own = " (itself among them)" if timer_id in numbers else ""
         text = (
             f"The timers of frame {frame.index:,} took {format_duration(took_ns)} together; "
-            f"called before it: {listed(names)}{own}."
+            f"called before it: {_who(place, numbers, timer_id)}."
         )
+        likely = suspect(place.history, place.timeline, firing.cursor, set(numbers), took_ns)
+        if likely is not None:
+            text += (
+                f" “{likely.label}” is the likely one: in frames without it the others took "
+                f"{format_duration(likely.without_ns)} at most."
+            )
         reasons.append(Reason(text, began_ns, earlier[-1][2], frame=frame.index))
     return blamed_ns, reasons
+
+
+def _who(place: _Place, numbers: list[int], timer_id: int) -> str:
+    """Return the names of timers; those beyond the first few are counted."""
+    names = list(
+        dict.fromkeys(
+            timer_label(place.history, place.timeline, number, place.cursor)
+            for number in numbers[:_MOST_NAMED]
+        )
+    )
+    more = len(numbers) - len(numbers[:_MOST_NAMED])
+    own = " (itself among them)" if timer_id in numbers else ""
+    return listed([*names, *[""] * more], _MOST_NAMED) + own
 
 
 def _cut(place: _Place) -> list[Reason]:

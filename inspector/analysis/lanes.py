@@ -105,6 +105,7 @@ class LaneStore:
             transition (sid) and whose subject is the reason (sid).
         cursor: Where to read on.
         lost: How many events had fallen off before they could be read.
+        gaps: From when until when each of them had been, in session nanoseconds.
         version: Raised when a lane comes, or a clock comes, goes or moves.
     """
 
@@ -115,6 +116,8 @@ class LaneStore:
         self.refusals: dict[int, Instants] = {}
         self.cursor = 0
         self.lost = 0
+        self.gaps: list[tuple[int, int]] = []
+        self._read_ns = 0
         self._version = 0
         self._strings: list[str] | tuple[str, ...] = ("",)
         self._lane_of_timer: dict[int, Lane] = {}
@@ -184,10 +187,12 @@ class LaneStore:
             self._begin_at(history)
         end = min(history.end, self.cursor + most)
         fold = self._fold
+        at_ns = self._read_ns
         for at_ns, kind, subject, a, b in history.events(self.cursor, end):
             step = fold.get(kind)
             if step is not None:
                 step(at_ns, subject, a, b)
+        self._read_ns = at_ns
         self.cursor = end
         self._take_lists(timeline)
         return history.end - end
@@ -197,6 +202,7 @@ class LaneStore:
         self.lost += history.first - self.cursor
         state = history.state_before(history.first)
         self.cursor = history.first
+        self.gaps.append((self._read_ns, state.at_ns))
         self.clocks.go_on_from(state)
         for lane in self.lanes.values():
             lane.pending.clear()

@@ -365,6 +365,7 @@ def test_that_a_late_timer_blames_the_timer_that_blocked_everything(tmp_path: Pa
     blamed = reason_with(explanation, "took")
     assert blamed.text.startswith("The timers of frame 59 took 130 ms together; called before it: ")
     assert "“blocks”" in blamed.text
+    assert "“blocks” is the likely one: in frames without it the others took" in blamed.text
     assert stand.kind_of(blamed) == TIMER_FIRED
     assert not any("host" in text for text in texts(explanation))
     stand.session.close()

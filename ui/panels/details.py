@@ -23,11 +23,12 @@ from ..theme import ColorRole
 from ..widgets.detail_grid import DetailGrid, ShareBar
 from ..widgets.paced_refresh import PacedRefresh
 from .clock_details import clock_rows
-from .detail_rows import Census, DetailRow, RowKind
+from .detail_rows import Census, DetailRow, RowKind, heading
 from .frame_details import frame_rows
 from .member_details import member_rows
 from .session_details import overview_rows
 from .timer_details import timer_rows
+from .why_rows import WhyRows
 
 if TYPE_CHECKING:
     from inspector.sessions.session import Session
@@ -53,6 +54,7 @@ class DetailsPanel(QWidget):
         self._bridge = bridge
         self._theme = theme
         self._census = Census()
+        self._why = WhyRows()
         self._shown: list[_Shown] = []
         self.title_label = QLabel()
         self.title_label.setTextFormat(Qt.TextFormat.PlainText)
@@ -96,6 +98,7 @@ class DetailsPanel(QWidget):
         bridge.status_changed.connect(self._pace.request)
         bridge.session_changed.connect(self.show_session)
         bridge.selection_changed.connect(self.show_selection)
+        bridge.playhead_changed.connect(self._show_playhead)
         self._theme.changed.connect(self._apply_theme)
         self._pace.due.connect(self.refresh)
         self.grid.link_activated.connect(self._follow_link)
@@ -117,6 +120,13 @@ class DetailsPanel(QWidget):
         self._area.verticalScrollBar().setValue(0)
         self.refresh()
 
+    @Slot(object)
+    def _show_playhead(self, _at_ns: int | None) -> None:
+        if self.isVisible():
+            self.refresh()
+        else:
+            self._pace.request()
+
     @Slot()
     def refresh(self) -> None:
         """Bring the rows up to date: changed in place, or built anew if there are others."""
@@ -136,17 +146,21 @@ class DetailsPanel(QWidget):
         is_overview = session is None or selection.kind is SelectionKind.NONE
         self._overview_button.setVisible(not is_overview)
         if is_overview or session is None:
-            return overview_rows(session, self._census)
-        timeline = session.timeline
+            return overview_rows(session, self._census, self._bridge.shown)
+        timeline = self._bridge.shown
         match selection.kind:
             case SelectionKind.CLOCK:
                 return clock_rows(timeline, selection.id, self._census)
             case SelectionKind.TIMER:
-                return timer_rows(timeline, selection.id)
+                why = self._why.timer_rows(session, timeline, selection.id)
+                return timer_rows(timeline, selection.id, why, self._why.subject)
+            case SelectionKind.MEMBER if selection.id not in timeline.members.by_id:
+                why = self._why.member_rows(session, timeline, selection.id)
+                return [heading(self._why.subject), *why]
             case SelectionKind.MEMBER:
                 return member_rows(timeline, selection.id, session.log.strings)
             case _:
-                return frame_rows(timeline, selection.id)
+                return frame_rows(self._bridge.timeline, selection.id)
 
     # ------------------------------------------------------------------ rows
 
@@ -162,16 +176,22 @@ class DetailsPanel(QWidget):
         match row.kind:
             case RowKind.HEADING:
                 return _Shown(row, grid.add_heading(row.text))
+            case RowKind.TEXT | RowKind.SENTENCE if row.links:
+                is_text = row.kind is RowKind.TEXT
+                pieces = _pieces(row)
+                label = (
+                    grid.add_linked_value(row.key, pieces)
+                    if is_text
+                    else grid.add_linked_sentence(pieces)
+                )
+                label.setAccessibleName(row.text)
+                return _Shown(row, label)
             case RowKind.SENTENCE:
                 return _Shown(row, grid.add_sentence(row.text))
             case RowKind.CODE:
                 return _Shown(row, grid.add_code(row.text))
             case RowKind.SHARE:
                 return _Shown(row, *grid.add_share(row.key, row.text, row.share, self._color(row)))
-            case RowKind.TEXT if row.links:
-                label = grid.add_linked_value(row.key, _pieces(row))
-                label.setAccessibleName(row.text)
-                return _Shown(row, label)
             case _:
                 return _Shown(row, grid.add_value(row.key, row.text))
 

@@ -132,7 +132,13 @@ class DetailGrid(QWidget):
 
     def add_linked_value(self, key: str, pieces: Sequence[tuple[str, str]]) -> QLabel:
         """Add a key with a value some pieces of which have an address."""
-        label = self.add_value(key, "")
+        return self._linked(self.add_value(key, ""), pieces)
+
+    def add_linked_sentence(self, pieces: Sequence[tuple[str, str]]) -> QLabel:
+        """Add text across both columns some pieces of which have an address."""
+        return self._linked(self.add_sentence(""), pieces)
+
+    def _linked(self, label: QLabel, pieces: Sequence[tuple[str, str]]) -> QLabel:
         label.setTextFormat(Qt.TextFormat.RichText)
         label.setTextInteractionFlags(Qt.TextInteractionFlag.TextBrowserInteraction)
         label.linkActivated.connect(self.link_activated)

@@ -106,7 +106,10 @@ def test_that_a_waiting_timer_says_what_would_make_it_fire(stand: Stand) -> None
     assert stand.value("Due, session") == "never at present rates"
     assert stand.value("Fires in") == "waiting: “game” is paused"
     assert "It fires 4.00 s after “game” is resumed." in stand.lines()
-    assert stand.value("Waits for") == "“game” paused by you since 00:04.000, 1.00 s ago"
+    assert (
+        "00:04.000  “game”, above its clock, has been paused since frame 0, by command 2."
+        in stand.lines()
+    )
 
 
 def test_that_the_time_after_resuming_is_true(stand: Stand) -> None:
@@ -139,7 +142,8 @@ def test_that_a_held_session_is_named(stand: Stand) -> None:
 
     stand.bridge.select(Selection.timer(timer.id))
 
-    assert "The session is held: it fires when that much time is let pass." in stand.lines()
+    held = "The session is held: it fires when that much time is let pass."
+    assert any(line.endswith(held) for line in stand.lines())
 
 
 def test_that_a_timer_that_fired_says_so(stand: Stand) -> None:
@@ -149,7 +153,11 @@ def test_that_a_timer_that_fired_says_so(stand: Stand) -> None:
 
     stand.run_to_ms(1_500)
 
-    assert "This timer is not pending any more: it has fired or was cleared." in stand.lines()
+    assert stand.lines()[:2] == [
+        f"Timer “print” ({timer.id})",
+        "This timer is not pending any more.",
+    ]
+    assert "It has fired and is gone." in stand.lines()
 
 
 def test_that_a_frame_shows_its_phases_and_what_happened_in_it(stand: Stand) -> None:

@@ -135,4 +135,4 @@ def test_that_one_that_is_gone_is_said_to_be(stand: Stand) -> None:
     stand.scheduler.unschedule_target(stand.ship)
     stand.refresh()
 
-    assert "not there any more" in stand.panel.text()
+    assert "It was taken out by the program" in stand.panel.text()

@@ -1,0 +1,177 @@
+"""What the commands ``explain`` and ``lint`` do, once their arguments are understood."""
+
+from __future__ import annotations
+
+import json
+from argparse import Namespace
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import TextIO, cast
+
+from inspector.analysis.evidence import Explanation
+from inspector.analysis.explain import explain_timer
+from inspector.analysis.explain_members import explain_member
+from inspector.analysis.lint import Finding, FindingKind, findings
+from inspector.errors import InspectorError
+from inspector.exit_codes import ExitCode
+from inspector.sessions.explain_arguments import DEFAULT_SECONDS
+from inspector.sessions.hosted import HostedSession
+from inspector.sessions.scene import find_scene
+from inspector.sessions.timer_names import find_timer
+from inspector.sessions.virtual_run import run_virtual
+from inspector.sessions.virtual_source import VirtualTimeSource
+from inspector.timebase import NS_PER_SECOND, format_instant
+from inspector.trace.history import History
+
+#: What every SQLite file begins with: so recordings are told from scenes.
+_SQLITE = b"SQLite format 3\0"
+
+
+class _ArgumentError(InspectorError):
+    """An argument that makes no sense."""
+
+    exit_code = ExitCode.USAGE
+
+
+@dataclass(frozen=True, slots=True)
+class _Past:
+    """What is explained.
+
+    Attributes:
+        history: The past.
+        title: What people call it.
+        end_ns: Session instant at its end.
+    """
+
+    history: History
+    title: str
+    end_ns: int
+
+
+def explain_command(options: Namespace, out: TextIO, err: TextIO) -> int:
+    """Say why a timer has not fired, or why it did when it did.
+
+    Returns:
+        The exit code.
+
+    Raises:
+        SceneError: The scene could not be loaded.
+        InspectorError: There is no such timer, or more than one.
+    """
+    with _past(options, err, options.at) as past:
+        at_ns = past.end_ns if options.at is None else options.at
+        if at_ns > past.end_ns:
+            message = (
+                f"Argument --at: {format_instant(at_ns)} lies behind the end, which is at "
+                f"{format_instant(past.end_ns)}."
+            )
+            raise _ArgumentError(message)
+        if at_ns < past.history.first_ns:
+            message = (
+                f"Argument --at: what is known begins at {format_instant(past.history.first_ns)}."
+            )
+            raise _ArgumentError(message)
+        timeline = past.history.state_at(at_ns)
+        meant = find_timer(past.history, timeline, options.timer)
+        explain = explain_member if meant.is_member else explain_timer
+        explanation = explain(past.history, meant.number, at_ns)
+    if options.json:
+        _write_json(out, {"at_ns": at_ns, **asdict(explanation), "note": meant.note})
+    else:
+        out.write(_explanation_text(explanation, at_ns, meant.note))
+    return ExitCode.OK
+
+
+def lint_command(options: Namespace, out: TextIO, err: TextIO) -> int:
+    """Say what looks wrong with the timers of a session.
+
+    Returns:
+        The exit code: 0 when nothing was found.
+
+    Raises:
+        SceneError: The scene could not be loaded.
+        InspectorError: The recording could not be read.
+    """
+    with _past(options, err, None) as past:
+        found = findings(past.history)
+        title, end_ns, count = past.title, past.end_ns, past.history.end
+    if options.json:
+        values = [{**asdict(finding), "kind": finding.kind.value} for finding in found]
+        _write_json(out, {"title": title, "end_ns": end_ns, "events": count, "findings": values})
+    else:
+        out.write(_findings_text(title, end_ns, found))
+    return ExitCode.FAILED if found else ExitCode.OK
+
+
+def _explanation_text(explanation: Explanation, at_ns: int, note: str) -> str:
+    lines = [f"At {format_instant(at_ns)}.", *explanation.lines()]
+    if note:
+        lines.append(note)
+    return "\n".join(lines) + "\n"
+
+
+def _findings_text(title: str, end_ns: int, found: list[Finding]) -> str:
+    what = f"{title}, {format_instant(end_ns)}"
+    if not found:
+        return f"{what}: nothing looks wrong.\n"
+    count = "1 finding" if len(found) == 1 else f"{len(found):,} findings"
+    lines = [f"{what}: {count}."]
+    for kind in FindingKind:
+        mine = [finding for finding in found if finding.kind is kind]
+        if not mine:
+            continue
+        lines.append(f"\n{kind.value}: {kind.summary}")
+        for finding in mine:
+            event = "" if finding.cursor is None else f"  [event {finding.cursor:,}]"
+            lines.append(f"  {format_instant(finding.at_ns)}  {finding.text}{event}")
+    return "\n".join(lines) + "\n"
+
+
+def _write_json(out: TextIO, values: dict[str, object]) -> None:
+    out.write(f"{json.dumps(values, ensure_ascii=False, indent=2)}\n")
+
+
+# ------------------------------------------------------------------ where the past is
+
+
+@contextmanager
+def _past(options: Namespace, err: TextIO, at_ns: int | None) -> Iterator[_Past]:
+    """Open a recording, or run a scene in virtual time."""
+    path = Path(options.past)
+    if _is_recording(path):
+        if options.seconds is not None:
+            message = "Argument --seconds: a recording is as long as it is. Leave it out."
+            raise _ArgumentError(message)
+        yield _recording(path, err)
+        return
+    session = HostedSession(find_scene(options.past), VirtualTimeSource(), autorun=False)
+    try:
+        if session.problem is not None:
+            raise session.problem
+        duration_ns = options.seconds or max(at_ns or 0, DEFAULT_SECONDS * NS_PER_SECOND)
+        run = run_virtual(session, duration_ns=duration_ns)
+        session.refresh()
+        if not run.is_complete:
+            err.write(f"timeline-inspector: The run ended early. {session.status.message}\n")
+        # What was reached may lie a little behind the last event.
+        yield _Past(session.history, session.title, session.timeline.at_ns)
+    finally:
+        session.close()
+
+
+def _is_recording(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_SQLITE)) == _SQLITE
+    except OSError:
+        return False
+
+
+def _recording(path: Path, err: TextIO) -> _Past:
+    recording = import_module("inspector.trace.recording").open_recording(path)
+    err.writelines(f"timeline-inspector: {note}\n" for note in recording.notes)
+    history = cast("History", recording)
+    return _Past(history, recording.title or path.name, history.last_ns)

@@ -1,0 +1,142 @@
+"""Which timer or member somebody means by a name or a number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from inspector.errors import InspectorError
+from inspector.exit_codes import ExitCode
+from inspector.timebase import format_instant
+from inspector.vocabulary import MEMBER_ADDED, TIMER_ADDED
+
+if TYPE_CHECKING:
+    from inspector.trace.history import History
+    from inspector.trace.timeline import Timeline
+
+#: So many candidates are listed.
+_MOST_LISTED: Final = 12
+_MEMBER_PREFIX: Final = "member:"
+
+
+class NoSuchTimerError(InspectorError):
+    """Nothing has the name, or more than one thing has."""
+
+    exit_code = ExitCode.USAGE
+
+
+@dataclass(frozen=True, slots=True)
+class Meant:
+    """What somebody means.
+
+    Attributes:
+        number: Number of the timer or member.
+        is_member: Whether it is a member.
+        note: How many others have the name, in a sentence; or nothing.
+    """
+
+    number: int
+    is_member: bool = False
+    note: str = ""
+
+
+def find_timer(history: History, timeline: Timeline, text: str) -> Meant:
+    """Return the timer or member that is meant by a number or a name.
+
+    Args:
+        history: The past.
+        timeline: The state from which one looks.
+        text: A number, ``member:5``, a name, or the beginning of one.
+
+    Raises:
+        NoSuchTimerError: There is none, or more than one; the message lists them.
+    """
+    wanted = text.strip()
+    if wanted.isdecimal():
+        return Meant(int(wanted))
+    if wanted.lower().startswith(_MEMBER_PREFIX) and wanted[len(_MEMBER_PREFIX) :].isdecimal():
+        return Meant(int(wanted[len(_MEMBER_PREFIX) :]), is_member=True)
+    names = _names(history, timeline)
+    matching = _matching(list(names), wanted)
+    if not matching:
+        known = ", ".join(f"“{name}”" for name in list(names)[:_MOST_LISTED])
+        message = f"There is no timer “{wanted}”."
+        message += f" There are {known}." if known else " No timer was ever set."
+        raise NoSuchTimerError(message)
+    if len(matching) > 1:
+        listed = ", ".join(f"“{name}”" for name in matching[:_MOST_LISTED])
+        message = f"“{wanted}” could be one of {len(matching)} names: {listed}. Say more of it."
+        raise NoSuchTimerError(message)
+    timers, members = names[matching[0]]
+    if timers:
+        return _one_timer(timeline, matching[0], timers)
+    return _one_member(timeline, matching[0], members)
+
+
+def _names(history: History, timeline: Timeline) -> dict[str, tuple[list[int], list[int]]]:
+    """Return the timers and members by name, in the order in which they came."""
+    names: dict[str, tuple[list[int], list[int]]] = {}
+    base = history.state_before(history.first)
+    for timer_id in base.timers.ids():
+        names.setdefault(base.timers.row(timer_id).label, ([], []))[0].append(timer_id)
+    for member in base.members.by_id.values():
+        names.setdefault(member.name, ([], []))[1].append(member.id)
+    strings = history.strings
+    for event in history.events(history.first, history.cursor_at(timeline.at_ns)):
+        if event[1] == TIMER_ADDED:
+            names.setdefault(strings[event[4]], ([], []))[0].append(event[2])
+        elif event[1] == MEMBER_ADDED:
+            names.setdefault(strings[event[4]], ([], []))[1].append(event[2])
+    return names
+
+
+def _matching(names: list[str], wanted: str) -> list[str]:
+    """Return the names that are meant: the same, else beginning so, else containing it."""
+    folded = wanted.casefold()
+    for fits in (
+        lambda name: name == wanted,
+        lambda name: name.casefold() == folded,
+        lambda name: name.casefold().startswith(folded),
+        lambda name: folded in name.casefold(),
+    ):
+        found = [name for name in names if fits(name)]
+        if found:
+            return found
+    return []
+
+
+def _one_timer(timeline: Timeline, name: str, timers: list[int]) -> Meant:
+    waiting = [timer_id for timer_id in timers if timer_id in timeline.timers]
+    if len(waiting) > 1:
+        lines = []
+        for timer_id in waiting[:_MOST_LISTED]:
+            row = timeline.timers.row(timer_id)
+            clock = timeline.clocks[row.clock_id].name
+            lines.append(f"  {timer_id}  due at local {format_instant(row.due_ns)} of “{clock}”")
+        more = len(waiting) - _MOST_LISTED
+        if more > 0:
+            lines.append(f"  and {more:,} more")
+        listed = "\n".join(lines)
+        message = f"{len(waiting):,} timers “{name}” wait. Name one by its number:\n{listed}"
+        raise NoSuchTimerError(message)
+    chosen = waiting[0] if waiting else timers[-1]
+    others = len(timers) - 1
+    note = ""
+    if others:
+        which = "the one that waits" if waiting else "the last one"
+        there = "1 other" if others == 1 else f"{others:,} others"
+        note = f"This is {which}; {there} of this name came before or went."
+    return Meant(chosen, note=note)
+
+
+def _one_member(timeline: Timeline, name: str, members: list[int]) -> Meant:
+    there = [number for number in members if number in timeline.members.by_id]
+    if len(there) > 1:
+        lines = []
+        for number in there[:_MOST_LISTED]:
+            path = " / ".join(member.name for member in reversed(timeline.members.path(number)))
+            lines.append(f"  member:{number}  {path}")
+        listed = "\n".join(lines)
+        message = f"{len(there):,} members are called “{name}”. Name one by its number:\n{listed}"
+        raise NoSuchTimerError(message)
+    return Meant(there[0] if there else members[-1], is_member=True)

@@ -1,0 +1,163 @@
+"""The commands explain and lint: what they print, and their exit codes."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from inspector.cli import main
+from inspector.testing import scene_file
+
+SCENE = """
+    def build(stage):
+        game = stage.root.child("game")
+        game.set_timeout(10, lambda: None, name="boss")
+        game.set_timeout(1, lambda: None, name="bomb")
+        game.set_interval(0.5, lambda: None, name="wave")
+        stage.root.set_timeout(2, game.pause, name="menu")
+        for number in range(3):
+            game.set_timeout(20 + number, lambda: None, name="lamp")
+        scheduler = stage.scheduler(game, name="calls")
+        scheduler.schedule(print_nothing, 5, name="often")
+
+    def print_nothing(delta):
+        pass
+"""
+
+
+@pytest.fixture
+def scene(tmp_path: Path) -> str:
+    return str(scene_file(tmp_path, SCENE))
+
+
+def test_that_a_timer_is_explained_by_its_name(
+    scene: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = main(["explain", scene, "boss", "--seconds", "3"])
+
+    lines = capsys.readouterr().out.splitlines()
+    assert code == 0
+    assert lines[:2] == [
+        "At 00:03.000.",
+        "Timer “boss” (1): It does not fire because “game” is paused.",
+    ]
+    assert any(
+        line.startswith("  00:02.000  “game” has been paused since frame 119, by the program.")
+        for line in lines
+    )
+
+
+def test_that_an_instant_of_the_past_can_be_asked_about(
+    scene: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["explain", scene, "1", "--at", "00:01.5"]) == 0
+
+    assert "fires in 8.50 s, at 00:10.000, at present rates." in capsys.readouterr().out
+
+
+def test_that_the_beginning_of_a_name_is_enough_if_it_is_one_names(
+    scene: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["explain", scene, "WAV", "--seconds", "1"]) == 0
+    assert "Timer “wave”" in capsys.readouterr().out
+
+    assert main(["explain", scene, "bo", "--seconds", "1"]) == 2
+    assert capsys.readouterr().err == (
+        "timeline-inspector: “bo” could be one of 2 names: “boss”, “bomb”. Say more of it.\n"
+    )
+
+
+def test_that_several_timers_of_a_name_are_listed(
+    scene: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["explain", scene, "lamp", "--seconds", "1"]) == 2
+
+    said = capsys.readouterr().err.splitlines()
+    assert said[0] == "timeline-inspector: 3 timers “lamp” wait. Name one by its number:"
+    assert said[1] == "  5  due at local 00:20.000 of “game”"
+    assert len(said) == 4
+
+
+def test_that_a_name_that_is_not_there_lists_those_that_are(
+    scene: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["explain", scene, "dragon", "--seconds", "1"]) == 2
+
+    assert capsys.readouterr().err.startswith(
+        "timeline-inspector: There is no timer “dragon”. There are “boss”, “bomb”, “wave”"
+    )
+
+
+def test_that_calls_of_schedulers_are_found_too(
+    scene: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["explain", scene, "often", "--seconds", "1"]) == 0
+
+    assert "It waits for 00:05.000 in the time of “calls”" in capsys.readouterr().out
+
+
+def test_that_a_timer_that_is_gone_is_explained_and_said_to_be_one_of_many(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scene = scene_file(
+        tmp_path,
+        """
+        def build(stage):
+            for seconds in (1, 2):
+                stage.root.set_timeout(seconds, lambda: None, name="toast")
+        """,
+    )
+
+    assert main(["explain", str(scene), "toast", "--seconds", "3"]) == 0
+
+    said = capsys.readouterr().out
+    assert "It has fired and is gone." in said
+    assert said.endswith("This is the last one; 1 other of this name came before or went.\n")
+
+
+def test_that_an_explanation_can_be_read_by_programs(
+    scene: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["explain", scene, "bomb", "--seconds", "3", "--json"]) == 0
+
+    values = json.loads(capsys.readouterr().out)
+    assert values["headline"] == "It has fired and is gone."
+    assert values["reasons"][0]["at_ns"] == 1_000_000_000
+
+
+def test_that_an_instant_behind_the_end_is_refused(
+    scene: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["explain", scene, "boss", "--seconds", "1", "--at", "2"]) == 2
+
+    assert capsys.readouterr().err == (
+        "timeline-inspector: Argument --at: 00:02.000 lies behind the end, which is at 00:01.000.\n"
+    )
+
+
+def test_that_a_scene_that_is_not_there_has_its_own_exit_code() -> None:
+    assert main(["explain", "no such scene", "boss"]) == 4
+    assert main(["lint", "no such scene"]) == 4
+
+
+def test_that_lint_finds_nothing_in_a_sound_scene(
+    scene: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["lint", scene, "--seconds", "5"]) == 0
+
+    assert capsys.readouterr().out.endswith(", 00:05.000: nothing looks wrong.\n")
+
+
+def test_that_lint_lists_what_it_found_by_kind(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["lint", "3", "--seconds", "30"]) == 1
+
+    said = capsys.readouterr().out
+    assert said.startswith("Drift and late timers, 00:30.000: 3 findings.\n\ndrift: ")
+    assert "“re-armed by a frame” sets itself again" in said
+
+
+def test_that_findings_can_be_read_by_programs(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["lint", "3", "--seconds", "30", "--json"]) == 1
+
+    values = json.loads(capsys.readouterr().out)
+    assert {finding["kind"] for finding in values["findings"]} == {"drift", "ticks left out"}

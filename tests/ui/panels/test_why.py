@@ -1,0 +1,140 @@
+"""Why a timer has not fired, in the details: sentences with links, looked at now and then."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QLabel
+from pytestqt.qtbot import QtBot
+
+from inspector.sessions.commands import PauseClock
+from inspector.testing import pass_seconds, scene_file, virtual_session
+from ui.panels.details import DetailsPanel
+from ui.panels.why_rows import LOOK_EVERY_S, WhyRows
+from ui.session_bridge import Selection, SelectionKind, SessionBridge
+from ui.theme import Theme
+
+SCENE = """
+    def build(stage):
+        game = stage.root.child("game")
+        enemies = game.child("enemies")
+        enemies.set_timeout(10, lambda: None, name="boss")
+        stage.root.set_timeout(1, lambda: None, name="bomb")
+"""
+
+
+class Stand:
+    """The panel over a hosted scene."""
+
+    def __init__(self, qtbot: QtBot, folder: Path) -> None:
+        self.session = virtual_session(scene_file(folder, SCENE))
+        self.bridge = SessionBridge()
+        self.bridge.set_session(self.session)
+        self.panel = DetailsPanel(self.bridge, Theme("light"))
+        qtbot.addWidget(self.panel)
+        self.panel.resize(360, 700)
+        with qtbot.waitExposed(self.panel):
+            self.panel.show()
+
+    def run(self, seconds: float) -> None:
+        pass_seconds(self.session, seconds)
+        self.bridge.refresh_now()
+        self.panel.refresh()
+
+    def lines(self) -> list[str]:
+        return self.panel.text().split("\n")
+
+    def links(self) -> list[str]:
+        labels = self.panel.grid.findChildren(QLabel)
+        return [label.text() for label in labels if "<a href" in label.text()]
+
+
+@pytest.fixture
+def stand(qtbot: QtBot, tmp_path: Path) -> Stand:
+    return Stand(qtbot, tmp_path)
+
+
+def test_that_a_selected_timer_says_why_with_links_to_frame_and_clock(stand: Stand) -> None:
+    stand.run(1)
+    stand.session.submit(PauseClock(2))
+    stand.run(1)
+
+    stand.bridge.select(Selection.timer(1))
+
+    assert "It does not fire because “game” is paused." in stand.lines()
+    (paused,) = (text for text in stand.links() if "above its clock" in text)
+    assert 'href="FRAME:60"' in paused
+    assert 'href="CLOCK:2"' in paused
+
+
+def test_that_a_link_selects_what_it_names(stand: Stand) -> None:
+    stand.run(1)
+    stand.session.submit(PauseClock(2))
+    stand.run(1)
+    stand.bridge.select(Selection.timer(1))
+
+    stand.panel.grid.link_activated.emit("FRAME:60")
+
+    assert stand.bridge.selection == Selection(SelectionKind.FRAME, 60)
+
+
+def test_that_a_timer_that_is_gone_is_explained(stand: Stand) -> None:
+    stand.run(2)
+
+    stand.bridge.select(Selection.timer(2))
+
+    assert stand.lines()[0] == "Timer “bomb” (2)"
+    assert "It has fired and is gone." in stand.lines()
+
+
+def test_that_a_member_that_is_not_there_is_explained(stand: Stand) -> None:
+    stand.run(1)
+
+    stand.bridge.select(Selection.member(77))
+
+    assert "There is no member of this number, and there was none before." in stand.lines()
+
+
+def test_that_a_running_session_is_looked_at_a_few_times_a_second_only(tmp_path: Path) -> None:
+    now = [0.0]
+    session = virtual_session(scene_file(tmp_path, SCENE))
+    why = WhyRows(lambda: now[0])
+    pass_seconds(session, 1)
+    first = why.timer_rows(session, session.timeline, 1)
+
+    pass_seconds(session, 1)
+    soon = why.timer_rows(session, session.timeline, 1)
+    now[0] += LOOK_EVERY_S
+    later = why.timer_rows(session, session.timeline, 1)
+
+    assert soon is first
+    assert "fires in 8.00 s" in later[1].text
+    session.close()
+
+
+def test_that_a_held_session_and_another_timer_are_looked_at_at_once(tmp_path: Path) -> None:
+    session = virtual_session(scene_file(tmp_path, SCENE))
+    why = WhyRows(lambda: 0.0)
+    pass_seconds(session, 1)
+    session.hold()
+    session.refresh()
+
+    first = why.timer_rows(session, session.timeline, 1)
+
+    assert why.timer_rows(session, session.timeline, 2) is not first
+    assert why.timer_rows(session, session.timeline, 1)[1].text.endswith("the session is held.")
+    session.close()
+
+
+def test_that_the_past_can_be_explained_after_the_present(tmp_path: Path) -> None:
+    session = virtual_session(scene_file(tmp_path, SCENE))
+    why = WhyRows(lambda: 0.0)
+    pass_seconds(session, 3)
+    session.refresh()
+    assert why.timer_rows(session, session.timeline, 2)[1].text == "It has fired and is gone."
+
+    past = session.history.state_at(500_000_000)
+
+    assert "fires in 500 ms" in why.timer_rows(session, past, 2)[1].text
+    session.close()

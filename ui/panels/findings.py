@@ -1,0 +1,269 @@
+"""The findings panel: what looks wrong with the timers of the session so far."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from functools import partial
+from time import monotonic, perf_counter
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import QPoint, Qt, Slot
+from PySide6.QtGui import QGuiApplication, QShowEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QMenu,
+    QTableWidget,
+    QTableWidgetItem,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+from typing_extensions import override
+
+from inspector.analysis.lint import Finding, findings
+from inspector.timebase import format_duration, format_instant
+
+from ..session_bridge import Selection
+from ..widgets.empty_notice import EmptyNotice
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..session_bridge import RefreshInfo, SessionBridge
+    from ..theme import Theme
+
+#: Seconds from one look by itself to the next.
+LOOK_EVERY_S: Final = 5.0
+#: A look that takes longer than this is not taken by itself any more.
+CHEAP_S: Final = 0.1
+
+
+class _Column(IntEnum):
+    """The columns of the table."""
+
+    KIND = 0
+    AT = 1
+    TEXT = 2
+
+
+_TITLES: Final = {_Column.KIND: "Kind", _Column.AT: "At (m:s)", _Column.TEXT: "What was seen"}
+
+
+class FindingsPanel(QWidget):
+    """Lists what looks wrong, each with its evidence.
+
+    Looks by itself every few seconds while it can be seen and that is cheap, else when
+    it is asked to.
+    """
+
+    def __init__(
+        self,
+        bridge: SessionBridge,
+        theme: Theme,
+        parent: QWidget | None = None,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        """Look at the session of the bridge as soon as the panel can be seen.
+
+        Args:
+            bridge: The session, and what is selected.
+            theme: Not needed yet; all panels are given it.
+            parent: Owner in the sense of Qt.
+            clock: Seconds, to tell how long ago the last look was.
+        """
+        super().__init__(parent)
+        self._bridge = bridge
+        self._theme = theme
+        self._clock = clock
+        self._found: list[Finding] = []
+        self._looked_s: float | None = None
+        self._looked_at = -1
+        self._took_s = 0.0
+        self.table = self._make_table()
+        self.notice = EmptyNotice(self.table)
+        self.look_button = QToolButton()
+        self.look_button.setText("Look again")
+        self.look_button.setToolTip("Look at everything that has happened so far")
+        self.state_label = QLabel()
+        self.state_label.setTextFormat(Qt.TextFormat.PlainText)
+        self._lay_out()
+        self.look_button.clicked.connect(self.look)
+        self.table.cellDoubleClicked.connect(self.show_evidence)
+        self.table.customContextMenuRequested.connect(self._open_menu)
+        bridge.refreshed.connect(self._take_news)
+        bridge.session_changed.connect(self._take_session)
+        self._take_session()
+
+    def _make_table(self) -> QTableWidget:
+        table = QTableWidget(0, len(_Column))
+        table.setAccessibleName("Findings")
+        table.setHorizontalHeaderLabels([_TITLES[column] for column in _Column])
+        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        table.setShowGrid(False)
+        table.setWordWrap(True)
+        table.setTabKeyNavigation(False)
+        table.verticalHeader().setVisible(False)
+        table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        header = table.horizontalHeader()
+        header.setHighlightSections(False)
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        header.setSectionResizeMode(_Column.KIND, QHeaderView.ResizeMode.ResizeToContents)
+        header.setSectionResizeMode(_Column.AT, QHeaderView.ResizeMode.ResizeToContents)
+        header.setSectionResizeMode(_Column.TEXT, QHeaderView.ResizeMode.Stretch)
+        return table
+
+    def _lay_out(self) -> None:
+        top = QHBoxLayout()
+        top.setContentsMargins(4, 4, 4, 0)
+        top.addWidget(self.look_button)
+        top.addWidget(self.state_label, 1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(4)
+        layout.addLayout(top)
+        layout.addWidget(self.table, 1)
+
+    # ---------------------------------------------------------------- looking
+
+    @Slot()
+    def _take_session(self) -> None:
+        self._looked_s, self._looked_at, self._took_s = None, -1, 0.0
+        self._show([])
+        self._look_if_due()
+
+    @Slot(object)
+    def _take_news(self, _info: RefreshInfo) -> None:
+        self._look_if_due()
+
+    @override
+    def showEvent(self, event: QShowEvent) -> None:
+        """Catch up when the panel is shown."""
+        super().showEvent(event)
+        self._look_if_due()
+
+    def _look_if_due(self) -> None:
+        session = self._bridge.session
+        if session is None or not self.isVisible() or session.history.end == self._looked_at:
+            self._say()
+            return
+        is_first = self._looked_s is None
+        if not is_first and (
+            self._took_s > CHEAP_S or self._clock() - (self._looked_s or 0.0) < LOOK_EVERY_S
+        ):
+            return
+        self.look()
+
+    @Slot()
+    def look(self) -> None:
+        """Look at everything that has happened so far."""
+        session = self._bridge.session
+        if session is None:
+            return
+        began_s = perf_counter()
+        self._looked_at = session.history.end
+        found = findings(session.history)
+        self._took_s = perf_counter() - began_s
+        self._looked_s = self._clock()
+        self._show(found)
+
+    # ---------------------------------------------------------------- what is shown
+
+    def _show(self, found: list[Finding]) -> None:
+        if found != self._found or self.table.rowCount() != len(found):
+            marked = self._marked()
+            self._found = found
+            self.table.setRowCount(len(found))
+            for row, finding in enumerate(found):
+                self._show_row(row, finding)
+                if marked is not None and _subject(finding) == _subject(marked):
+                    self.table.selectRow(row)
+        self._say()
+
+    def _show_row(self, row: int, finding: Finding) -> None:
+        texts = {
+            _Column.KIND: finding.kind.value,
+            _Column.AT: format_instant(finding.at_ns),
+            _Column.TEXT: finding.text,
+        }
+        for column, text in texts.items():
+            item = QTableWidgetItem(text)
+            item.setToolTip(finding.kind.summary)
+            item.setTextAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
+            self.table.setItem(row, column, item)
+
+    def _say(self) -> None:
+        session = self._bridge.session
+        self.look_button.setEnabled(session is not None)
+        if session is None:
+            self.state_label.setText("")
+            self.notice.show_text("No findings: no scene is loaded.")
+            return
+        if self._looked_s is None:
+            self.state_label.setText("")
+            self.notice.show_text("Not looked yet.")
+            return
+        count = "1 finding" if len(self._found) == 1 else f"{len(self._found):,} findings"
+        by_itself = (
+            f"Looks by itself every {LOOK_EVERY_S:.0f} s."
+            if self._took_s <= CHEAP_S
+            else f"A look took {format_duration(round(self._took_s * 1e9))}: press to look again."
+        )
+        self.state_label.setText(f"{count} in {self._looked_at:,} events. {by_itself}")
+        self.notice.show_text("" if self._found else "Nothing looks wrong so far.")
+
+    def _marked(self) -> Finding | None:
+        rows = self.table.selectionModel().selectedRows()
+        row = rows[0].row() if rows else -1
+        return self._found[row] if 0 <= row < len(self._found) else None
+
+    # ---------------------------------------------------------------- evidence
+
+    @Slot(int, int)
+    def show_evidence(self, row: int, _column: int = 0) -> None:
+        """Select what a finding is about: its frame if that is kept, else timer or clock."""
+        for selection in self.evidence(row):
+            self._bridge.select(selection)
+            return
+
+    def evidence(self, row: int) -> list[Selection]:
+        """Return what a finding leads to, the most telling first."""
+        finding, timeline = self._found[row], self._bridge.timeline
+        found = []
+        frames = timeline.frames
+        if finding.frame is not None and frames.first <= finding.frame < frames.end:
+            found.append(Selection.frame(finding.frame))
+        if finding.subject:
+            found.append(Selection.timer(finding.subject))
+        if finding.clock_id in timeline.clocks:
+            found.append(Selection.clock(finding.clock_id))
+        return found
+
+    @Slot(QPoint)
+    def _open_menu(self, position: QPoint) -> None:
+        item = self.table.itemAt(position)
+        if item is None:
+            return
+        menu = self.make_menu(item.row())
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(self.table.viewport().mapToGlobal(position))
+
+    def make_menu(self, row: int) -> QMenu:
+        """Return what can be done with a finding."""
+        menu = QMenu(self)
+        for selection in self.evidence(row):
+            text = f"Select the {selection.kind.value}"
+            menu.addAction(text, partial(self._bridge.select, selection))
+        menu.addSeparator()
+        text = self._found[row].text
+        menu.addAction("Copy", partial(QGuiApplication.clipboard().setText, text))
+        return menu
+
+
+def _subject(finding: Finding) -> tuple[object, ...]:
+    return finding.kind, finding.subject, finding.clock_id

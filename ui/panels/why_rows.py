@@ -1,0 +1,128 @@
+"""Why a timer has not fired, as rows of the details: each sentence leads to what it rests on."""
+
+from __future__ import annotations
+
+from time import monotonic
+from typing import TYPE_CHECKING, Final
+
+from inspector.analysis.evidence import Explanation, Reason, frame_at
+from inspector.analysis.explain import explain_timer
+from inspector.analysis.explain_members import explain_member
+from inspector.analysis.timer_story import TimerStory
+from inspector.timebase import format_instant
+
+from ..session_bridge import Selection
+from .detail_rows import DetailRow, Link, RowKind, heading, sentence
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from inspector.sessions.session import Session
+    from inspector.trace.history import History
+    from inspector.trace.timeline import Timeline
+
+#: Seconds from one look at the past to the next while a session runs.
+LOOK_EVERY_S: Final = 0.3
+
+
+class WhyRows:
+    """Explains what is selected, a few times a second at most, and goes on where it was."""
+
+    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
+        """Begin with nothing explained.
+
+        Args:
+            clock: Seconds, to tell how long ago the last look was.
+        """
+        self._clock = clock
+        self._history: History | None = None
+        self._story = TimerStory(0)
+        self._rows: list[DetailRow] = []
+        self._subject = ""
+        self._state: tuple[object, ...] = ()
+        self._looked_s = 0.0
+
+    @property
+    def subject(self) -> str:
+        """What was explained last, in words."""
+        return self._subject
+
+    def timer_rows(self, session: Session, timeline: Timeline, timer_id: int) -> list[DetailRow]:
+        """Return why a timer has not fired, or why it did when it did.
+
+        Args:
+            session: Where its past is.
+            timeline: The state that is shown.
+            timer_id: The timer, pending or not.
+        """
+        history, story = session.history, self._story
+        is_back = timeline.events_folded < story.cursor
+        if history is not self._history or timer_id != story.timer_id or is_back:
+            self._history, self._story, self._state = history, TimerStory(timer_id), ()
+        state = ("timer", timeline, timer_id, timer_id in timeline.timers)
+        if self._is_due(state, session, timeline):
+            explanation = explain_timer(
+                history, timer_id, timeline.at_ns, timeline=timeline, story=self._story
+            )
+            self._take(explanation, timeline)
+        return self._rows
+
+    def member_rows(self, session: Session, timeline: Timeline, member_id: int) -> list[DetailRow]:
+        """Return why a member is not called, or what became of it."""
+        state = ("member", timeline, member_id, member_id in timeline.members.by_id)
+        if self._is_due(state, session, timeline):
+            explanation = explain_member(
+                session.history, member_id, timeline.at_ns, timeline=timeline
+            )
+            self._take(explanation, timeline)
+        return self._rows
+
+    def _is_due(self, state: tuple[object, ...], session: Session, timeline: Timeline) -> bool:
+        now_s = self._clock()
+        is_old = now_s - self._looked_s >= LOOK_EVERY_S
+        # What is held, or lies in the past, changes by single steps: each is to be seen at once.
+        is_live = timeline is session.timeline and timeline.is_running
+        if state == self._state and is_live and not is_old:
+            return False
+        self._state, self._looked_s = state, now_s
+        return True
+
+    def _take(self, explanation: Explanation, timeline: Timeline) -> None:
+        self._subject = explanation.subject
+        rows = [heading("Why"), sentence(explanation.headline)]
+        rows += [
+            reason_row(reason, timeline)
+            for reason in explanation.reasons
+            if reason.text != explanation.headline
+        ]
+        self._rows = rows
+
+
+def reason_row(reason: Reason, timeline: Timeline) -> DetailRow:
+    """Return one reason; its instant leads to the frame, names of clocks to the clocks."""
+    links: list[Link] = []
+    if reason.cursor is not None or reason.at_ns != timeline.at_ns:
+        frame = frame_at(timeline, reason.at_ns) if reason.frame is None else reason.frame
+        frames = timeline.frames
+        is_kept = frames.first <= frame < frames.end
+        target = Selection.frame(frame) if is_kept else None
+        links += [Link(format_instant(reason.at_ns), target), Link("  ")]
+    name, selection = _named(reason, timeline)
+    before, found, after = reason.text.partition(f"“{name}”") if name else (reason.text, "", "")
+    links += [Link(before), Link(found, selection), Link(after)]
+    pieces = tuple(link for link in links if link.text)
+    text = "".join(link.text for link in pieces)
+    if all(link.target is None for link in pieces):
+        return sentence(text)
+    return DetailRow("", text, RowKind.SENTENCE, links=pieces)
+
+
+def _named(reason: Reason, timeline: Timeline) -> tuple[str, Selection | None]:
+    """Return the name that a reason mentions and what it leads to."""
+    clock = timeline.clocks.get(reason.clock_id)
+    if clock is not None:
+        return clock.name, Selection.clock(clock.id)
+    member = timeline.members.by_id.get(reason.member_id)
+    if member is not None:
+        return member.name, Selection.member(member.id)
+    return "", None
