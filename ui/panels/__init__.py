@@ -100,6 +100,14 @@ PANELS: Final = (
         "everything that has happened, in order",
     ),
     PanelDescription(
+        "timeline",
+        "Timeline",
+        PanelArea.BOTTOM,
+        "timeline",
+        "TimelinePanel",
+        "what clocks, timers and machines did, on lanes",
+    ),
+    PanelDescription(
         "frame_spans",
         "Frame",
         PanelArea.BOTTOM,
@@ -108,12 +116,28 @@ PANELS: Final = (
         "who took how long within one frame",
     ),
     PanelDescription(
+        "state_machines",
+        "State machines",
+        PanelArea.BOTTOM,
+        "state_machines",
+        "StateMachinesPanel",
+        "the states of a machine, what led to them, and what can be done now",
+    ),
+    PanelDescription(
         "breakpoints",
         "Breakpoints",
         PanelArea.BOTTOM,
         "breakpoints",
         "BreakpointsPanel",
         "what the scene stops at, and how often it was hit",
+    ),
+    PanelDescription(
+        "findings",
+        "Findings",
+        PanelArea.BOTTOM,
+        "findings",
+        "FindingsPanel",
+        "what looks wrong with the timers so far",
     ),
     PanelDescription(
         "lab",

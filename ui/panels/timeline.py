@@ -1,0 +1,302 @@
+"""The timeline panel: what clocks, timers and machines did, on lanes along session time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QPoint, Qt, Slot
+from PySide6.QtGui import QAction, QShowEvent
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QMenu, QToolButton, QVBoxLayout, QWidget
+from typing_extensions import override
+
+from inspector.analysis.lanes import LaneKind, LaneStore
+from inspector.timebase import format_duration
+
+from ..plots.budgets import budget_ns_of
+from ..plots.lane_canvas import LaneCanvas
+from ..widgets.elided_label import ElidedLabel
+from ..widgets.empty_notice import EmptyNotice
+from ..widgets.filter_line import FilterLine
+from ..widgets.paced_refresh import PacedRefresh
+
+if TYPE_CHECKING:
+    from inspector.sessions.session import Session
+
+    from ..plots.lane_readout import LaneReading
+    from ..plots.lane_rows import LaneRow
+    from ..session_bridge import RefreshInfo, Selection, SessionBridge
+    from ..theme import Theme
+
+#: Thirty times a second while time passes.
+_PERIOD_MS = 33
+_SESSION_TIME = "Ruler: session time"
+
+
+class TimelinePanel(QWidget):
+    """Lanes of everything in the session; hover, selection and following are shared.
+
+    Attributes:
+        canvas: The lanes.
+        filter_line: What must be in the labels of lanes.
+        ruler_box: Whose local time the ruler shows.
+        follow_action: Whether the present is kept in view.
+        fit_action: Shows everything.
+    """
+
+    def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:
+        """Show the bridge's session."""
+        super().__init__(parent)
+        self.setObjectName("timeline")
+        self._bridge = bridge
+        self._theme = theme
+        self._ruler_clocks: tuple[tuple[int, str], ...] = ()
+        self._drawn = (-1, -1)
+        self.canvas = LaneCanvas(theme)
+        self.notice = EmptyNotice(self.canvas)
+        self.filter_line = FilterLine("Filter lanes")
+        self.readout = ElidedLabel()
+        self.ruler_box = QComboBox()
+        self.ruler_box.setAccessibleName("Time on the ruler")
+        self.ruler_box.setToolTip("Show session time, or the local time of a clock, on the ruler")
+        self.ruler_box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self._make_actions()
+        self._lay_out()
+        self._pace = PacedRefresh(self, _PERIOD_MS)
+        self._connect()
+        self._show_budgets(bridge.budgets_ms)
+        self.show_session(bridge.session)
+
+    # ---------------------------------------------------------------- the session
+
+    @Slot(object)
+    def show_session(self, session: Session | None) -> None:
+        """Show another session from its beginning, as far as it is kept."""
+        store = LaneStore()
+        strings = ("",) if session is None else session.history.strings
+        self.canvas.show_session(self._bridge.timeline, strings, store)
+        self.canvas.show_selection(self._bridge.selection)
+        self._drawn = (-1, -1)
+        self.refresh()
+
+    @Slot(object)
+    def _take_news(self, info: RefreshInfo) -> None:
+        is_moving = self._bridge.timeline.at_ns != self._drawn[1]
+        if info.events or is_moving:
+            self._pace.request()
+
+    @Slot()
+    def refresh(self) -> None:
+        """Take what is new and draw it; nothing is read while nobody looks."""
+        session = self._bridge.session
+        if session is None:
+            self.notice.show_text("No scene is open.")
+            return
+        if not self.isVisible():
+            return
+        store = self.canvas.store
+        left = store.read(session.history, self._bridge.timeline)
+        if left:
+            self.readout.show_text(f"Reading the log: {left:,} events to go.")
+            self._pace.request()
+        elif not self.readout.text():
+            self.readout.show_text(self._state_text())
+        drawn = (store.cursor, self._bridge.timeline.at_ns)
+        if drawn != self._drawn:
+            self._drawn = drawn
+            self.canvas.refresh()
+            self._show_ruler_clocks()
+        self.notice.show_text("")
+
+    @override
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        # In the next turn, when it counts as visible.
+        self._pace.request()
+
+    # ---------------------------------------------------------------- shared with others
+
+    @Slot(object)
+    def _share_hover(self, at_ns: int | None) -> None:
+        self._bridge.set_hover(at_ns)
+
+    @Slot(object)
+    def _share_selection(self, selection: Selection) -> None:
+        self._bridge.select(selection)
+
+    @Slot(bool)
+    def _share_following(self, is_following: bool) -> None:  # noqa: FBT001 - a slot
+        self._bridge.set_following(is_following)
+        self.follow_action.setChecked(is_following)
+
+    @Slot(bool)
+    def _follow(self, is_following: bool) -> None:  # noqa: FBT001 - a slot
+        self.canvas.set_following(is_following)
+        self.follow_action.setChecked(is_following)
+
+    @Slot(object)
+    def _show_budgets(self, budgets_ms: tuple[float, ...]) -> None:
+        if budgets_ms:
+            self.canvas.picture.late_ns = budget_ns_of(budgets_ms[0])
+            self.canvas.viewport().update()
+
+    # ---------------------------------------------------------------- what is shown
+
+    @Slot()
+    def fit(self) -> None:
+        """Show what was measured, then everything."""
+        self.canvas.fit_measured()
+
+    @Slot(object)
+    def _show_reading(self, reading: LaneReading | None) -> None:
+        if reading is not None:
+            self.readout.show_text("   ".join(reading.lines))
+        else:
+            self.readout.show_text(self._state_text())
+
+    def _state_text(self) -> str:
+        store, canvas = self.canvas.store, self.canvas
+        parts = [f"{format_duration(round(canvas.view.span))} in view"]
+        if store.lost:
+            parts.append(f"{store.lost:,} events fell off the log before they were read")
+        return "   ".join(parts)
+
+    def _show_ruler_clocks(self) -> None:
+        clocks = self._bridge.timeline.clocks
+        known = tuple((clock.id, clock.name) for clock in clocks.values())
+        if known == self._ruler_clocks:
+            return
+        self._ruler_clocks = known
+        chosen = self.canvas.ruler_clock_id
+        self.ruler_box.blockSignals(True)
+        self.ruler_box.clear()
+        self.ruler_box.addItem(_SESSION_TIME, 0)
+        for number, name in known:
+            self.ruler_box.addItem(f"Ruler: {name}", number)
+        place = self.ruler_box.findData(chosen)
+        self.ruler_box.setCurrentIndex(max(place, 0))
+        self.ruler_box.blockSignals(False)
+        self._choose_ruler()
+
+    @Slot()
+    def _choose_ruler(self) -> None:
+        self.canvas.choose_ruler(self.ruler_box.currentData() or 0)
+
+    @Slot(bool)
+    def _choose_kind(self, is_shown: bool) -> None:  # noqa: FBT001 - a slot
+        action = self.sender()
+        if isinstance(action, QAction):
+            self.canvas.choose_kind(LaneKind(action.data()), is_shown=is_shown)
+
+    @Slot(object, object)
+    def _show_menu(self, row: LaneRow | None, place: QPoint) -> None:
+        canvas = self.canvas
+        menu = QMenu(self)
+        if row is not None:
+            pin = menu.addAction("Let go of the top" if row.is_pinned else "Keep at the top")
+            pin.setShortcut("T")
+            pin.triggered.connect(canvas.walk.toggle_pinned)
+            if row.clock_id:
+                fold = menu.addAction("Fold or unfold its clock")
+                fold.setShortcut("C")
+                fold.triggered.connect(canvas.walk.toggle_folded)
+                ruler = menu.addAction("Show its local time on the ruler")
+                ruler.setData(row.clock_id)
+                ruler.triggered.connect(self._choose_ruler_of_action)
+            for text, key, slot in (
+                ("Previous on this lane", "Left", self._go_back),
+                ("Next on this lane", "Right", self._go_on),
+            ):
+                action = menu.addAction(text)
+                action.setShortcut(key)
+                action.triggered.connect(slot)
+            menu.addSeparator()
+        menu.addAction("Fold all clocks").triggered.connect(self._fold_all)
+        menu.addAction("Unfold all clocks").triggered.connect(self._unfold_all)
+        menu.addSeparator()
+        menu.addAction(self.fit_action)
+        menu.addAction(self.follow_action)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(place)
+
+    @Slot()
+    def _choose_ruler_of_action(self) -> None:
+        action = self.sender()
+        if isinstance(action, QAction):
+            self.ruler_box.setCurrentIndex(self.ruler_box.findData(action.data()))
+
+    @Slot()
+    def _go_back(self) -> None:
+        self.canvas.walk.jump(-1)
+
+    @Slot()
+    def _go_on(self) -> None:
+        self.canvas.walk.jump(1)
+
+    @Slot()
+    def _fold_all(self) -> None:
+        self.canvas.walk.fold_all(is_folded=True)
+
+    @Slot()
+    def _unfold_all(self) -> None:
+        self.canvas.walk.fold_all(is_folded=False)
+
+    # ---------------------------------------------------------------- building
+
+    def _make_actions(self) -> None:
+        self.fit_action = QAction("Fit", self)
+        self.fit_action.setToolTip("Show what was measured, then everything (F)")
+        self.fit_action.triggered.connect(self.fit)
+        self.follow_action = QAction("Follow", self, checkable=True)
+        self.follow_action.setToolTip("Keep the present in view (End)")
+        self.follow_action.setChecked(True)
+        self.follow_action.triggered.connect(self._follow)
+        self._kinds_menu = QMenu(self)
+        for kind in LaneKind:
+            action = self._kinds_menu.addAction(kind.text.capitalize())
+            action.setCheckable(True)
+            action.setChecked(True)
+            action.setData(int(kind))
+            action.toggled.connect(self._choose_kind)
+
+    def _lay_out(self) -> None:
+        top = QHBoxLayout()
+        top.setContentsMargins(4, 4, 4, 0)
+        self.filter_line.setMaximumWidth(260)
+        top.addWidget(self.filter_line, 1)
+        kinds = QToolButton()
+        kinds.setText("Lanes")
+        kinds.setToolTip("Which kinds of lanes are shown")
+        kinds.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        kinds.setMenu(self._kinds_menu)
+        top.addWidget(kinds)
+        top.addWidget(self.ruler_box)
+        for action in (self.fit_action, self.follow_action):
+            button = QToolButton()
+            button.setDefaultAction(action)
+            button.setAutoRaise(True)
+            top.addWidget(button)
+        top.addSpacing(8)
+        top.addWidget(self.readout, 2)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(4)
+        layout.addLayout(top)
+        layout.addWidget(self.canvas, 1)
+
+    def _connect(self) -> None:
+        bridge, canvas = self._bridge, self.canvas
+        bridge.session_changed.connect(self.show_session)
+        bridge.refreshed.connect(self._take_news)
+        bridge.selection_changed.connect(canvas.show_selection)
+        bridge.hover_changed.connect(canvas.show_hover_ns)
+        bridge.following_changed.connect(self._follow)
+        bridge.budgets_changed.connect(self._show_budgets)
+        self._pace.due.connect(self.refresh)
+        self.filter_line.filter_changed.connect(canvas.choose_words)
+        self.filter_line.left_downwards.connect(canvas.setFocus)
+        self.ruler_box.currentIndexChanged.connect(self._choose_ruler)
+        canvas.instant_hovered.connect(self._share_hover)
+        canvas.subject_chosen.connect(self._share_selection)
+        canvas.following_changed.connect(self._share_following)
+        canvas.reading_changed.connect(self._show_reading)
+        canvas.menu_requested.connect(self._show_menu)

@@ -1,0 +1,122 @@
+"""Which stretch of session time the lanes show: fitted, following the present, or put there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from .frame_view import ViewMode
+
+#: What a following view shows at first, in nanoseconds.
+FOLLOWED_NS: Final = 5e9
+#: Where the present is in a following view: what is to come has the rest.
+PRESENT_AT: Final = 0.85
+_SHORTEST_NS: Final = 1_000.0
+_FIT_ROOM: Final = 0.04
+_WIDEST: Final = 1.5
+
+
+@dataclass(slots=True)
+class LaneView:
+    """A stretch of session time and how it moves.
+
+    Attributes:
+        low: Left edge, in nanoseconds.
+        high: Right edge.
+        mode: What happens as time passes.
+    """
+
+    low: float = 0.0
+    high: float = FOLLOWED_NS
+    mode: ViewMode = ViewMode.FOLLOW
+
+    @property
+    def span(self) -> float:
+        """How much is in view."""
+        return self.high - self.low
+
+    def settle(self, present_ns: int, pixels: int) -> None:
+        """Move as the mode says; a following view moves by whole pixels."""
+        match self.mode:
+            case ViewMode.FIT:
+                self.low, self.high = 0.0, max(present_ns * (1 + _FIT_ROOM), 1e6)
+            case ViewMode.FOLLOW:
+                span = self.span
+                pixel = span / max(pixels, 1)
+                low = max(present_ns - PRESENT_AT * span, 0.0)
+                self.low = low // pixel * pixel
+                self.high = self.low + span
+            case ViewMode.FREE:
+                pass
+
+    def zoom(self, factor: float, about: float, present_ns: int) -> None:
+        """Show ``factor`` times as much, keeping one instant where it is.
+
+        A following view goes on following, at its new span.
+        """
+        widest = max(_WIDEST * present_ns, self.span, 1e9)
+        span = min(max(self.span * factor, _SHORTEST_NS), widest)
+        if self.mode is ViewMode.FOLLOW:
+            self.high = self.low + span
+            return
+        share = (about - self.low) / self.span
+        self.mode = ViewMode.FREE
+        self.low = about - share * span
+        self.high = self.low + span
+        self._stay_near(present_ns)
+
+    def pan(self, distance: float, present_ns: int) -> None:
+        """Move along the axis; stops following."""
+        self.mode = ViewMode.FREE
+        self.low, self.high = self.low + distance, self.high + distance
+        self._stay_near(present_ns)
+
+    def show(self, low: float, high: float, present_ns: int) -> None:
+        """Show a stretch; stops following."""
+        self.mode = ViewMode.FREE
+        middle, half = (low + high) / 2, max(high - low, _SHORTEST_NS) / 2
+        self.low, self.high = middle - half, middle + half
+        self._stay_near(present_ns)
+
+    def follow(self, span: float = FOLLOWED_NS) -> None:
+        """Keep the present in view from now on."""
+        self.mode = ViewMode.FOLLOW
+        self.high = self.low + span
+
+    def _stay_near(self, present_ns: int) -> None:
+        """Keep some of the session in view."""
+        edge = 0.1 * self.span
+        shift = max(0.0, edge - self.high) - max(0.0, self.low - (present_ns - edge))
+        self.low, self.high = self.low + shift, self.high + shift
+
+
+@dataclass(frozen=True, slots=True)
+class LaneWindow:
+    """What is in view, and the pixels it is shown in.
+
+    Attributes:
+        low: Left edge in session nanoseconds.
+        high: Right edge.
+        left: The pixel of the left edge.
+        width: How many pixels.
+        present_ns: Until when there is anything.
+    """
+
+    low: float
+    high: float
+    left: int
+    width: int
+    present_ns: int
+
+    @property
+    def per_pixel(self) -> float:
+        """Nanoseconds a pixel covers."""
+        return (self.high - self.low) / max(self.width, 1)
+
+    def x(self, at_ns: float) -> float:
+        """Return the pixel of an instant."""
+        return self.left + (at_ns - self.low) / self.per_pixel
+
+    def at(self, x: float) -> float:
+        """Return the instant of a pixel."""
+        return self.low + (x - self.left) * self.per_pixel
