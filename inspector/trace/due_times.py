@@ -50,4 +50,4 @@ def _one_by_one(due_ns: int, path: Sequence[ClockState]) -> int:
     for clock in path:
         due_ns = parent_ns(due_ns, clock.n, clock.off)
     # Columns hold 64 bits; what lies beyond will not be seen.
-    return min(due_ns, NEVER - 1)
+    return max(min(due_ns, NEVER - 1), -NEVER)

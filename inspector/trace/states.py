@@ -131,6 +131,7 @@ class CommandRecord:
         local_ns: Local time of that clock, or of the root clock.
         host_ms: When it was in the host's own time, milliseconds since 1970; 0 if not known.
         by: Who asked for it.
+        frame: Index of the frame that was running or came next.
     """
 
     at_ns: int
@@ -141,6 +142,18 @@ class CommandRecord:
     local_ns: int = 0
     host_ms: int = 0
     by: str = ""
+    frame: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """An instant from which session time stood still, after it had run.
+
+    Attributes:
+        at_ns: Session time; it is the same when time goes on.
+    """
+
+    at_ns: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,15 @@ from inspector.clocks.rate import D, local_ns, moved, parent_ns, reanchored
 from inspector.trace.due_times import session_instants
 from inspector.trace.frame_history import FrameHistory
 from inspector.trace.members import MemberTable
-from inspector.trace.states import BreakHit, ClockState, CommandRecord, Failure, Mark, PauseReason
+from inspector.trace.states import (
+    BreakHit,
+    ClockState,
+    CommandRecord,
+    Failure,
+    Held,
+    Mark,
+    PauseReason,
+)
 from inspector.trace.timer_table import UNKNOWN, TimerTable
 from inspector.vocabulary import NEVER, EventKind, Mode, Phase
 
@@ -40,6 +48,7 @@ class Timeline:
         marks: Marked instants.
         commands: What was asked for from outside.
         hits: Breakpoints that were hit.
+        holds: When the transport was held while it ran.
         is_running: Whether the transport runs.
         scene_path: The scene file, empty if there is none.
         scene_generation: How often it was reloaded.
@@ -66,6 +75,7 @@ class Timeline:
         self.marks: list[Mark] = []
         self.commands: list[CommandRecord] = []
         self.hits: list[BreakHit] = []
+        self.holds: list[Held] = []
         self.is_running = False
         self.scene_path = ""
         self.scene_generation = 0
@@ -139,6 +149,7 @@ class Timeline:
         twin.marks = list(self.marks)
         twin.commands = list(self.commands)
         twin.hits = list(self.hits)
+        twin.holds = list(self.holds)
         twin._frame_phases = list(self._frame_phases)
         twin._unknown = set(self._unknown)
         twin._stale_clocks = set(self._stale_clocks)
@@ -292,7 +303,7 @@ class Timeline:
             due_ns = parent_ns(due_ns, clock.n, clock.off)
             clock_id = clock.parent_id
         # Columns hold 64 bits; what lies beyond will not be seen.
-        return min(due_ns, NEVER - 1)
+        return max(min(due_ns, NEVER - 1), -NEVER)
 
     # ------------------------------------------------------------------- fold
 
@@ -442,8 +453,8 @@ class Timeline:
         self.marks.append(Mark(at_ns, self._strings[a], subject))
 
     def _command(self, at_ns: int, subject: int, a: int, b: int) -> None:
-        record = CommandRecord(at_ns, subject, self._strings[a], self._strings[b])
-        self.commands.append(record)
+        strings, frame = self._strings, self.frames.end
+        self.commands.append(CommandRecord(at_ns, subject, strings[a], strings[b], frame=frame))
 
     def _command_context(self, at_ns: int, subject: int, a: int, b: int) -> None:
         if not self.commands:
@@ -460,7 +471,9 @@ class Timeline:
     def _breakpoint_hit(self, at_ns: int, subject: int, a: int, b: int) -> None:
         self.hits.append(BreakHit(at_ns, subject, self._strings[a], b))
 
-    def _transport(self, _at_ns: int, subject: int, _a: int, _b: int) -> None:
+    def _transport(self, at_ns: int, subject: int, _a: int, _b: int) -> None:
+        if self.is_running and subject == Mode.HELD:
+            self.holds.append(Held(at_ns))
         self.is_running = subject == Mode.RUNNING
 
     def _scene(self, _at_ns: int, subject: int, a: int, _b: int) -> None:
