@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import Final
 
 from PySide6.QtGui import QKeySequence
 
@@ -29,7 +30,16 @@ class Needs(Enum):
     CLOCK_PAUSE = "a selected clock that can be paused"
     CLOCK_RATE = "a selected clock whose rate can be changed"
     TIMER = "a selected timer that can be changed"
+    PAUSABLE_MEMBER = "a selected target, call, component or ticker"
+    CALL = "a selected call or target"
+    SCHEDULER = "a selected scheduler"
+    MACHINE = "a selected state machine"
+    UNDO = "a session that can undo what was changed"
     FRAMES = "frames"
+    PAST = "a session in which something has happened"
+    LOOKING_BACK = "a look into the past"
+    REWIND = "a session that can go back in time"
+    REWIND_TO_PLAYHEAD = "a session that can go back to where you look"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +53,9 @@ class Facts:
         has_clock: A clock is selected, by itself or through its timer.
         has_timer: A pending timer is selected.
         has_frames: At least one frame was run.
+        has_undo: Something was changed from outside that can be undone.
+        is_looking_back: What is shown is not the present.
+        fulfilled: The needs that the selected scheduler, call, component or machine covers.
     """
 
     has_session: bool = False
@@ -51,22 +64,44 @@ class Facts:
     has_clock: bool = False
     has_timer: bool = False
     has_frames: bool = False
+    has_undo: bool = False
+    is_looking_back: bool = False
+    fulfilled: frozenset[Needs] = frozenset()
 
 
-def why_not(needs: Needs, facts: Facts) -> str:  # noqa: PLR0911 - one reason after another
+_NOT_BACK: Final = "what is shown is the present"
+_NOT_SELECTED: Final = {
+    Needs.PAUSABLE_MEMBER: "no target, call, component or ticker is selected",
+    Needs.CALL: "no call and no target is selected",
+    Needs.SCHEDULER: "no scheduler is selected, and nothing that belongs to one",
+    Needs.MACHINE: "no state machine is selected",
+}
+
+
+def why_not(needs: Needs, facts: Facts) -> str:  # noqa: C901, PLR0911 - one reason after another
     """Return why something is not possible, or an empty text when it is."""
     if needs is Needs.NOTHING:
         return ""
     if not facts.has_session:
         return "no scene is open"
-    if needs is Needs.FRAMES:
+    if needs in (Needs.FRAMES, Needs.PAST):
         return "" if facts.has_frames else "no frame has run yet"
+    if needs is Needs.LOOKING_BACK:
+        return "" if facts.is_looking_back else _NOT_BACK
     if needs not in facts.possible:
         return f"this session does not allow it: it takes {needs.value}"
     if facts.has_failed and needs is not Needs.RELOAD:
         return "the scene could not be loaded: mend the file and reload it"
     if needs in (Needs.CLOCK_PAUSE, Needs.CLOCK_RATE) and not facts.has_clock:
         return "no clock is selected"
+    if needs in (Needs.REWIND, Needs.REWIND_TO_PLAYHEAD) and not facts.has_frames:
+        return "no frame has run yet"
+    if needs is Needs.REWIND_TO_PLAYHEAD and not facts.is_looking_back:
+        return _NOT_BACK
+    if needs is Needs.UNDO and not facts.has_undo:
+        return "nothing was changed from outside that can be undone"
+    if needs in _NOT_SELECTED and needs not in facts.fulfilled:
+        return _NOT_SELECTED[needs]
     if needs is Needs.TIMER and not facts.has_timer:
         return "no pending timer is selected"
     return ""

@@ -7,6 +7,7 @@ from typing import Final
 from .action_descriptions import ActionDescription, Needs
 from .menus import MenuId
 from .panels import PANELS
+from .selection_action_list import SELECTION_ACTIONS
 
 
 def _frame_rate(text: str) -> ActionDescription:
@@ -59,6 +60,71 @@ _SCENE_ACTIONS: Final = (
         "close_window",
         ("Ctrl+Q",),
         "quit",
+        starts_section=True,
+    ),
+)
+
+_LOOK_ACTIONS: Final = (
+    ActionDescription(
+        "look-at",
+        "Look &at …",
+        MenuId.LOOK_BACK,
+        "ask_where_to_look",
+        ("Ctrl+Shift+G",),
+        "look-at",
+        Needs.PAST,
+        "Show the state at an instant, a frame or so many timers away; the scene goes on.",
+    ),
+    ActionDescription(
+        "look-frame-back",
+        "One &frame back",
+        MenuId.LOOK_BACK,
+        "look_frame_back",
+        ("Alt+Left",),
+        "frame-back",
+        Needs.PAST,
+        "Show the state one frame earlier.",
+        starts_section=True,
+    ),
+    ActionDescription(
+        "look-frame-on",
+        "One frame &on",
+        MenuId.LOOK_BACK,
+        "look_frame_on",
+        ("Alt+Right",),
+        "frame-on",
+        Needs.LOOKING_BACK,
+        "Show the state one frame later; behind the newest frame lies the present.",
+    ),
+    ActionDescription(
+        "look-timer-back",
+        "To the &timer that fired before",
+        MenuId.LOOK_BACK,
+        "look_timer_back",
+        ("Alt+Shift+Left",),
+        "timer-back",
+        Needs.PAST,
+        "Show the state when a timer last fired before.",
+    ),
+    ActionDescription(
+        "look-timer-on",
+        "To the timer that fired ne&xt",
+        MenuId.LOOK_BACK,
+        "look_timer_on",
+        ("Alt+Shift+Right",),
+        "timer-on",
+        Needs.LOOKING_BACK,
+        "Show the state when the next timer fired.",
+    ),
+    ActionDescription(
+        "look-live",
+        "&Back to the present",
+        MenuId.LOOK_BACK,
+        "look_live",
+        ("Alt+End",),
+        "follow",
+        Needs.LOOKING_BACK,
+        "Show what is now; End, L and Escape do so as well.",
         starts_section=True,
     ),
 )
@@ -116,6 +182,28 @@ _TIME_ACTIONS: Final = (
         "Let a duration pass, or go to an instant of session time.",
     ),
     ActionDescription(
+        "step-back",
+        "Step bac&k one frame",
+        MenuId.TIME,
+        "step_back",
+        (",",),
+        "step-back",
+        Needs.REWIND,
+        "Build the scene anew and let it do the same again, up to the frame before.",
+        starts_section=True,
+    ),
+    ActionDescription(
+        "rewind",
+        "Re&wind to the playhead",
+        MenuId.TIME,
+        "rewind_to_playhead",
+        ("Shift+,",),
+        "rewind",
+        Needs.REWIND_TO_PLAYHEAD,
+        "Take the scene back to where you look; from there it can go on differently.",
+    ),
+    *_LOOK_ACTIONS,
+    ActionDescription(
         "slower",
         "S&lower",
         MenuId.TIME,
@@ -147,6 +235,16 @@ _TIME_ACTIONS: Final = (
         "Let the root clock run at rate 1.",
     ),
     ActionDescription(
+        "undo",
+        "&Undo last intervention",
+        MenuId.TIME,
+        "undo_last",
+        ("Ctrl+Z",),
+        needs=Needs.UNDO,
+        tip="Put back what the last command changed that can be undone, one after the other.",
+        starts_section=True,
+    ),
+    ActionDescription(
         "mark",
         "&Mark this instant …",
         MenuId.TIME,
@@ -155,7 +253,6 @@ _TIME_ACTIONS: Final = (
         "mark",
         Needs.MARK,
         "Leave a note in the events and on the plot.",
-        starts_section=True,
     ),
     *(_frame_rate(text) for text in ("30", "60", "120", "144", "240")),
     ActionDescription(
@@ -219,50 +316,6 @@ _TIME_ACTIONS: Final = (
     ),
 )
 
-_SELECTION_ACTIONS: Final = (
-    ActionDescription(
-        "pause-branch",
-        "&Pause or resume branch",
-        MenuId.BRANCH,
-        "toggle_branch",
-        ("P",),
-        "pause-branch",
-        Needs.CLOCK_PAUSE,
-        "Pause the selected clock with everything below it, or undo its own pause.",
-        is_checkable=True,
-    ),
-    ActionDescription(
-        "set-rate",
-        "Set &rate …",
-        MenuId.BRANCH,
-        "ask_for_rate",
-        ("R",),
-        "rate",
-        Needs.CLOCK_RATE,
-        "Choose how fast the selected clock runs.",
-    ),
-    ActionDescription(
-        "clear-timer",
-        "&Clear timer",
-        MenuId.TIMER,
-        "clear_timer",
-        ("Del",),
-        "clear-timer",
-        Needs.TIMER,
-        "Cancel the selected timer; it will not fire again.",
-    ),
-    ActionDescription(
-        "fire-timer",
-        "&Fire timer now",
-        MenuId.TIMER,
-        "fire_timer",
-        ("Shift+F",),
-        "fire-timer",
-        Needs.TIMER,
-        "Call the selected timer now; a repeating one keeps its schedule.",
-    ),
-)
-
 _VIEW_ACTIONS: Final = (
     ActionDescription(
         "fit",
@@ -280,7 +333,7 @@ _VIEW_ACTIONS: Final = (
         "toggle_following",
         ("End", "L"),
         "follow",
-        tip="Keep the newest frame in view.",
+        tip="Keep the newest frame in view; back to the present, if you look back.",
         is_checkable=True,
     ),
     ActionDescription(
@@ -379,6 +432,9 @@ _HELP_ACTIONS: Final = (
         "help-scenes", "Writing &scenes", MenuId.HELP, "show_help", argument="scenes"
     ),
     ActionDescription(
+        "help-explain", "W&hy, and what looks wrong", MenuId.HELP, "show_help", argument="explain"
+    ),
+    ActionDescription(
         "help-breakpoints", "&Breakpoints", MenuId.HELP, "show_help", argument="breakpoints"
     ),
     ActionDescription(
@@ -395,7 +451,7 @@ _HELP_ACTIONS: Final = (
 ACTIONS: Final = (
     *_SCENE_ACTIONS,
     *_TIME_ACTIONS,
-    *_SELECTION_ACTIONS,
+    *SELECTION_ACTIONS,
     *_VIEW_ACTIONS,
     *_HELP_ACTIONS,
 )

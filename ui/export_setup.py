@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 
 import inspector
+from inspector.analysis.intervention_list import interventions_between
 from inspector.formats.frame_times import Provenance
 from inspector.formats.options import ExportOptions
 
@@ -39,11 +40,17 @@ def export_dialog(
         width_pt=_number(choices.get("width_pt", ""), usual.width_pt, 400, 14_400),
         height_pt=_number(choices.get("height_pt", ""), usual.height_pt, 300, 14_400),
         dots_per_inch=_number(choices.get("dots_per_inch", ""), usual.dots_per_inch, 36, 1_200),
+        interventions=choices.get("interventions", "yes") != "no",
     )
     folder = Path(settings.export_folder) if settings.export_folder else Path.cwd()
     ranges = _ranges(session, panel)
     dialog = ExportDialog(
-        ExportSource(session.timeline.frames, ranges, _provenance(session)),
+        ExportSource(
+            session.timeline.frames,
+            ranges,
+            _provenance(session),
+            interventions_between(session.timeline),
+        ),
         ExportChoices(
             options,
             folder if folder.is_dir() else Path.cwd(),
@@ -70,6 +77,7 @@ def choices_of(dialog: ExportDialog) -> dict[str, str]:
         "width_pt": f"{options.width_pt:g}",
         "height_pt": f"{options.height_pt:g}",
         "dots_per_inch": f"{options.dots_per_inch:g}",
+        "interventions": "yes" if options.interventions else "no",
     }
 
 

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from .key_guard import KeyGuard
     from .panel_docks import PanelDocks
     from .panels.frame_times import FrameTimesPanel
+    from .panels.playhead_bar import PlayheadBar
     from .panels.transport_bar import TransportBar
     from .session_actions import SessionActions
     from .session_bridge import SessionBridge
@@ -58,6 +59,8 @@ _TITLE: Final = "Timeline Inspector"
 _FIRST_SIZE: Final = (1280, 760)
 _TRANSPORT_HEIGHT: Final = 34
 _MESSAGE_MS: Final = 8_000
+#: Longer messages do not fit into the status bar.
+_LONGEST_MESSAGE: Final = 120
 _FIELD_CLASSES: Final = ("QLineEdit", "QAbstractSpinBox", "QComboBox", "QCheckBox")
 _SCENE_SUFFIXES: Final = frozenset({".py", ".pyw"})
 
@@ -82,6 +85,7 @@ class MainWindow(QMainWindow):
         session_actions: What carries out the actions on the session.
         window_actions: What carries out the actions on the window.
         transport: The transport bar.
+        playhead_bar: Says that what is shown is not the present; hidden when it is.
         notice: A line for what must not be missed.
         frame_times: The panel in the middle.
     """
@@ -95,6 +99,7 @@ class MainWindow(QMainWindow):
     session_actions: SessionActions
     window_actions: WindowActions
     transport: TransportBar
+    playhead_bar: PlayheadBar
     notice: NoticeBar
     frame_times: FrameTimesPanel
     _guard: KeyGuard
@@ -215,12 +220,16 @@ class MainWindow(QMainWindow):
         is_known = settings.layout_version == LAYOUT_VERSION
         if not (is_known and self.docks.restore(settings.layout)):
             self.docks.arrange("live")
+        # A layout may have been saved while somebody looked back.
+        self.playhead_bar.hide()
 
     def _add_actions(self, bridge: SessionBridge) -> None:
         # All of these come after the first paint.
         from .actions import ActionSet  # noqa: PLC0415
         from .key_guard import KeyGuard  # noqa: PLC0415
+        from .member_actions import MemberActions  # noqa: PLC0415
         from .panels.failure_note import FailureNote  # noqa: PLC0415
+        from .panels.playhead_bar import PlayheadBar  # noqa: PLC0415
         from .panels.transport_bar import TransportBar  # noqa: PLC0415
         from .session_actions import SessionActions  # noqa: PLC0415
         from .window_actions import WindowActions  # noqa: PLC0415
@@ -228,8 +237,10 @@ class MainWindow(QMainWindow):
         self.actions_by_id = ActionSet(self)
         self.actions_by_id.set_icons(self.theme)
         self.session_actions = SessionActions(bridge, self.actions_by_id, self.theme, self)
+        self.member_actions = MemberActions(bridge, self.actions_by_id, self)
         self.session_actions.step_frames = self.settings.step_frames
         self.session_actions.command_refused.connect(self._show_refusal)
+        self.session_actions.place_refused.connect(self._show_place_refusal)
         self.window_actions = WindowActions(self, self._top_menus)
         self.transport = TransportBar(self.actions_by_id, self.theme, self)
         self.transport.setFixedHeight(_TRANSPORT_HEIGHT)
@@ -238,6 +249,10 @@ class MainWindow(QMainWindow):
         self.transport.connect_bridge(bridge)
         self.transport.step_frames_changed.connect(self._take_step_frames)
         self.transport.log_clicked.connect(self._show_events)
+        self.addToolBarBreak()
+        find = self.session_actions.find_place
+        self.playhead_bar = PlayheadBar(bridge, self.actions_by_id, find, self.theme, self)
+        self.addToolBar(self.playhead_bar)
         failures = FailureNote(bridge, self.theme, self)
         failures.clicked.connect(self._show_events)
         self.statusBar().addPermanentWidget(failures)
@@ -289,7 +304,19 @@ class MainWindow(QMainWindow):
     @Slot(object)
     def _show_refusal(self, record: CommandRecord) -> None:
         reason = f"{record.refusal[:1].upper()}{record.refusal[1:]}".removesuffix(".")
-        self.statusBar().showMessage(f"✖ Cannot {record.text}. {reason}.", _MESSAGE_MS)
+        text = f"Cannot {record.text}. {reason}."
+        if len(text) > _LONGEST_MESSAGE:
+            # Such as what a scene did otherwise when it was to do the same again.
+            self.notice.show_notice(text, "Show events", self._show_events)
+        else:
+            self.statusBar().showMessage(f"✖ {text}", _MESSAGE_MS)
+
+    @Slot(str)
+    def _show_place_refusal(self, reason: str) -> None:
+        if self.playhead_bar.isVisible():
+            self.playhead_bar.say(reason)
+        else:
+            self.statusBar().showMessage(f"✖ {reason}", _MESSAGE_MS)
 
     @Slot(object)
     def _take_budgets(self, budgets_ms: tuple[float, ...]) -> None:

@@ -13,10 +13,12 @@ class MenuId(Enum):
     BUILT_IN_SCENES = "&Built-in scenes"
     RECENT_SCENES = "Recen&t scenes"
     TIME = "&Time"
+    LOOK_BACK = "L&ook back"
     FRAME_RATE = "Fr&ame rate"
     FAILURE_POLICY = "When a &callback fails"
     PRECISION = "Time source &precision"
     BRANCH = "&Branch"
+    MEMBER = "Scheduler, component, &machine"
     TIMER = "Ti&mer"
     VIEW = "&View"
     PANELS = "&Panels"
@@ -38,9 +40,11 @@ class MenuId(Enum):
 _PARENTS: Final = {
     MenuId.BUILT_IN_SCENES: MenuId.SCENE,
     MenuId.RECENT_SCENES: MenuId.SCENE,
+    MenuId.LOOK_BACK: MenuId.TIME,
     MenuId.FRAME_RATE: MenuId.TIME,
     MenuId.FAILURE_POLICY: MenuId.TIME,
     MenuId.PRECISION: MenuId.TIME,
+    MenuId.MEMBER: MenuId.BRANCH,
     MenuId.PANELS: MenuId.VIEW,
     MenuId.LAYOUT: MenuId.VIEW,
     MenuId.THEME: MenuId.VIEW,

@@ -76,7 +76,8 @@ class Placeholder(QLabel):
         self.setForegroundRole(QPalette.ColorRole.PlaceholderText)
         self.setWordWrap(True)
 
-        self.setMinimumSize(120, 40)
+        # Before a layout is restored all of them are side by side for a moment.
+        self.setMinimumSize(30, 40)
 
 
 class PanelDocks(QObject):

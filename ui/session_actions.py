@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QObject, Signal, Slot
 
+from inspector.analysis.places import PlaceError, Places
 from inspector.clocks.failures import FailurePolicy
 from inspector.sessions.commands import (
     AddMark,
@@ -16,25 +17,33 @@ from inspector.sessions.commands import (
     Hold,
     PauseClock,
     ResumeClock,
+    RewindTo,
     Run,
     SetFailurePolicy,
     SetFrameRate,
     SetRate,
+    StepBack,
     StepBy,
     StepFrames,
     StepTo,
     StepToNextTimer,
+    Undo,
 )
 from inspector.sessions.session import SessionPhase
 
 from .action_descriptions import Facts, Needs
+from .models.intervention_undo import LastUndoable, undo_text
+from .models.member_needs import member_needs
 from .qt_time_source import Precision
 from .session_bridge import SelectionKind
 from .widgets.rate_slider import next_usual_rate
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from inspector.sessions.commands import Command
-    from inspector.trace.states import ClockState
+    from inspector.sessions.session import Session
+    from inspector.trace.states import ClockState, CommandRecord
     from inspector.trace.timeline import Timeline
 
     from .actions import ActionSet
@@ -52,20 +61,34 @@ _NEEDED_CAPABILITIES: Final = {
     Needs.CLOCK_PAUSE: Capability.PAUSE,
     Needs.CLOCK_RATE: Capability.RATE,
     Needs.TIMER: Capability.TIMERS,
+    Needs.PAUSABLE_MEMBER: Capability.MEMBERS,
+    Needs.CALL: Capability.MEMBERS,
+    Needs.SCHEDULER: Capability.MEMBERS,
+    Needs.MACHINE: Capability.MEMBERS,
+    Needs.UNDO: Capability.UNDO,
+    Needs.REWIND: Capability.REWIND,
+    Needs.REWIND_TO_PLAYHEAD: Capability.REWIND,
 }
+#: What takes the place of running and stepping where nothing can run: moving the playhead.
+_PLAYED_NEEDS: Final = frozenset({Needs.TRANSPORT, Needs.STEP, Needs.REWIND})
 
 
 class SessionActions(QObject):
     """Carries out actions on the bridge's session and keeps their state up to date.
+
+    In a session that cannot run, such as a recording, what runs and steps otherwise
+    moves the playhead.
 
     Attributes:
         step_frames: How many frames the long step takes.
 
     Signals:
         command_refused: A command was refused; its record.
+        place_refused: The playhead cannot be moved there; why, as a sentence.
     """
 
     command_refused = Signal(object)  # CommandRecord
+    place_refused = Signal(str)
 
     def __init__(
         self,
@@ -80,12 +103,18 @@ class SessionActions(QObject):
         self._bridge = bridge
         self._actions = actions
         self._timeline: Timeline | None = None
+        self._session: Session | None = None
         self._commands_seen = 0
+        self._newest_command = 0
+        self._last_undoable = LastUndoable()
+        self._undoable: CommandRecord | None = None
         actions.bind(self)
         bridge.session_changed.connect(self._take_session)
         bridge.refreshed.connect(self._take_news)
         bridge.status_changed.connect(self._take_news)
         bridge.selection_changed.connect(self._take_news)
+        bridge.playhead_changed.connect(self._take_news)
+        bridge.playhead.playing_changed.connect(self._take_news)
         bridge.following_changed.connect(self._actions["follow"].show_checked)
         bridge.precision_changed.connect(self._show_precision)
         self._actions["follow"].show_checked(bridge.is_following)
@@ -95,28 +124,61 @@ class SessionActions(QObject):
     # ---------------------------------------------------------------- time
 
     def toggle_running(self) -> None:
-        """Hold a running session, let a held one run."""
+        """Hold a running session, let a held one run; play what cannot run."""
+        playhead = self._bridge.playhead
+        if self._is_played:
+            (playhead.stop if playhead.is_playing else playhead.play)()
+            return
         self._submit(Hold() if self._is_running else Run())
 
     def step_one(self) -> None:
         """Run one frame."""
-        self._step(StepFrames(1))
+        if self._is_played:
+            self.look_frame_on()
+        else:
+            self._step(StepFrames(1))
 
     def step_many(self) -> None:
         """Run :attr:`step_frames` frames."""
-        self._step(StepFrames(self.step_frames))
+        if self._is_played:
+            count = self.step_frames
+            self._look(lambda places, at_ns: places.frames_from(at_ns, count), is_forward=True)
+        else:
+            self._step(StepFrames(self.step_frames))
 
     def step_to_next_timer(self) -> None:
         """Let time pass up to the next timer."""
-        self._step(StepToNextTimer())
+        if self._is_played:
+            self.look_timer_on()
+        else:
+            self._step(StepToNextTimer())
 
     def step_by(self, duration_ns: int) -> None:
         """Let a duration of session time pass."""
-        self._step(StepBy(duration_ns))
+        if self._is_played:
+            self._bridge.set_playhead(self.looked_at_ns + duration_ns)
+        else:
+            self._step(StepBy(duration_ns))
 
     def step_to(self, at_ns: int) -> None:
         """Let session time pass up to an instant."""
-        self._step(StepTo(at_ns))
+        if self._is_played:
+            self._bridge.set_playhead(at_ns)
+        else:
+            self._step(StepTo(at_ns))
+
+    def step_back(self) -> None:
+        """Take the scene back by one frame."""
+        if self._is_played:
+            self.look_frame_back()
+        else:
+            self._submit(StepBack())
+
+    def rewind_to_playhead(self) -> None:
+        """Take the scene back to where the playhead is."""
+        at_ns = self._bridge.playhead_ns
+        if at_ns is not None:
+            self._submit(RewindTo(at_ns))
 
     def slow_down(self) -> None:
         """Give the root clock the next lower of the usual rates."""
@@ -151,9 +213,82 @@ class SessionActions(QObject):
         """Leave a note at the present instant."""
         self._submit(AddMark(text))
 
+    def undo_last(self) -> None:
+        """Undo the last change that can be undone."""
+        record = self._undoable
+        if record is not None:
+            self._submit(Undo(record.number))
+
     def reload(self) -> None:
         """Build the scene anew."""
         self._bridge.reload()
+
+    # ---------------------------------------------------------------- looking back
+
+    @property
+    def places(self) -> Places:
+        """The instants of the session that can be looked at."""
+        bridge = self._bridge
+        assert bridge.session is not None, "without a session nothing can be looked at"
+        history = bridge.session.history
+        return Places(history, bridge.timeline.frames, bridge.timeline.at_ns)
+
+    def look_at(self, at_ns: int) -> None:
+        """Show the state at an instant."""
+        self._bridge.set_playhead(at_ns)
+
+    def look_frame_back(self) -> None:
+        """Show the state one frame earlier."""
+        self._look(lambda places, from_ns: places.frames_from(from_ns, -1))
+
+    def look_frame_on(self) -> None:
+        """Show the state one frame later; behind the newest lies the present."""
+        self._look(lambda places, from_ns: places.frames_from(from_ns, 1), is_forward=True)
+
+    def look_timer_back(self) -> None:
+        """Show the state when a timer last fired before."""
+        self._look(lambda places, from_ns: places.timers_from(from_ns, -1))
+
+    def look_timer_on(self) -> None:
+        """Show the state when the next timer fired; behind the last lies the present."""
+        self._look(lambda places, from_ns: places.timers_from(from_ns, 1), is_forward=True)
+
+    def look_live(self) -> None:
+        """Show the present."""
+        self._bridge.go_live()
+
+    def _look(self, hop: Callable[[Places, int], int], *, is_forward: bool = False) -> None:
+        if self._bridge.session is None:
+            return
+        try:
+            at_ns = hop(self.places, self.looked_at_ns)
+        except PlaceError as error:
+            if is_forward:
+                self._bridge.go_live()
+            else:
+                self.place_refused.emit(str(error))
+        else:
+            self._bridge.set_playhead(at_ns)
+
+    def find_place(self, text: str) -> int:
+        """Return the instant that was typed.
+
+        Raises:
+            PlaceError: There is none; the message says why.
+        """
+        return self.places.find(text, self.looked_at_ns)
+
+    @property
+    def looked_at_ns(self) -> int:
+        """The instant that is shown."""
+        at_ns = self._bridge.playhead_ns
+        return self._bridge.timeline.at_ns if at_ns is None else at_ns
+
+    @property
+    def _is_played(self) -> bool:
+        """Whether nothing can run in the session: the playhead moves instead."""
+        session = self._bridge.session
+        return session is not None and Capability.TRANSPORT not in session.capabilities
 
     # ---------------------------------------------------------------- what is selected
 
@@ -180,8 +315,10 @@ class SessionActions(QObject):
             self._submit(FireTimer(timer_id))
 
     def toggle_following(self) -> None:
-        """Have plots follow the newest frame, or stay."""
-        self._bridge.set_following(not self._bridge.is_following)
+        """Have plots follow the newest frame, or stay; from the past always follow."""
+        is_looking_back = self._bridge.playhead_ns is not None
+        self._bridge.go_live()
+        self._bridge.set_following(is_looking_back or not self._bridge.is_following)
 
     @property
     def selected_clock(self) -> ClockState | None:
@@ -206,23 +343,34 @@ class SessionActions(QObject):
     # ---------------------------------------------------------------- state
 
     @Slot(object)
-    def _take_session(self, _session: object) -> None:
-        self._commands_seen = len(self._bridge.timeline.commands)
-        self._timeline = self._bridge.timeline
+    def _take_session(self, session: Session | None) -> None:
+        commands = self._bridge.timeline.commands
+        self._timeline, self._commands_seen = self._bridge.timeline, 0
+        if session is None or session is not self._session:
+            self._newest_command = commands[-1].number if commands else 0
+        self._session = session
         self._take_news()
 
     @Slot(object)
+    @Slot(bool)
     def _take_news(self, _news: object = None) -> None:
+        self._undoable = self._last_undoable.find(self._bridge.session, self._bridge.timeline)
         facts = self._facts()
         if facts != self._actions.facts:
             self._actions.apply(facts)
         self._show_states()
+        self._report_refusals()
+
+    def _report_refusals(self) -> None:
+        """Report what was refused since; a log that begins anew repeats older commands."""
         commands = self._bridge.timeline.commands
         if self._timeline is not self._bridge.timeline or len(commands) < self._commands_seen:
             self._timeline, self._commands_seen = self._bridge.timeline, 0
         for record in commands[self._commands_seen :]:
-            if record.refusal:
-                self.command_refused.emit(record)
+            if record.number > self._newest_command:
+                self._newest_command = record.number
+                if record.refusal:
+                    self.command_refused.emit(record)
         self._commands_seen = len(commands)
 
     def _facts(self) -> Facts:
@@ -233,17 +381,21 @@ class SessionActions(QObject):
             # A scene that could not be opened at all can still be tried again.
             possible = frozenset({Needs.RELOAD}) if has_failed else frozenset()
             return Facts(has_session=has_failed, has_failed=has_failed, possible=possible)
+        possible = frozenset(
+            needs
+            for needs, capability in _NEEDED_CAPABILITIES.items()
+            if capability in session.capabilities
+        )
         return Facts(
             has_session=True,
             has_failed=has_failed,
-            possible=frozenset(
-                needs
-                for needs, capability in _NEEDED_CAPABILITIES.items()
-                if capability in session.capabilities
-            ),
+            possible=possible | _PLAYED_NEEDS if self._is_played else possible,
             has_clock=self.selected_clock is not None,
             has_timer=bool(self.selected_timer_id),
+            has_undo=self._undoable is not None,
             has_frames=bridge.timeline.frames.end > 0,
+            is_looking_back=bridge.playhead_ns is not None,
+            fulfilled=member_needs(bridge.timeline, bridge.selection),
         )
 
     def _show_states(self) -> None:
@@ -260,6 +412,8 @@ class SessionActions(QObject):
             # An ampersand in a name must not become an access key.
             name = clock.name.replace("&", "&&")
             branch.show_text(f"{'Resume' if clock.paused else 'Pause'} “{name}”")
+        undo = self._actions["undo"]
+        undo.show_text(undo_text(self._undoable) or undo.description.title)
         session = self._bridge.session
         rate = "" if session is None else str(session.frame_rate)
         self._actions.show_choice("set_frame_rate", rate)
@@ -276,6 +430,8 @@ class SessionActions(QObject):
 
     @property
     def _is_running(self) -> bool:
+        if self._is_played:
+            return self._bridge.playhead.is_playing
         return self._bridge.status.phase is SessionPhase.RUNNING
 
     @property

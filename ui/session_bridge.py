@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from enum import Enum
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
 
@@ -12,15 +11,23 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 
 from inspector.clocks.failures import FailurePolicy
 from inspector.errors import InspectorError
-from inspector.sessions.commands import AddBreakpoint, Reload, SetFailurePolicy
+from inspector.sessions.commands import (
+    AddBreakpoint,
+    Capability,
+    Reload,
+    SetFailurePolicy,
+    required_capability,
+)
 from inspector.sessions.session import SessionPhase, SessionStatus
 from inspector.timebase import NS_PER_MS
 from inspector.trace.timeline import Timeline
 
+from .playhead import Playhead
 from .qt_time_source import Precision, QtTimeSource
+from .selection import Selection, SelectionKind, is_same_thing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     from inspector.clocks.time_source import TimeSource
@@ -28,6 +35,16 @@ if TYPE_CHECKING:
     from inspector.sessions.commands import Command
     from inspector.sessions.session import Session
     from inspector.trace.log import EventLog
+
+__all__ = [
+    "QUIET_REFRESH_MS",
+    "REFRESH_MS",
+    "NotifiesChanges",
+    "RefreshInfo",
+    "Selection",
+    "SelectionKind",
+    "SessionBridge",
+]
 
 #: Milliseconds from one refresh to the next: a little less than 60 a second.
 REFRESH_MS: Final = 17
@@ -37,6 +54,11 @@ QUIET_REFRESH_MS: Final = 100
 _LONGEST_PAUSE_MS: Final = 250
 #: So many refreshes in a row without an event are quiet.
 _QUIET_AFTER: Final = 30
+
+#: Commands about what panels show lead back to the present, where they are carried out.
+_SHOWN_IN_PANELS: Final = frozenset(
+    {Capability.PAUSE, Capability.RATE, Capability.TIMERS, Capability.MEMBERS}
+)
 
 _NO_SESSION: Final = SessionStatus(SessionPhase.EMPTY, "No scene is open.")
 
@@ -64,54 +86,6 @@ class RefreshInfo:
     member_values_changed: bool = False
 
 
-class SelectionKind(Enum):
-    """What kind of thing is selected."""
-
-    NONE = "none"
-    CLOCK = "clock"
-    TIMER = "timer"
-    FRAME = "frame"
-    MEMBER = "member"
-
-
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """What is selected in all panels.
-
-    Attributes:
-        kind: What kind of thing.
-        id: Number of the clock, timer or member, or index of the frame.
-    """
-
-    kind: SelectionKind = SelectionKind.NONE
-    id: int = 0
-
-    @classmethod
-    def clock(cls, clock_id: int) -> Selection:
-        """Return the selection of a clock."""
-        return cls(SelectionKind.CLOCK, clock_id)
-
-    @classmethod
-    def timer(cls, timer_id: int) -> Selection:
-        """Return the selection of a timer."""
-        return cls(SelectionKind.TIMER, timer_id)
-
-    @classmethod
-    def frame(cls, index: int) -> Selection:
-        """Return the selection of a frame."""
-        return cls(SelectionKind.FRAME, index)
-
-    @classmethod
-    def member(cls, number: int) -> Selection:
-        """Return the selection of a scheduler, a component, a machine or one of their parts."""
-        return cls(SelectionKind.MEMBER, number)
-
-    @classmethod
-    def nothing(cls) -> Selection:
-        """Return the empty selection."""
-        return cls()
-
-
 @runtime_checkable
 class NotifiesChanges(Protocol):
     """A session to which things happen that nobody here has asked for.
@@ -136,6 +110,7 @@ class SessionBridge(QObject):
         failure_policy: What follows a failure in scenes that are opened from now on.
         kept_breakpoints: The breakpoints of the session, or what the next one begins with.
         panel_choices: What panels want to find again at the next start, by a name of theirs.
+        playhead: Where in the past the session is shown.
 
     Signals:
         session_changed: There is another session or timeline, or none: take
@@ -148,6 +123,8 @@ class SessionBridge(QObject):
         following_changed: Whether plots follow the newest frame.
         budgets_changed: The frame times to compare with, in milliseconds.
         precision_changed: How hard the time source tries to be on time.
+        playhead_changed: Panels show the state at another instant, in session
+            nanoseconds, ``None`` for the present.
     """
 
     session_changed = Signal(object)  # Session | None
@@ -158,8 +135,10 @@ class SessionBridge(QObject):
     following_changed = Signal(bool)
     budgets_changed = Signal(object)  # tuple[float, ...]
     precision_changed = Signal(object)  # Precision
+    playhead_changed = Signal(object)  # int | None
 
     _refresh_requested = Signal()
+    _present_requested = Signal()
 
     def __init__(
         self,
@@ -208,6 +187,10 @@ class SessionBridge(QObject):
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
         self._timer.timeout.connect(self.refresh_now)
         self._refresh_requested.connect(self._refresh_soon)
+        self._was_following: bool | None = None
+        self.playhead = Playhead(self)
+        self.playhead.changed.connect(self.playhead_changed)
+        self._present_requested.connect(self.go_live)
 
     # ------------------------------------------------------------ the session
 
@@ -275,6 +258,8 @@ class SessionBridge(QObject):
         if isinstance(command, SetFailurePolicy):
             self.failure_policy = command.policy
         session.submit(command)
+        if required_capability(command) in _SHOWN_IN_PANELS:
+            self._present_requested.emit()
         self.request_refresh()
 
     # --------------------------------------------------------------- refreshes
@@ -385,6 +370,50 @@ class SessionBridge(QObject):
             self._source.precision = precision
         self.precision_changed.emit(precision)
 
+    # ------------------------------------------------------------ the playhead
+
+    @property
+    def playhead_ns(self) -> int | None:
+        """The instant whose state is shown, ``None`` at the present."""
+        return self.playhead.at_ns
+
+    @property
+    def shown(self) -> Timeline:
+        """The state to show: that at the playhead, else :attr:`timeline`.
+
+        After a short move forward it may be the same object.
+        """
+        return self.playhead.shown(self._timeline)
+
+    @property
+    def strings(self) -> Sequence[str]:
+        """The string table of :attr:`timeline` and :attr:`shown`."""
+        return ("",) if self._log is None else self._log.strings
+
+    @Slot(object)
+    def set_playhead(self, at_ns: int | None) -> None:
+        """Show the state at an instant, the nearest one that is known; ``None`` goes back.
+
+        The session goes on meanwhile, and plots stay where they are.
+        """
+        if at_ns is None:
+            self.go_live()
+            return
+        if self._session is None:
+            return
+        if self._was_following is None:
+            self._was_following = self._is_following
+            self.set_following(False)
+        self.playhead.move_to(at_ns)
+
+    @Slot()
+    def go_live(self) -> None:
+        """Show the present again; plots follow the newest frame if they did before."""
+        self.playhead.move_to(None)
+        was_following, self._was_following = self._was_following, None
+        if was_following:
+            self.set_following(True)
+
     # --------------------------------------------------------------- internals
 
     def _host(self, path: Path, source: TimeSource) -> Session:
@@ -409,6 +438,8 @@ class SessionBridge(QObject):
         self._timeline = self._empty
         self._log = None
         self._quiet_turns = 0
+        self.playhead.use(session)
+        self._was_following = None
         if session is None:
             self._reset_shared()
             self.session_changed.emit(None)
@@ -446,6 +477,8 @@ class SessionBridge(QObject):
             if session.log is not self._log:
                 # Numbers are given out anew.
                 self._log = session.log
+                self.playhead.use(session)
+                self.go_live()
                 self._reset_shared(former, timeline)
             self.session_changed.emit(session)
         return RefreshInfo(
@@ -459,15 +492,14 @@ class SessionBridge(QObject):
         )
 
     def _reset_shared(self, former: Timeline | None = None, now: Timeline | None = None) -> None:
-        """Forget what pointed into the former session, except a clock that is back."""
+        """Forget what pointed into the former session, except what is there again."""
         self.set_hover(None)
-        kept = Selection()
-        if self._selection.kind is SelectionKind.CLOCK and former is not None and now is not None:
-            before = former.clocks.get(self._selection.id)
-            after = now.clocks.get(self._selection.id)
-            if before is not None and after is not None and before.name == after.name:
-                kept = self._selection
-        self.select(kept)
+        is_back = (
+            former is not None
+            and now is not None
+            and is_same_thing(self._selection, former, now, is_rewound=_is_rewound(former, now))
+        )
+        self.select(self._selection if is_back else Selection())
 
     def _update_status(self) -> None:
         session = self._session
@@ -496,6 +528,12 @@ class SessionBridge(QObject):
         wait_ms = max(0, REFRESH_MS - since_ms)
         if not self._timer.isActive() or self._timer.remainingTime() > wait_ms:
             self._timer.start(wait_ms)
+
+
+def _is_rewound(former: Timeline, now: Timeline) -> bool:
+    """Return whether a session went back in time: the same build of the same scene."""
+    before, after = ((each.scene_path, each.scene_generation) for each in (former, now))
+    return bool(former.scene_path) and before == after
 
 
 def _qt_source(precision: Precision) -> TimeSource:

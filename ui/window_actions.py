@@ -145,6 +145,16 @@ class WindowActions(QObject):
         prompt.instant_given.connect(window.session_actions.step_to)
         prompt.open()
 
+    def ask_where_to_look(self) -> None:
+        """Ask for an instant of the past to look at."""
+        from .dialogs.prompts import LookAtPrompt  # noqa: PLC0415 - rarely needed
+
+        window = self._window
+        actions = window.session_actions
+        prompt = LookAtPrompt(actions.find_place, actions.looked_at_ns, window.theme, window)
+        prompt.place_given.connect(actions.look_at)
+        prompt.open()
+
     def ask_for_rate(self) -> None:
         """Ask for the rate of the selected clock."""
         from .dialogs.prompts import RatePrompt  # noqa: PLC0415 - rarely needed

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 PHASE_KIND: Final = "phase"
 TIMER_KIND: Final = "timer"
+_OWNERS: Final = frozenset({MemberKind.TARGET, MemberKind.NODE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +76,11 @@ class Span:
         return self.began_ns + self.took_ns
 
     @property
+    def is_phase(self) -> bool:
+        """Whether it is a phase of the frame."""
+        return not self.member_id and not self.timer_id
+
+    @property
     def is_measured(self) -> bool:
         """Whether it was measured by itself: timers are not."""
         return not self.timer_id
@@ -103,6 +109,11 @@ class SpanTotal:
     calls: int
     took_ns: int
     longest_ns: int
+
+    @property
+    def is_phase(self) -> bool:
+        """Whether it is a phase of the frame."""
+        return not self.member_id and not self.timer_id
 
 
 def spans_of(history: History, timeline: Timeline, index: int) -> tuple[Span, ...]:
@@ -346,9 +357,9 @@ class _Names:
             if number in members:
                 member = members[number]
                 above = members.get(member.parent_id)
-                # Many targets have a call of the same name.
-                is_targets = above is not None and above.kind is MemberKind.TARGET
-                name = f"{above.name}: {member.name}" if above and is_targets else member.name
+                # Many targets have a call of the same name, and many nodes a component.
+                is_owned = above is not None and above.kind in _OWNERS
+                name = f"{above.name}: {member.name}" if above and is_owned else member.name
                 return name, member.kind.text
         kind = self._found_within().get((MEMBER_ORIGIN, number))
         name = self._name_added(MEMBER_ADDED, number, "member")

@@ -9,11 +9,15 @@ Columns, in this order:
 * ``busy_ns``: time spent in the callbacks
 * ``timers_ns`` … ``draw_ns``: time spent in each phase
 * ``at_ms``, ``interval_ms``, ``delta_ms``, ``busy_ms``: the same in milliseconds
+* ``interventions``: only where there are any: the numbers of the commands that were
+  carried out or refused before or in the frame, ``b1`` for a hit of breakpoint 1, with
+  blanks between; empty for most frames. The JSON says what they were.
 
 Whole nanoseconds are exact; milliseconds are the same numbers with the point
 moved, so they are exact too. There are no comments: any program can read it.
 """
 
+from collections.abc import Iterable
 from typing import BinaryIO, Final
 
 from inspector.formats.frame_times import FrameTimes, Provenance
@@ -24,6 +28,8 @@ from inspector.vocabulary import Phase
 _ROWS_PER_WRITE: Final = 20_000
 _IN_MS: Final = ("at_ns", "interval_ns", "delta_ns", "busy_ns")
 
+#: The last column, where there is anything to say in it.
+INTERVENTIONS_COLUMN: Final = "interventions"
 PHASE_COLUMNS: Final = tuple(f"{phase.name.lower()}_ns" for phase in Phase)
 CSV_COLUMNS: Final = (
     "frame",
@@ -36,24 +42,37 @@ CSV_COLUMNS: Final = (
 def write_csv(
     frames: FrameTimes,
     provenance: Provenance,  # noqa: ARG001 - a CSV has no place for it
-    options: ExportOptions,  # noqa: ARG001 - every column is written
+    options: ExportOptions,
     stream: BinaryIO,
 ) -> None:
     """Write ``frames`` as a table with one header line."""
-    stream.write(_lines([CSV_COLUMNS]))
+    labels = _labels(frames) if options.interventions else {}
+    stream.write(_lines([(*CSV_COLUMNS, INTERVENTIONS_COLUMN) if labels else CSV_COLUMNS]))
     for start in range(0, len(frames), _ROWS_PER_WRITE):
         part = slice(start, start + _ROWS_PER_WRITE)
         in_ns = [
             column[part].tolist()
             for column in (frames.at_ns, frames.interval_ns, frames.delta_ns, frames.busy_ns)
         ]
-        columns = [
+        columns: list[Iterable[str]] = [
             map(str, frames.index[part].tolist()),
             *(map(str, values) for values in in_ns),
             *(map(str, frames.phases[phase][part].tolist()) for phase in Phase),
             *(map(milliseconds, values) for values in in_ns),
         ]
+        if labels:
+            columns.append(labels.get(frame, "") for frame in frames.index[part].tolist())
         stream.write(_lines(zip(*columns, strict=True)))
+
+
+def _labels(frames: FrameTimes) -> dict[int, str]:
+    """Return the numbers of interventions by frame; those after the last belong to it."""
+    found: dict[int, str] = {}
+    last = int(frames.index[-1]) if len(frames) else 0
+    for each in frames.interventions if len(frames) else ():
+        frame = min(each.frame, last)
+        found[frame] = f"{found[frame]} {each.label}" if frame in found else each.label
+    return found
 
 
 def milliseconds(ns: int) -> str:

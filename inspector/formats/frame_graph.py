@@ -1,13 +1,14 @@
 """The frame-time graph: frame times and options in, a display list out."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Final
 
 import numpy as np
 
 from inspector.analysis.frame_statistics import percentile_frame_time_ns
+from inspector.analysis.intervention_list import Intervention
 from inspector.formats.budget_lines import budget_group, budget_texts
 from inspector.formats.display_list import (
     Anchor,
@@ -38,6 +39,12 @@ from inspector.formats.frame_plot import (
     top_of_range_ns,
 )
 from inspector.formats.frame_times import FrameTimes, Measure, NsColumn, Provenance
+from inspector.formats.intervention_marks import (
+    MARK_STRIP_PT,
+    mark_group,
+    note_group,
+    sign_items,
+)
 from inspector.formats.options import GRAPH_COLORS, ExportOptions, GraphColors
 from inspector.formats.ticks import (
     Tick,
@@ -67,6 +74,7 @@ class _Swatch(Enum):
     LINE = 14.0
     AREA = 8.0
     SPIKE = 7.0
+    INTERVENTION = 6.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +82,7 @@ class _LegendEntry:
     swatch: _Swatch
     color: str
     text: str
+    sign: Intervention | None = None
 
 
 def frame_graph(frames: FrameTimes, provenance: Provenance, options: ExportOptions) -> DisplayList:
@@ -87,6 +96,8 @@ def frame_graph(frames: FrameTimes, provenance: Provenance, options: ExportOptio
 
     header = _header(title, _subtitle(frames, options.measure), options.width_pt, colors)
     footer = _footer(_summary(measured_ns), provenance, options, colors)
+    interventions = frames.interventions if options.interventions else ()
+    notes, notes_top = note_group(interventions, footer.top, options, colors)
     budget_labels = [budget_texts(budget, measured_ns) for budget in budgets_ms]
     label_width = max(
         (text_width(text, SMALL_SIZE) for texts in budget_labels for text in texts), default=0.0
@@ -95,10 +106,12 @@ def frame_graph(frames: FrameTimes, provenance: Provenance, options: ExportOptio
     # How wide the plot is depends on its ticks, which depend on how high it is, which
     # depends on the legend. For the legend, the widest ticks there are will do.
     entries = _legend_entries(data, top_ns, right - _PAD - 50, options.measure, colors)
+    entries += _signs_explained(interventions, colors)
     legend = _legend(entries, header.bottom, options.width_pt, colors)
     has_spikes = bool((data.highest_ns > top_ns).any())
-    top = crisp(legend.bottom + 6 + (SPIKE_STRIP_PT if has_spikes else 6))
-    bottom = crisp(footer.top - 38)
+    base_y = legend.bottom + 6 + (MARK_STRIP_PT if interventions else 0)
+    top = crisp(base_y + (SPIKE_STRIP_PT if has_spikes else 6))
+    bottom = crisp(notes_top - 38)
     value_ticks = duration_ticks(top_ns, max(2, int((bottom - top) / 30)))
     tick_width = max(text_width(tick.label, SMALL_SIZE) for tick in value_ticks.ticks)
     left = crisp(_PAD + _LINE + tick_width + 8)
@@ -111,6 +124,8 @@ def frame_graph(frames: FrameTimes, provenance: Provenance, options: ExportOptio
     items.append(plot_group(data, scale, colors))
     items.append(budget_group(budgets_ms, budget_labels, scale, colors))
     items.append(spike_group(data, scale, colors))
+    if interventions:
+        items.append(mark_group(interventions, data, scale, base_y, colors))
     items.append(_value_axis(value_ticks, scale, options.measure, colors))
     items.append(_time_axis(data, scale, colors))
     if not len(frames):
@@ -118,14 +133,14 @@ def frame_graph(frames: FrameTimes, provenance: Provenance, options: ExportOptio
         items.append(
             Text(middle, "No frames in this range", _TEXT_SIZE, colors.muted_text, Anchor.MIDDLE)
         )
-    items.append(footer.group)
+    items += [notes, footer.group] if interventions else [footer.group]
     return DisplayList(
         width=options.width_pt,
         height=options.height_pt,
         background=colors.background,
         items=tuple(items),
         title=title,
-        description=_description(data, options.measure, top_ns),
+        description=_description(data, options.measure, top_ns, interventions),
         created=provenance.created,
         software=f"Timeline Inspector {provenance.version}".strip(),
     )
@@ -186,6 +201,19 @@ def _legend_entries(
     return entries
 
 
+def _signs_explained(
+    interventions: tuple[Intervention, ...], colors: GraphColors
+) -> list[_LegendEntry]:
+    """Return what the signs above the plot stand for, as far as there are any."""
+    found: list[_LegendEntry] = []
+    for is_hit, text in ((False, "changed from outside"), (True, "breakpoint hit")):
+        sign = next((each for each in interventions if each.is_hit == is_hit), None)
+        if sign is not None:
+            sign = replace(sign, refusal="")
+            found.append(_LegendEntry(_Swatch.INTERVENTION, colors.intervention, text, sign))
+    return found
+
+
 def _legend(entries: list[_LegendEntry], top: float, width: float, colors: GraphColors) -> _Band:
     items: list[Item] = []
     x, y = _PAD, top + _LINE
@@ -203,6 +231,10 @@ def _legend(entries: list[_LegendEntry], top: float, width: float, colors: Graph
                 items.append(Rect(Box(round(x, 2), y - 7, 8, 8), entry.color))
             case _Swatch.SPIKE:
                 items.append(spike_mark(x + 3, y, colors))
+            case _Swatch.INTERVENTION if entry.sign is not None:
+                items += sign_items(entry.sign, x + 3, y, colors)
+            case _:
+                pass
         items.append(Text(Point(round(x + text_x, 2), y), text, SMALL_SIZE, colors.text))
         x += entry_width + 16
     return _Band(Group("legend", tuple(items)), top, y + 4)
@@ -320,9 +352,13 @@ def _provenance_text(provenance: Provenance, room: float) -> str:
     return " · ".join(part for part in parts if part)
 
 
-def _description(data: PlotData, measure: Measure, top_ns: float) -> str:
+def _description(
+    data: PlotData, measure: Measure, top_ns: float, interventions: tuple[Intervention, ...]
+) -> str:
     text = f"{MEASURE_TEXTS[measure].capitalize()}: {_summary(data.measured_ns)}."
     beyond = int(np.count_nonzero(data.highest_ns > top_ns))
     if beyond:
         text += f" Above {format_duration(round(top_ns))} and marked: {beyond:,}."
+    if interventions:
+        text += f" Marked with numbers, what was changed from outside: {len(interventions):,}."
     return text

@@ -1,7 +1,7 @@
 """The frame times of a range of frames as plain columns, and where they come from."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from fractions import Fraction
 from typing import Literal, Protocol, Self
@@ -9,7 +9,9 @@ from typing import Literal, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from inspector.analysis.intervention_list import Intervention, interventions_between
 from inspector.errors import ExportError
+from inspector.trace.timeline import Timeline
 from inspector.vocabulary import Phase
 
 #: What is plotted: source time between frame starts, time spent in callbacks, or
@@ -45,6 +47,7 @@ class FrameTimes:
         delta_ns: Local time of the root clock handed to this frame's callbacks.
         busy_ns: Time spent in this frame's callbacks.
         phases: Time spent in each phase, shape (phases, frames), rows by ``Phase``.
+        interventions: What was changed from outside before or in these frames.
     """
 
     index: NsColumn
@@ -53,6 +56,7 @@ class FrameTimes:
     delta_ns: NsColumn
     busy_ns: NsColumn
     phases: NsColumn
+    interventions: tuple[Intervention, ...] = ()
 
     def __len__(self) -> int:
         """Return the number of frames."""
@@ -81,6 +85,33 @@ class FrameTimes:
             delta_ns=column("delta_ns"),
             busy_ns=column("busy_ns"),
             phases=np.stack([column(phase) for phase in Phase]),
+        )
+
+    @classmethod
+    def from_timeline(cls, timeline: Timeline, start: int = 0, stop: int | None = None) -> Self:
+        """Return frames as :meth:`from_history` does, with what was changed from outside."""
+        frames = cls.from_history(timeline.frames, start, stop)
+        return replace(frames, interventions=interventions_between(timeline, start, stop))
+
+    def between(self, start: int, stop: int) -> Self:
+        """Return the frames at places ``start`` up to, not including, ``stop``."""
+        index = self.index[start:stop]
+        first = int(index[0]) if len(index) else 0
+        end = int(index[-1]) + 1 if len(index) else 0
+        is_to_the_end = stop >= len(self)
+        return replace(
+            self,
+            index=index,
+            at_ns=self.at_ns[start:stop],
+            interval_ns=self.interval_ns[start:stop],
+            delta_ns=self.delta_ns[start:stop],
+            busy_ns=self.busy_ns[start:stop],
+            phases=self.phases[:, start:stop],
+            interventions=tuple(
+                each
+                for each in self.interventions
+                if first <= each.frame and (each.frame < end or (is_to_the_end and end))
+            ),
         )
 
     def measured(self, measure: Measure) -> NsColumn:

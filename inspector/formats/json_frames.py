@@ -1,13 +1,16 @@
 """Frame times as one JSON object: provenance, summary and columns.
 
 ``format`` and ``version`` say what it is; ``columns`` maps the names that the
-CSV uses to arrays of whole nanoseconds, one entry per frame.
+CSV uses to arrays of whole nanoseconds, one entry per frame. ``interventions``, where
+there are any, lists what was changed from outside before or in these frames.
 """
 
 import json
+from datetime import UTC, datetime
 from typing import BinaryIO, Final
 
 from inspector.analysis.frame_statistics import percentile_frame_time_ns
+from inspector.analysis.intervention_list import Intervention
 from inspector.formats.csv_frames import PHASE_COLUMNS
 from inspector.formats.frame_times import FrameTimes, NsColumn, Provenance
 from inspector.formats.options import ExportOptions
@@ -20,7 +23,7 @@ def write_json(
     frames: FrameTimes, provenance: Provenance, options: ExportOptions, stream: BinaryIO
 ) -> None:
     """Write ``frames`` with where they come from, one column per line."""
-    head = {
+    head: dict[str, object] = {
         "format": JSON_FORMAT,
         "version": JSON_VERSION,
         "provenance": {
@@ -39,6 +42,8 @@ def write_json(
             "busy_ns": _summary(frames.busy_ns),
         },
     }
+    if options.interventions and frames.interventions:
+        head["interventions"] = [intervention_values(each) for each in frames.interventions]
     columns = {
         "frame": frames.index,
         "at_ns": frames.at_ns,
@@ -56,6 +61,49 @@ def write_json(
         stream.write(f"{separator}\n    {json.dumps(name)}: {values}".encode())
         separator = ","
     stream.write(b"\n  }\n}\n")
+
+
+def intervention_values(entry: Intervention) -> dict[str, object]:
+    """Return an intervention as JSON; what is not known of it is null."""
+    host = datetime.fromtimestamp(entry.host_ms / 1000, UTC) if entry.host_ms else None
+    return {
+        "kind": "breakpoint hit" if entry.is_hit else "command",
+        "number": entry.number,
+        "frame": entry.frame,
+        "at_ns": entry.at_ns,
+        "clock": entry.clock_name or None,
+        "local_ns": entry.local_ns,
+        "host_time": None if host is None else host.isoformat(timespec="milliseconds"),
+        "text": entry.text,
+        "by": entry.by,
+        "refusal": entry.refusal or None,
+        "undone_by": entry.undone_by or None,
+    }
+
+
+def interventions_from_values(values: object) -> tuple[Intervention, ...]:
+    """Return the interventions of a JSON export, without those that are damaged."""
+    found = []
+    for each in values if isinstance(values, list) else ():
+        try:
+            host = each["host_time"]
+            entry = Intervention(
+                number=int(each["number"]),
+                is_hit=each["kind"] != "command",
+                at_ns=int(each["at_ns"]),
+                frame=int(each["frame"]),
+                text=str(each["text"]),
+                refusal=str(each["refusal"] or ""),
+                by=str(each["by"]),
+                clock_name=str(each["clock"] or ""),
+                local_ns=None if each["local_ns"] is None else int(each["local_ns"]),
+                host_ms=round(datetime.fromisoformat(host).timestamp() * 1000) if host else 0,
+                undone_by=int(each["undone_by"] or 0),
+            )
+        except (KeyError, TypeError, ValueError, OverflowError):
+            continue
+        found.append(entry)
+    return tuple(found)
 
 
 def _summary(column_ns: NsColumn) -> dict[str, int] | None:

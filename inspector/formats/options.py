@@ -30,6 +30,7 @@ class ExportOptions:
         width_pt: Width of the picture in points (1/72 inch).
         height_pt: Height of the picture in points.
         dots_per_inch: Resolution of a PNG; 144 is two pixels per point.
+        interventions: Whether what was changed from outside is shown and written.
     """
 
     title: str = ""
@@ -40,6 +41,7 @@ class ExportOptions:
     width_pt: float = 720.0
     height_pt: float = 405.0
     dots_per_inch: float = 144.0
+    interventions: bool = True
 
     def __post_init__(self) -> None:
         """Refuse values that give no picture.
@@ -82,6 +84,7 @@ class GraphColors:
         extremes: Lowest and highest measured times where frames are crowded.
         median: Their median, in front of the extremes.
         spike: Frames above the range.
+        intervention: What was changed from outside, and breakpoints that were hit.
         outline: The measured time in front of stacked phases.
         other_work: Time within the frame that no phase accounts for.
         phases: Time spent in each phase.
@@ -96,6 +99,7 @@ class GraphColors:
     extremes: str
     median: str
     spike: str
+    intervention: str
     outline: str
     other_work: str
     phases: Mapping[Phase, str]
@@ -124,6 +128,7 @@ GRAPH_COLORS: Final[Mapping[str, GraphColors]] = {
         extremes="#4f97c9",
         median="#003a5c",
         spike="#d55e00",
+        intervention="#a3507f",
         outline="#1b1f24",
         other_work="#b8bec6",
         phases=_PHASE_COLORS,
@@ -138,6 +143,7 @@ GRAPH_COLORS: Final[Mapping[str, GraphColors]] = {
         extremes="#2f7aa8",
         median="#c9e8fb",
         spike="#f0824a",
+        intervention="#d993b8",
         outline="#e9edf1",
         other_work="#5c6670",
         phases=_PHASE_COLORS,

@@ -15,6 +15,7 @@ from tests.ui.shell import open_shell
 from ui.action_descriptions import ActionDescription, Facts, Needs, why_not
 from ui.action_list import ACTIONS
 from ui.actions import ActionSet
+from ui.member_actions import MemberActions
 from ui.menus import MenuId
 from ui.palette_entries import palette_entries
 from ui.session_actions import SessionActions
@@ -43,6 +44,7 @@ EXPECTED_KEYS = {
     "set-rate": ["R"],
     "clear-timer": ["Del"],
     "fire-timer": ["Shift+F"],
+    "undo": ["Ctrl+Z"],
     "quit": ["Ctrl+Q"],
 }
 
@@ -69,7 +71,9 @@ def test_that_the_keys_are_those_that_other_tools_use(action_id: str, keys: list
 def test_that_somebody_carries_out_every_action() -> None:
     for description in ACTIONS:
         doers = [
-            kind for kind in (SessionActions, WindowActions) if hasattr(kind, description.callback)
+            kind
+            for kind in (SessionActions, WindowActions, MemberActions)
+            if hasattr(kind, description.callback)
         ]
         assert len(doers) == 1, description.id
 

@@ -33,16 +33,26 @@ from inspector.sessions.commands import (
     Command,
     FireTimer,
     Hold,
+    MakeTransition,
     PauseClock,
+    PauseFromPriority,
+    PauseMember,
     ResumeClock,
+    ResumeFromPriority,
+    ResumeMember,
+    RewindTo,
     Run,
     SetFrameRate,
     SetRate,
+    SetTimeScale,
+    StepBack,
     StepBy,
     StepFrames,
     StepToNextTimer,
+    UnscheduleMember,
 )
 from inspector.sessions.scene import built_in_scenes
+from inspector.timebase import NS_PER_SECOND
 from ui.main_window import MainWindow
 from ui.session_bridge import Selection, SessionBridge
 from ui.settings import Settings, SettingsFile
@@ -57,6 +67,7 @@ OPERATIONS = int(os.environ.get("RANDOM_OPERATIONS", "15000"))
 
 #: These ask the system for a file or end the window.
 _NOT_TRIGGERED = {"open", "quit"}
+_SLOW = {"reload", "step-back", "rewind"}
 _TEXTS = ("", "boss", "1/3", "0.25", "2x", "abc", "-1", "nan", "é漢", "9" * 40)
 _KEYS = (
     Qt.Key.Key_Up,
@@ -92,6 +103,9 @@ class RandomUser:
             (20, self.refresh),
             (12, self.trigger_action),
             (12, self.submit_command),
+            (8, self.command_member),
+            (8, self.move_playhead),
+            (1, self.rewind),
             (10, self.select_something),
             (8, self.click_somewhere),
             (8, self.press_key),
@@ -128,7 +142,7 @@ class RandomUser:
         if action_id in _NOT_TRIGGERED:
             return
         # Building a scene anew costs a hundred times as much as the rest.
-        if action_id == "reload" and self.random.random() > 0.05:
+        if action_id in _SLOW and self.random.random() > 0.05:
             return
         self.window.actions_by_id[action_id].trigger()
 
@@ -152,6 +166,49 @@ class RandomUser:
         ]
         self.bridge.submit(self.random.choice(commands))
 
+    def command_member(self) -> None:
+        """Ask for something that suits a member, and often for something that does not."""
+        members, chance = self.bridge.timeline.members, self.random
+        number = chance.choice([*members.by_id, 10**9])
+        member = members.by_id.get(number)
+        edges = [] if member is None else [members.by_id[each].name for each in member.children]
+        commands: list[Command] = [
+            PauseMember(number),
+            ResumeMember(number),
+            ResumeMember(number),
+            PauseFromPriority(number, chance.randrange(-20, 20)),
+            ResumeFromPriority(number),
+            SetTimeScale(number, Fraction(chance.randrange(5), chance.randrange(1, 5))),
+            MakeTransition(number, chance.choice([*edges, "nothing like it"])),
+            MakeTransition(number, chance.choice([*edges, "nothing like it"])),
+        ]
+        # What is taken back does not come again.
+        if chance.random() < 0.05:
+            commands = [UnscheduleMember(number)]
+        self.bridge.submit(chance.choice(commands))
+
+    def move_playhead(self) -> None:
+        """Look at some instant, a few times in one turn, or go back to the present."""
+        chance, bridge = self.random, self.bridge
+        for _ in range(chance.choice([1, 1, 3])):
+            at_ns = chance.randrange(-NS_PER_SECOND, bridge.timeline.at_ns + NS_PER_SECOND)
+            bridge.set_playhead(chance.choice([at_ns, at_ns, at_ns, None]))
+        if chance.random() < 0.1:
+            bridge.playhead.play()
+        text = chance.choice(["-2 frames", "+3 timers", "1.5", "frame 3", "soon"])
+        entry = self.window.playhead_bar.entry
+        if entry.isVisible() and chance.random() < 0.2:
+            entry.setText(text)
+            QTest.keyClick(entry, Qt.Key.Key_Return)
+
+    def rewind(self) -> None:
+        # What has run is run again, so only now and then.
+        commands: list[Command] = [
+            StepBack(self.random.randrange(1, 4)),
+            RewindTo(self.random.randrange(self.bridge.timeline.at_ns + 1)),
+        ]
+        self.bridge.submit(self.random.choice(commands))
+
     def select_something(self) -> None:
         timeline = self.bridge.timeline
         chosen = [
@@ -159,6 +216,8 @@ class RandomUser:
             Selection.clock(self.random.randrange(1, 12)),
             Selection.timer(self.random.choice([*timeline.timers.ids(), 10**9])),
             Selection.frame(self.random.randrange(timeline.frames.end + 2)),
+            Selection.member(self.random.choice([*timeline.members.by_id, 10**9])),
+            Selection.member(self.random.choice([*timeline.members.by_id, 10**9])),
         ]
         self.bridge.select(self.random.choice(chosen))
 
@@ -245,7 +304,18 @@ def _objects_by_class(root: QObject) -> Counter[str]:
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
-def test_that_random_operations_do_no_harm(qtbot: QtBot, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("scene", "operations"),
+    [
+        ("01_small_game", OPERATIONS),
+        ("07_schedulers", OPERATIONS // 3),
+        ("08_components", OPERATIONS // 3),
+        ("10_state_machines", OPERATIONS // 3),
+    ],
+)
+def test_that_random_operations_do_no_harm(
+    qtbot: QtBot, tmp_path: Path, scene: str, operations: int
+) -> None:
     sources: list[ManualTimeSource] = []
 
     def make_source(_precision: object) -> ManualTimeSource:
@@ -256,7 +326,7 @@ def test_that_random_operations_do_no_harm(qtbot: QtBot, tmp_path: Path) -> None
     qtbot.addWidget(window)
     window.show()
     window.complete(SessionBridge(make_source=make_source))
-    window.open_path(built_in_scenes()[0].path)
+    window.open_path(next(each.path for each in built_in_scenes() if each.path.stem == scene))
     user = RandomUser(window, sources, seed=2026)
 
     def settle() -> Counter[str]:
@@ -267,12 +337,12 @@ def test_that_random_operations_do_no_harm(qtbot: QtBot, tmp_path: Path) -> None
         return _objects_by_class(window)
 
     # Dialogs and views that are made when first needed are there after a while.
-    for _ in range(OPERATIONS // 2):
+    for _ in range(operations // 2):
         user.act()
     halfway = settle()
-    for _ in range(OPERATIONS - OPERATIONS // 2):
+    for _ in range(operations - operations // 2):
         user.act()
     grown = settle() - halfway
 
     # Rows of panels are kept for the next time; what leaks grows with the operations.
-    assert sum(grown.values()) < max(200, OPERATIONS // 50), f"they only ever grow: {grown}"
+    assert sum(grown.values()) < max(200, operations // 50), f"they only ever grow: {grown}"

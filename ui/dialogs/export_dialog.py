@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, get_args
 
@@ -42,6 +42,7 @@ from .export_preview import ExportPreview
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from inspector.analysis.intervention_list import Intervention
     from inspector.formats.frame_times import FrameColumns
 
     from ..theme import Theme
@@ -83,11 +84,13 @@ class ExportSource:
         history: Every frame of the session.
         ranges: What can be chosen from it, all frames first.
         provenance: Where the frames come from.
+        interventions: What was changed from outside.
     """
 
     history: FrameColumns
     ranges: tuple[FrameRange, ...]
     provenance: Provenance
+    interventions: tuple[Intervention, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +121,7 @@ class ExportDialog(QDialog):
 
     Attributes:
         preview: The picture as it will be.
+        interventions_box: Whether interventions are exported; disabled without any.
     """
 
     exported = Signal(object)  # Path
@@ -140,7 +144,8 @@ class ExportDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle("Export frame times")
         self.setObjectName("export_dialog")
-        self._frames = FrameTimes.from_history(source.history)
+        frames = FrameTimes.from_history(source.history)
+        self._frames = replace(frames, interventions=source.interventions)
         self._provenance = source.provenance
         self._folder = choices.folder
         self._ranges = source.ranges
@@ -198,6 +203,7 @@ class ExportDialog(QDialog):
             width_pt=self._width_box.value(),
             height_pt=self._height_box.value(),
             dots_per_inch=float(self._resolution_box.currentData()),
+            interventions=self.interventions_box.isChecked(),
         )
 
     @property
@@ -205,7 +211,7 @@ class ExportDialog(QDialog):
         """The frames of the chosen range."""
         chosen = self._ranges[max(0, self._range_box.currentIndex())]
         first = int(self._frames.index[0]) if len(self._frames) else 0
-        return _sliced(self._frames, max(0, chosen.start - first), max(0, chosen.stop - first))
+        return self._frames.between(max(0, chosen.start - first), max(0, chosen.stop - first))
 
     @property
     def _exporter(self) -> Exporter:
@@ -317,6 +323,12 @@ class ExportDialog(QDialog):
         self._budgets_line.setToolTip("Milliseconds or rates, with blanks between: 16.7 120fps")
         self._stacked_box = QCheckBox("Stack the phases of each frame")
         self._stacked_box.setChecked(options.stacked)
+        self.interventions_box = QCheckBox("Interventions and breakpoint hits")
+        self.interventions_box.setToolTip(
+            "What was changed from outside: signs with numbers and a list in the picture, "
+            "a column in the CSV, a list in the JSON"
+        )
+        self.interventions_box.setChecked(options.interventions)
         self._width_box = _size_box("Width", SMALLEST_WIDTH_PT, options.width_pt)
         self._height_box = _size_box("Height", SMALLEST_HEIGHT_PT, options.height_pt)
         self._resolution_box = _box("Resolution", [(f"{dpi} dpi", dpi) for dpi in _RESOLUTIONS])
@@ -337,6 +349,7 @@ class ExportDialog(QDialog):
         form.addRow("&Title", self._title_line)
         form.addRow("&Budgets, ms", self._budgets_line)
         form.addRow("", self._stacked_box)
+        form.addRow("", self.interventions_box)
         form.addRow("&Colours", self._theme_box)
         size_label = QLabel("&Size, points")
         size_label.setBuddy(self._width_box)
@@ -370,6 +383,7 @@ class ExportDialog(QDialog):
         for size_box in (self._width_box, self._height_box):
             size_box.valueChanged.connect(self._preview_soon)
         self._stacked_box.toggled.connect(self._preview_soon)
+        self.interventions_box.toggled.connect(self._preview_soon)
 
     @Slot()
     def _preview_soon(self) -> None:
@@ -386,6 +400,7 @@ class ExportDialog(QDialog):
         ):
             widget.setEnabled(is_picture)
         self._resolution_box.setEnabled(self._exporter.format == "PNG")
+        self.interventions_box.setEnabled(bool(self.chosen_frames.interventions))
 
 
 def parse_budgets_ms(text: str) -> tuple[float, ...]:
@@ -415,17 +430,6 @@ def budgets_to_text(budgets_ms: Sequence[float]) -> str:
         rate = round(1000 / budget_ms)
         words.append(f"{rate}fps" if rate and 1000 / rate == budget_ms else f"{budget_ms!r}")
     return " ".join(words)
-
-
-def _sliced(frames: FrameTimes, start: int, stop: int) -> FrameTimes:
-    return FrameTimes(
-        index=frames.index[start:stop],
-        at_ns=frames.at_ns[start:stop],
-        interval_ns=frames.interval_ns[start:stop],
-        delta_ns=frames.delta_ns[start:stop],
-        busy_ns=frames.busy_ns[start:stop],
-        phases=frames.phases[:, start:stop],
-    )
 
 
 def _count(chosen: FrameRange) -> str:

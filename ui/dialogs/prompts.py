@@ -20,12 +20,15 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from inspector.analysis.places import EXAMPLES
 from inspector.timebase import format_instant, parse_duration_ns
 
 from ..theme import ColorRole
 from ..widgets.rate_slider import RateSlider
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ..theme import Theme
 
 
@@ -165,6 +168,40 @@ class GoToPrompt(Prompt):
             )
             raise ValueError(message)
         (self.step_given if is_step else self.instant_given).emit(value_ns)
+
+
+class LookAtPrompt(Prompt):
+    """Asks for an instant of the past to look at.
+
+    Signals:
+        place_given: An instant of session time in nanoseconds.
+    """
+
+    place_given = Signal(object)  # int
+
+    def __init__(
+        self, find: Callable[[str], int], at_ns: int, theme: Theme, parent: QWidget | None = None
+    ) -> None:
+        """Ask.
+
+        Args:
+            find: Returns the instant that was typed; raises ``ValueError`` if there is none.
+            at_ns: The instant that is shown now.
+            theme: Where colours come from.
+            parent: The owner.
+        """
+        super().__init__(
+            "Look at",
+            f"What is shown is {format_instant(at_ns)}. Which instant: {EXAMPLES}",
+            theme,
+            parent,
+        )
+        self._find = find
+        self.line.setPlaceholderText("-1s")
+
+    def answer(self, text: str) -> None:
+        """Report the instant; nothing typed is a second back."""
+        self.place_given.emit(self._find(text.strip() or self.line.placeholderText()))
 
 
 class RatePrompt(QDialog):

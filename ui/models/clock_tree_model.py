@@ -36,6 +36,7 @@ from .standing import Standing, StandingKind, standing_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from inspector.trace.members import MemberState
     from inspector.trace.states import ClockState
     from inspector.trace.timeline import Timeline
 
@@ -125,6 +126,17 @@ class ClockTreeModel(ShapedModel):
         self.show_anew(self._wanted_shape())
         self.refresh()
 
+    def switch_timeline(self, timeline: Timeline) -> tuple[ClockColumn, ...]:
+        """Show another state of the same log: rows that are in both stay.
+
+        What has the same version in both is the same: they are folds of the same events.
+
+        Returns:
+            The columns whose text may have changed, to be painted again.
+        """
+        self._timeline = timeline
+        return self.refresh()
+
     def set_filter(self, text: str) -> None:
         """Show only clocks whose name contains every word, and their ancestors."""
         words = tuple(text.casefold().split())
@@ -190,6 +202,12 @@ class ClockTreeModel(ShapedModel):
         """Return the member of an index, 0 when it is that of something else."""
         node = self.node(index)
         return member_of(node) if is_member(node) else 0
+
+    def member(self, index: QModelIndex | QPersistentModelIndex) -> MemberState | None:
+        """Return what is known of the member of an index, ``None`` for something else."""
+        number = self.member_id(index)
+        timeline = self._timeline
+        return None if timeline is None or not number else timeline.members.by_id.get(number)
 
     def standing(self, clock_id: int) -> Standing:
         """Return what a clock does now, and why."""

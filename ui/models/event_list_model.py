@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
 from enum import IntEnum
 from itertools import islice
@@ -181,6 +182,10 @@ class EventListModel(QAbstractTableModel):
     def event_at(self, row: int) -> RawEvent:
         """Return the event in a row."""
         return self._rows[row].event
+
+    def row_behind(self, at_ns: int) -> int:
+        """Return the first row whose event came after an instant; the row count if none did."""
+        return bisect_right(self._rows, at_ns, key=_instant_of)
 
     def sentence(self, row: int) -> str:
         """Return what happened, with names instead of numbers."""
@@ -392,6 +397,10 @@ def frame_index_at(timeline: Timeline, at_ns: int) -> int | None:
         else:
             high = middle
     return low if low < frames.end else None
+
+
+def _instant_of(row: EventRow) -> int:
+    return row.event[0]
 
 
 def _is_trouble(event: RawEvent) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 from typing_extensions import override
 
-from inspector.analysis.frame_spans import PHASE_KIND, TIMER_KIND, Span, SpanTotal
+from inspector.analysis.frame_spans import TIMER_KIND, Span, SpanTotal
 from inspector.timebase import format_duration
 
 from ..session_bridge import Selection
@@ -26,14 +26,14 @@ class SpanColumn(IntEnum):
     """The columns of the table."""
 
     WHO = 0
-    KIND = 1
-    PHASE = 2
-    BEGAN = 3
-    TOOK = 4
-    SHARE = 5
-    CALLS = 6
-    LONGEST = 7
-    LATE = 8
+    TOOK = 1
+    SHARE = 2
+    CALLS = 3
+    BEGAN = 4
+    LONGEST = 5
+    LATE = 6
+    KIND = 7
+    PHASE = 8
 
 
 _HEADERS: Final = {
@@ -198,7 +198,7 @@ class FrameSpanModel(QAbstractTableModel):
             case SpanColumn.KIND:
                 return total.kind
             case SpanColumn.PHASE:
-                return "" if total.kind == PHASE_KIND else total.phase.text
+                return "" if total.is_phase else total.phase.text
             case SpanColumn.BEGAN:
                 return "" if row.began_ns is None or is_timer else _signed(row.began_ns)
             case SpanColumn.TOOK:
@@ -207,7 +207,7 @@ class FrameSpanModel(QAbstractTableModel):
                 is_known = self._whole_ns and not is_timer
                 return f"{total.took_ns / self._whole_ns:.1%}" if is_known else "–"
             case SpanColumn.CALLS:
-                return "" if total.kind == PHASE_KIND else f"{total.calls:,}"
+                return "" if total.is_phase else f"{total.calls:,}"
             case SpanColumn.LONGEST:
                 return "–" if is_timer else format_duration(total.longest_ns)
             case SpanColumn.LATE:

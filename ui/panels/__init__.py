@@ -140,6 +140,14 @@ PANELS: Final = (
         "what looks wrong with the timers so far",
     ),
     PanelDescription(
+        "interventions",
+        "Interventions",
+        PanelArea.BOTTOM,
+        "interventions",
+        "InterventionsPanel",
+        "what was changed from outside, by whom, and how to undo it",
+    ),
+    PanelDescription(
         "lab",
         "Refresh-rate lab",
         PanelArea.BOTTOM,

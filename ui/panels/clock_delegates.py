@@ -5,16 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QSize, Qt
-from PySide6.QtGui import QMouseEvent, QPalette
+from PySide6.QtGui import QMouseEvent, QPainter, QPalette
 from PySide6.QtWidgets import (
     QLineEdit,
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
+    QTreeView,
     QWidget,
 )
 from typing_extensions import override
 
+from inspector.vocabulary import Field
+
+from ..models.clock_tree_model import ClockColumn, ClockTreeModel
 from ..models.roles import Role
 from ..models.standing import Standing, StandingKind
 from ..theme import ColorRole
@@ -33,6 +37,39 @@ _GLYPHS = {
     StandingKind.PAUSED: (Glyph.PAUSE, ColorRole.LATE),
 }
 _GLYPH_SIZE = QSize(16, 16)
+#: Room in front of a name for the sign, the fold mark and the margins.
+SIGN_WIDTH = 38
+
+
+#: Names of members that have neither time nor rate reach over these columns.
+SPANNED_COLUMNS = (ClockColumn.LOCAL_TIME, ClockColumn.RATE)
+
+
+def is_spanned(view: QWidget | None, index: QModelIndex | QPersistentModelIndex) -> bool:
+    """Return whether the name in a row of the tree may reach over time and rate.
+
+    That is so for members that have neither, as long as the columns lie side by side.
+    """
+    model = index.model()
+    if not isinstance(model, ClockTreeModel) or not isinstance(view, QTreeView):
+        return False
+    member = model.member(index)
+    if member is None or Field.TIME in member.fields or Field.RATE in member.fields:
+        return False
+    header = view.header()
+    return all(header.visualIndex(column) == column for column in SPANNED_COLUMNS)
+
+
+def _reaches_over(view: QTreeView, index: QModelIndex | QPersistentModelIndex) -> bool:
+    """Return whether a name is too long for its own cell."""
+    model = index.model()
+    assert isinstance(model, ClockTreeModel)
+    member = model.member(index)
+    if member is None:
+        return False
+    indented = SIGN_WIDTH + model.depth(model.node(index)) * view.indentation()
+    width = view.fontMetrics().horizontalAdvance(member.name)
+    return indented + width > view.columnWidth(ClockColumn.NAME)
 
 
 class ClockNameDelegate(QStyledItemDelegate):
@@ -62,6 +99,41 @@ class ClockNameDelegate(QStyledItemDelegate):
             option.features |= feature.HasDecoration
             option.decorationSize = _GLYPH_SIZE
             option.icon = self._icons[standing.kind]
+
+    @override
+    def paint(
+        self,
+        painter: QPainter,
+        option: QStyleOptionViewItem,
+        index: QModelIndex | QPersistentModelIndex,
+    ) -> None:
+        view = option.widget
+        if is_spanned(view, index):
+            assert isinstance(view, QTreeView)
+            if _reaches_over(view, index):
+                self.paint_part(painter, option, index, view)
+                return
+        super().paint(painter, option, index)
+
+    def paint_part(
+        self,
+        painter: QPainter,
+        cell: QStyleOptionViewItem,
+        index: QModelIndex | QPersistentModelIndex,
+        view: QTreeView,
+    ) -> None:
+        """Paint as much of a name that reaches over other cells as is in one of them.
+
+        Each cell paints its own part: any of them may be painted without the others.
+        """
+        option = QStyleOptionViewItem(cell)
+        option.rect = view.visualRect(index)
+        width = sum(view.columnWidth(column) for column in SPANNED_COLUMNS)
+        option.rect.setRight(option.rect.right() + width)
+        painter.save()
+        painter.setClipRect(cell.rect, Qt.ClipOperation.IntersectClip)
+        super().paint(painter, option, index)
+        painter.restore()
 
     @override
     def editorEvent(
@@ -99,7 +171,31 @@ class ClockNameDelegate(QStyledItemDelegate):
         return rect.contains(event.position().toPoint())
 
 
-class RateDelegate(QStyledItemDelegate):
+class NumberDelegate(QStyledItemDelegate):
+    """A number, or a part of the name beside it where that reaches over the cell."""
+
+    @override
+    def paint(
+        self,
+        painter: QPainter,
+        option: QStyleOptionViewItem,
+        index: QModelIndex | QPersistentModelIndex,
+    ) -> None:
+        view = option.widget
+        if not is_spanned(view, index):
+            super().paint(painter, option, index)
+            return
+        assert isinstance(view, QTreeView)
+        if _reaches_over(view, index):
+            names = view.itemDelegateForColumn(ClockColumn.NAME)
+            if isinstance(names, ClockNameDelegate):
+                name = index.sibling(index.row(), ClockColumn.NAME)
+                names.paint_part(painter, option, name, view)
+        elif option.state & QStyle.StateFlag.State_Selected:
+            super().paint(painter, option, index)
+
+
+class RateDelegate(NumberDelegate):
     """Edits a rate as people write rates; the model judges what was typed."""
 
     @override

@@ -31,7 +31,8 @@ from ..theme import ColorRole
 from ..widgets.empty_notice import EmptyNotice
 from ..widgets.filter_line import FilterLine
 from ..widgets.paced_refresh import PacedRefresh
-from .clock_delegates import ClockNameDelegate, RateDelegate
+from .clock_columns import ClockColumns
+from .clock_delegates import ClockNameDelegate, NumberDelegate, RateDelegate
 from .tree_menus import (
     Requests,
     add_clock_actions,
@@ -52,22 +53,6 @@ if TYPE_CHECKING:
 _EXPAND_ALL_UP_TO: Final = 2_000
 #: Schedulers with more targets than this stay folded until they are opened.
 _UNFOLD_TARGETS_UP_TO: Final = 12
-#: Room for the sign in front of a name and for the margins.
-_SIGN_WIDTH: Final = 38
-_NARROWEST_NAMES: Final = 100
-_WIDEST_NAMES: Final = 240
-#: Names measured to find the width of their column.
-_NAMES_MEASURED: Final = 300
-#: The widest text that a column shows without cutting it off.
-_SAMPLES: Final = {
-    ClockColumn.NAME: "a long clock name",
-    ClockColumn.LOCAL_TIME: "0:00:00.000",
-    ClockColumn.RATE: "0.0000",
-    ClockColumn.EFFECTIVE_RATE: "0.0000",
-    ClockColumn.STATE: "stopped by “enemies” (paused by you",
-    ClockColumn.PENDING: "000000",
-    ClockColumn.NEXT_DUE: "000.0 ms",
-}
 
 
 class ClockTreeView(QTreeView):
@@ -105,11 +90,11 @@ class ClockTreePanel(QWidget):
         self._folded: set[int] = set()
         self._unfolded: set[int] = set()
         self._is_arranging = False
-        self._are_names_sized_by_hand = False
         self.model = ClockTreeModel()
         self.filter_line = FilterLine("Filter clocks")
         self.count_label = QLabel()
         self.view = self._make_view()
+        self.columns = ClockColumns(self.view, self.model)
         self._notice = EmptyNotice(self.view)
         self.refusal_label = QLabel()
         self.refusal_label.setWordWrap(True)
@@ -118,7 +103,9 @@ class ClockTreePanel(QWidget):
         self.refusal_label.hide()
         self._name_delegate = ClockNameDelegate(theme, self.view)
         self._rate_delegate = RateDelegate(self.view)
+        self._time_delegate = NumberDelegate(self.view)
         self.view.setItemDelegateForColumn(ClockColumn.NAME, self._name_delegate)
+        self.view.setItemDelegateForColumn(ClockColumn.LOCAL_TIME, self._time_delegate)
         self.view.setItemDelegateForColumn(ClockColumn.RATE, self._rate_delegate)
         self._lay_out()
         self._pace = PacedRefresh(self)
@@ -145,13 +132,6 @@ class ClockTreePanel(QWidget):
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         header.setStretchLastSection(False)
         header.setSectionsMovable(True)
-        metrics = view.fontMetrics()
-        for column in ClockColumn:
-            title = str(self.model.headerData(column, Qt.Orientation.Horizontal))
-            widest = max(
-                metrics.horizontalAdvance(_SAMPLES[column]), metrics.horizontalAdvance(title)
-            )
-            view.setColumnWidth(column, widest + 12)
         return view
 
     def _lay_out(self) -> None:
@@ -171,6 +151,7 @@ class ClockTreePanel(QWidget):
         bridge.refreshed.connect(self._pace.request)
         bridge.session_changed.connect(self.show_session)
         bridge.selection_changed.connect(self.show_selection)
+        bridge.playhead_changed.connect(self._show_playhead)
         self._theme.changed.connect(self._apply_theme)
         self._pace.due.connect(self.refresh)
         self.filter_line.filter_changed.connect(self._apply_filter)
@@ -179,7 +160,6 @@ class ClockTreePanel(QWidget):
         model.edit_refused.connect(self._show_refusal)
         model.modelReset.connect(self._restore_after_reset)
         model.rowsInserted.connect(self._unfold_inserted)
-        view.header().sectionResized.connect(self._note_resized)
         view.expanded.connect(self._note_expanded)
         view.collapsed.connect(self._note_collapsed)
         view.customContextMenuRequested.connect(self._open_menu)
@@ -196,10 +176,11 @@ class ClockTreePanel(QWidget):
             self._session = session
             self._folded.clear()
             self._unfolded.clear()
+            self.columns.start_anew()
         self._show_refusal("")
         with self._arranging():
-            self.model.set_timeline(None if session is None else session.timeline)
-        self._fit_names()
+            self.model.set_timeline(None if session is None else self._bridge.shown)
+        self.columns.fit()
         self.show_selection(self._bridge.selection)
         self._update_counts()
 
@@ -207,13 +188,27 @@ class ClockTreePanel(QWidget):
     def refresh(self) -> None:
         """Show what is new, painting only the columns that can have changed."""
         with self._arranging():
-            columns = self.model.refresh()
+            columns = self._switched()
         self._repaint(columns)
         if ClockColumn.NAME in columns:
-            self._fit_names()
+            self.columns.fit()
             # Rows have come or gone, and Qt has marked a neighbour of a row that went.
             self._mark_selected()
         self._update_counts()
+
+    @Slot(object)
+    def _show_playhead(self, _at_ns: int | None) -> None:
+        # At once: while the playhead is dragged, what is shown follows the hand.
+        if self.isVisible():
+            self.refresh()
+        else:
+            self._pace.request()
+
+    def _switched(self) -> tuple[ClockColumn, ...]:
+        """Take the state that is to be shown; what is folded stays folded."""
+        if self._bridge.session is None:
+            return self.model.refresh()
+        return self.model.switch_timeline(self._bridge.shown)
 
     @Slot(object)
     def show_selection(self, _selection: Selection) -> None:
@@ -285,26 +280,6 @@ class ClockTreePanel(QWidget):
             left, width = view.columnViewportPosition(column), view.columnWidth(column)
             if left < viewport.width() and left + width > 0:
                 viewport.update(QRect(left, 0, width, viewport.height()))
-
-    def _fit_names(self) -> None:
-        """Make the column of names as wide as they are, until somebody drags it."""
-        timeline = self.model.timeline
-        if self._are_names_sized_by_hand or timeline is None:
-            return
-        metrics, indentation = self.view.fontMetrics(), self.view.indentation()
-        widest = 0
-        for node in self.model.shown_branch(0)[:_NAMES_MEASURED]:
-            name = str(self.model.index_of(node).data())
-            width = metrics.horizontalAdvance(name) + self.model.depth(node) * indentation
-            widest = max(widest, width)
-        width = max(_NARROWEST_NAMES, min(widest + _SIGN_WIDTH, _WIDEST_NAMES))
-        with self._arranging():
-            self.view.setColumnWidth(ClockColumn.NAME, width)
-
-    @Slot(int, int, int)
-    def _note_resized(self, column: int, _old: int, _new: int) -> None:
-        if column == ClockColumn.NAME and not self._is_arranging:
-            self._are_names_sized_by_hand = True
 
     def _update_counts(self) -> None:
         timeline = self.model.timeline

@@ -98,7 +98,7 @@ class DetailsPanel(QWidget):
         bridge.status_changed.connect(self._pace.request)
         bridge.session_changed.connect(self.show_session)
         bridge.selection_changed.connect(self.show_selection)
-        bridge.playhead_changed.connect(self._show_playhead)
+        bridge.playhead_changed.connect(self._pace.request)
         self._theme.changed.connect(self._apply_theme)
         self._pace.due.connect(self.refresh)
         self.grid.link_activated.connect(self._follow_link)
@@ -119,13 +119,6 @@ class DetailsPanel(QWidget):
         """Show what is selected now."""
         self._area.verticalScrollBar().setValue(0)
         self.refresh()
-
-    @Slot(object)
-    def _show_playhead(self, _at_ns: int | None) -> None:
-        if self.isVisible():
-            self.refresh()
-        else:
-            self._pace.request()
 
     @Slot()
     def refresh(self) -> None:
@@ -158,7 +151,7 @@ class DetailsPanel(QWidget):
                 why = self._why.member_rows(session, timeline, selection.id)
                 return [heading(self._why.subject), *why]
             case SelectionKind.MEMBER:
-                return member_rows(timeline, selection.id, session.log.strings)
+                return member_rows(timeline, selection.id, self._bridge.strings)
             case _:
                 return frame_rows(self._bridge.timeline, selection.id)
 

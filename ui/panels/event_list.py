@@ -6,7 +6,16 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QModelIndex, QPoint, Qt, Slot
-from PySide6.QtGui import QAction, QFocusEvent, QGuiApplication, QKeyEvent, QKeySequence
+from PySide6.QtGui import (
+    QAction,
+    QColor,
+    QFocusEvent,
+    QGuiApplication,
+    QKeyEvent,
+    QKeySequence,
+    QPainter,
+    QPaintEvent,
+)
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHBoxLayout,
@@ -39,7 +48,31 @@ _SAMPLES: Final = {EventColumn.AT: "0:00:00.000", EventColumn.GROUP: "◉ breakp
 
 
 class EventTableView(QTableView):
-    """A table that is entered at its newest row, not at its oldest."""
+    """A table that is entered at its newest row, with a line where the playhead is.
+
+    Attributes:
+        playhead_row: The first row behind the playhead, ``None`` at the present.
+        playhead_color: Of the line.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.playhead_row: int | None = None
+        self.playhead_color = QColor()
+
+    @override
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the line over the rows, above the first that is behind the playhead."""
+        super().paintEvent(event)
+        row, count = self.playhead_row, self.model().rowCount()
+        if row is None or not count:
+            return
+        last = min(row, count - 1)
+        y = self.rowViewportPosition(last) + (self.rowHeight(last) if row == count else 0)
+        if 0 <= y <= self.viewport().height():
+            painter = QPainter(self.viewport())
+            painter.fillRect(0, max(y - 1, 0), self.viewport().width(), 2, self.playhead_color)
+            painter.end()
 
     @override
     def focusInEvent(self, event: QFocusEvent) -> None:
@@ -149,6 +182,7 @@ class EventListPanel(QWidget):
         bridge.refreshed.connect(self._pace.request)
         bridge.session_changed.connect(self.show_session)
         bridge.selection_changed.connect(self.show_selection)
+        bridge.playhead_changed.connect(self._show_playhead)
         self._theme.changed.connect(self._apply_theme)
         self._pace.due.connect(self.refresh)
         self.filter_line.filter_changed.connect(self._apply_filter)
@@ -190,6 +224,23 @@ class EventListPanel(QWidget):
         if self.subject_button.isChecked():
             self._apply_subject()
 
+    @Slot(object)
+    def _show_playhead(self, at_ns: int | None) -> None:
+        """Have the playhead in view; the newest events again when that is the present."""
+        had_one = self.view.playhead_row is not None
+        self.follow_button.setChecked(at_ns is None and (had_one or self.follow_button.isChecked()))
+        self._place_playhead()
+        row = self.view.playhead_row
+        if row is not None and self.model.rowCount():
+            self.view.scrollTo(self.model.index(min(row, self.model.rowCount() - 1), 0))
+
+    def _place_playhead(self) -> None:
+        at_ns = self._bridge.playhead_ns
+        row = None if at_ns is None else self.model.row_behind(at_ns)
+        if row != self.view.playhead_row:
+            self.view.playhead_row = row
+            self.view.viewport().update()
+
     @Slot(int)
     def _notice_scrolling(self, _action: int) -> None:
         bar = self.view.verticalScrollBar()
@@ -213,6 +264,7 @@ class EventListPanel(QWidget):
         self._show_newest()
 
     def _update_counts(self) -> None:
+        self._place_playhead()
         rows, model = self.model.rowCount(), self.model
         parts = [f"{rows:,} shown" if rows < MAX_ROWS else f"newest {rows:,}"]
         if model.hidden_count:
@@ -296,6 +348,8 @@ class EventListPanel(QWidget):
         menu = QMenu(self)
         show = menu.addAction("Select what it happened to", partial(self.select_subject, index))
         show.setEnabled(isinstance(index.data(Role.SELECTION), Selection))
+        at_ns = self.model.event_at(index.row())[0]
+        menu.addAction("Look at this instant", partial(self._bridge.set_playhead, at_ns))
         menu.addSeparator()
         menu.addAction("Copy", self.copy_marked)
         tool_tip = index.siblingAtColumn(EventColumn.WHAT).data(Qt.ItemDataRole.ToolTipRole)
@@ -327,5 +381,6 @@ class EventListPanel(QWidget):
     @Slot()
     def _apply_theme(self) -> None:
         self.model.set_failure_color(self._theme.color(ColorRole.BAD))
+        self.view.playhead_color = self._theme.color(ColorRole.INTERVENTION)
         self.filter_line.set_icon(self._theme.icon("find"))
         self.view.viewport().update()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QModelIndex, QSortFilterProxyModel, Qt, Slot
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QComboBox,
@@ -17,6 +19,7 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
     QWidget,
 )
+from typing_extensions import override
 
 from inspector.analysis.frame_spans import Span, are_calls_kept, spans_of, totals_of
 from inspector.timebase import format_duration, format_instant
@@ -41,14 +44,20 @@ _PERIOD_MS: Final = 200
 _RANGES: Final = (1, 60, 600)
 _SAMPLES: Final = {
     SpanColumn.WHO: "        a rather long name",
-    SpanColumn.KIND: "frame callback",
-    SpanColumn.PHASE: "before update",
-    SpanColumn.BEGAN: "−000.0 ms",
     SpanColumn.TOOK: "000.0 ms",
-    SpanColumn.SHARE: "000.0 %",
-    SpanColumn.CALLS: "00,000",
-    SpanColumn.LONGEST: "000.0 ms",
+    SpanColumn.SHARE: "00.0 %",
+    SpanColumn.CALLS: "0,000",
+    SpanColumn.BEGAN: "−00.0 ms",
+    SpanColumn.LONGEST: "00.0 ms",
+    SpanColumn.LATE: "00.0 ms",
+    SpanColumn.KIND: "frame callback",
 }
+#: Below this height, and at least this wide, the table is beside the flame row.
+_LOW: Final = 340
+_FLAME_BESIDE: Final = 0.56
+_FLAME_ABOVE: Final = 0.42
+_WIDE: Final = 820
+
 #: Height of the flame row beyond which it is scrolled, in pixels.
 _MOST_FLAME: Final = 130
 NOTHING_YET: Final = "No frame has ended yet – press Space to run, or . for one frame."
@@ -107,11 +116,15 @@ class FrameSpansPanel(QWidget):
 
     @property
     def frame(self) -> int | None:
-        """The frame that is shown, ``None`` without one."""
+        """The frame that is shown, that at the playhead or the newest; ``None`` without one."""
         frames = self._bridge.timeline.frames
         if self._frame is not None:
             return self._frame
-        return frames.end - 1 if len(frames) else None
+        playhead_ns = self._bridge.playhead_ns
+        if playhead_ns is None:
+            return frames.end - 1 if len(frames) else None
+        place = bisect_right(frames.at_ns, playhead_ns) - 1
+        return frames.first + place if place >= 0 else None
 
     @Slot(object)
     def show_session(self, _session: Session | None) -> None:
@@ -342,11 +355,23 @@ class FrameSpansPanel(QWidget):
         layout.addLayout(top)
         layout.addWidget(self.splitter, 1)
 
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        is_beside = self.height() < _LOW and self.width() >= _WIDE
+        wanted = Qt.Orientation.Horizontal if is_beside else Qt.Orientation.Vertical
+        if self.splitter.orientation() != wanted:
+            self.splitter.setOrientation(wanted)
+            whole = self.width() if is_beside else self.height()
+            share = _FLAME_BESIDE if is_beside else _FLAME_ABOVE
+            self.splitter.setSizes([round(whole * share), round(whole * (1 - share))])
+
     def _connect(self, theme: Theme) -> None:
         bridge = self._bridge
         bridge.refreshed.connect(self._pace.request)
         bridge.session_changed.connect(self.show_session)
         bridge.selection_changed.connect(self.show_selection)
+        bridge.playhead_changed.connect(self._pace.request)
         self._pace.due.connect(self.refresh)
         self.flame.span_chosen.connect(self._choose_span)
         self.flame.span_hovered.connect(self._read_span)

@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from inspector.trace.timeline import Timeline
 
 
-def overview_rows(session: Session | None, census: Census) -> list[DetailRow]:
-    """Return what there is to say about the session, when nothing is selected."""
+def overview_rows(session: Session | None, census: Census, timeline: Timeline) -> list[DetailRow]:
+    """Return what there is to say about a state of the session, when nothing is selected."""
     if session is None:
         return [sentence("No scene is open. Open one to see its clocks and timers.")]
-    timeline, status = session.timeline, session.status
+    status = session.status
     rows = [
         heading(session.title or "Session"),
         DetailRow("Source", session.source_label),

@@ -95,7 +95,7 @@ class StateMachinesPanel(QWidget):
     @property
     def machine(self) -> MemberState | None:
         """The machine that is shown."""
-        found = self._bridge.timeline.members.by_id.get(self._machine_id)
+        found = self._bridge.shown.members.by_id.get(self._machine_id)
         return found if found is not None and found.kind is MemberKind.MACHINE else None
 
     @Slot(object)
@@ -112,7 +112,7 @@ class StateMachinesPanel(QWidget):
         """Show the machine that is selected, or of which a transition is."""
         if selection.kind is not SelectionKind.MEMBER:
             return
-        members = self._bridge.timeline.members
+        members = self._bridge.shown.members
         if selection.id not in members.by_id:
             return
         for member in members.path(selection.id):
@@ -123,7 +123,7 @@ class StateMachinesPanel(QWidget):
     @Slot()
     def refresh(self) -> None:
         """Take what is new."""
-        session, timeline = self._bridge.session, self._bridge.timeline
+        session, timeline = self._bridge.session, self._bridge.shown
         members = timeline.members
         self._list_machines()
         if self.machine is None:
@@ -138,18 +138,20 @@ class StateMachinesPanel(QWidget):
         self.notice.show_text("")
         if self.isVisible():
             self._refusals.read(session.history)
-        strings = session.history.strings
+        strings = self._bridge.strings
         history = members.histories.get(machine.id)
         self._numbers = {
             state: number for number, state in enumerate(state_numbers(members, machine.id))
         }
-        self.lane.refresh(history, timeline.at_ns)
+        live = self._bridge.timeline
+        self.lane.refresh(live.members.histories.get(machine.id, history), live.at_ns)
         self.diagram.show_shape(shape_of(members, machine.id, strings))
-        self.model.show_rows(rows_of(history, self._refusals.of(machine.id), strings))
+        refusals = [each for each in self._refusals.of(machine.id) if each[0] <= timeline.at_ns]
+        self.model.show_rows(rows_of(history, refusals, strings))
         self._show_state()
 
     def _list_machines(self) -> None:
-        timeline = self._bridge.timeline
+        timeline = self._bridge.shown
         found = []
         for member in timeline.members.by_id.values():
             if member.kind is MemberKind.MACHINE:
@@ -177,12 +179,12 @@ class StateMachinesPanel(QWidget):
         self.chooser.blockSignals(False)
         self._numbers = {}
         session = self._bridge.session
-        strings = ("",) if session is None else session.history.strings
+        strings = self._bridge.strings
         self.lane.show_machine(lambda state: self._numbers.get(state, 0), lambda s: strings[s])
         self.refresh()
 
     def _show_state(self) -> None:
-        machine, timeline = self.machine, self._bridge.timeline
+        machine, timeline = self.machine, self._bridge.shown
         history = timeline.members.histories.get(self._machine_id)
         if machine is None or history is None or not len(history):
             self.readout.show_text("")
@@ -297,6 +299,8 @@ class StateMachinesPanel(QWidget):
         bridge.session_changed.connect(self.show_session)
         bridge.selection_changed.connect(self.show_selection)
         bridge.hover_changed.connect(self.lane.show_hover_ns)
+        bridge.playhead_changed.connect(self._pace.request)
+        bridge.playhead_changed.connect(self.lane.show_playhead_ns)
         bridge.following_changed.connect(self.lane.set_following)
         self._pace.due.connect(self.refresh)
         self.chooser.activated.connect(self._choose_machine)

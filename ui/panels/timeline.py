@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 #: Thirty times a second while time passes.
 _PERIOD_MS = 33
 _SESSION_TIME = "Ruler: session time"
+#: By what the kinds of lanes that are hidden are kept from one start to the next.
+_HIDDEN = "timeline.hidden"
 
 
 class TimelinePanel(QWidget):
@@ -41,6 +43,7 @@ class TimelinePanel(QWidget):
         ruler_box: Whose local time the ruler shows.
         follow_action: Whether the present is kept in view.
         fit_action: Shows everything.
+        kinds_menu: Which kinds of lanes are shown.
     """
 
     def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:
@@ -51,6 +54,7 @@ class TimelinePanel(QWidget):
         self._theme = theme
         self._ruler_clocks: tuple[tuple[int, str], ...] = ()
         self._drawn = (-1, -1)
+        self._is_reading = False
         self.canvas = LaneCanvas(theme)
         self.notice = EmptyNotice(self.canvas)
         self.filter_line = FilterLine("Filter lanes")
@@ -59,6 +63,7 @@ class TimelinePanel(QWidget):
         self.ruler_box.setAccessibleName("Time on the ruler")
         self.ruler_box.setToolTip("Show session time, or the local time of a clock, on the ruler")
         self.ruler_box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self._restore_choices()
         self._make_actions()
         self._lay_out()
         self._pace = PacedRefresh(self, _PERIOD_MS)
@@ -75,6 +80,7 @@ class TimelinePanel(QWidget):
         strings = ("",) if session is None else session.history.strings
         self.canvas.show_session(self._bridge.timeline, strings, store)
         self.canvas.show_selection(self._bridge.selection)
+        self.canvas.show_playhead_ns(self._bridge.playhead_ns)
         self._drawn = (-1, -1)
         self.refresh()
 
@@ -98,8 +104,9 @@ class TimelinePanel(QWidget):
         if left:
             self.readout.show_text(f"Reading the log: {left:,} events to go.")
             self._pace.request()
-        elif not self.readout.text():
+        elif self._is_reading or not self.readout.text():
             self.readout.show_text(self._state_text())
+        self._is_reading = bool(left)
         drawn = (store.cursor, self._bridge.timeline.at_ns)
         if drawn != self._drawn:
             self._drawn = drawn
@@ -186,6 +193,16 @@ class TimelinePanel(QWidget):
         action = self.sender()
         if isinstance(action, QAction):
             self.canvas.choose_kind(LaneKind(action.data()), is_shown=is_shown)
+            self._keep_choices()
+
+    def _restore_choices(self) -> None:
+        """Hide the kinds of lanes that were hidden when the window was closed."""
+        kept = self._bridge.panel_choices.get(_HIDDEN, "").split(",")
+        self.canvas.choices.hidden = {kind for kind in LaneKind if kind.name.lower() in kept}
+
+    def _keep_choices(self) -> None:
+        hidden = sorted(self.canvas.choices.hidden)
+        self._bridge.panel_choices[_HIDDEN] = ",".join(kind.name.lower() for kind in hidden)
 
     @Slot(object, object)
     def _show_menu(self, row: LaneRow | None, place: QPoint) -> None:
@@ -250,11 +267,11 @@ class TimelinePanel(QWidget):
         self.follow_action.setToolTip("Keep the present in view (End)")
         self.follow_action.setChecked(True)
         self.follow_action.triggered.connect(self._follow)
-        self._kinds_menu = QMenu(self)
+        self.kinds_menu = QMenu(self)
         for kind in LaneKind:
-            action = self._kinds_menu.addAction(kind.text.capitalize())
+            action = self.kinds_menu.addAction(kind.text.capitalize())
             action.setCheckable(True)
-            action.setChecked(True)
+            action.setChecked(kind not in self.canvas.choices.hidden)
             action.setData(int(kind))
             action.toggled.connect(self._choose_kind)
 
@@ -267,7 +284,7 @@ class TimelinePanel(QWidget):
         kinds.setText("Lanes")
         kinds.setToolTip("Which kinds of lanes are shown")
         kinds.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        kinds.setMenu(self._kinds_menu)
+        kinds.setMenu(self.kinds_menu)
         top.addWidget(kinds)
         top.addWidget(self.ruler_box)
         for action in (self.fit_action, self.follow_action):
@@ -289,6 +306,7 @@ class TimelinePanel(QWidget):
         bridge.refreshed.connect(self._take_news)
         bridge.selection_changed.connect(canvas.show_selection)
         bridge.hover_changed.connect(canvas.show_hover_ns)
+        bridge.playhead_changed.connect(canvas.show_playhead_ns)
         bridge.following_changed.connect(self._follow)
         bridge.budgets_changed.connect(self._show_budgets)
         self._pace.due.connect(self.refresh)
@@ -298,5 +316,7 @@ class TimelinePanel(QWidget):
         canvas.instant_hovered.connect(self._share_hover)
         canvas.subject_chosen.connect(self._share_selection)
         canvas.following_changed.connect(self._share_following)
+        canvas.playhead_moved.connect(bridge.set_playhead)
+        canvas.live_requested.connect(bridge.go_live)
         canvas.reading_changed.connect(self._show_reading)
         canvas.menu_requested.connect(self._show_menu)

@@ -155,6 +155,7 @@ class TimerQueuePanel(QWidget):
         bridge.refreshed.connect(self._pace.request)
         bridge.session_changed.connect(self.show_session)
         bridge.selection_changed.connect(self.show_selection)
+        bridge.playhead_changed.connect(self._pace.request)
         self._theme.changed.connect(self._apply_theme)
         self._pace.due.connect(self.refresh)
         self.calls_button.toggled.connect(self._switch_table)
@@ -174,19 +175,27 @@ class TimerQueuePanel(QWidget):
     def show_session(self, session: Session | None) -> None:
         """Show the timers and calls of another session."""
         self._last_clock_id = 0
+        self._take_state(session)
+
+    def _take_state(self, session: Session | None) -> None:
+        """Show the state at the playhead, or at the present."""
         with self.view.arranging(), self.calls_view.arranging():
             if session is None:
                 self.model.set_timeline(None, ("",))
                 self.calls_model.set_timeline(None)
             else:
-                self.model.set_timeline(session.timeline, session.log.strings)
-                self.calls_model.set_timeline(session.timeline)
+                self.model.set_timeline(self._bridge.shown, self._bridge.strings)
+                self.calls_model.set_timeline(self._bridge.shown)
         self.show_selection(self._bridge.selection)
         self._apply_branch()
 
     @Slot()
     def refresh(self) -> None:
         """Show what is new in the table that is in front."""
+        session = self._bridge.session
+        if session is not None and self.model.timeline is not self._bridge.shown:
+            self._take_state(session)
+            return
         self._table.refresh()
         self._update_counts()
 

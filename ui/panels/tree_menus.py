@@ -139,7 +139,7 @@ def _add_scheduler_actions(
         command = PauseFromPriority(scheduler.id, priority)
         requests.add(menu, f"Pause everything from priority {priority} on", command)
     action = menu.addAction(
-        "Pause everything from a priority on …", partial(_ask_priority, scheduler, requests, parent)
+        "Pause everything from a priority on …", partial(ask_priority, scheduler, requests, parent)
     )
     action.setEnabled(requests.is_possible(PauseFromPriority(scheduler.id, 0)))
     undo = ResumeFromPriority(scheduler.id)
@@ -153,7 +153,7 @@ def _add_scheduler_actions(
             action.setChecked(int(rate * RATE_DENOMINATOR) == now)
 
 
-def _ask_priority(scheduler: MemberState, requests: Requests, parent: QWidget) -> None:
+def ask_priority(scheduler: MemberState, requests: Requests, parent: QWidget) -> None:
     """Ask for a priority without blocking the loop."""
     dialog = QInputDialog(parent)
     dialog.setObjectName("priority_prompt")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QHelpEvent,
@@ -18,9 +18,9 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from typing_extensions import override
 
-from inspector.analysis.frame_spans import PHASE_KIND, Span
+from inspector.analysis.frame_spans import Span
 from inspector.formats.ticks import duration_ticks
-from inspector.timebase import format_duration
+from inspector.timebase import NS_PER_US, format_duration
 
 from ..theme import ColorRole, mixed
 
@@ -170,8 +170,15 @@ class FlameRow(QWidget):
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
+        try:
+            self._paint(painter, event.rect())
+        finally:
+            # A painter that outlives its event takes Qt down with it.
+            painter.end()
+
+    def _paint(self, painter: QPainter, exposed: QRect) -> None:
         theme = self._theme
-        painter.fillRect(event.rect(), theme.color(ColorRole.BACKGROUND))
+        painter.fillRect(exposed, theme.color(ColorRole.BACKGROUND))
         if not self._spans:
             return
         self._paint_ruler(painter)
@@ -241,7 +248,7 @@ class FlameRow(QWidget):
 
     def _color_of(self, span: Span) -> QColor:
         color = self._theme.color_of_phase(span.phase)
-        if span.kind == PHASE_KIND:
+        if span.is_phase:
             return color
         share = 0.72 if span.depth % 2 else 0.5
         return mixed(color, self._theme.color(ColorRole.BACKGROUND), share)
@@ -422,12 +429,13 @@ def span_text(span: Span) -> str:
         late = f"{format_duration(span.lateness_ns)} late" if span.lateness_ns else "on time"
         lines += [f"fired {late}", "before the frame; a single timer is not measured"]
         return "\n".join(lines)
-    lines.append(f"took {format_duration(span.took_ns)} ({span.took_ns:,} ns)")
+    exact = f" ({span.took_ns:,} ns)" if span.took_ns >= NS_PER_US else ""
+    lines.append(f"took {format_duration(span.took_ns)}{exact}")
     if span.own_ns != span.took_ns:
         lines.append(f"of which {format_duration(span.own_ns)} its own")
     began = format_duration(abs(span.began_ns))
     lines.append(f"began {began} {'before' if span.began_ns < 0 else 'into'} the frame")
-    if span.kind != PHASE_KIND:
+    if not span.is_phase:
         lines.append(f"called in {span.phase.text}")
     return "\n".join(lines)
 

@@ -14,7 +14,16 @@ from ..theme import ColorRole, Theme
 from .bulk_paint import fill_rects
 from .frame_readout import chosen_text
 from .frame_series import FrameSeries
-from .glyphs import CROSS, DIAMOND, DOWN_TRIANGLE, SCISSORED, Glyph, glyph_rects
+from .glyphs import (
+    BAR,
+    CROSS,
+    DIAMOND,
+    DOWN_TRIANGLE,
+    SCISSORED,
+    TARGET,
+    Glyph,
+    glyph_rects,
+)
 from .timeline_marks import MarkGroup, MarkKind
 
 #: Height of the band above the plot that holds the signs of events.
@@ -23,11 +32,15 @@ MARK_BAND: Final = 12
 _GLYPHS: Final[dict[MarkKind, tuple[Glyph, ColorRole]]] = {
     MarkKind.FAILURE: (CROSS, ColorRole.BAD),
     MarkKind.DELTA_CUT: (SCISSORED, ColorRole.LATE),
+    MarkKind.HIT: (TARGET, ColorRole.INTERVENTION),
     MarkKind.MARK: (DIAMOND, ColorRole.ACCENT),
     MarkKind.COMMAND: (DOWN_TRIANGLE, ColorRole.INTERVENTION),
+    MarkKind.HELD: (BAR, ColorRole.PAUSED),
 }
 _PAD: Final = 6
 _AWAY: Final = 14
+#: Half the width of the grips at the ends of the playhead.
+_GRIP: Final = 5.0
 #: A selected frame narrower than this is shown as a line.
 _NARROW: Final = 3
 
@@ -54,6 +67,7 @@ class FrameOverlayItem(pg.GraphicsObject):
 
     Attributes:
         hover: Where the hover line is on the axis, ``None`` for nowhere.
+        playhead: Where the playhead is on the axis, ``None`` for nowhere.
         selected: Where the selected frame begins and ends on the axis.
         chosen: The chosen range on the axis.
         chosen_text: What is said of the chosen range.
@@ -73,6 +87,7 @@ class FrameOverlayItem(pg.GraphicsObject):
         """
         super().__init__(parent)
         self.hover: float | None = None
+        self.playhead: float | None = None
         self.selected: tuple[float, float] | None = None
         self.chosen: tuple[float, float] | None = None
         self.chosen_text = ""
@@ -92,6 +107,13 @@ class FrameOverlayItem(pg.GraphicsObject):
         else:
             self.selected = (series.start_of(frame), series.start_of(frame + 1))
         self.update()
+
+    def show_playhead(self, series: FrameSeries | None, at_ns: int | None) -> None:
+        """Show the playhead at an instant, or none."""
+        place = None if series is None or at_ns is None else series.x_of_ns(at_ns)
+        if place != self.playhead:
+            self.playhead = place
+            self.update()
 
     def show_chosen(self, series: FrameSeries | None, frames: tuple[int, int] | None) -> None:
         """Show the chosen range of frames, or none."""
@@ -136,6 +158,7 @@ class FrameOverlayItem(pg.GraphicsObject):
             flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
             painter.drawText(rect, int(flags), self.empty_text)
             return
+        self._draw_holds(painter, rect)
         if self.chosen is not None:
             self._draw_chosen(painter, rect, self.chosen, low, scale)
         if self.selected is not None:
@@ -144,6 +167,8 @@ class FrameOverlayItem(pg.GraphicsObject):
             painter.setPen(_line(self._theme.color(ColorRole.TEXT)))
             x = round((self.hover - low) * scale) + 0.5
             painter.drawLine(QPointF(x, 0), QPointF(x, rect.height()))
+        if self.playhead is not None and low <= self.playhead <= high:
+            self._draw_playhead(painter, rect, round((self.playhead - low) * scale))
         if self.readout is not None:
             self._draw_readout(painter, rect, self.readout)
 
@@ -169,6 +194,17 @@ class FrameOverlayItem(pg.GraphicsObject):
                 rects = glyph_rects(middles, scale, glyph, scale)
                 fill_rects(painter, rects, self._theme.color(role))
         painter.restore()
+
+    def _draw_holds(self, painter: QPainter, rect: QRectF) -> None:
+        """Draw a dotted line where session time stood still, whatever sign is above it."""
+        places = [group.x for group in self.groups if group.has_hold]
+        if not places:
+            return
+        pen = _line(self._theme.color(ColorRole.PAUSED))
+        pen.setDashPattern([2, 3])
+        painter.setPen(pen)
+        for x in places:
+            painter.drawLine(QPointF(x + 0.5, 0), QPointF(x + 0.5, rect.height()))
 
     def _draw_chosen(
         self,
@@ -216,6 +252,18 @@ class FrameOverlayItem(pg.GraphicsObject):
         color = self._theme.color(ColorRole.ACCENT)
         painter.fillRect(QRectF(round(middle) - 4, rect.height() - 4, 8, 4), color)
         painter.fillRect(QRectF(round(middle) - 4, 0, 8, 3), color)
+
+    def _draw_playhead(self, painter: QPainter, rect: QRectF, x: int) -> None:
+        color = self._theme.color(ColorRole.INTERVENTION)
+        painter.fillRect(QRectF(x - 1, 0, 2, rect.height()), color)
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(color)
+        for edge, inwards in ((0.0, 1), (rect.height(), -1)):
+            grip = (QPointF(x - _GRIP, edge), QPointF(x + _GRIP, edge))
+            painter.drawPolygon((*grip, QPointF(x, edge + inwards * _GRIP * 1.4)))
+        painter.restore()
 
     def _draw_readout(self, painter: QPainter, rect: QRectF, readout: Readout) -> None:
         metrics = painter.fontMetrics()

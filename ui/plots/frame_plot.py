@@ -17,6 +17,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from typing_extensions import override
 
 from inspector.formats.frame_times import Measure
+from inspector.timebase import NS_PER_SECOND
 from inspector.trace.timeline import Timeline
 from inspector.vocabulary import Phase
 
@@ -41,6 +42,8 @@ _RECENT_FRAMES: Final = 600
 _LEAST_HEIGHT: Final = 90
 _LEAST_POINTS: Final = 7.0
 _SMALLER: Final = 0.9
+#: A playhead that leaves the view by less than this share of it takes the view along.
+_NEAR_EDGE: Final = 0.1
 
 
 class FramePlot(pg.GraphicsView):
@@ -49,7 +52,8 @@ class FramePlot(pg.GraphicsView):
     The wheel zooms at the pointer, dragging moves, Ctrl and dragging chooses a range;
     W and S zoom, A and D move, F fits the chosen range and then everything, Home fits
     everything, End follows the newest frame. Over the left axis the wheel scales
-    the durations; a double click there lets the plot choose the scale again.
+    the durations; a double click there lets the plot choose the scale again. Dragging
+    along the lower axis moves the playhead, Alt and a click puts it on a frame.
 
     Attributes:
         series: The frames, ``None`` without a timeline.
@@ -66,6 +70,10 @@ class FramePlot(pg.GraphicsView):
     range_chosen = Signal(object)  # tuple[int, int] | None
     #: The view began or ceased to follow the newest frame.
     following_changed = Signal(bool)
+    #: The playhead was put somewhere: an instant of session time in nanoseconds.
+    playhead_moved = Signal(object)  # int
+    #: The newest frame is to be followed, and the present shown.
+    live_requested = Signal()
     #: The right button asks for a menu at a place of the screen.
     menu_requested = Signal(object)  # QPoint
 
@@ -79,6 +87,7 @@ class FramePlot(pg.GraphicsView):
         self._x_axis = XAxis.FRAME
         self._scale = DurationScale()
         self._selected_frame: int | None = None
+        self._playhead_ns: int | None = None
         self._chosen: tuple[int, int] | None = None
         self._pointer: QPointF | None = None
         self._canvas = FrameCanvas(theme)
@@ -123,15 +132,19 @@ class FramePlot(pg.GraphicsView):
     def set_timeline(self, timeline: Timeline | None) -> None:
         """Show another timeline's frames, from its newest.
 
-        One that continues the former (the same frames and more) is shown at the same place.
+        One of the same frames and more, or less after a rewind, is shown at the same place.
         """
         former = self.series
         self.series = None if timeline is None else FrameSeries(timeline.frames, self._x_axis)
         self._marks = None if timeline is None else TimelineMarks(timeline)
         self._bars.series = self.series
-        if not _is_continued(former, self.series):
+        is_same = former is not None and self.series is not None and self.series.shares(former)
+        if is_same and self.series is not None and self._chosen is not None:
+            start, stop = (min(edge, self.series.end) for edge in self._chosen)
+            self.choose_frames((start, stop) if stop > start else None)
+        if not is_same:
             self._overlay.hover = self._overlay.readout = None
-            self._selected_frame = None
+            self._selected_frame = self._playhead_ns = None
             self.choose_frames(None)
             self._scale.forget()
             self.view = FrameView()
@@ -298,6 +311,35 @@ class FramePlot(pg.GraphicsView):
         self._overlay.hover = None if at_ns is None or series is None else series.x_of_ns(at_ns)
         self._overlay.update()
 
+    @property
+    def playhead_ns(self) -> int | None:
+        """Where the playhead is drawn, ``None`` for nowhere."""
+        return self._playhead_ns
+
+    def show_playhead_ns(self, at_ns: int | None) -> None:
+        """Draw the playhead at an instant, and have it in view; ``None`` for nowhere."""
+        self._playhead_ns = at_ns
+        self._overlay.show_playhead(self.series, at_ns)
+        x, view = self._overlay.playhead, self.view
+        if x is None or self._input.is_scrubbing or view.low <= x <= view.high:
+            return
+        # From outside into the middle; from the edge on only as far as is needed.
+        edge = view.low if x < view.low else view.high
+        is_near = abs(x - edge) < _NEAR_EDGE * view.span
+        wanted = x - edge if is_near else x - (view.low + view.high) / 2
+        self.pan(wanted / view.span)
+
+    def ns_at(self, place: QPointF) -> int | None:
+        """Return the instant at a place of this widget: of the frame there if frames count."""
+        series = self.series
+        if series is None or series.first == series.end:
+            return None
+        x = self.x_at(place)
+        if self._x_axis is XAxis.TIME:
+            return max(0, round(x * NS_PER_SECOND))
+        frame = min(max(round(x), series.first), series.end - 1)
+        return series.history.frame(frame).at_ns
+
     def readout(self) -> Readout | None:
         """Return what is said of the frame under the pointer."""
         return self._overlay.readout
@@ -447,6 +489,7 @@ class FramePlot(pg.GraphicsView):
         if is_moved or is_forced:
             self._overlay.show_selected(series, self._selected_frame)
             self._overlay.show_chosen(series, self._chosen)
+            self._overlay.show_playhead(series, self._playhead_ns)
         if self._pointer is not None:
             self.point_at(self._pointer)
 
@@ -465,11 +508,3 @@ class FramePlot(pg.GraphicsView):
         else:
             groups = self._marks.groups(self.series, self.view.low, self.view.high, width)
         self._overlay.show_groups(groups)
-
-
-def _is_continued(former: FrameSeries | None, series: FrameSeries | None) -> bool:
-    """Return whether all frames of one series are those of another."""
-    if former is None or series is None or not series.first < former.end <= series.end:
-        return False
-    newest = former.end - 1
-    return former.history.frame(newest) == series.history.frame(newest)

@@ -27,6 +27,12 @@ class FramePlotInput:
         self._pressed_at: QPointF | None = None
         self._dragged_to: QPointF | None = None
         self._choice_from: float | None = None
+        self._is_scrubbing = False
+
+    @property
+    def is_scrubbing(self) -> bool:
+        """Whether the playhead is being dragged."""
+        return self._is_scrubbing
 
     def turn(self, event: QWheelEvent) -> None:
         """Zoom at the pointer, with Shift faster; over the left axis scale the durations."""
@@ -44,8 +50,12 @@ class FramePlotInput:
             plot.pan(-sideways * _KEY_PAN / 2)
 
     def press(self, event: QMouseEvent) -> None:
-        """Begin a click, a drag, or with Ctrl the choice of a range."""
+        """Begin a click, a drag, with Ctrl the choice of a range; on the lower axis scrub."""
         event.accept()
+        if event.button() is Qt.MouseButton.LeftButton and self._is_on_axis(event.position()):
+            self._is_scrubbing = True
+            self._put_playhead(event.position())
+            return
         self._pressed_at = event.position()
         self._dragged_to = None
         is_left = event.button() is Qt.MouseButton.LeftButton
@@ -56,7 +66,11 @@ class FramePlotInput:
         """Drag what was pressed, or read the frame under the pointer."""
         event.accept()
         place = event.position()
+        if self._is_scrubbing:
+            self._put_playhead(place)
+            return
         if self._pressed_at is None or not event.buttons():
+            self._show_what_a_drag_does(place)
             self._plot.point_at(place)
             return
         if self._dragged_to is None:
@@ -75,6 +89,9 @@ class FramePlotInput:
     def release(self, event: QMouseEvent) -> None:
         """End a drag, or click: the left button a frame, the right one a menu."""
         event.accept()
+        if self._is_scrubbing:
+            self._is_scrubbing = event.button() is not Qt.MouseButton.LeftButton
+            return
         was_click = self._pressed_at is not None and self._dragged_to is None
         self._pressed_at = self._dragged_to = self._choice_from = None
         plot = self._plot
@@ -86,7 +103,9 @@ class FramePlotInput:
         elif event.button() is Qt.MouseButton.LeftButton:
             plot.point_at(event.position())
             readout = plot.readout()
-            if readout is not None:
+            if event.modifiers() & Qt.KeyboardModifier.AltModifier:
+                self._put_playhead(event.position())
+            elif readout is not None:
                 plot.frame_clicked.emit(readout.frame)
             else:
                 plot.choose_frames(None)
@@ -121,6 +140,7 @@ class FramePlotInput:
                 plot.fit()
             case Qt.Key.Key_End | Qt.Key.Key_L:
                 plot.set_following(True)
+                plot.live_requested.emit()
             case Qt.Key.Key_Left:
                 plot.click_neighbour(-1)
             case Qt.Key.Key_Right:
@@ -129,6 +149,28 @@ class FramePlotInput:
                 plot.choose_frames(None)
             case _:
                 event.ignore()
+
+    def _is_on_axis(self, place: QPointF) -> bool:
+        """Return whether a place is on the axis below the frames."""
+        area = self._plot.area()
+        return place.y() > area.bottom() and area.left() <= place.x() <= area.right()
+
+    def _put_playhead(self, place: QPointF) -> None:
+        readout = None if self._is_scrubbing else self._plot.readout()
+        series = self._plot.series
+        if readout is not None and series is not None:
+            self._plot.playhead_moved.emit(series.history.frame(readout.frame).at_ns)
+            return
+        at_ns = self._plot.ns_at(place)
+        if at_ns is not None:
+            self._plot.playhead_moved.emit(at_ns)
+
+    def _show_what_a_drag_does(self, place: QPointF) -> None:
+        viewport = self._plot.viewport()
+        if self._is_on_axis(place):
+            viewport.setCursor(Qt.CursorShape.SplitHCursor)
+        elif viewport.cursor().shape() is Qt.CursorShape.SplitHCursor:
+            viewport.unsetCursor()
 
     def _choose_up_to(self, x: float, start_x: float) -> None:
         series = self._plot.series

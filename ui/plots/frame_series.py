@@ -127,6 +127,17 @@ class FrameSeries:
         """Return the measured times of a range of frames, as a copy."""
         return self._history.numpy(_column_name(measure), start, min(stop, self._end))
 
+    def shares(self, other: "FrameSeries") -> bool:
+        """Return whether these are the frames of another series, and more or less of them.
+
+        The newest that both have is compared, in what is not measured anew after a rewind.
+        """
+        newest = min(self.end, other.end) - 1
+        if newest < max(self.first, other.first):
+            return False
+        here, there = self.history.frame(newest), other.history.frame(newest)
+        return (here.at_ns, here.delta_ns) == (there.at_ns, there.delta_ns)
+
     def value_ns(self, measure: Measure, frame: int) -> int:
         """Return the measured time of one frame."""
         column: array[int] = getattr(self._history, _column_name(measure))

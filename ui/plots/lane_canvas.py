@@ -26,9 +26,10 @@ from .frame_view import ViewMode
 from .lane_input import OWN_KEYS, LaneInput
 from .lane_picture import LanePicture, measured_text
 from .lane_readout import LaneReader, LaneReading
-from .lane_rows import LaneRow, RowChoices, RowPlaces, rows_of
+from .lane_rows import LaneRow, RowChoices, RowPlaces, is_about, rows_of
 from .lane_view import FOLLOWED_NS, LaneView, LaneWindow
 from .lane_walk import NEAR, LaneWalk
+from .machine_shape import state_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -44,9 +45,10 @@ class LaneCanvas(QAbstractScrollArea):
     """Draws lanes and lets people move along them.
 
     The wheel zooms at the pointer and scrolls the rows over their names, dragging moves both
-    ways, Shift and dragging measures. W and S zoom, A and D move, F fits what was measured and
-    then everything; Up and Down choose a lane, Left and Right (or [ and ]) go to what came
-    before on it and comes next, C folds its clock, T keeps it at the top, Enter selects it.
+    ways, Shift and dragging measures, dragging along the ruler moves the playhead. W and S
+    zoom, A and D move, F fits what was measured and then everything; Up and Down choose a
+    lane, Left and Right (or [ and ]) go to what came before on it and comes next, C folds its
+    clock, T keeps it at the top, Enter selects it.
 
     Attributes:
         store: The lanes.
@@ -61,6 +63,7 @@ class LaneCanvas(QAbstractScrollArea):
         caret_ns: The instant that keys have reached.
         hover_ns: The instant under the pointer, here or in another panel.
         measured: The stretch that was measured.
+        playhead_ns: The instant whose state other panels show, ``None`` for the present.
         walk: What keys and clicks lead to.
         reader: Says what is where.
     """
@@ -71,6 +74,10 @@ class LaneCanvas(QAbstractScrollArea):
     reading_changed = Signal(object)  # LaneReading | None
     #: Somebody was clicked.
     subject_chosen = Signal(object)  # Selection
+    #: The playhead was put somewhere: an instant of session time in nanoseconds.
+    playhead_moved = Signal(object)  # int
+    #: The present is to be followed and shown.
+    live_requested = Signal()
     #: The view began or ceased to follow the present.
     following_changed = Signal(bool)
     #: The right button asks for a menu: on a row or ``None``, at a place of the screen.
@@ -93,11 +100,13 @@ class LaneCanvas(QAbstractScrollArea):
         self.caret_ns: int | None = None
         self.hover_ns: float | None = None
         self.measured: tuple[float, float] | None = None
+        self.playhead_ns: int | None = None
         self.picture = LanePicture(theme)
         self._theme = theme
         self._strings: Sequence[str] = ("",)
         self.reader = LaneReader(self.store, self.timeline, self._strings)
         self._reading: LaneReading | None = None
+        self._is_pointed_at = False
         self._selection = Selection()
         self._state_numbers: dict[int, dict[int, int]] = {}
         self._rows_version = -1
@@ -170,9 +179,18 @@ class LaneCanvas(QAbstractScrollArea):
 
     def show_hover_ns(self, at_ns: int | None) -> None:
         """Show the instant that is pointed at elsewhere."""
-        if self._reading is None and at_ns != self.hover_ns and not self.underMouse():
+        if not self._is_pointed_at and at_ns != self.hover_ns:
             self.hover_ns = at_ns
             self.viewport().update()
+
+    def show_playhead_ns(self, at_ns: int | None) -> None:
+        """Draw the playhead at an instant, and have it in view; ``None`` for nowhere."""
+        self.playhead_ns = at_ns
+        view = self.view
+        if at_ns is not None and not view.low <= at_ns <= view.high:
+            middle = (view.low + view.high) / 2
+            self._move(lambda: view.pan(at_ns - middle, self.present_ns))
+        self.viewport().update()
 
     # ---------------------------------------------------------------- questions
 
@@ -241,9 +259,16 @@ class LaneCanvas(QAbstractScrollArea):
         return self._strings[number] if 0 <= number < len(self._strings) else ""
 
     def state_number(self, machine_id: int) -> Callable[[int], int]:
-        """Return what numbers the states of a machine, in the order in which they are met."""
+        """Return what numbers the states of a machine: as its diagram does."""
         numbers = self._state_numbers.setdefault(machine_id, {})
-        return lambda state: numbers.setdefault(state, len(numbers))
+
+        def number_of(state: int) -> int:
+            if state not in numbers:
+                known = state_numbers(self.timeline.members, machine_id)
+                numbers.update((each, number) for number, each in enumerate(known))
+            return numbers.setdefault(state, len(numbers))
+
+        return number_of
 
     def ruler_name(self) -> str:
         """Return what the ruler shows."""
@@ -252,17 +277,7 @@ class LaneCanvas(QAbstractScrollArea):
 
     def is_selected(self, row: LaneRow) -> bool:
         """Return whether a row is about what is selected in all panels."""
-        kind, number = self._selection.kind, self._selection.id
-        match kind:
-            case SelectionKind.CLOCK:
-                return row.kind is LaneKind.CLOCK and row.clock_id == number
-            case SelectionKind.TIMER:
-                is_timer = row.kind is LaneKind.TIMER and row.lane is not None
-                return is_timer and (row.subject_id == number or number in row.lane.pending)  # type: ignore[union-attr]
-            case SelectionKind.MEMBER:
-                is_member = row.kind in (LaneKind.MACHINE, LaneKind.CALL)
-                return is_member and row.subject_id == number
-        return False
+        return is_about(row, self._selection)
 
     def selected_frame_span(self) -> tuple[int, int] | None:
         """Return when the selected frame began and the next one did, in session time."""
@@ -276,13 +291,11 @@ class LaneCanvas(QAbstractScrollArea):
         following = place + 1
         return began, frames.at_ns[following] if following < len(frames) else self.present_ns
 
-    def frames_bottom(self) -> int:
-        """Return how far below the ruler the frames end, which never fall off; 0 without them."""
-        row = next((row for row in self.rows.rows if row.kind is LaneKind.FRAMES), None)
-        if row is None:
-            return self.pinned.height
-        bottom = self.rows.bottom(self.rows.rows.index(row)) - self.verticalScrollBar().value()
-        return self.pinned.height + max(bottom, 0)
+    def kept_bottom(self) -> int:
+        """Return how far below the ruler the lanes end whose records never fall off."""
+        kept = [place for place, row in enumerate(self.rows.rows) if not row.clock_id]
+        bottom = self.rows.bottom(kept[-1]) if kept else 0
+        return self.pinned.height + max(bottom - self.verticalScrollBar().value(), 0)
 
     def measured_text(self) -> str:
         """Return what is said of the measured stretch."""
@@ -355,6 +368,7 @@ class LaneCanvas(QAbstractScrollArea):
     def point_at(self, place: QPointF | None) -> None:
         """Read what is at a place, until the pointer is elsewhere."""
         is_inside = place is not None and place.x() >= self.header_width
+        self._is_pointed_at = is_inside
         reading = None
         if place is not None and is_inside:
             self.hover_ns = self.at_x(place.x())
@@ -414,7 +428,11 @@ class LaneCanvas(QAbstractScrollArea):
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self.viewport())
-        self.picture.paint(painter, self)
+        try:
+            self.picture.paint(painter, self)
+        finally:
+            # A painter that outlives its event takes Qt down with it.
+            painter.end()
 
     @override
     def wheelEvent(self, event: QWheelEvent) -> None:

@@ -48,6 +48,8 @@ class ClockPainter:
             return
         inner = row.adjusted(0, _PAD, 0, -_PAD)
         start, stop = past.within(window.low, end_ns)
+        if start >= stop:
+            return
         if stop - start > window.width * _DENSE:
             self._dense(painter, past, window, inner)
         else:

@@ -29,6 +29,8 @@ OWN_KEYS: Final = frozenset(
         Qt.Key.Key_C,
         Qt.Key.Key_T,
         Qt.Key.Key_Home,
+        Qt.Key.Key_End,
+        Qt.Key.Key_L,
         Qt.Key.Key_Left,
         Qt.Key.Key_Right,
         Qt.Key.Key_Up,
@@ -53,6 +55,7 @@ class LaneInput:
         self._dragged: QPointF | None = None
         self._measure_from: float | None = None
         self._is_resizing = False
+        self._is_scrubbing = False
 
     def turn(self, event: QWheelEvent) -> None:
         """Zoom at the pointer, with Ctrl faster; over the names, or with Alt, scroll the rows."""
@@ -73,12 +76,17 @@ class LaneInput:
             canvas.zoom(_WHEEL_STEP ** (-delta.y() / _NOTCH * fast), canvas.at_x(place.x()))
 
     def press(self, event: QMouseEvent) -> None:
-        """Begin a click, a drag, with Shift a measurement, or another width of the names."""
+        """Begin a click, a drag, with Shift a measurement; on the ruler or with Alt scrub."""
         event.accept()
         canvas, place = self._canvas, event.position()
         self._pressed, self._dragged = place, None
         self._is_resizing = self._is_on_grip(place)
         is_left = event.button() is Qt.MouseButton.LeftButton
+        has_alt = bool(event.modifiers() & Qt.KeyboardModifier.AltModifier)
+        if is_left and not self._is_resizing and (self._is_on_ruler(place) or has_alt):
+            self._is_scrubbing = True
+            self._put_playhead(place)
+            return
         has_shift = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
         is_measure = is_left and has_shift and place.x() >= canvas.header_width
         self._measure_from = canvas.at_x(place.x()) if is_measure else None
@@ -87,9 +95,12 @@ class LaneInput:
         """Drag what was pressed, or read what is under the pointer."""
         event.accept()
         canvas, place = self._canvas, event.position()
+        if self._is_scrubbing:
+            self._put_playhead(place)
+            return
         if self._pressed is None or not event.buttons():
-            shape = Qt.CursorShape.SplitHCursor if self._is_on_grip(place) else None
-            canvas.show_cursor(shape)
+            is_sideways = self._is_on_grip(place) or self._is_on_ruler(place)
+            canvas.show_cursor(Qt.CursorShape.SplitHCursor if is_sideways else None)
             canvas.point_at(place)
             return
         if self._dragged is None:
@@ -112,6 +123,10 @@ class LaneInput:
     def release(self, event: QMouseEvent) -> None:
         """End a drag, or click: the left button what is there, the right one a menu."""
         event.accept()
+        if self._is_scrubbing:
+            self._is_scrubbing = event.button() is not Qt.MouseButton.LeftButton
+            self._pressed = None
+            return
         was_click = self._pressed is not None and self._dragged is None
         self._pressed = self._dragged = self._measure_from = None
         canvas = self._canvas
@@ -152,6 +167,9 @@ class LaneInput:
                 canvas.fit_measured()
             case Qt.Key.Key_Home:
                 canvas.fit()
+            case Qt.Key.Key_End | Qt.Key.Key_L:
+                canvas.set_following(True)
+                canvas.live_requested.emit()
             case Qt.Key.Key_C:
                 canvas.walk.toggle_folded()
             case Qt.Key.Key_T:
@@ -175,6 +193,12 @@ class LaneInput:
             case _:
                 return False
         return True
+
+    def _is_on_ruler(self, place: QPointF) -> bool:
+        return place.y() < self._canvas.ruler_height and place.x() > self._canvas.header_width
+
+    def _put_playhead(self, place: QPointF) -> None:
+        self._canvas.playhead_moved.emit(max(0, int(self._canvas.at_x(place.x()))))
 
     def _is_on_grip(self, place: QPointF) -> bool:
         return abs(place.x() - self._canvas.header_width) <= _GRIP

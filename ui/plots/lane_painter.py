@@ -48,6 +48,7 @@ class LanePainter:
         """Paint with the colours of a theme."""
         self._theme = theme
         self._tables: dict[tuple[str, ...], NDArray[np.uint32]] = {}
+        self._edges: tuple[LaneWindow | None, NDArray[np.int64]] = (None, np.zeros(0, np.int64))
 
     def apply_theme(self) -> None:
         """Take colours anew."""
@@ -126,8 +127,7 @@ class LanePainter:
         look: tuple[ColorRole, int],
     ) -> None:
         role, late_ns = look
-        edges = np.linspace(window.low, window.high, window.width + 1).astype(np.int64)
-        places = instants.places(edges)
+        places = instants.places(self._edges_of(window))
         counts = np.diff(places)
         most = max(int(counts.max()), 1)
         levels = np.ceil(_LEVELS * np.sqrt(counts / most)).astype(np.int64)
@@ -253,7 +253,7 @@ class LanePainter:
         table = np.array([color.rgb() for color in colors], dtype=np.uint32)
         looks = np.sort(numbers.reshape(columns, _LOOKS), axis=1)
         self._draw_columns(painter, np.ascontiguousarray(table[looks].T), window, inner)
-        edges = np.linspace(window.low, window.high, columns + 1).astype(np.int64)
+        edges = self._edges_of(window)
         changes = np.diff(np.searchsorted(np.frombuffer(steps.at_ns, np.int64), edges))
         xs = window.left + np.flatnonzero(changes > 1)
         tops = np.full(len(xs), inner.top())
@@ -264,6 +264,13 @@ class LanePainter:
 
     def _background(self) -> QColor:
         return self._theme.color(ColorRole.BACKGROUND)
+
+    def _edges_of(self, window: LaneWindow) -> NDArray[np.int64]:
+        """Return the instants at the edges of pixels; the same for all lanes of a picture."""
+        if self._edges[0] != window:
+            edges = np.linspace(window.low, window.high, window.width + 1).astype(np.int64)
+            self._edges = (window, edges)
+        return self._edges[1]
 
     def _density(self, role: ColorRole) -> NDArray[np.uint32]:
         """Return the colours of columns by how much is in them, the first for nothing."""

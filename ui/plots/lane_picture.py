@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QRect, QRectF, Qt
+from PySide6.QtCore import QPoint, QRect, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QFont, QPainter, QPen
 
 from inspector.analysis.lanes import LaneKind
@@ -28,8 +28,13 @@ if TYPE_CHECKING:
 
 _INDENT: Final = 12
 _FOLD_WIDTH: Final = 14
+#: Half the width of the end of the playhead.
+_GRIP: Final = 5
 _MOST_PENDING: Final = 6
 _MOST_PREDICTED: Final = 40
+#: Predicted firings that are closer than so many pixels are only begun.
+_APART: Final = 3
+_MOST_CROWDED: Final = 6
 _ROLES: Final = {
     LaneKind.MARKS: ColorRole.ACCENT,
     LaneKind.COMMANDS: ColorRole.INTERVENTION,
@@ -94,6 +99,8 @@ class LanePicture:
         self._pinned(painter, canvas, window)
         self._over(painter, canvas, window)
         paint_ruler(painter, window, ticks, QRect(0, 0, viewport.width(), top), self._theme)
+        if canvas.playhead_ns is not None:
+            self._playhead_grip(painter, int(window.x(canvas.playhead_ns)), top)
         self._corner(painter, canvas)
         self._readings(painter, canvas, window)
         painter.setPen(self._theme.color(ColorRole.GRID))
@@ -186,7 +193,10 @@ class LanePicture:
         instants: list[int] = []
         for timer_id in timer_ids[:_MOST_PENDING]:
             if timer_id in timeline.timers:
-                instants += next_fires(timeline, timer_id, int(window.high), _MOST_PREDICTED)
+                row = timeline.timers.index(timer_id)
+                is_dense = timeline.timers.interval[row] < _APART * window.per_pixel
+                most = _MOST_CROWDED if is_dense else _MOST_PREDICTED
+                instants += next_fires(timeline, timer_id, int(window.high), most)
         self._lanes.hollow(painter, sorted(instants), window, box)
 
     def _frames(
@@ -274,6 +284,9 @@ class LanePicture:
         present = window.x(window.present_ns)
         painter.setPen(QPen(theme.color(ColorRole.ACCENT), 1))
         painter.drawLine(int(present), top, int(present), bottom)
+        if canvas.playhead_ns is not None:
+            x = int(window.x(canvas.playhead_ns))
+            painter.fillRect(x - 1, top, 2, bottom - top, theme.color(ColorRole.INTERVENTION))
         if canvas.caret_ns is not None:
             x = int(window.x(canvas.caret_ns))
             painter.setPen(QPen(theme.color(ColorRole.TEXT), 1, Qt.PenStyle.DashLine))
@@ -289,9 +302,9 @@ class LanePicture:
     def _gaps(
         self, painter: QPainter, canvas: LaneCanvas, window: LaneWindow, edges: tuple[int, int]
     ) -> None:
-        """Cross out the times of which the events have fallen off, below the frames."""
+        """Cross out the times of which the events have fallen off, on lanes of clocks."""
         top, bottom = edges
-        top += canvas.frames_bottom()
+        top += canvas.kept_bottom()
         color = QColor(self._theme.color(ColorRole.LATE))
         color.setAlphaF(0.3)
         for began_ns, end_ns in canvas.store.gaps:
@@ -332,6 +345,14 @@ class LanePicture:
         painter.drawRect(patch)
         painter.setPen(self._theme.color(ColorRole.TEXT))
         painter.drawText(patch, int(Qt.AlignmentFlag.AlignCenter), text)
+
+    def _playhead_grip(self, painter: QPainter, x: int, bottom: int) -> None:
+        """Draw the end of the playhead on the ruler, by which it can be dragged."""
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(self._theme.color(ColorRole.INTERVENTION))
+        painter.drawPolygon(
+            [QPoint(x - _GRIP, bottom - 9), QPoint(x + _GRIP, bottom - 9), QPoint(x, bottom)]
+        )
 
     def _corner(self, painter: QPainter, canvas: LaneCanvas) -> None:
         box = QRect(6, 0, canvas.header_width - 10, canvas.ruler_height)

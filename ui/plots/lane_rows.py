@@ -10,10 +10,14 @@ from typing import TYPE_CHECKING, Final
 from inspector.analysis.lanes import Lane, LaneKey, LaneKind
 from inspector.analysis.lanes_clocks import GONE
 
+from ..session_bridge import SelectionKind
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from inspector.analysis.lanes import LaneStore
+
+    from ..session_bridge import Selection
 
 #: Lanes that are there only when there is something in them.
 _OCCASIONAL: Final = frozenset(
@@ -138,6 +142,22 @@ class _Rows:
 
 def _kind_of(lane: Lane) -> LaneKind:
     return lane.kind
+
+
+def is_about(row: LaneRow, selection: Selection) -> bool:
+    """Return whether a row is about what is selected."""
+    number = selection.id
+    match selection.kind:
+        case SelectionKind.CLOCK:
+            return row.kind is LaneKind.CLOCK and row.clock_id == number
+        case SelectionKind.TIMER:
+            if row.kind is not LaneKind.TIMER or row.lane is None:
+                return False
+            return row.subject_id == number or number in row.lane.pending
+        case SelectionKind.MEMBER:
+            is_member = row.kind in {LaneKind.MACHINE, LaneKind.CALL}
+            return is_member and row.subject_id == number
+    return False
 
 
 class RowPlaces:

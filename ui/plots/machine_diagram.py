@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QFont,
@@ -308,8 +308,15 @@ class MachineDiagram(QWidget):
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
+        try:
+            self._paint(painter, event.rect())
+        finally:
+            # A painter that outlives its event takes Qt down with it.
+            painter.end()
+
+    def _paint(self, painter: QPainter, exposed: QRect) -> None:
         theme = self._theme
-        painter.fillRect(event.rect(), theme.color(ColorRole.BACKGROUND))
+        painter.fillRect(exposed, theme.color(ColorRole.BACKGROUND))
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         for drawn in self._drawn:
             is_possible = drawn.arrow.source == self._shape.present

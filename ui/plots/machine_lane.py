@@ -73,6 +73,7 @@ class MachineLane(QWidget):
         self._painter = LanePainter(theme)
         self._present_ns = 0
         self._hover_ns: float | None = None
+        self._playhead_ns: int | None = None
         self._number_of: Callable[[int], int] = int
         self._name_of: Callable[[int], str] = str
         self._pressed: QPointF | None = None
@@ -121,6 +122,15 @@ class MachineLane(QWidget):
             self._hover_ns = at_ns
             self.update()
 
+    def show_playhead_ns(self, at_ns: int | None) -> None:
+        """Show the instant whose state is shown, ``None`` for the present."""
+        self._playhead_ns = at_ns
+        view = self.view
+        if at_ns is not None and not view.low <= at_ns <= view.high:
+            middle = (view.low + view.high) / 2
+            self._move(lambda: view.pan(at_ns - middle, self._present_ns))
+        self.update()
+
     def lane_window(self) -> LaneWindow:
         """Return what is in view, and the pixels it is shown in."""
         return LaneWindow(self.view.low, self.view.high, 0, self.width(), self._present_ns)
@@ -137,8 +147,15 @@ class MachineLane(QWidget):
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
+        try:
+            self._paint(painter, event.rect())
+        finally:
+            # A painter that outlives its event takes Qt down with it.
+            painter.end()
+
+    def _paint(self, painter: QPainter, exposed: QRect) -> None:
         theme, window = self._theme, self.lane_window()
-        painter.fillRect(event.rect(), theme.color(ColorRole.BACKGROUND))
+        painter.fillRect(exposed, theme.color(ColorRole.BACKGROUND))
         top = self.fontMetrics().height() + 6
         row = QRect(0, top, self.width(), self.height() - top)
         self._painter.steps(
@@ -149,6 +166,9 @@ class MachineLane(QWidget):
         painter.setPen(QPen(theme.color(ColorRole.ACCENT), 1))
         present = int(window.x(self._present_ns))
         painter.drawLine(present, top, present, self.height())
+        if self._playhead_ns is not None:
+            x = int(window.x(self._playhead_ns))
+            painter.fillRect(x - 1, top, 2, row.height(), theme.color(ColorRole.INTERVENTION))
         if self._hover_ns is not None:
             x = int(window.x(self._hover_ns))
             painter.setPen(QPen(theme.color(ColorRole.MUTED_TEXT), 1))

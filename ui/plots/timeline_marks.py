@@ -1,4 +1,4 @@
-"""What happened beside the frames: failures, cut deltas, marks, commands, along the axis."""
+"""What happened beside the frames, along the axis: failures, marks, interventions, holds."""
 
 from array import array
 from dataclasses import dataclass
@@ -8,7 +8,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from inspector.timebase import format_duration, format_instant
+from inspector.analysis.intervention_list import held_host_ms
+from inspector.timebase import NS_PER_MS, format_duration, format_instant
 from inspector.trace.timeline import Timeline
 
 from .frame_series import FrameSeries
@@ -22,8 +23,10 @@ class MarkKind(IntEnum):
 
     FAILURE = 0
     DELTA_CUT = 1
-    MARK = 2
-    COMMAND = 3
+    HIT = 2
+    MARK = 3
+    COMMAND = 4
+    HELD = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +42,11 @@ class MarkGroup:
     x: int
     kind: MarkKind
     entries: tuple[tuple[MarkKind, int, int], ...]
+
+    @property
+    def has_hold(self) -> bool:
+        """Whether session time stood still there for a while."""
+        return any(kind is MarkKind.HELD for kind, _, _ in self.entries)
 
 
 class TimelineMarks:
@@ -60,6 +68,8 @@ class TimelineMarks:
             (MarkKind.FAILURE, timeline.failures),
             (MarkKind.MARK, timeline.marks),
             (MarkKind.COMMAND, timeline.commands),
+            (MarkKind.HIT, timeline.hits),
+            (MarkKind.HELD, timeline.holds),
         ):
             instants = self._instants[kind]
             if len(records) > len(instants):
@@ -119,7 +129,8 @@ class TimelineMarks:
 
     def _line(self, kind: MarkKind, number: int) -> str:
         timeline = self._timeline
-        instant = format_instant(self._instants[kind][number])
+        at_ns = self._instants[kind][number]
+        instant = format_instant(at_ns)
         match kind:
             case MarkKind.FAILURE:
                 failure = timeline.failures[number]
@@ -134,7 +145,15 @@ class TimelineMarks:
             case MarkKind.COMMAND:
                 command = timeline.commands[number]
                 refused = f" (refused: {command.refusal})" if command.refusal else ""
-                return f"{instant}  {command.text}{refused}"
+                by = f" (by {command.by})" if command.by else ""
+                return f"{instant}  {command.text}{by}{refused}"
+            case MarkKind.HIT:
+                hit = timeline.hits[number]
+                return f"{instant}  breakpoint {hit.number}, frame {hit.frame}: {hit.text}"
+            case MarkKind.HELD:
+                held_ms = held_host_ms(timeline, at_ns)
+                long = f" for {format_duration(held_ms * NS_PER_MS)}" if held_ms else ""
+                return f"{instant}  held{long}: no session time passed"
 
 
 def _cells_of(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QAbstractSlider
+from PySide6.QtWidgets import QAbstractSlider, QApplication
 from pytestqt.qtbot import QtBot
 
 from inspector.vocabulary import MARK
@@ -35,7 +35,8 @@ class Stand:
     def mark(self, count: int) -> None:
         log = self.session.log
         for number in range(count):
-            log.append((0, MARK, 0, log.intern(f"mark {number}"), 0))
+            at_ns = self.session.tree.now_ns
+            log.append((at_ns, MARK, 0, log.intern(f"mark {number}"), 0))
         self.bridge.refresh_now()
         self.panel.refresh()
 
@@ -165,3 +166,50 @@ def test_that_nothing_is_shown_without_a_session(stand: Stand) -> None:
     stand.bridge.set_session(None)
 
     assert stand.panel.notice.text() == "No events: no scene is loaded."
+
+
+def line_at(stand: Stand) -> list[int]:
+    """Return the heights at which the line of the playhead is drawn."""
+    image = stand.view.viewport().grab().toImage()
+    color = stand.view.playhead_color.rgb()
+    return [y for y in range(image.height()) if image.pixel(image.width() - 2, y) == color]
+
+
+def test_that_a_line_shows_where_the_playhead_is(stand: Stand) -> None:
+    for milliseconds in range(10, 110, 10):
+        stand.session.run_to_ms(milliseconds)
+        stand.mark(1)
+    model = stand.panel.model
+    assert line_at(stand) == []
+
+    stand.bridge.set_playhead(50_000_000)
+    QApplication.processEvents()
+
+    row = stand.view.playhead_row
+    assert row is not None
+    assert model.event_at(row - 1)[0] <= 50_000_000 < model.event_at(row)[0]
+    y = stand.view.rowViewportPosition(row)
+    assert line_at(stand) == [y - 1, y]
+    assert not stand.panel.follow_button.isChecked()
+
+    stand.bridge.set_playhead(100_000_000)
+    QApplication.processEvents()
+    assert stand.view.playhead_row == model.rowCount()
+    assert line_at(stand)
+
+    stand.bridge.go_live()
+    assert line_at(stand) == []
+    assert stand.panel.follow_button.isChecked()
+
+
+def test_that_the_instant_of_an_event_can_be_looked_at(stand: Stand) -> None:
+    stand.session.run_to_ms(40)
+    stand.mark(1)
+    stand.session.run_to_ms(90)
+    stand.mark(1)
+    model = stand.panel.model
+    menu = stand.panel.make_menu(model.index(model.rowCount() - 2, 0))
+
+    next(each for each in menu.actions() if each.text() == "Look at this instant").trigger()
+
+    assert stand.bridge.playhead_ns == 40_000_000

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from inspector.frames.scheduler import Scheduler
@@ -15,9 +16,13 @@ from inspector.sessions.commands import (
     ResumeMember,
     UnscheduleMember,
 )
+from inspector.trace.timeline import Timeline
+from inspector.vocabulary import CALL_ENDED, MEMBER_SET, Field, MemberKind
+from tests.ui.members_world import MembersSession
 from tests.ui.world import PlayedSession
-from ui.models.frame_call_cells import CallColumn
-from ui.panels.timer_queue import TimerQueuePanel
+from ui.models import frame_call_model
+from ui.models.frame_call_cells import CallCells, CallColumn, call_cells
+from ui.panels.timer_queue import FRAME_CALLS, SHOWN_TABLE, TimerQueuePanel
 from ui.session_bridge import Selection, SessionBridge
 from ui.theme import Theme
 
@@ -293,6 +298,45 @@ def test_that_a_double_click_on_a_name_goes_there(
 
     wanted = Selection.member(stand.member(name)) if name else Selection.clock(stand.game.id)
     assert stand.bridge.selection == wanted
+
+
+def _crowd(qtbot: QtBot, calls: int) -> tuple[MembersSession, TimerQueuePanel]:
+    """Return a session with many calls, and the panel that shows them."""
+    session, bridge = MembersSession(), SessionBridge()
+    scheduler = session.member(1, "fights", MemberKind.SCHEDULER)
+    for number in range(2, calls + 2):
+        session.member(number, f"call {number}", MemberKind.UPDATE, scheduler)
+        session.log.append((0, MEMBER_SET, number, Field.PRIORITY, number))
+    bridge.panel_choices[SHOWN_TABLE] = FRAME_CALLS
+    bridge.set_session(session)
+    panel = TimerQueuePanel(bridge, Theme("light"))
+    bridge.setParent(panel)
+    qtbot.addWidget(panel)
+    panel.resize(900, 300)
+    panel.show()
+    QApplication.processEvents()
+    return session, panel
+
+
+@pytest.mark.parametrize("calls", [60, 3_000])
+def test_that_only_rows_in_view_are_put_into_words(
+    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, calls: int
+) -> None:
+    session, panel = _crowd(qtbot, calls)
+    made: set[int] = set()
+
+    def counting(timeline: Timeline, number: int) -> CallCells | None:
+        made.add(number)
+        return call_cells(timeline, number)
+
+    monkeypatch.setattr(frame_call_model, "call_cells", counting)
+    for _ in range(5):
+        session.log.append((0, CALL_ENDED, 2, 0, 1_000))
+        session.fold()
+        panel.refresh()
+        QApplication.processEvents()
+
+    assert 0 < len(made) < 30
 
 
 def test_that_the_third_click_on_a_header_brings_back_the_order_of_the_calls(

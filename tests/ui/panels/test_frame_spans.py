@@ -173,3 +173,15 @@ def test_that_hovering_reads_exact_values(
     flame = panel.flame
     qtbot.mouseMove(flame, flame.rect_of(1).center().toPoint() + QPoint(1, 0))
     assert "1,000,000 ns" in panel.readout.text()
+
+
+def test_that_at_the_playhead_the_frame_that_ran_then_is_shown(
+    qtbot: QtBot, panel: FrameSpansPanel, bridge: SessionBridge, session: MembersSession
+) -> None:
+    bridge.set_session(session)
+    for _ in range(5):
+        run_frame(session, bridge)
+    bridge.set_playhead(35 * MS)
+    qtbot.waitUntil(lambda: "Frame 2" in panel.title.text())
+    bridge.go_live()
+    qtbot.waitUntil(lambda: "Frame 4" in panel.title.text())

@@ -220,3 +220,20 @@ def test_that_another_session_begins_anew(
     show(panel, bridge, other)
     assert [panel.chooser.itemText(i) for i in range(panel.chooser.count())] == ["lamp on root"]
     assert panel.diagram.shape_shown.present == "off"
+
+
+def test_that_at_the_playhead_the_machine_is_shown_as_it_was(
+    qtbot: QtBot, panel: StateMachinesPanel, bridge: SessionBridge, session: MembersSession
+) -> None:
+    session.run_to_ms(100)
+    session.enter(DOOR, "ajar", "open")
+    session.run_to_ms(200)
+    session.refuse(DOOR, "knock", "nobody is there")
+    session.run_to_ms(300)
+    show(panel, bridge, session)
+    bridge.set_playhead(150_000_000)
+    qtbot.waitUntil(lambda: panel.model.rowCount() == 2)
+    assert panel.diagram.shape_shown.present == "ajar"
+    assert "for 50.0 ms" in panel.readout.text()
+    bridge.go_live()
+    qtbot.waitUntil(lambda: panel.model.rowCount() == 3)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QMouseEvent
+from PySide6.QtGui import QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -295,6 +295,31 @@ def test_that_the_ruler_shows_the_local_time_of_a_clock(
     assert by_text["2.5"] == pytest.approx(window.x(3_000 * MS), abs=2)
 
 
+def test_that_dragging_along_the_ruler_moves_the_playhead_and_end_lets_go_of_it(
+    qtbot: QtBot, panel: TimelinePanel, bridge: SessionBridge
+) -> None:
+    canvas = panel.canvas
+    canvas.show_span(0, 2_000 * MS)
+    window = canvas.lane_window()
+    start, end = (QPoint(int(window.x(at_ms * MS)), 8) for at_ms in (400, 1_200))
+    drag(canvas.viewport(), start, end, Qt.KeyboardModifier.NoModifier)
+    assert bridge.playhead_ns == pytest.approx(1_200 * MS, abs=3 * MS)
+    assert (canvas.view.low, canvas.view.high) == (0, 2_000 * MS)
+    key(qtbot, canvas, Qt.Key.Key_End)
+    assert bridge.playhead_ns is None
+    assert canvas.is_following
+
+
+def test_that_a_playhead_out_of_view_is_brought_into_view(
+    qtbot: QtBot, panel: TimelinePanel, bridge: SessionBridge
+) -> None:
+    canvas = panel.canvas
+    canvas.show_span(1_500 * MS, 2_000 * MS)
+    bridge.set_playhead(300 * MS)
+    qtbot.waitUntil(lambda: canvas.playhead_ns == 300 * MS)
+    assert canvas.view.low < 300 * MS < canvas.view.high
+
+
 def test_that_without_a_scene_it_says_so(panel: TimelinePanel, bridge: SessionBridge) -> None:
     bridge.set_session(None)
     assert panel.notice.text() == "No scene is open."
@@ -332,3 +357,67 @@ def test_that_a_firing_is_seen_at_any_zoom(panel: TimelinePanel, session: LanesS
         found = {image.pixelColor(near, y).name() for near in (x - 1, x, x + 1)}
         assert Theme("light").color(ColorRole.GOOD).name() in found
     assert session is not None
+
+
+def turn_wheel(canvas: LaneCanvas, place: QPointF, notches: int) -> None:
+    viewport = canvas.viewport()
+    on_screen = QPointF(viewport.mapToGlobal(place.toPoint()))
+    event = QWheelEvent(
+        place,
+        on_screen,
+        QPoint(0, 0),
+        QPoint(0, 120 * notches),
+        Qt.MouseButton.NoButton,
+        Qt.KeyboardModifier.NoModifier,
+        Qt.ScrollPhase.NoScrollPhase,
+        False,
+    )
+    QApplication.sendEvent(viewport, event)
+
+
+def test_that_the_wheel_zooms_over_lanes_and_scrolls_over_their_names(
+    panel: TimelinePanel,
+) -> None:
+    canvas = panel.canvas
+    panel.resize(1_000, 150)
+    canvas.show_span(0, 2_000 * MS)
+    x = canvas.lane_window().x(600 * MS)
+    turn_wheel(canvas, QPointF(x, 60), 2)
+    assert canvas.view.span == pytest.approx(2_000 * MS / 1.25**2)
+    assert canvas.lane_window().x(600 * MS) == pytest.approx(x, abs=1)
+    turn_wheel(canvas, QPointF(20, 60), -1)
+    assert canvas.verticalScrollBar().value() > 0
+    assert canvas.view.span == pytest.approx(2_000 * MS / 1.25**2)
+
+
+def test_that_names_can_be_given_more_room(panel: TimelinePanel) -> None:
+    canvas = panel.canvas
+    edge = QPoint(canvas.header_width, 90)
+    drag(canvas.viewport(), edge, edge + QPoint(80, 0), Qt.KeyboardModifier.NoModifier)
+    assert canvas.header_width == edge.x() + 80
+
+
+def test_that_a_long_log_is_read_in_parts_and_says_how_much_is_left(
+    panel: TimelinePanel, bridge: SessionBridge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("inspector.analysis.lanes.LaneStore.read.__defaults__", (100,))
+    panel.show_session(bridge.session)
+    assert "events to go" in panel.readout.text()
+    assert bridge.session is not None
+    while panel.canvas.store.cursor < bridge.session.log.end:
+        panel.refresh()
+    assert "events to go" not in panel.readout.text()
+
+
+def test_that_kinds_that_were_hidden_stay_hidden_at_the_next_start(
+    qtbot: QtBot, panel: TimelinePanel, bridge: SessionBridge
+) -> None:
+    shown = [action for action in panel.kinds_menu.actions() if action.text() == "Timer"]
+    shown[0].setChecked(False)
+    second = TimelinePanel(bridge, Theme("light"))
+    qtbot.addWidget(second)
+    second.show()
+    qtbot.waitExposed(second)
+    second.refresh()
+    assert "spawn" not in labels(second.canvas)
+    assert "game" in labels(second.canvas)

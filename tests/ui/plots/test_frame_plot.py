@@ -446,3 +446,122 @@ def test_that_a_closed_plot_can_be_shown_again(plot: FramePlot) -> None:
     plot.show()
 
     assert picture(plot).width() == plot.width()
+
+
+ALT = Qt.KeyboardModifier.AltModifier
+
+
+def on_axis(plot: FramePlot, frame: int) -> QPointF:
+    """Return the place on the lower axis below a frame."""
+    return QPointF(plot.pixel_of_frame(frame).x(), plot.area().bottom() + 8)
+
+
+@pytest.mark.parametrize("axis", list(XAxis))
+def test_that_dragging_along_the_lower_axis_moves_the_playhead(
+    plot: FramePlot, axis: XAxis
+) -> None:
+    timeline = usual_timeline(300)
+    plot.set_x_axis(axis)
+    plot.set_timeline(timeline)
+    view = plot.view.low, plot.view.high
+    moves: list[int] = []
+    plot.playhead_moved.connect(moves.append)
+
+    drag(plot, on_axis(plot, 250), on_axis(plot, 50))
+
+    frames = [timeline.frames.index_at(at_ns) - 1 for at_ns in moves]
+    assert (frames[0], frames[-1]) == (250, 50)
+    assert frames == sorted(frames, reverse=True)
+    assert (plot.view.low, plot.view.high) == view
+    if axis is XAxis.FRAME:
+        assert all(at_ns in timeline.frames.at_ns for at_ns in moves)
+
+
+def test_that_a_drag_beyond_the_edges_stops_there(plot: FramePlot) -> None:
+    timeline = usual_timeline(300)
+    plot.set_timeline(timeline)
+    moves: list[int] = []
+    plot.playhead_moved.connect(moves.append)
+
+    drag(plot, on_axis(plot, 250), QPointF(5_000, 5_000))
+    drag(plot, on_axis(plot, 250), QPointF(-5_000, -5_000))
+
+    assert max(moves) == timeline.frames.at_ns[299]
+    assert min(moves) == timeline.frames.at_ns[0]
+
+
+def test_that_an_empty_plot_has_no_place_for_a_playhead(plot: FramePlot) -> None:
+    moves: list[int] = []
+    plot.playhead_moved.connect(moves.append)
+    place = QPointF(plot.area().center().x(), plot.area().bottom() + 8)
+    drag(plot, place, place + QPointF(50, 0))
+
+    plot.set_timeline(timeline_of([]))
+    drag(plot, place, place + QPointF(50, 0))
+    plot.show_playhead_ns(5)
+    plot.grab()
+
+    assert moves == []
+
+
+def test_that_alt_and_a_click_put_the_playhead_on_a_frame(plot: FramePlot) -> None:
+    timeline = usual_timeline(300)
+    plot.set_timeline(timeline)
+    moves: list[int] = []
+    clicked: list[int] = []
+    plot.playhead_moved.connect(moves.append)
+    plot.frame_clicked.connect(clicked.append)
+    place = plot.pixel_of_frame(123)
+
+    mouse(plot, QEvent.Type.MouseButtonPress, place, (LEFT, LEFT), ALT)
+    mouse(plot, QEvent.Type.MouseButtonRelease, place, (LEFT, NONE), ALT)
+
+    assert moves == [timeline.frames.at_ns[123]]
+    assert clicked == []
+
+
+@pytest.mark.parametrize("axis", list(XAxis))
+def test_that_the_playhead_is_drawn_and_stays_in_view(plot: FramePlot, axis: XAxis) -> None:
+    timeline = usual_timeline(3_000)
+    plot.set_x_axis(axis)
+    plot.set_timeline(timeline)
+    plot.set_following(False)
+    without = picture(plot)
+
+    plot.show_playhead_ns(timeline.frames.at_ns[2_900])
+    assert picture(plot) != without
+    plot.show_playhead_ns(timeline.frames.at_ns[100])
+    start, stop = plot.visible_frames()
+    assert start < 100 < stop
+    assert plot.playhead_ns == timeline.frames.at_ns[100]
+
+    low = plot.view.low
+    plot.show_playhead_ns(timeline.frames.at_ns[101])
+    assert plot.view.low == low
+
+
+def test_that_a_drag_along_the_axis_chooses_and_selects_nothing(plot: FramePlot) -> None:
+    plot.set_timeline(usual_timeline(300))
+    clicked: list[int] = []
+    plot.frame_clicked.connect(clicked.append)
+
+    click(plot, on_axis(plot, 100))
+    drag(plot, on_axis(plot, 100), on_axis(plot, 200), CTRL)
+
+    assert clicked == []
+    assert plot.chosen_frames() is None
+
+
+def test_that_frames_that_were_taken_back_leave_the_rest_where_it_was(plot: FramePlot) -> None:
+    plot.set_timeline(usual_timeline(3_000))
+    plot.show_frames(500, 600)
+    plot.choose_frames((550, 2_000))
+    view = plot.view.low, plot.view.high
+
+    plot.set_timeline(usual_timeline(1_000))
+    assert (plot.view.low, plot.view.high) == view
+    assert plot.chosen_frames() == (550, 1_000)
+
+    plot.set_timeline(usual_timeline(520))
+    assert plot.chosen_frames() is None
+    plot.grab()
