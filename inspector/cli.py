@@ -29,7 +29,7 @@ from inspector.timebase import NS_PER_SECOND, parse_duration_ns
 
 PROGRAM: Final = "timeline-inspector"
 
-_COMMANDS: Final = ("run", "export", "scenes", "lab", "explain", "lint")
+_COMMANDS: Final = ("run", "export", "replay", "scenes", "lab", "explain", "lint")
 
 _DESCRIPTION: Final = """\
 See, stop, slow, step, explain and prove time in a running frame-driven program.
@@ -38,7 +38,9 @@ See, stop, slow, step, explain and prove time in a running frame-driven program.
   timeline-inspector SCENE          open the window on a scene of yours
   timeline-inspector run SCENE      run a scene without a window, print what its
                                     timers and frames did, export graphs
+  timeline-inspector FILE.tlrec     open the window on a recording
   timeline-inspector export FILE    draw the graph of frame times recorded before
+  timeline-inspector replay FILE    run a recorded scene again
   timeline-inspector lab            run timers or a scene under display rates, side
                                     by side with other engines
   timeline-inspector explain SCENE TIMER
@@ -64,6 +66,7 @@ exit codes:
   3  no display to open a window on (commands need none)
   4  the scene could not be loaded
   5  a library is missing, or one is installed that is known not to work
+  6  a recorded scene was run again and did something else (replay --verify)
   130  interrupted with Ctrl+C
 """
 
@@ -80,18 +83,32 @@ examples:
   timeline-inspector run game.py --seconds "1 min" --export game.svg --export game.csv
   timeline-inspector run game.py --frame-times PresentMon.csv:MsBetweenPresents
   timeline-inspector run game.py --seconds 10 --real-time --budget 8.3 --export game.png
+  timeline-inspector run game.py --seconds 60 --record game.tlrec
 
 Exit code 1 if a callback failed; 4 if the scene could not be loaded.
 """
 
 _EXPORT_EPILOG: Final = """\
-FILE is a CSV or JSON that was exported before, or any CSV with a column of frame
-times: PresentMon, CapFrameX, FrameView, MangoHud, OCAT or your own.
+FILE is a recording (.tlrec), a CSV or JSON that was exported before, or any CSV with
+a column of frame times: PresentMon, CapFrameX, FrameView, MangoHud, OCAT or your own.
 
 examples:
   timeline-inspector export run.json -o run.svg -o run.pdf --stacked
   timeline-inspector export PresentMon.csv:MsBetweenPresents -o frames.png
   timeline-inspector export run.csv -o start.svg --range :600 --theme dark
+  timeline-inspector export game.tlrec --as svg --as csv
+  timeline-inspector export game.tlrec --as pytest -o test_game.py
+"""
+
+_REPLAY_EPILOG: Final = """\
+The scene is built from its file and given the readings of its time source and the
+commands that were recorded; what it does is compared event by event.
+
+examples:
+  timeline-inspector replay game.tlrec
+  timeline-inspector replay game.tlrec --verify --scene moved/game.py
+
+Exit code 6 with --verify if the scene did something else.
 """
 
 
@@ -203,7 +220,7 @@ def build_parser() -> argparse.ArgumentParser:
     """Return the parser of every command that needs no window."""
     parser = _Parser(
         prog=PROGRAM,
-        usage=f"{PROGRAM} [SCENE] | run | export | lab | explain | lint | scenes  [-h] [--version]",
+        usage=f"{PROGRAM} [SCENE] | run | export | replay | lab | explain | lint | scenes  [-h]",
         description=_DESCRIPTION,
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -217,6 +234,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     _add_run(commands)
     _add_export(commands)
+    _add_replay(commands)
     _add_lab(commands)
     _add_explain(commands)
     _add_scenes(commands)
@@ -263,6 +281,9 @@ def _add_run(commands: argparse._SubParsersAction[_Parser]) -> None:
         default=[],
         help="write the frame times: .svg .png .pdf .csv .json; may be repeated",
     )
+    run.add_argument(
+        "--record", metavar="FILE", type=Path, help="record everything to a new file (.tlrec)"
+    )
     _add_graph_options(run)
     output = run.add_argument_group("what is printed")
     output.add_argument(
@@ -284,10 +305,34 @@ def _add_export(commands: argparse._SubParsersAction[_Parser]) -> None:
         metavar="FILE",
         type=Path,
         action="append",
-        required=True,
+        default=[],
         help="what to write: .svg .png .pdf .csv .json; may be repeated",
     )
+    export.set_defaults(parser=export)
+    export.add_argument(
+        "--as",
+        dest="formats",
+        choices=("csv", "json", "svg", "png", "pdf", "pytest"),
+        action="append",
+        default=[],
+        help="write it beside FILE; pytest: a test that runs a recorded scene again",
+    )
+    _add_scene_option(export)
     _add_graph_options(export)
+
+
+def _add_replay(commands: argparse._SubParsersAction[_Parser]) -> None:
+    summary = "run a recorded scene again, and see whether it does the same"
+    replay = _command(commands, "replay", summary, _REPLAY_EPILOG)
+    replay.add_argument("file", metavar="FILE", type=Path, help="the recording (.tlrec)")
+    replay.add_argument("--verify", action="store_true", help="exit with 6 if it does not")
+    _add_scene_option(replay)
+
+
+def _add_scene_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--scene", metavar="FILE", type=Path, help="the recorded scene's file, if it has moved"
+    )
 
 
 def _add_lab(commands: argparse._SubParsersAction[_Parser]) -> None:
@@ -373,9 +418,11 @@ def _run_command(options: argparse.Namespace) -> int:
 
             return run_scene(options, sys.stdout, sys.stderr)
         case "export":
-            from inspector.sessions.cli_run import export_file  # noqa: PLC0415
+            return _export(options)
+        case "replay":
+            from inspector.sessions.cli_recordings import replay_recording  # noqa: PLC0415
 
-            return export_file(options, sys.stdout, sys.stderr)
+            return replay_recording(options, sys.stdout, sys.stderr)
         case "lab":
             from inspector.sessions.cli_lab import run_lab_command  # noqa: PLC0415
 
@@ -388,6 +435,21 @@ def _run_command(options: argparse.Namespace) -> int:
             return command(options, sys.stdout, sys.stderr)
         case _:
             return _list_scenes(options)
+
+
+def _export(options: argparse.Namespace) -> int:
+    if not options.output and not options.formats:
+        options.parser.error("the following arguments are required: -o/--output, or --as")
+    if "pytest" in options.formats:
+        if len(options.formats) > 1:
+            options.parser.error("--as pytest goes alone")
+        from inspector.sessions.cli_recordings import export_as_pytest  # noqa: PLC0415
+
+        return export_as_pytest(options, sys.stdout, sys.stderr)
+    options.output += [Path(options.file).with_suffix(f".{each}") for each in options.formats]
+    from inspector.sessions.cli_run import export_file  # noqa: PLC0415
+
+    return export_file(options, sys.stdout, sys.stderr)
 
 
 def _list_scenes(options: argparse.Namespace) -> int:

@@ -13,6 +13,7 @@ class ExitCode(IntEnum):
         NO_DISPLAY: A window was asked for and there is nowhere to show it.
         SCENE: The scene could not be loaded.
         BAD_ENVIRONMENT: A library is missing, or one is installed that is known not to work.
+        DIFFERENT: A recorded scene that was run again did something else.
         INTERRUPTED: Stopped by Ctrl+C (128 + SIGINT, as shells count it).
     """
 
@@ -22,4 +23,5 @@ class ExitCode(IntEnum):
     NO_DISPLAY = 3
     SCENE = 4
     BAD_ENVIRONMENT = 5
+    DIFFERENT = 6
     INTERRUPTED = 130

@@ -42,6 +42,7 @@ from inspector.sessions.timer_tally import TimerTally
 from inspector.sessions.virtual_run import VirtualRun, run_frame_times, run_virtual
 from inspector.sessions.virtual_source import VirtualTimeSource
 from inspector.timebase import NS_PER_SECOND, format_duration
+from inspector.trace.recording import RecordingError
 
 _DEFAULT_STEP_NS = Fraction(NS_PER_SECOND, 60)
 _SLICE_NS = 50_000_000
@@ -95,6 +96,8 @@ def run_scene(options: Namespace, out: TextIO, err: TextIO) -> int:
         if options.rate is not None:
             session.refresh()
             session.submit(SetRate(session.timeline.root_id or 0, options.rate))
+        if options.record is not None:
+            session.recorder.start(options.record)
         tally = TimerTally(session.log)
         progress = _Progress(err)
 
@@ -121,9 +124,24 @@ def run_scene(options: Namespace, out: TextIO, err: TextIO) -> int:
             _check_frames(frames, options, len(session.timeline.frames))
         is_silent = options.json or options.quiet
         _export(options.export, frames, provenance, graph, None if is_silent else out)
+        _end_recording(session, None if is_silent else out)
         return _judge(report, session.status.message, err)
     finally:
         session.close()
+
+
+def _end_recording(session: HostedSession, out: TextIO | None) -> None:
+    """End the recording, if there is one.
+
+    Raises:
+        RecordingError: The disk did not take all of it.
+    """
+    recorder = session.recorder
+    recorder.close()
+    if recorder.problem:
+        raise RecordingError(recorder.problem)
+    if out is not None:
+        out.writelines(f"recorded {path}\n" for path in recorder.saved)
 
 
 def export_file(options: Namespace, out: TextIO, err: TextIO) -> int:

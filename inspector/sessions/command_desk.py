@@ -27,12 +27,15 @@ from inspector.sessions.commands import (
     RemoveBreakpoint,
     RewindTo,
     Run,
+    SaveLast,
     SetFailurePolicy,
+    StartRecording,
     StepBack,
     StepBy,
     StepFrames,
     StepTo,
     StepToNextTimer,
+    StopRecording,
     Undo,
     command_clock_id,
     command_text,
@@ -47,6 +50,7 @@ from inspector.sessions.journal import (
     Told,
     command_form,
 )
+from inspector.sessions.recorder import Recorder, recording_action
 from inspector.sessions.scene_host import SceneHost
 from inspector.timebase import NS_PER_MS
 from inspector.vocabulary import (
@@ -100,6 +104,7 @@ class CommandDesk(SceneHost):
         self._broken_by: BreakpointHit | None = None
         self._breakpoints = Breakpoints()
         self._undoing = Undoing()
+        self.recorder = Recorder(self)
 
     # ------------------------------------------- what goes back in time fills in
 
@@ -129,6 +134,7 @@ class CommandDesk(SceneHost):
 
     @override
     def _apply_at_wake_end(self) -> None:
+        self.recorder.pump()
         if self._script is not None:
             self._apply_scripted(Place.WAKE_END)
         elif self._commands and (self._has_frame_run or self._is_idle):
@@ -227,6 +233,7 @@ class CommandDesk(SceneHost):
         if hosting is not None and not is_in_wake:
             self._timers_meter.charge(self._log.end, hosting.stage.take_worked_ns())
             self._look_around()
+            self.recorder.pump()
             self._log.settle()
 
     def _prepared(self, command: Command, number: int) -> Action:
@@ -244,11 +251,17 @@ class CommandDesk(SceneHost):
             frame_to_go_back_to(command, self._timeline, self.frames_run)
         if isinstance(command, Undo):
             return self._prepared_undo(command.number)
+        if isinstance(command, StartRecording | StopRecording | SaveLast):
+            return self._once(recording_action(command, self.recorder))
         hosting = self._hosting
         if hosting is None:
             message = "No scene is running. Mend the file and reload it."
             raise CommandError(message)
         return prepared_action(command, number, hosting, self._timeline)
+
+    def _once(self, action: Action) -> Action:
+        """Return an action that is left out when it is done again, going back in time."""
+        return action if self._script is None else lambda: None
 
     def _prepared_undo(self, undone: int) -> Action:
         """Return what undoes a command.
@@ -320,6 +333,9 @@ class CommandDesk(SceneHost):
                 tree.halt()
             case BreakAction.MARK:
                 hosting.stage.mark(hit.text)
+            case BreakAction.SAVE | BreakAction.START_RECORDING | BreakAction.STOP_RECORDING:
+                known = self._breakpoints.get(hit.number)
+                self._once(lambda: self.recorder.take_hit(hit, known))()
             case _:
                 pass
 

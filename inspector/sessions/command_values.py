@@ -111,6 +111,7 @@ _KINDS: Final[dict[str, tuple[str, Callable[[object], bool]]]] = {
     "frames_per_second": _NUMBER,
     "text": _TEXT,
     "name": _TEXT,
+    "path": _TEXT,
     "policy": ("a failure policy", lambda value: isinstance(value, FailurePolicy)),
     "breakpoint": ("a breakpoint", lambda value: isinstance(value, Breakpoint)),
 }

@@ -37,6 +37,7 @@ class Capability(Enum):
     UNDO = "undo commands"
     REWIND = "go back in time"
     MEMBERS = "control schedulers and machines"
+    RECORD = "record to a file"
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,6 +233,26 @@ class Undo:
     number: int
 
 
+@dataclass(frozen=True, slots=True)
+class StartRecording:
+    """Record to a file from now on, with what is still known of the past."""
+
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class StopRecording:
+    """End the recording."""
+
+
+@dataclass(frozen=True, slots=True)
+class SaveLast:
+    """Write the last ``duration_ns`` of session time to a file."""
+
+    path: str
+    duration_ns: int
+
+
 MemberCommand: TypeAlias = (
     PauseMember
     | ResumeMember
@@ -264,6 +285,9 @@ Command: TypeAlias = (
     | ChangeBreakpoint
     | RemoveBreakpoint
     | Undo
+    | StartRecording
+    | StopRecording
+    | SaveLast
     | MemberCommand
 )
 
@@ -295,6 +319,8 @@ def required_capability(command: Command) -> Capability:  # noqa: C901, PLR0911,
             return Capability.BREAKPOINTS
         case Undo():
             return Capability.UNDO
+        case StartRecording() | StopRecording() | SaveLast():
+            return Capability.RECORD
         case _:
             return Capability.MEMBERS
 
@@ -346,6 +372,12 @@ def command_text(command: Command, timeline: Timeline) -> str:  # noqa: C901, PL
         case Undo(number):
             former = next((each for each in timeline.commands if each.number == number), None)
             return f"undo command {number}" + ("" if former is None else f": {former.text}")
+        case StartRecording(path):
+            return f"record to {path}"
+        case StopRecording():
+            return "stop recording"
+        case SaveLast(path, duration_ns):
+            return f"save the last {format_duration(duration_ns)} to {path}"
         case _:
             return _member_command_text(command, timeline)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -18,6 +19,7 @@ from inspector.formats.captures import read_frame_times
 from inspector.formats.csv_frames import CSV_COLUMNS, PHASE_COLUMNS
 from inspector.formats.frame_times import FrameTimes, Provenance
 from inspector.formats.json_frames import JSON_FORMAT, JSON_VERSION
+from inspector.trace.recording import open_recording
 from inspector.vocabulary import Phase
 
 _NS_COLUMNS: Final = ("frame", "at_ns", "interval_ns", "delta_ns", "busy_ns", *PHASE_COLUMNS)
@@ -63,6 +65,8 @@ def read_frame_file(path: Path, column: str | None = None, *, version: str) -> F
     except OSError as error:
         message = f"{path} cannot be read: {error.strerror or error}."
         raise CaptureError(message) from None
+    if head.startswith("SQLite format 3"):
+        return _read_recording(path)
     if head.lstrip().startswith("{") and column is None:
         return _read_json(path)
     if column is None and head.startswith(",".join(CSV_COLUMNS)):
@@ -71,6 +75,25 @@ def read_frame_file(path: Path, column: str | None = None, *, version: str) -> F
     note = f"column {capture.column}" + (f", {capture.stream}" if capture.stream else "")
     provenance = Provenance(path.name, _changed(path), version, "capture", None, note)
     return FrameFile(_intervals_only(capture.frame_times_ns), provenance, capture.notes, False)
+
+
+def _read_recording(path: Path) -> FrameFile:
+    with closing(open_recording(path)) as recording:
+        frames = recording.state_before(recording.end).frames
+        meta, notes = recording.meta, recording.notes
+        title = recording.title
+    try:
+        created = datetime.fromisoformat(str(meta.get("started_at")))
+    except ValueError:
+        created = _changed(path)
+    try:
+        rate = Fraction(str(meta.get("frame_rate")))
+    except (ValueError, ZeroDivisionError):
+        rate = None
+    provenance = Provenance(
+        title, created, str(meta.get("tool_version", "")), str(meta.get("source", "")), rate
+    )
+    return FrameFile(FrameTimes.from_history(frames), provenance, notes, has_work=True)
 
 
 def _read_json(path: Path) -> FrameFile:

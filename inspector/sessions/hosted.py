@@ -174,6 +174,7 @@ class HostedSession(CommandDesk):
         """
         if self._commands and self._is_idle:
             self._apply_waiting()
+        self.recorder.pump()
         self._fold()
         count, self._unreported = self._unreported, 0
         return count
@@ -201,6 +202,7 @@ class HostedSession(CommandDesk):
         """Stop for good, let go of the scene and close the time source."""
         if self._is_closed:
             return
+        self.recorder.close()
         self._let_go()
         self._is_closed = True
         self._source.close()

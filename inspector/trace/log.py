@@ -70,6 +70,25 @@ class EventLog:
         self._base: Timeline | None = None
         self.append = self._events.append
 
+    @classmethod
+    def holding(
+        cls, strings: list[str], events: list[RawEvent], first: int, base: Timeline
+    ) -> EventLog:
+        """Return a log that has kept just these events, as of a recording.
+
+        Args:
+            strings: The string table.
+            events: The newest events.
+            first: Cursor of the first of them.
+            base: The state before it.
+        """
+        log = cls(max(1, len(events)) * BYTES_PER_EVENT)
+        log.strings = strings
+        log._numbers = {text: number for number, text in enumerate(strings)}
+        log._events.extend(events)
+        log._first, log._base = first, base
+        return log
+
     def __len__(self) -> int:
         """Return how many events are kept."""
         return len(self._events)

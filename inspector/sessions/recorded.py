@@ -1,0 +1,164 @@
+"""The recorded session: a file in the place of a running scene."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final
+
+from typing_extensions import override
+
+from inspector.sessions.session import SessionPhase, SessionStatus
+from inspector.sessions.stage import DEFAULT_FRAME_RATE
+from inspector.timebase import format_duration
+from inspector.trace.log import EventLog
+from inspector.trace.recording import annotate, annotations_of, open_recording, remove
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from inspector.clocks.wake_errors import WakeErrorSummary
+    from inspector.sessions.breakpoints import Breakpoints
+    from inspector.sessions.commands import Capability, Command
+    from inspector.sessions.interventions import Undoing
+    from inspector.trace.recording import Annotation, Recording
+    from inspector.trace.timeline import Timeline
+
+#: So many of the newest events are in the log; the history has all of them.
+NEWEST: Final = 200_000
+
+
+class RecordedSession:
+    """Shows a recording as it was when it ended; its history goes back to its start."""
+
+    def __init__(self, path: Path) -> None:
+        """Open a recording.
+
+        Raises:
+            RecordingError: It cannot be opened; the message says why.
+        """
+        self._path = path
+        self._recording = recording = open_recording(path)
+        start = recording.whole_since(max(recording.first, recording.end - NEWEST))
+        events = recording.events(start, recording.end)
+        base = recording.state_before(start)
+        self._log = EventLog.holding(recording.strings, events, start, base)
+        self._timeline = recording.state_before(recording.end)
+        self._unreported = len(events)
+        self._is_closed = False
+
+    @override
+    def __repr__(self) -> str:
+        """Show the file."""
+        return f"<RecordedSession {self._path.name}>"
+
+    @property
+    def log(self) -> EventLog:
+        """The newest events, and the state before them."""
+        return self._log
+
+    @property
+    def history(self) -> Recording:
+        """Everything that was recorded."""
+        return self._recording
+
+    @property
+    def timeline(self) -> Timeline:
+        """The state at the end of the recording."""
+        return self._timeline
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        """Nothing: what was recorded is not changed."""
+        return frozenset()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is missing in the file, as sentences."""
+        return self._recording.notes
+
+    @property
+    def status(self) -> SessionStatus:
+        """What was recorded, and whether something is missing."""
+        if self._is_closed:
+            return SessionStatus(SessionPhase.EMPTY, "No recording is open.")
+        recording, frames = self._recording, self._timeline.frames
+        length = format_duration(recording.last_ns - recording.first_ns)
+        count = f"{len(frames):,} {'frame' if len(frames) == 1 else 'frames'}"
+        message = f"Recording of {recording.title}: {length}, {count}."
+        if recording.notes:
+            message += f" {recording.notes[0]}"
+        return SessionStatus(
+            SessionPhase.HELD, message, "\n".join(recording.notes[1:]), str(self._path)
+        )
+
+    @property
+    def title(self) -> str:
+        """What people call what was recorded."""
+        return self._recording.title
+
+    @property
+    def source_label(self) -> str:
+        """The path of the file."""
+        return str(self._path)
+
+    @property
+    def frame_rate(self) -> Fraction:
+        """Frames per second that were asked for when the recording began."""
+        try:
+            rate = Fraction(str(self._recording.meta.get("frame_rate")))
+        except (ValueError, ZeroDivisionError):
+            return DEFAULT_FRAME_RATE
+        return rate if rate > 0 else DEFAULT_FRAME_RATE
+
+    @property
+    def wake_error_ns(self) -> WakeErrorSummary | None:
+        """Not known of the past."""
+        return None
+
+    @property
+    def breakpoints(self) -> Breakpoints | None:
+        """None: nothing can be stopped that has happened."""
+        return None
+
+    @property
+    def undoing(self) -> Undoing | None:
+        """None: nothing can be changed that has happened."""
+        return None
+
+    @property
+    def annotations(self) -> list[Annotation]:
+        """Notes, bookmarks and named ranges as they are in the file, the earliest first."""
+        return annotations_of(self._path)
+
+    def annotate(self, annotation: Annotation) -> int:
+        """Write an annotation into the file, or change the one with its number.
+
+        Returns:
+            Its number.
+
+        Raises:
+            RecordingError: The file cannot be written.
+        """
+        return annotate(self._path, annotation)
+
+    def remove_annotation(self, number: int) -> bool:
+        """Take an annotation out of the file; returns whether there was such a one.
+
+        Raises:
+            RecordingError: The file cannot be written.
+        """
+        return remove(self._path, number)
+
+    def submit(self, _command: Command) -> None:
+        """Do nothing: see :attr:`capabilities`."""
+
+    def refresh(self) -> int:
+        """Return how many events are new: all of them, the first time."""
+        count, self._unreported = self._unreported, 0
+        return count
+
+    def close(self) -> None:
+        """Let go of the file."""
+        if not self._is_closed:
+            self._is_closed = True
+            self._recording.close()

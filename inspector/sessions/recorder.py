@@ -1,0 +1,282 @@
+"""The recorder of a hosted session: which file it writes, and what became of it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Protocol
+
+from inspector import __version__
+from inspector.clocks.manual_source import ManualTimeSource
+from inspector.errors import CommandError
+from inspector.sessions.breakpoints import DEFAULT_SAVED_NS, BreakAction
+from inspector.sessions.commands import SaveLast, StartRecording, StopRecording
+from inspector.sessions.journal import file_digest
+from inspector.sessions.virtual_source import VirtualTimeSource
+from inspector.timebase import format_duration
+from inspector.trace.recording import About, RecordingError, RecordingWriter
+from inspector.trace.recording.layout import SUFFIX
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from fractions import Fraction
+
+    from inspector.clocks.time_source import TimeSource
+    from inspector.sessions.breakpoints import Breakpoint, BreakpointHit
+    from inspector.trace.history import LogHistory
+    from inspector.trace.log import EventLog
+
+_MOST_NAMES: Final = 10_000
+
+
+class Recorded(Protocol):
+    """What a recorder needs to know of a session."""
+
+    @property
+    def log(self) -> EventLog:
+        """Everything that happened since the scene was loaded."""
+
+    @property
+    def history(self) -> LogHistory:
+        """Its past."""
+
+    @property
+    def title(self) -> str:
+        """What people call it."""
+
+    @property
+    def scene_path(self) -> Path:
+        """The scene file."""
+
+    @property
+    def frame_rate(self) -> Fraction:
+        """Frames per second that are asked for."""
+
+    @property
+    def source(self) -> TimeSource:
+        """Where its time comes from."""
+
+
+class Recorder:
+    """Writes a session to files, one for each life of its scene.
+
+    A recording tells one life: when the scene is loaded anew or taken back in time, the
+    next file begins, called after the first. An error of the disk ends the recording and
+    is told by :attr:`problem`; the session goes on.
+
+    Attributes:
+        folder: Where recordings go that nobody gave a name.
+        problem: What has gone wrong last, as a sentence; empty while all is well.
+        saved: The files that were ended, the newest last.
+    """
+
+    def __init__(self, session: Recorded) -> None:
+        """Record nothing yet."""
+        self._session = session
+        self._writer: RecordingWriter | None = None
+        self._log: EventLog | None = None
+        self._path: Path | None = None
+        self._ending: list[RecordingWriter] = []
+        self.folder: Path | None = None
+        self.problem = ""
+        self.saved: list[Path] = []
+
+    @property
+    def path(self) -> Path | None:
+        """The file that is written now, ``None`` when nothing is recorded."""
+        return self._writer.path if self.is_recording and self._writer else None
+
+    @property
+    def is_recording(self) -> bool:
+        """Whether a file is being written."""
+        return self._writer is not None and self._writer.is_recording
+
+    @property
+    def lost(self) -> int:
+        """How many events came faster than they could be written."""
+        return 0 if self._writer is None else self._writer.lost
+
+    def start(self, path: Path | None = None) -> None:
+        """Record to a file from now on, with what the log still knows of the past.
+
+        Args:
+            path: The file; a new one in :attr:`folder` if left out.
+
+        Raises:
+            RecordingError: It cannot be written, or something is recorded already.
+        """
+        if self.is_recording:
+            message = f"{self.path} is being recorded already. Stop that first."
+            raise RecordingError(message)
+        self._start(path or self._new_path())
+
+    def _start(self, path: Path) -> None:
+        self._drop_writer()
+        writer = RecordingWriter(path, self._session.log, self._about())
+        writer.start()
+        self._writer, self._log, self._path = writer, self._session.log, path
+        self.problem = ""
+
+    def stop(self) -> None:
+        """End the recording; waits for the disk."""
+        self._drop_writer()
+        self._path = None
+
+    def _drop_writer(self) -> None:
+        writer, self._writer = self._writer, None
+        if writer is not None:
+            writer.stop()
+            self._note_end(writer)
+
+    def _note_end(self, writer: RecordingWriter) -> None:
+        if writer.problem:
+            self.problem = writer.problem
+        else:
+            self.saved.append(writer.path)
+
+    def save_last(self, duration_ns: int, path: Path | None = None) -> Path:
+        """Write the last session time to a file, off this thread.
+
+        Args:
+            duration_ns: How much of it, above 0.
+            path: The file; a new one in :attr:`folder` if left out.
+
+        Returns:
+            The file.
+
+        Raises:
+            RecordingError: It cannot be written.
+        """
+        path = path or self._new_path()
+        history = self._session.history
+        since_ns = history.last_ns - duration_ns
+        first = history.first
+        if since_ns > 0:
+            first = max(history.cursor_at(since_ns), first)
+        start = (history.state_before(first), first)
+        writer = RecordingWriter(path, self._session.log, self._about(), start=start)
+        writer.start()
+        writer.finish()
+        self._ending.append(writer)
+        return path
+
+    def take_hit(self, hit: BreakpointHit, breakpoint_: Breakpoint | None) -> None:
+        """Do what a breakpoint wants that was hit."""
+        try:
+            match hit.action:
+                case BreakAction.SAVE:
+                    saved_ns = DEFAULT_SAVED_NS if breakpoint_ is None else breakpoint_.saved_ns
+                    self.save_last(saved_ns)
+                case BreakAction.START_RECORDING if not self.is_recording:
+                    self.start()
+                case BreakAction.STOP_RECORDING:
+                    self.stop()
+                case _:
+                    pass
+        except RecordingError as error:
+            self.problem = str(error)
+
+    def pump(self) -> None:
+        """Hand over what is new; called after each wake-up and each refresh."""
+        if self._ending and not self._ending[0].is_writing:
+            self._note_end(self._ending.pop(0))
+        writer = self._writer
+        if writer is None:
+            return
+        if writer.problem:
+            self._drop_writer()
+        elif self._session.log is not self._log:
+            self._go_on()
+        else:
+            # Nobody waits for virtual time, so it waits for the disk.
+            source = self._session.source
+            is_patient = isinstance(source, VirtualTimeSource | ManualTimeSource)
+            writer.pump(is_patient=is_patient)
+
+    def _go_on(self) -> None:
+        """Begin the next file, for the next life of the scene."""
+        path = self._path
+        assert path is not None, "something is being recorded"
+        try:
+            self._start(_free_name(path))
+            self._path = path
+        except RecordingError as error:
+            self.problem = str(error)
+
+    def close(self) -> None:
+        """End everything that is being written; waits for the disk."""
+        self.pump()
+        self.stop()
+        for writer in self._ending:
+            writer.stop()
+            self._note_end(writer)
+        self._ending.clear()
+
+    def _about(self) -> About:
+        session = self._session
+        source = type(session.source).__name__
+        return About(
+            scene_path=str(session.scene_path),
+            scene_digest=file_digest(session.scene_path),
+            title=session.title,
+            tool_version=__version__,
+            frame_rate=str(session.frame_rate),
+            source=source.removesuffix("TimeSource").lower(),
+        )
+
+    def _new_path(self) -> Path:
+        """Return the name of a file that nobody gave a name.
+
+        Raises:
+            RecordingError: The folder cannot be made.
+        """
+        folder = self.folder or _default_folder()
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            message = f"{folder} cannot be made: {error.strerror or error}."
+            raise RecordingError(message) from None
+        now = datetime.now().astimezone()
+        return _free_name(folder / f"{self._session.scene_path.stem} {now:%Y-%m-%d %H%M%S}{SUFFIX}")
+
+
+def recording_action(
+    command: StartRecording | StopRecording | SaveLast, recorder: Recorder
+) -> Callable[[], object]:
+    """Return what carries out a command; the disk may refuse it later, see ``problem``.
+
+    What is on the disk must not decide whether a command is refused: the scene could not be
+    run again to the same end.
+
+    Raises:
+        CommandError: It makes no sense.
+    """
+
+    def carry_out() -> None:
+        try:
+            match command:
+                case StartRecording(path):
+                    recorder.start(Path(path).expanduser() if path else None)
+                case StopRecording():
+                    recorder.stop()
+                case SaveLast(path, duration_ns):
+                    recorder.save_last(duration_ns, Path(path).expanduser() if path else None)
+        except RecordingError as error:
+            recorder.problem = str(error)
+
+    if isinstance(command, SaveLast) and command.duration_ns <= 0:
+        shown = format_duration(command.duration_ns)
+        raise CommandError(f"The time to save must be above 0, not {shown}.")
+    return carry_out
+
+
+def _free_name(path: Path) -> Path:
+    """Return the path, or one like it that is not there yet."""
+    names = (path.with_stem(f"{path.stem} {n}") for n in range(2, _MOST_NAMES))
+    return path if not path.exists() else next((n for n in names if not n.exists()), path)
+
+
+def _default_folder() -> Path:
+    import platformdirs  # noqa: PLC0415 - only needed when no path is given
+
+    return Path(platformdirs.user_data_dir("timeline-inspector", appauthor=False)) / "recordings"

@@ -1,0 +1,281 @@
+"""Writing the file of a recording, block by block."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+from zlib import crc32
+
+import numpy as np
+
+from inspector.trace.recording.columns import block_of, pack
+from inspector.trace.recording.frame_columns import FrameCollector
+from inspector.trace.recording.keyframes import Grown, news_text, state_text, timer_block
+from inspector.trace.recording.layout import (
+    APPLICATION_ID,
+    CHUNK_EVENTS,
+    FRAME_COLUMNS,
+    SCHEMA,
+    SCHEMA_VERSION,
+    RecordingError,
+    version_values,
+)
+from inspector.trace.recording.quick_fold import fold_block
+from inspector.trace.recording.tables import INSERT, PlainTables
+from inspector.vocabulary import COMMAND
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from inspector.trace.recording.columns import Block
+    from inspector.trace.timeline import Timeline
+    from inspector.vocabulary import RawEvent
+
+#: Events from one keyframe to the next, and at most: a big state is kept less often.
+KEYFRAME_EVERY: Final = 131_072
+KEYFRAME_AT_MOST: Final = 4 * KEYFRAME_EVERY
+#: What an event takes in the file, about, to weigh keyframes against.
+_BYTES_PER_EVENT: Final = 16
+_ADD_FRAME: Final = INSERT.format("frames", ",".join("?" * len(FRAME_COLUMNS)))
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What a recording says of itself.
+
+    Attributes:
+        scene_path: The scene's file.
+        scene_digest: Of its text, to tell whether it has changed since.
+        title: What people call the scene.
+        tool_version: Version of the inspector.
+        frame_rate: Frames per second that were asked for, as ``"60"`` or ``"60000/1001"``.
+        source: Which time source drove the frames.
+    """
+
+    scene_path: str = ""
+    scene_digest: str = ""
+    title: str = ""
+    tool_version: str = ""
+    frame_rate: str = ""
+    source: str = ""
+
+
+def reserve(path: Path) -> None:
+    """Create an empty file, so that nobody else takes its name.
+
+    Raises:
+        RecordingError: There is such a file, or it cannot be created.
+    """
+    try:
+        with path.open("xb"):
+            pass
+    except FileExistsError:
+        raise RecordingError(f"{path} exists. Choose another name.") from None
+    except OSError as error:
+        raise RecordingError(f"{path} cannot be written: {error.strerror or error}.") from None
+
+
+class RecordingFile:
+    """A recording that is being written; for one thread."""
+
+    def __init__(
+        self,
+        path: Path,
+        about: About,
+        timeline: Timeline,
+        cursor: int,
+        *,
+        is_reserved: bool = False,
+    ) -> None:
+        """Create the file.
+
+        Args:
+            path: Where; must not exist.
+            about: What it says of itself.
+            timeline: The state before the first event; kept and changed.
+            cursor: Cursor of the first event.
+            is_reserved: Whether :func:`reserve` was called for it.
+
+        Raises:
+            RecordingError: There is such a file, or it cannot be created.
+        """
+        if not is_reserved:
+            reserve(path)
+        self.path = path
+        self.strings: list[str] = []
+        self._timeline = timeline
+        self._cursor = cursor
+        self._stored_strings = 0
+        self._frames_stored = 0
+        self._tables = PlainTables(self.strings)
+        self._grown = Grown()
+        self._connection = sqlite3.connect(path, isolation_level=None)
+        connection = self._connection
+        try:
+            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = NORMAL")
+            connection.executescript(f"BEGIN; {SCHEMA} COMMIT;")
+            connection.execute("BEGIN")
+            started = datetime.now(UTC).isoformat(timespec="milliseconds")
+            self._write_meta(
+                version_values(about.tool_version)
+                | {
+                    "scene_path": about.scene_path,
+                    "scene_digest": about.scene_digest,
+                    "title": about.title,
+                    "frame_rate": about.frame_rate,
+                    "source": about.source,
+                    "started_at": started,
+                    "first_cursor": cursor,
+                    "first_ns": timeline.at_ns if cursor else 0,
+                }
+            )
+            self._begin_from(timeline, cursor)
+        except BaseException:
+            connection.close()
+            raise
+
+    def _begin_from(self, timeline: Timeline, cursor: int) -> None:
+        """Write the state before the first event."""
+        self._tables.begin(timeline)
+        self._frames = FrameCollector(timeline)
+        self._waiting: list[Block] = []
+        self._waiting_events = 0
+        self._frames_at_keyframe = timeline.frames.end
+        self._is_after_command = False
+        frames = timeline.frames
+        start = max(frames.first, self._frames_stored)
+        if frames.end > start:
+            columns = [frames.at_ns, frames.interval_ns, frames.delta_ns, frames.busy_ns]
+            columns += [frames.cut_ns, *frames.phases]
+            numbers = np.arange(start, frames.end)
+            new = [column[start - frames.first :] for column in columns]
+            self._add_frames(np.array([numbers, np.full(len(numbers), cursor), *new], np.int64))
+        self._keyframe_bytes = self._write_keyframe()
+
+    def _write_meta(self, values: dict[str, str | int]) -> None:
+        text = "INSERT OR REPLACE INTO meta VALUES (?, ?)"
+        self._connection.executemany(text, list(values.items()))
+
+    def add_strings(self, texts: Sequence[str]) -> None:
+        """Add what has come to the string table."""
+        self.strings.extend(texts)
+
+    def add(self, events: Sequence[RawEvent]) -> None:
+        """Add the next events.
+
+        Raises:
+            sqlite3.Error: The disk does not take them.
+        """
+        for start in range(0, len(events), CHUNK_EVENTS):
+            self._add_block(block_of(events[start : start + CHUNK_EVENTS]))
+
+    def _add_block(self, block: Block) -> None:
+        count = block.shape[1]
+        data = pack(block)
+        self._connection.execute(
+            "INSERT INTO chunks VALUES (?,?,?,?,?,?)",
+            (self._cursor, count, int(block[0, 0]), int(block[0, -1]), crc32(data), data),
+        )
+        self._tables.take(block, self._cursor)
+        frames = self._frames.take(block, self._cursor)
+        if frames.shape[1]:
+            self._add_frames(frames)
+        self._cursor += count
+        self._waiting.append(block)
+        self._waiting_events += count
+        self._is_after_command = int(block[1, -1]) == COMMAND
+        if self._waiting_events >= self._keyframe_every and not self._is_after_command:
+            self._fold_waiting()
+            self._keyframe_bytes = self._write_keyframe()
+
+    @property
+    def _keyframe_every(self) -> int:
+        wanted = 2 * self._keyframe_bytes // _BYTES_PER_EVENT
+        return min(max(KEYFRAME_EVERY, wanted), KEYFRAME_AT_MOST)
+
+    def _add_frames(self, frames: Block) -> None:
+        rows = zip(*frames.tolist(), strict=True)
+        self._connection.executemany(_ADD_FRAME, rows)
+        self._frames_stored = int(frames[0, -1]) + 1
+        data = pack(frames)
+        values = (int(frames[0, 0]), frames.shape[1], crc32(data), data)
+        self._connection.execute("INSERT OR REPLACE INTO frame_chunks VALUES (?,?,?,?)", values)
+
+    def _fold_waiting(self) -> None:
+        if self._waiting:
+            block = np.concatenate(self._waiting, axis=1)
+            fold_block(self._timeline, block, self._frames_at_keyframe)
+            self._waiting.clear()
+            self._waiting_events = 0
+        self._frames_at_keyframe = self._frames.end
+
+    def _write_keyframe(self) -> int:
+        """Write the state; returns how many bytes that took."""
+        timeline = self._timeline
+        state = state_text(timeline, self._frames.end)
+        news = news_text(timeline, self._grown)
+        timers = pack(timer_block(timeline)) if len(timeline.timers) else b""
+        crc = crc32(timers, crc32(news.encode(), crc32(state.encode())))
+        count = len(timeline.timers)
+        self._connection.execute(
+            "INSERT OR REPLACE INTO keyframes VALUES (?,?,?,?,?,?,?)",
+            (self._cursor, timeline.at_ns, crc, state, news, count, timers),
+        )
+        return len(state) + len(timers)
+
+    def skip_to(self, timeline: Timeline, cursor: int) -> int:
+        """Go on behind a gap, in the state that was there; returns how many events it is."""
+        lost = cursor - self._cursor
+        self._timeline, self._cursor = timeline, cursor
+        self._write_meta({"lost_events": lost + self._lost_before()})
+        self._begin_from(timeline, cursor)
+        return lost
+
+    def _lost_before(self) -> int:
+        found = self._connection.execute("SELECT value FROM meta WHERE name='lost_events'")
+        row = found.fetchone()
+        return 0 if row is None else int(row[0])
+
+    def commit(self) -> None:
+        """Have everything on the disk that came so far.
+
+        Raises:
+            sqlite3.Error: The disk does not take it.
+        """
+        strings = self.strings
+        new = list(enumerate(strings[self._stored_strings :], self._stored_strings))
+        self._connection.executemany("INSERT INTO strings VALUES (?, ?)", new)
+        self._tables.flush(self._connection)
+        self._connection.execute("COMMIT")
+        self._connection.execute("BEGIN")
+        self._stored_strings = len(strings)
+
+    def finish(self) -> None:
+        """Write what is left, and leave one file alone.
+
+        Raises:
+            sqlite3.Error: The disk does not take it.
+        """
+        if not self._is_after_command:
+            self._fold_waiting()
+            self._write_keyframe()
+        ended = datetime.now(UTC).isoformat(timespec="milliseconds")
+        self._write_meta({"ended_at": ended, "end_cursor": self._cursor})
+        self.commit()
+        self._connection.execute("COMMIT")
+        self._connection.execute("PRAGMA journal_mode = DELETE")
+        self._connection.close()
+
+    def abandon(self) -> None:
+        """Leave it at what was committed; never raises."""
+        for step in (lambda: self._connection.execute("ROLLBACK"), self._connection.close):
+            try:
+                step()
+            except sqlite3.Error:
+                continue

@@ -1,0 +1,94 @@
+"""The file of a recording: its tables, its versions, and how it is recognised."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from inspector.errors import InspectorError
+from inspector.vocabulary import VOCABULARY_VERSION, Phase
+
+#: Raised when the meaning of a table changes; readers refuse newer versions.
+SCHEMA_VERSION: Final = 1
+#: "TLIR" in the head of the file tells a recording from any other SQLite file.
+APPLICATION_ID: Final = 0x544C_4952
+SUFFIX: Final = ".tlrec"
+
+#: As many events as one row of ``chunks`` holds at most.
+CHUNK_EVENTS: Final = 8_192
+
+TIMER_COLUMNS: Final = (
+    "id",
+    "clock",
+    "due",
+    "interval",
+    "fired",
+    "lateness",
+    "order",
+    "label",
+    "site",
+    "kind",
+)
+PHASE_NAMES: Final = tuple(f"{phase.name.lower()}_ns" for phase in Phase)
+FRAME_COLUMNS: Final = (
+    "frame",
+    "cursor",
+    "at_ns",
+    "interval_ns",
+    "delta_ns",
+    "busy_ns",
+    "cut_ns",
+    *PHASE_NAMES,
+)
+
+SCHEMA: Final = f"""
+CREATE TABLE meta (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
+CREATE TABLE strings (number INTEGER PRIMARY KEY, text TEXT NOT NULL);
+CREATE TABLE chunks (
+    first_cursor INTEGER PRIMARY KEY, count INTEGER NOT NULL,
+    first_ns INTEGER NOT NULL, last_ns INTEGER NOT NULL,
+    crc INTEGER NOT NULL, data BLOB NOT NULL);
+CREATE TABLE frame_chunks (
+    first_frame INTEGER PRIMARY KEY, count INTEGER NOT NULL,
+    crc INTEGER NOT NULL, data BLOB NOT NULL);
+CREATE TABLE keyframes (
+    cursor INTEGER PRIMARY KEY, at_ns INTEGER NOT NULL, crc INTEGER NOT NULL,
+    state TEXT NOT NULL, news TEXT NOT NULL, timer_count INTEGER NOT NULL, timers BLOB NOT NULL);
+CREATE TABLE frames (
+    frame INTEGER PRIMARY KEY, {", ".join(f"{name} INTEGER" for name in FRAME_COLUMNS[1:])});
+CREATE TABLE clocks (
+    clock INTEGER PRIMARY KEY, name TEXT, parent INTEGER, rate REAL,
+    added_ns INTEGER, removed_ns INTEGER);
+CREATE TABLE timers (
+    timer INTEGER PRIMARY KEY, label TEXT, clock INTEGER, kind TEXT, call_site TEXT,
+    added_ns INTEGER, due_ns INTEGER, interval_ns INTEGER, fired INTEGER,
+    lateness_ns INTEGER, gone_ns INTEGER, gone_by TEXT);
+CREATE TABLE pauses (
+    clock INTEGER, from_ns INTEGER, to_ns INTEGER, command INTEGER);
+CREATE TABLE commands (
+    cursor INTEGER, at_ns INTEGER, number INTEGER, text TEXT, refusal TEXT,
+    clock INTEGER, host_ms INTEGER, "by" TEXT);
+CREATE TABLE errors (
+    cursor INTEGER, at_ns INTEGER, timer INTEGER, label TEXT, traceback TEXT);
+CREATE TABLE marks (cursor INTEGER, at_ns INTEGER, clock INTEGER, text TEXT);
+CREATE TABLE states (
+    cursor INTEGER, at_ns INTEGER, machine INTEGER, state TEXT, transition TEXT);
+CREATE TABLE hits (
+    cursor INTEGER, at_ns INTEGER, breakpoint INTEGER, frame INTEGER, text TEXT);
+CREATE TABLE annotations (
+    id INTEGER PRIMARY KEY, kind TEXT NOT NULL, at_ns INTEGER NOT NULL, end_ns INTEGER,
+    name TEXT NOT NULL DEFAULT '', text TEXT NOT NULL DEFAULT '', created TEXT NOT NULL);
+"""
+
+
+class RecordingError(InspectorError):
+    """A recording cannot be opened or written; the message says why, in a sentence."""
+
+
+def version_values(tool_version: str) -> dict[str, str | int]:
+    """Return what ``meta`` says about versions."""
+    return {
+        "format": "timeline-inspector recording",
+        "schema_version": SCHEMA_VERSION,
+        "vocabulary_version": VOCABULARY_VERSION,
+        "tool_version": tool_version,
+    }

@@ -1,0 +1,96 @@
+"""A recording in the place of a session: it looks as the scene did when it ended."""
+
+from __future__ import annotations
+
+import sqlite3
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from inspector.sessions import recorded
+from inspector.sessions.commands import Run
+from inspector.sessions.recorded import RecordedSession
+from inspector.sessions.session import Session, SessionPhase
+from inspector.trace.log import EventLog
+from inspector.trace.recording import About, Annotation, RecordingError
+from inspector.trace.recording.file import RecordingFile
+from tests.trace.recording.recorded_worlds import described, folded, record, scene_log
+
+
+@pytest.fixture(scope="module")
+def log() -> EventLog:
+    return scene_log("1", 3)
+
+
+@pytest.fixture
+def path(log: EventLog, tmp_path: Path) -> Path:
+    return record(log, tmp_path / "a.tlrec", portion=600)
+
+
+def test_that_a_recording_is_a_session(path: Path, log: EventLog) -> None:
+    session: Session = RecordedSession(path)
+
+    assert session.refresh() == log.end
+    assert session.refresh() == 0
+    assert session.log.read(0).events == log.slice(0, log.end)
+    assert session.log.intern("") == 0
+    assert described(session.timeline) == described(folded(log, log.end))
+    assert described(session.history.state_before(700)) == described(folded(log, 700))
+    assert session.capabilities == frozenset()
+    assert (session.breakpoints, session.undoing, session.wake_error_ns) == (None, None, None)
+    assert (session.title, session.source_label) == ("test", str(path))
+    assert session.frame_rate == 60
+    session.submit(Run())
+    held = session.status
+    session.close()
+    session.close()
+    assert (held.phase, session.status.phase) == (SessionPhase.HELD, SessionPhase.EMPTY)
+    assert held.message.startswith("Recording of test: ")
+
+
+def test_that_only_the_newest_events_of_a_long_one_are_in_the_log(
+    path: Path, log: EventLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recorded, "NEWEST", 100)
+    session = RecordedSession(path)
+
+    assert (session.log.first, session.log.end) == (log.end - 100, log.end)
+    assert session.log.read(0).lost == log.end - 100
+    assert described(session.log.base) == described(folded(log, log.end - 100))
+    assert session.history.events(5, 9) == log.slice(5, 9)
+
+
+def test_that_the_log_begins_behind_what_is_missing(path: Path, log: EventLog) -> None:
+    connection = sqlite3.connect(path)
+    with connection:
+        connection.execute("UPDATE chunks SET crc = 5 WHERE first_cursor = 1200")
+    connection.close()
+    session = RecordedSession(path)
+
+    assert session.log.first == 1_800
+    assert session.log.read(1_800).events == log.slice(1_800, log.end)
+    assert "damaged" in session.status.message
+    assert session.notes
+
+
+def test_that_notes_are_left_in_the_file(path: Path) -> None:
+    session = RecordedSession(path)
+    number = session.annotate(Annotation("bookmark", 50, name="here"))
+    assert [each.name for each in RecordedSession(path).annotations] == ["here"]
+    assert session.remove_annotation(number)
+    assert session.annotations == []
+
+
+def test_that_the_frame_rate_is_the_recorded_one(tmp_path: Path) -> None:
+    for rate, expected in (("24000/1001", Fraction(24_000, 1_001)), ("often", 60), ("-3", 60)):
+        log = EventLog()
+        path = tmp_path / f"{expected.numerator}{len(rate)}.tlrec"
+        RecordingFile(path, About(frame_rate=rate), log.base.copy(), 0).finish()
+        assert RecordedSession(path).frame_rate == expected
+
+
+def test_that_what_is_no_recording_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.tlrec").write_text("hello")
+    with pytest.raises(RecordingError, match="is no recording"):
+        RecordedSession(tmp_path / "a.tlrec")

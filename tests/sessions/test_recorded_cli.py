@@ -1,0 +1,188 @@
+"""Recordings on the command line: made, exported, run again, made a test of."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from inspector import cli
+from inspector.cli import wants_window
+from inspector.exit_codes import ExitCode
+from inspector.sessions.journal import JournalError
+from inspector.sessions.replayed import outside_text, replayed, what_happened
+from inspector.trace.recording import open_recording
+
+Run = Callable[..., tuple[int, str, str]]
+
+_ROOT = Path(__file__).parents[2]
+
+SCENE = """
+def build(stage):
+    stage.title = 'A "quoted" scene'
+    stage.root.set_interval(0.05, lambda: None, name="tick")
+    stage.root.set_timeout(0.52, lambda: stage.mark("boss is \\\\ here"), name="boss")
+"""
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Run a command line in a folder with a scene; returns exit code, stdout and stderr."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "game.py").write_text(SCENE)
+
+    def run_line(line: str) -> tuple[int, str, str]:
+        code = cli.main(shlex.split(line))
+        printed = capsys.readouterr()
+        return code, printed.out, printed.err
+
+    return run_line
+
+
+@pytest.fixture
+def recording(run: Run, tmp_path: Path) -> Path:
+    code, out, err = run("run game.py --seconds 3 --record game.tlrec")
+    assert (code, err) == (ExitCode.OK, "")
+    assert out.endswith("recorded game.tlrec\n")
+    return tmp_path / "game.tlrec"
+
+
+def test_that_a_run_is_recorded_in_full(recording: Path) -> None:
+    past = open_recording(recording)
+    assert past.first == 0
+    assert past.state_before(past.end).frames.end == 180
+    assert past.state_before(past.end).marks[0].text == "boss is \\ here"
+    assert past.title == 'A "quoted" scene'
+    assert past.notes == ()
+
+
+def test_that_a_run_over_a_file_is_refused_before_it_begins(run: Run, recording: Path) -> None:
+    code, out, err = run("run game.py --seconds 3 --record game.tlrec")
+    assert (code, out) == (ExitCode.FAILED, "")
+    assert err == "timeline-inspector: game.tlrec exists. Choose another name.\n"
+    assert open_recording(recording).end > 0
+
+
+def test_that_its_frames_are_exported(run: Run, recording: Path, tmp_path: Path) -> None:
+    code, out, err = run(f"export {recording} --as csv --as svg -o frames.json")
+    assert (code, err) == (ExitCode.OK, "")
+    assert out.count("(180 frames)") == 3
+    with (tmp_path / "game.csv").open(newline="") as file:
+        assert len(list(csv.DictReader(file))) == 180
+    assert "<svg" in (tmp_path / "game.svg").read_text()
+    values = json.loads((tmp_path / "frames.json").read_text())
+    assert values["provenance"]["scene"] == 'A "quoted" scene'
+    assert values["provenance"]["frame_rate"] == "60"
+
+
+def test_that_a_scene_that_does_the_same_is_verified(run: Run, recording: Path) -> None:
+    code, out, err = run(f"replay {recording} --verify")
+    assert (code, err) == (ExitCode.OK, "")
+    assert out.startswith("game.py did the same again: ")
+    assert "180 frames" in out
+
+
+def test_that_a_scene_that_does_something_else_is_told_where(
+    run: Run, recording: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "game.py").write_text(SCENE.replace("0.52", "0.53"))
+    code, out, err = run(f"replay {recording} --verify")
+    assert code == ExitCode.DIFFERENT
+    assert "game.py has changed since" in err
+    assert out.startswith("game.py did something else: ")
+    assert "it was “" in out
+    assert run(f"replay {recording}")[0] == ExitCode.OK
+
+
+def test_that_a_scene_that_has_moved_is_named(run: Run, recording: Path, tmp_path: Path) -> None:
+    shutil.move(tmp_path / "game.py", tmp_path / "moved.py")
+    code, _, err = run(f"replay {recording} --verify")
+    assert code == ExitCode.FAILED
+    assert "Say where it is: --scene FILE." in err
+    code, out, err = run(f"replay {recording} --scene moved.py --verify")
+    assert (code, err) == (ExitCode.OK, "")
+    assert out.startswith("moved.py did the same again")
+
+
+@pytest.mark.parametrize("line", ["replay {}", "export {} --as pytest", "export {} --as csv"])
+def test_that_what_is_no_recording_is_one_sentence(run: Run, tmp_path: Path, line: str) -> None:
+    for name, content in (("a.tlrec", b""), ("b.tlrec", b"SQLite format 3\0" + bytes(200))):
+        (tmp_path / name).write_bytes(content)
+        code, out, err = run(line.format(name))
+        assert (code, out) == (ExitCode.FAILED, "")
+        assert err.startswith("timeline-inspector: ")
+        assert err.count("\n") == 1
+
+
+def test_that_the_middle_of_a_session_cannot_be_run_again(
+    run: Run, recording: Path, tmp_path: Path
+) -> None:
+    from inspector.trace.recording import save_last  # noqa: PLC0415
+
+    part = tmp_path / "part.tlrec"
+    save_last(open_recording(recording), part, 1)
+    code, _, err = run(f"replay {part} --scene game.py")
+    assert code == ExitCode.FAILED
+    assert "events are lost" in err
+    assert run(f"export {part} --as pytest --scene game.py")[0] == ExitCode.FAILED
+
+
+def test_that_a_recording_becomes_a_test_that_passes(
+    run: Run, recording: Path, tmp_path: Path
+) -> None:
+    code, out, _ = run(f"export {recording} --as pytest")
+    test = tmp_path / "test_game.py"
+    assert (code, out) == (ExitCode.OK, f"wrote {test}\n")
+    assert "'boss': [520000000]" in test.read_text()
+    assert run_test(test) == 0
+    (tmp_path / "game.py").write_text(SCENE.replace("0.52", "0.53"))
+    assert run_test(test) == 1
+    assert run(f"export {recording} --as pytest")[2].endswith("Choose another name with -o.\n")
+    assert run(f"export {recording} --as pytest -o a.txt")[2].endswith("Let it end in .py.\n")
+
+
+def run_test(path: Path) -> int:
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(path)]
+    return subprocess.run(command, cwd=_ROOT, capture_output=True, check=False).returncode
+
+
+def test_that_what_came_from_outside_is_understood_again(recording: Path) -> None:
+    past = open_recording(recording)
+    events = past.events(0, past.end)
+    text = outside_text(events, past.strings)
+    assert replayed(Path("game.py"), text) == what_happened(events, past.strings)
+    for damaged in ("1:2", '["x"]', "hello", '[0, "no_such_kind", 0, 0, 0]'):
+        with pytest.raises(JournalError, match="is not understood"):
+            replayed(Path("game.py"), damaged)
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("export a.tlrec", "The following arguments are required: -o/--output, or --as"),
+        ("export a.tlrec --as pytest --as csv", "--as pytest goes alone"),
+        ("export a.tlrec --as gif", "invalid choice"),
+        ("replay", "FILE"),
+    ],
+)
+def test_that_arguments_that_make_no_sense_are_one_sentence(
+    run: Run, line: str, sentence: str
+) -> None:
+    code, out, err = run(line)
+    assert (code, out) == (ExitCode.USAGE, "")
+    assert sentence in err
+    assert err.count("\n") == 1
+
+
+def test_that_a_recording_is_opened_in_the_window(recording: Path) -> None:
+    request = wants_window([str(recording)])
+    assert request is not None
+    assert request.scene_path == recording
+    assert wants_window(["replay", str(recording)]) is None

@@ -1,0 +1,174 @@
+"""Recording a hosted scene: by command, by breakpoint, one file for each life of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from inspector.sessions.breakpoints import BreakAction, BreakKind, Breakpoint
+from inspector.sessions.commands import (
+    AddBreakpoint,
+    AddMark,
+    Capability,
+    Reload,
+    SaveLast,
+    StartRecording,
+    StepBack,
+    StepFrames,
+    StopRecording,
+    required_capability,
+)
+from inspector.sessions.hosted import HostedSession
+from inspector.sessions.rerun import rerun
+from inspector.sessions.virtual_source import VirtualTimeSource
+from inspector.timebase import NS_PER_SECOND
+from inspector.trace.recording import open_recording
+
+SCENE = """
+def build(stage):
+    stage.root.set_interval(0.05, lambda: None, name="tick")
+    stage.root.set_timeout(0.52, lambda: None, name="boss")
+"""
+
+MakeSession = Callable[[], HostedSession]
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Iterator[HostedSession]:
+    scene = tmp_path / "scene.py"
+    scene.write_text(SCENE)
+    session = HostedSession(scene, VirtualTimeSource(), autorun=False)
+    session.recorder.folder = tmp_path / "recordings"
+    yield session
+    session.close()
+
+
+def test_that_a_recording_holds_everything_since_the_scene_was_loaded(
+    session: HostedSession, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.tlrec"
+    session.submit(StepFrames(5))
+    session.submit(StartRecording(str(path)))
+    assert session.recorder.path == path
+    session.submit(StepFrames(5))
+    session.submit(StopRecording())
+    session.submit(AddMark("not any more"))
+    past = open_recording(path)
+
+    assert session.recorder.saved == [path]
+    assert not session.recorder.is_recording
+    assert past.events(0, past.end) == session.log.slice(0, past.end)
+    assert past.state_before(past.end).commands[-1].text == "stop recording"
+    assert past.scene_path == str(session.scene_path)
+    assert (past.meta["source"], past.meta["frame_rate"]) == ("virtual", "60")
+    assert rerun(past, session.scene_path).is_same
+
+
+def test_that_the_last_seconds_are_saved_beside(session: HostedSession, tmp_path: Path) -> None:
+    path = tmp_path / "a.tlrec"
+    session.submit(StepFrames(60))
+    session.submit(SaveLast(str(path), NS_PER_SECOND // 4))
+    session.submit(StepFrames(1))
+    session.close()
+    past = open_recording(path)
+
+    assert session.recorder.saved == [path]
+    assert past.first > 0
+    assert past.first_ns == pytest.approx(NS_PER_SECOND * 3 // 4, abs=20_000_000)
+    assert past.state_before(past.first).frames.end in range(44, 47)
+
+
+def test_that_the_end_of_the_session_ends_the_recording(
+    session: HostedSession, tmp_path: Path
+) -> None:
+    session.submit(StartRecording(str(tmp_path / "a.tlrec")))
+    session.submit(StepFrames(3))
+    session.close()
+    assert open_recording(tmp_path / "a.tlrec").notes == ()
+
+
+def test_that_another_life_is_another_file(session: HostedSession, tmp_path: Path) -> None:
+    session.submit(StartRecording(str(tmp_path / "a.tlrec")))
+    session.submit(StepFrames(3))
+    session.submit(Reload())
+    session.submit(StepFrames(4))
+    session.submit(StepBack(2))
+    session.submit(StepFrames(7))
+    session.close()
+
+    paths = [tmp_path / name for name in ("a.tlrec", "a 2.tlrec", "a 3.tlrec")]
+    assert session.recorder.saved == paths
+    frames = [open_recording(path) for path in paths]
+    assert [past.state_before(past.end).frames.end for past in frames] == [3, 4, 9]
+    for path in paths:
+        assert rerun(open_recording(path), session.scene_path).is_same
+
+
+@pytest.mark.parametrize("path", ["no/such/folder/a.tlrec", "scene.py"])
+def test_that_a_file_that_cannot_be_written_does_not_stop_the_scene(
+    session: HostedSession, tmp_path: Path, path: str
+) -> None:
+    session.submit(StartRecording(str(tmp_path / path)))
+    session.submit(StepFrames(3))
+    assert session.frames_run == 3
+    assert path in session.recorder.problem
+    assert not session.recorder.is_recording
+    assert (tmp_path / "scene.py").read_text() == SCENE
+
+
+def test_that_two_recordings_at_once_are_refused(session: HostedSession, tmp_path: Path) -> None:
+    session.submit(StartRecording(str(tmp_path / "a.tlrec")))
+    session.submit(StartRecording(str(tmp_path / "b.tlrec")))
+    assert "a.tlrec is being recorded already" in session.recorder.problem
+    assert session.recorder.path == tmp_path / "a.tlrec"
+
+
+def test_that_nothing_can_be_saved_of_no_time(session: HostedSession) -> None:
+    session.submit(SaveLast("a.tlrec", 0))
+    session.refresh()
+    assert session.timeline.commands[-1].refusal == "The time to save must be above 0, not 0 ns."
+
+
+def test_that_breakpoints_record(session: HostedSession, tmp_path: Path) -> None:
+    for action, subject in (
+        (BreakAction.START_RECORDING, "tick"),
+        (BreakAction.SAVE, "boss"),
+        (BreakAction.STOP_RECORDING, "boss"),
+    ):
+        what = Breakpoint(
+            BreakKind.TIMER_FIRES, subject, action=action, is_once=True, saved_ns=10**8
+        )
+        session.submit(AddBreakpoint(what))
+    session.submit(StepFrames(60))
+    session.close()
+    files = sorted((tmp_path / "recordings").iterdir())
+
+    assert session.recorder.problem == ""
+    assert len(files) == 2
+    assert all(each.name.startswith("scene ") for each in files)
+    pasts = [open_recording(path) for path in files]
+    whole, part = sorted(pasts, key=lambda past: past.first)
+    assert whole.first == 0
+    assert len(whole.state_before(whole.end).hits) == 3
+    assert part.first_ns == pytest.approx(520_000_000 - 10**8, abs=20_000_000)
+
+
+def test_that_going_back_writes_no_file_again(session: HostedSession, tmp_path: Path) -> None:
+    session.submit(StepFrames(2))
+    session.submit(SaveLast(str(tmp_path / "a.tlrec"), 10**8))
+    session.submit(StartRecording(str(tmp_path / "b.tlrec")))
+    session.submit(StopRecording())
+    session.submit(StepFrames(4))
+    session.submit(StepBack(1))
+    session.refresh()
+
+    assert session.timeline.commands[-1].refusal == ""
+    assert session.recorder.problem == ""
+    assert sorted(path.name for path in tmp_path.glob("*.tlrec")) == ["a.tlrec", "b.tlrec"]
+
+
+def test_that_recording_is_a_capability() -> None:
+    for command in (StartRecording("a"), StopRecording(), SaveLast("a", 1)):
+        assert required_capability(command) is Capability.RECORD

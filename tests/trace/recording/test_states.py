@@ -1,0 +1,142 @@
+"""Any state in a recording is the fold of everything before it."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from inspector.trace.log import BYTES_PER_EVENT, EventLog
+from inspector.trace.members import MemberTable
+from inspector.trace.recording import file, open_recording
+from inspector.trace.recording.columns import block_of, events_of, pack, unpack
+from inspector.trace.recording.quick_fold import fold_block
+from inspector.trace.timeline import Timeline
+from inspector.vocabulary import MARK, NEVER
+from tests.trace.recording.recorded_worlds import described, folded, record, scene_log
+
+SCENES = ("1", "2", "3", "4", "5", "6", "7", "8", "9", "10")
+
+
+@pytest.fixture(scope="module", params=SCENES)
+def log(request: pytest.FixtureRequest) -> EventLog:
+    return scene_log(request.param)
+
+
+def test_that_folding_blocks_gives_the_same_state(log: EventLog) -> None:
+    chance = random.Random(7)
+    for _ in range(10):
+        start, end = sorted(chance.randrange(log.end + 1) for _ in range(2))
+        expected, timeline = folded(log, end), folded(log, start)
+        ended = expected.frames
+        fold_block(timeline, block_of(log.slice(start, end)), timeline.frames.end)
+        timeline.frames = ended
+
+        assert described(timeline) == described(expected)
+
+
+def test_that_any_state_is_found_in_the_file(
+    log: EventLog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(file, "KEYFRAME_EVERY", 300)
+    monkeypatch.setattr(file, "KEYFRAME_AT_MOST", 300)
+    chance = random.Random(8)
+    path = record(log, tmp_path / "a.tlrec", portion=170)
+    with_keyframes = open_recording(path)
+
+    assert (with_keyframes.first, with_keyframes.end) == (0, log.end)
+    assert with_keyframes.notes == ()
+    assert with_keyframes.strings == log.strings
+    assert with_keyframes.events(0, log.end) == log.slice(0, log.end)
+    for cursor in [0, 1, log.end, *(chance.randrange(log.end) for _ in range(12))]:
+        assert described(with_keyframes.state_before(cursor)) == described(folded(log, cursor))
+
+
+def test_that_a_state_may_be_changed_without_changing_the_past(tmp_path: Path) -> None:
+    log = scene_log("1", 1)
+    past = open_recording(record(log, tmp_path / "a.tlrec"))
+    state = past.state_before(log.end - 5)
+    state.apply_all(log.slice(log.end - 5, log.end))
+    state.clocks.clear()
+
+    assert described(past.state_before(log.end - 5)) == described(folded(log, log.end - 5))
+    assert described(past.state_before(log.end)) == described(folded(log, log.end))
+
+
+def test_that_an_instant_includes_everything_that_happened_then(tmp_path: Path) -> None:
+    log = scene_log("1", 2)
+    past = open_recording(record(log, tmp_path / "a.tlrec", portion=100))
+    for event in random.Random(9).sample(log.slice(0, log.end), 20):
+        for at_ns in (event[0] - 1, event[0], event[0] + 1):
+            assert past.cursor_at(at_ns) == log.cursor_at(at_ns)
+    assert past.state_at(10**12).at_ns == 10**12
+    assert past.last_ns == log.slice(log.end - 1, log.end)[0][0]
+
+
+def test_that_a_recording_may_begin_in_the_middle(tmp_path: Path) -> None:
+    log = scene_log("1", 4)
+    whole = {cursor: described(folded(log, cursor)) for cursor in (3_000, 4_000, log.end)}
+    log.budget_bytes = (log.end - 3_000) * BYTES_PER_EVENT * 4 // 3
+    log.budget_bytes = 2_000 * BYTES_PER_EVENT
+    log.settle()
+    assert log.first > 0
+
+    past = open_recording(record(log, tmp_path / "a.tlrec"))
+
+    assert past.first == log.first
+    for cursor, expected in whole.items():
+        if cursor >= log.first:
+            assert described(past.state_before(cursor)) == expected
+    assert past.first_ns == log.base.at_ns
+
+
+def test_that_columns_hold_any_number_of_64_bits() -> None:
+    chance = random.Random(3)
+    for _ in range(200):
+        limit = 2 ** chance.choice([1, 7, 8, 9, 31, 33, 63])
+        low = -limit if chance.random() < 0.5 else 0
+        count = chance.choice([1, 2, 9])
+        rows = [[chance.randrange(low, limit) for _ in range(count)] for _ in range(5)]
+        block = np.array(rows, np.int64)
+        assert (unpack(pack(block), 5, count) == block).all()
+
+
+def test_that_columns_of_equal_numbers_take_no_room() -> None:
+    block = block_of([(1, MARK, 0, 0, NEVER)] * 1_000)
+    assert len(pack(block)) == 5 * 16
+    assert events_of(unpack(pack(block), 5, 1_000)) == [(1, MARK, 0, 0, NEVER)] * 1_000
+
+
+def test_that_a_number_beyond_64_bits_is_cut_to_them() -> None:
+    assert events_of(block_of([(1, 2, 3, 2**70, -(2**70))])) == [(1, 2, 3, NEVER, -(2**63))]
+
+
+def test_that_bytes_that_are_not_as_many_as_they_say_are_refused() -> None:
+    data = pack(block_of([(1, 2, 3, 4, 5), (2, 2, 3, 4, 5)]))
+    for wrong in (data[:-1], data + b"x", data[:30], b""):
+        with pytest.raises(ValueError, match=r"\w"):
+            unpack(wrong, 5, 2)
+
+
+def test_that_an_empty_recording_has_a_past_without_events(tmp_path: Path) -> None:
+    past = open_recording(record(EventLog(), tmp_path / "a.tlrec"))
+    assert (past.first, past.end, past.first_ns, past.last_ns) == (0, 0, 0, 0)
+    assert past.events(0, 5) == []
+    assert described(past.state_at(0)) == described(Timeline([""]))
+
+
+def test_that_nothing_a_timeline_knows_is_forgotten() -> None:
+    """Whoever adds to a timeline has to say how keyframes keep it, and then mention it here."""
+    kept = {"at_ns", "events_folded", "is_running", "scene_path", "scene_generation", "root_id"}
+    kept |= {"clocks", "timers", "members", "frames"}
+    kept |= {"failures", "marks", "commands", "hits", "holds"}
+    kept |= {"structure_version", "mapping_version", "timers_version"}
+    kept |= {"_frame_at_ns", "_frame_delta_ns", "_frame_cut_ns", "_frame_phases", "_last_order"}
+    made_anew = {"_strings", "_fold", "_unknown", "_stale_clocks"}
+
+    assert vars(Timeline([""])).keys() == kept | made_anew
+    members = {"by_id", "of_clock", "histories", "_last_turn"}
+    members |= {"structure_version", "values_version"}
+    assert set(MemberTable.__slots__) == members | {"_strings"}
