@@ -30,7 +30,8 @@ _SCENE_ACTIONS: Final = (
         "open_scene",
         ("Ctrl+O",),
         "open",
-        tip="Choose a Python file that defines build(stage); it can also be dropped on the window.",
+        tip="Choose a Python file that defines build(stage), or a recording (.tlrec); "
+        "both can also be dropped on the window.",
     ),
     ActionDescription(
         "reload",

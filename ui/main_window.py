@@ -62,7 +62,7 @@ _MESSAGE_MS: Final = 8_000
 #: Longer messages do not fit into the status bar.
 _LONGEST_MESSAGE: Final = 120
 _FIELD_CLASSES: Final = ("QLineEdit", "QAbstractSpinBox", "QComboBox", "QCheckBox")
-_SCENE_SUFFIXES: Final = frozenset({".py", ".pyw"})
+_FILE_SUFFIXES: Final = frozenset({".py", ".pyw", ".tlrec"})
 
 
 class MainWindow(QMainWindow):
@@ -271,7 +271,14 @@ class MainWindow(QMainWindow):
 
     @Slot(object)
     def _take_session(self, session: Session | None) -> None:
-        self.setWindowTitle(_TITLE if session is None else f"{session.title} – {_TITLE}")
+        if session is None:
+            self.setWindowTitle(_TITLE)
+            return
+        is_recording = not session.capabilities
+        self.setWindowTitle(f"{session.title}{' (recording)' if is_recording else ''} – {_TITLE}")
+        notes = getattr(session, "notes", ())
+        if notes:
+            self.notice.show_notice(" ".join(notes))
 
     @Slot(object)
     def _take_status(self, status: SessionStatus) -> None:
@@ -342,7 +349,7 @@ class MainWindow(QMainWindow):
     # ---------------------------------------------------------------- scenes
 
     def open_path(self, path: Path) -> None:
-        """Open a scene file in place of the session."""
+        """Open a scene or a recording in place of the session."""
         self.notice.dismiss()
         if not path.is_file():
             self.settings = self.settings.without_recent_scene(str(path))
@@ -353,18 +360,18 @@ class MainWindow(QMainWindow):
             )
             return
         self.settings = self.settings.with_recent_scene(path)
-        self.bridge.open_scene(path)
+        self.bridge.open_path(path)
 
     @override
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Take a single Python file."""
-        if self._is_complete and _dropped_scene(event) is not None:
+        """Take a single Python file or recording."""
+        if self._is_complete and _dropped_file(event) is not None:
             event.acceptProposedAction()
 
     @override
     def dropEvent(self, event: QDropEvent) -> None:
         """Open the file that was dropped."""
-        path = _dropped_scene(event)
+        path = _dropped_file(event)
         if self._is_complete and path is not None:
             event.acceptProposedAction()
             self.open_path(path)
@@ -438,10 +445,10 @@ class MainWindow(QMainWindow):
         )
 
 
-def _dropped_scene(event: QDropEvent) -> Path | None:
+def _dropped_file(event: QDropEvent) -> Path | None:
     urls = event.mimeData().urls()
     if len(urls) == 1 and urls[0].isLocalFile():
         path = Path(urls[0].toLocalFile())
-        if path.suffix.lower() in _SCENE_SUFFIXES:
+        if path.suffix.lower() in _FILE_SUFFIXES:
             return path
     return None

@@ -14,13 +14,14 @@ if TYPE_CHECKING:
     from inspector.trace.history import History
     from inspector.trace.timeline import Timeline
 
-#: Events from one kept state to the next, where somebody looks around.
+#: Events from one kept state to the next, where somebody looks around, ...
 _RUNG: Final = 1_000
-#: Events from the lowest to the highest of such states; as many as the history has between its own.
+#: ... but at least so many for each clock, timer and member that has to be copied.
+_RUNG_PER_PART: Final = 0.5
+#: Events from the lowest to the highest of such states, as far as one climbs.
 _LADDER: Final = 20_000
-_MOST_RUNGS: Final = 60
-#: A state of at most this many clocks, timers and members is kept that often.
-_SMALL: Final = 3_000
+#: So many clocks, timers and members are kept in all such states together.
+_MOST_PARTS: Final = 400_000
 #: Milliseconds from one move to the next while the playhead moves by itself.
 _PLAY_MS: Final = 16
 
@@ -155,7 +156,7 @@ class _NearStates:
     """States of a history, each reached from one that is near.
 
     The history itself keeps states far apart. Where somebody looks around, more of them
-    are kept, like the rungs of a ladder, unless they are large.
+    are kept, like the rungs of a ladder, the fewer the larger they are.
 
     Attributes:
         history: The past.
@@ -198,20 +199,25 @@ class _NearStates:
         lowest = max(cursor - cursor % _LADDER, first)
         at = max((each for each in rungs if lowest <= each <= cursor), default=-1)
         if at < 0:
-            if len(rungs) >= _MOST_RUNGS:
-                rungs.clear()
-            at = lowest
-            rungs[at] = history.state_before(at)
-        state = rungs[at]
-        if not _is_small(state):
-            return at, state
-        while cursor - at > _RUNG:
+            at, state = lowest, history.state_before(lowest)
+            self._keep(at, state)
+        else:
+            state = rungs[at]
+        step = max(_RUNG, round(_parts(state) * _RUNG_PER_PART))
+        while cursor - at > step:
             state = state.copy()
-            state.apply_all(history.events(at, at + _RUNG))
-            at += _RUNG
-            rungs[at] = state
+            state.apply_all(history.events(at, at + step))
+            at += step
+            self._keep(at, state)
         return at, state
 
+    def _keep(self, cursor: int, state: Timeline) -> None:
+        if sum(map(_parts, self._rungs.values())) > _MOST_PARTS:
+            self._rungs.clear()
+        # Worked out once here, and not in every copy.
+        state.resolve_dues()
+        self._rungs[cursor] = state
 
-def _is_small(state: Timeline) -> bool:
-    return len(state.clocks) + len(state.timers) + len(state.members) <= _SMALL
+
+def _parts(state: Timeline) -> int:
+    return len(state.clocks) + len(state.timers) + len(state.members)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
 
@@ -24,6 +23,7 @@ from inspector.trace.timeline import Timeline
 
 from .playhead import Playhead
 from .qt_time_source import Precision, QtTimeSource
+from .refresh_info import Glance, RefreshInfo
 from .selection import Selection, SelectionKind, is_same_thing
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "QUIET_REFRESH_MS",
+    "RECORDING_SUFFIX",
     "REFRESH_MS",
     "NotifiesChanges",
     "RefreshInfo",
@@ -55,35 +56,14 @@ _LONGEST_PAUSE_MS: Final = 250
 #: So many refreshes in a row without an event are quiet.
 _QUIET_AFTER: Final = 30
 
+#: How the names of recordings end; other files are taken for scenes.
+RECORDING_SUFFIX: Final = ".tlrec"
 #: Commands about what panels show lead back to the present, where they are carried out.
 _SHOWN_IN_PANELS: Final = frozenset(
     {Capability.PAUSE, Capability.RATE, Capability.TIMERS, Capability.MEMBERS}
 )
 
 _NO_SESSION: Final = SessionStatus(SessionPhase.EMPTY, "No scene is open.")
-
-
-@dataclass(frozen=True, slots=True)
-class RefreshInfo:
-    """What is new since the refresh before.
-
-    Attributes:
-        events: How many events came.
-        structure_changed: Clocks came, went or moved.
-        timers_changed: Timers came, went or are due at another time.
-        mapping_changed: Rates, pauses or parents changed.
-        frames_added: How many frames ended.
-        members_changed: Schedulers, components, machines or what is below came or went.
-        member_values_changed: Something about one of them is different, or it was called.
-    """
-
-    events: int
-    structure_changed: bool
-    timers_changed: bool
-    mapping_changed: bool
-    frames_added: int
-    members_changed: bool = False
-    member_values_changed: bool = False
 
 
 @runtime_checkable
@@ -172,8 +152,7 @@ class SessionBridge(QObject):
         self._empty = Timeline([""])
         self._timeline = self._empty
         self._log: EventLog | None = None
-        self._versions = (0, 0, 0, 0, 0)
-        self._frames_end = 0
+        self._glance = Glance()
         self._selection = Selection()
         self._hover_ns: int | None = None
         self._is_following = True
@@ -212,6 +191,23 @@ class SessionBridge(QObject):
         """What the session is doing, as of the last :attr:`status_changed`."""
         return self._status
 
+    def open_path(self, path: Path) -> None:
+        """Close the session and open a file in its place: a recording, or else a scene.
+
+        What goes wrong ends in :attr:`status`.
+        """
+        if path.suffix.lower() != RECORDING_SUFFIX:
+            self.open_scene(path)
+            return
+        self._drop_session()
+        self._scene_path = path
+        session: Session | None = None
+        try:
+            session = _recorded(path)
+        except (InspectorError, OSError) as error:
+            self._problem = SessionStatus(SessionPhase.FAILED, str(error), path=str(path))
+        self._adopt(session)
+
     def open_scene(self, path: Path) -> None:
         """Close the session and open a scene file in its place.
 
@@ -248,7 +244,7 @@ class SessionBridge(QObject):
         if self._session is not None:
             self.submit(Reload())
         elif self._scene_path is not None:
-            self.open_scene(self._scene_path)
+            self.open_path(self._scene_path)
 
     def submit(self, command: Command) -> None:
         """Ask the session for something, from any thread; without one, do nothing."""
@@ -258,7 +254,7 @@ class SessionBridge(QObject):
         if isinstance(command, SetFailurePolicy):
             self.failure_policy = command.policy
         session.submit(command)
-        if required_capability(command) in _SHOWN_IN_PANELS:
+        if required_capability(command) in _SHOWN_IN_PANELS & session.capabilities:
             self._present_requested.emit()
         self.request_refresh()
 
@@ -460,36 +456,22 @@ class SessionBridge(QObject):
             self._breakpoints_version = breakpoints.version
             self.kept_breakpoints = tuple(found for _, found, _ in breakpoints.items())
         timeline = session.timeline
-        former = self._timeline
+        former, is_other_log = self._timeline, session.log is not self._log
         is_other = timeline is not former
-        former_versions = self._versions
-        former_end = 0 if session.log is not self._log else self._frames_end
         self._timeline = timeline
-        self._versions = versions = (
-            timeline.structure_version,
-            timeline.timers_version,
-            timeline.mapping_version,
-            timeline.members.structure_version,
-            timeline.members.values_version,
+        former_glance, self._glance = self._glance, Glance.at(timeline)
+        info = self._glance.news_since(
+            former_glance, events, is_other=is_other, is_other_log=is_other_log
         )
-        self._frames_end = timeline.frames.end
         if is_other:
-            if session.log is not self._log:
+            if is_other_log:
                 # Numbers are given out anew.
                 self._log = session.log
                 self.playhead.use(session)
                 self.go_live()
                 self._reset_shared(former, timeline)
             self.session_changed.emit(session)
-        return RefreshInfo(
-            events=events,
-            structure_changed=is_other or versions[0] != former_versions[0],
-            timers_changed=is_other or versions[1] != former_versions[1],
-            mapping_changed=is_other or versions[2] != former_versions[2],
-            frames_added=max(0, timeline.frames.end - former_end),
-            members_changed=is_other or versions[3] != former_versions[3],
-            member_values_changed=is_other or versions[4] != former_versions[4],
-        )
+        return info
 
     def _reset_shared(self, former: Timeline | None = None, now: Timeline | None = None) -> None:
         """Forget what pointed into the former session, except what is there again."""
@@ -528,6 +510,12 @@ class SessionBridge(QObject):
         wait_ms = max(0, REFRESH_MS - since_ms)
         if not self._timer.isActive() or self._timer.remainingTime() > wait_ms:
             self._timer.start(wait_ms)
+
+
+def _recorded(path: Path) -> Session:
+    from inspector.sessions.recorded import RecordedSession  # noqa: PLC0415 - rarely needed
+
+    return RecordedSession(path)
 
 
 def _is_rewound(former: Timeline, now: Timeline) -> bool:

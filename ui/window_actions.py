@@ -111,11 +111,14 @@ class WindowActions(QObject):
     # ---------------------------------------------------------------- scenes
 
     def open_scene(self) -> None:
-        """Ask for a scene file and open it."""
+        """Ask for a scene file or a recording and open it."""
         recent = self._window.settings.recent_scenes
         folder = str(Path(recent[0]).parent) if recent else str(Path.cwd())
         path, _filter = QFileDialog.getOpenFileName(
-            self._window, "Open scene", folder, "Scenes (*.py);;All files (*)"
+            self._window,
+            "Open scene or recording",
+            folder,
+            "Scenes and recordings (*.py *.tlrec);;All files (*)",
         )
         if path:
             self._window.open_path(Path(path))

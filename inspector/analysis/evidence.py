@@ -70,6 +70,11 @@ class Explanation:
         return lines
 
 
+def text_of(history: History, sid: int) -> str:
+    """Return a text by its number; ``?`` for one that a damaged file does not have."""
+    return history.strings[sid] if 0 <= sid < len(history.strings) else "?"
+
+
 def frame_at(timeline: Timeline, at_ns: int) -> int:
     """Return the frame to which something belongs that happened at an instant.
 
@@ -171,7 +176,7 @@ def pauser(history: History, timeline: Timeline, cursor: int | None, cause: int)
         return by_whom(timeline, cause)
     before = event_at(history, cursor - 1)
     if before is not None and before[1] == CALLBACK_FAILED:
-        return f"right after “{history.strings[before[3]]}” failed"
+        return f"right after “{text_of(history, before[3])}” failed"
     return by_whom(timeline, 0)
 
 
@@ -191,7 +196,7 @@ def timer_label(history: History, timeline: Timeline, timer_id: int, cursor: int
         begin = max(start, cursor - NEARBY)
         for event in reversed(history.events(begin, cursor)):
             if event[1] == TIMER_ADDED and event[2] == timer_id:
-                return f"“{history.strings[event[4]]}”"
+                return f"“{text_of(history, event[4])}”"
         cursor = begin
     return f"timer {timer_id}"
 

@@ -14,6 +14,7 @@ from inspector.analysis.evidence import (
     by_whom,
     frame_at,
     short_site,
+    text_of,
     times,
 )
 from inspector.analysis.explain_lateness import (
@@ -225,7 +226,7 @@ class _Gone:
 
     def _cleared(self, cleared: Moment) -> list[Reason]:
         frame = frame_at(self.timeline, cleared.at_ns)
-        site = self.history.strings[cleared.a]
+        site = text_of(self.history, cleared.a)
         who = f"at {short_site(site)}" if site else by_whom(self.timeline, cleared.b)
         text = f"It was cleared {who}, at {format_instant(cleared.at_ns)} (frame {frame:,})."
         return [Reason(text, cleared.at_ns, cleared.cursor, frame=frame)]
@@ -336,7 +337,7 @@ def _failure(history: History, story: TimerStory) -> list[Reason]:
     failed = story.failed
     if failed is None:
         return []
-    error = history.strings[failed.b].strip().rpartition("\n")[2]
+    error = text_of(history, failed.b).strip().rpartition("\n")[2]
     again = f" {times(story.failures)}, the last time" if story.failures > 1 else ""
     return [Reason(f"Its callback raised{again}: {error}", failed.at_ns, failed.cursor)]
 
@@ -361,7 +362,7 @@ def _life(
             )
             reasons.append(Reason(text, armed.at_ns, armed.cursor))
         reasons += _wait(timeline, story, timer, added.cursor, added.at_ns, begun_ns)
-    site = history.strings[story.origin.a] if story.origin is not None else ""
+    site = text_of(history, story.origin.a) if story.origin is not None else ""
     where = f" at {short_site(site)}" if site else ""
     frame = frame_at(timeline, added.at_ns)
     reasons.append(Reason(f"It was set{where}.", added.at_ns, added.cursor, frame=frame))

@@ -16,6 +16,7 @@ from inspector.analysis.evidence import (
     event_at,
     frame_after,
     listed,
+    text_of,
     timer_label,
     times,
 )
@@ -339,7 +340,7 @@ def _out_of_turn(history: History, firing: Firing) -> Reason:
         if event is None or event[1] in {TIMER_FIRED, TIMER_ADDED, FRAME_BEGAN}:
             break
         if event[1] == COMMAND:
-            text = history.strings[event[3]]
+            text = text_of(history, event[3])
             if text.startswith("fire ") and not event[4]:
                 who = f"by command {event[2]} “{text}”"
                 return Reason(f"{early}, {who}.{kept}", firing.at_ns, cursor)

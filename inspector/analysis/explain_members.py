@@ -13,6 +13,7 @@ from inspector.analysis.evidence import (
     frame_at,
     last_event,
     listed,
+    text_of,
     times,
 )
 from inspector.analysis.explain_standing import held_reason, standing_reasons
@@ -362,7 +363,7 @@ def _remover(history: History, place: int) -> str:
         if event is None:
             break
         if event[1] == COMMAND:
-            text = history.strings[event[3]]
+            text = text_of(history, event[3])
             if text.startswith("unschedule") and not event[4]:
                 return f"by command {event[2]} “{text}”"
             break

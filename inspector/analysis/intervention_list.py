@@ -175,6 +175,8 @@ def interventions_between(
 ) -> tuple[Intervention, ...]:
     """Return what was changed from outside before or in some frames.
 
+    That the session was let run at its beginning changed nothing, and is left out.
+
     Args:
         timeline: The session.
         start: The first frame.
@@ -185,7 +187,11 @@ def interventions_between(
     found.take_new()
     end = timeline.frames.end
     behind = end + 1 if stop is None or stop >= end else stop
-    return tuple(each for each in found.entries if start <= each.frame < behind)
+    return tuple(
+        each
+        for each in found.entries
+        if start <= each.frame < behind and not (each.text == _RUN and not each.at_ns)
+    )
 
 
 def held_host_ms(timeline: Timeline, at_ns: int) -> int:

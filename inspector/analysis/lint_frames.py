@@ -161,20 +161,14 @@ def _repeating(seen: Survey) -> Iterator[tuple[TimerLife, Fraction]]:
     """Go through repeating timers with their interval in session time at present rates."""
     if not seen.frame_ns:
         return
-    timeline = seen.timeline
     told: set[tuple[int, int, int]] = set()
     for life in seen.timers.values():
         key = life.clock_id, life.label, life.interval_ns
-        if (
-            life.ended
-            or not life.interval_ns
-            or key in told
-            or life.clock_id not in timeline.clocks
-        ):
+        if life.ended or not life.interval_ns or key in told:
             continue
-        rate = timeline.effective_rate(life.clock_id)
+        told.add(key)
+        rate = seen.rate(life.clock_id)
         if rate:
-            told.add(key)
             yield life, life.interval_ns / rate
 
 

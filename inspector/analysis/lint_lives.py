@@ -27,8 +27,9 @@ NEVER_FIRED_NS: Final = 30 * NS_PER_SECOND
 DRIFT_STEPS: Final = 8
 #: lose at least this share of its delay in each,
 DRIFT_LEAST_SHARE: Final = 0.005
-#: and not more than this, or it is something else than an interval.
+#: and neither more than this, nor more than so many frames, or it waits for something else.
 DRIFT_MOST_SHARE: Final = 0.5
+DRIFT_MOST_FRAMES: Final = 4
 
 
 def leaks(seen: Survey) -> Iterator[Finding]:
@@ -110,8 +111,12 @@ def drifting(seen: Survey) -> Iterator[Finding]:
     for chain in seen.chains.values():
         if chain.delay_ns <= 0 or chain.steps < DRIFT_STEPS:
             continue
-        share = chain.slip_ns / chain.steps / chain.delay_ns
-        if DRIFT_LEAST_SHARE <= share <= DRIFT_MOST_SHARE:
+        slip_ns = chain.slip_ns / chain.steps
+        most_ns = DRIFT_MOST_SHARE * chain.delay_ns
+        if seen.frame_ns:
+            rate = seen.rate(chain.last.clock_id) or 1
+            most_ns = min(most_ns, float(DRIFT_MOST_FRAMES * seen.frame_ns * rate))
+        if DRIFT_LEAST_SHARE * chain.delay_ns <= slip_ns <= most_ns:
             yield _drift(seen, chain)
     for life in seen.timers.values():
         is_moved = life.kind == TimerKind.INTERVAL_DELAY and life.shift_ns > 0

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass, field
+from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
+from inspector.analysis.evidence import text_of
 from inspector.trace.timeline import Timeline
 from inspector.vocabulary import (
     CLOCK_ADDED,
@@ -171,10 +173,20 @@ class Survey:
         self.is_steady = False
         self.frame_starts: list[int] = []
         self.first_frame = 0
+        self._rates: dict[int, Fraction] = {}
+
+    def rate(self, clock_id: int) -> Fraction:
+        """Return the effective rate of a clock at the end; 0 when it stands still or is gone."""
+        rate = self._rates.get(clock_id)
+        if rate is None:
+            is_there = clock_id in self.timeline.clocks
+            rate = self.timeline.effective_rate(clock_id) if is_there else Fraction(0)
+            self._rates[clock_id] = rate
+        return rate
 
     def text(self, sid: int) -> str:
         """Return a text of the string table."""
-        return self.history.strings[sid]
+        return text_of(self.history, sid)
 
     def name(self, timer: TimerLife) -> str:
         """Return what a timer is called, in quotes."""

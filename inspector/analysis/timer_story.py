@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 KEPT_FIRINGS: Final = 64
 #: So many of the last changes of each clock are kept.
 KEPT_CHANGES: Final = 8
+#: So many events of its own are kept, to go back in the story.
+KEPT_EVENTS: Final = 100_000
 #: So far back a story goes, in events; that takes about a quarter of a second.
 LONGEST_STORY: Final = 2_000_000
 
@@ -88,6 +90,7 @@ class TimerStory:
 
     Attributes:
         timer_id: The timer.
+        longest: So many events back the story goes at most.
         first: Where in the log the story begins.
         cursor: How far it was read.
         added: When it was set: its clock and its label (sid).
@@ -107,9 +110,15 @@ class TimerStory:
         transport: When the session was held or let go on, the last time.
     """
 
-    def __init__(self, timer_id: int) -> None:
-        """Begin with nothing read."""
+    def __init__(self, timer_id: int, longest: int = LONGEST_STORY) -> None:
+        """Begin with nothing read.
+
+        Args:
+            timer_id: The timer; 0 for what is known of all clocks.
+            longest: So many events back the story goes at most.
+        """
         self.timer_id = timer_id
+        self.longest = longest
         self.first = -1
         self.cursor = 0
         self.added: Moment | None = None
@@ -127,6 +136,7 @@ class TimerStory:
         self.removals: dict[int, Moment] = {}
         self.transport: Moment | None = None
         self._due_ns: int | None = None
+        self._mine: list[tuple[int, RawEvent]] | None = []
         self._begun: tuple[int, int | None] | None = None
 
     @property
@@ -164,7 +174,7 @@ class TimerStory:
     def read(self, history: History, cursor: int) -> None:
         """Read on up to a cursor. What lies too far back is left out."""
         if self.first < 0:
-            self.first = self.cursor = max(history.first, cursor - LONGEST_STORY)
+            self.first = self.cursor = max(history.first, cursor - self.longest)
         timer_id = self.timer_id
         while self.cursor < cursor:
             start = max(self.cursor, history.first)
@@ -179,7 +189,27 @@ class TimerStory:
             ]
             for place, event in mine:
                 self._take(place, event)
+            if self._mine is not None:
+                self._mine += mine
+                if len(self._mine) > KEPT_EVENTS:
+                    self._mine = None
             self.cursor = max(end, start)
+
+    def as_of(self, cursor: int) -> TimerStory:
+        """Return the story up to a cursor within it, if possible without reading it again."""
+        if cursor >= self.cursor:
+            return self
+        story = TimerStory(self.timer_id, self.longest)
+        if self._mine is None:
+            return story
+        story.first, story.cursor = self.first, cursor
+        for place, event in self._mine:
+            if place >= cursor:
+                break
+            story._take(place, event)
+        if story.added == self.added:
+            story._begun = self._begun
+        return story
 
     def _take(self, cursor: int, event: RawEvent) -> None:  # noqa: C901 - one case a kind
         at_ns, kind, subject, a, b = event

@@ -7,9 +7,8 @@ from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from importlib import import_module
 from pathlib import Path
-from typing import TextIO, cast
+from typing import TextIO
 
 from inspector.analysis.evidence import Explanation
 from inspector.analysis.explain import explain_timer
@@ -25,6 +24,7 @@ from inspector.sessions.virtual_run import run_virtual
 from inspector.sessions.virtual_source import VirtualTimeSource
 from inspector.timebase import NS_PER_SECOND, format_instant
 from inspector.trace.history import History
+from inspector.trace.recording import open_recording
 
 #: What every SQLite file begins with: so recordings are told from scenes.
 _SQLITE = b"SQLite format 3\0"
@@ -145,7 +145,12 @@ def _past(options: Namespace, err: TextIO, at_ns: int | None) -> Iterator[_Past]
         if options.seconds is not None:
             message = "Argument --seconds: a recording is as long as it is. Leave it out."
             raise _ArgumentError(message)
-        yield _recording(path, err)
+        recording = open_recording(path)
+        try:
+            err.writelines(f"timeline-inspector: {note}\n" for note in recording.notes)
+            yield _Past(recording, recording.title, recording.last_ns)
+        finally:
+            recording.close()
         return
     session = HostedSession(find_scene(options.past), VirtualTimeSource(), autorun=False)
     try:
@@ -168,10 +173,3 @@ def _is_recording(path: Path) -> bool:
             return file.read(len(_SQLITE)) == _SQLITE
     except OSError:
         return False
-
-
-def _recording(path: Path, err: TextIO) -> _Past:
-    recording = import_module("inspector.trace.recording").open_recording(path)
-    err.writelines(f"timeline-inspector: {note}\n" for note in recording.notes)
-    history = cast("History", recording)
-    return _Past(history, recording.title or path.name, history.last_ns)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from inspector.analysis.evidence import text_of
 from inspector.errors import InspectorError
 from inspector.exit_codes import ExitCode
 from inspector.timebase import format_instant
@@ -81,12 +82,11 @@ def _names(history: History, timeline: Timeline) -> dict[str, tuple[list[int], l
         names.setdefault(base.timers.row(timer_id).label, ([], []))[0].append(timer_id)
     for member in base.members.by_id.values():
         names.setdefault(member.name, ([], []))[1].append(member.id)
-    strings = history.strings
     for event in history.events(history.first, history.cursor_at(timeline.at_ns)):
         if event[1] == TIMER_ADDED:
-            names.setdefault(strings[event[4]], ([], []))[0].append(event[2])
+            names.setdefault(text_of(history, event[4]), ([], []))[0].append(event[2])
         elif event[1] == MEMBER_ADDED:
-            names.setdefault(strings[event[4]], ([], []))[1].append(event[2])
+            names.setdefault(text_of(history, event[4]), ([], []))[1].append(event[2])
     return names
 
 

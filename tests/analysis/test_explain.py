@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from inspector.analysis.evidence import Explanation, Reason
 from inspector.analysis.explain import explain_timer
+from inspector.analysis.predict import next_fires
 from inspector.analysis.timer_story import TimerStory
 from inspector.clocks import ClockTree
 from inspector.clocks.failures import FailurePolicy
@@ -24,6 +25,7 @@ from inspector.sessions.commands import (
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.virtual_run import run_frame_times
 from inspector.testing import pass_seconds, scene_file, virtual_session
+from inspector.timebase import format_instant
 from inspector.trace.history import LogHistory
 from inspector.trace.log import BYTES_PER_EVENT, EventLog
 from inspector.vocabulary import (
@@ -31,6 +33,7 @@ from inspector.vocabulary import (
     CLOCK_PAUSED,
     CLOCK_RATE,
     CLOCK_REMOVED,
+    NEVER,
     TIMER_ADDED,
     TIMER_CLEARED,
     TIMER_FIRED,
@@ -539,6 +542,21 @@ def test_that_a_story_is_read_on_instead_of_anew(stand: Stand) -> None:
         assert read_on == again
 
 
+def test_that_a_story_knows_what_it_was_at_any_earlier_place(stand: Stand) -> None:
+    stand.run(4)
+    history = stand.session.history
+    whole = TimerStory(stand.timers("boss")[0])
+    whole.read(history, history.end)
+
+    for at_ns in (SECOND // 2, 2 * SECOND, 3 * SECOND, 4 * SECOND):
+        timeline = history.state_at(at_ns)
+        earlier = whole.as_of(history.cursor_at(at_ns))
+
+        assert explain_timer(
+            history, whole.timer_id, at_ns, timeline=timeline, story=earlier
+        ) == explain_timer(history, whole.timer_id, at_ns)
+
+
 COMMANDS = st.lists(
     st.tuples(
         st.sampled_from(["pause", "resume", "rate", "fire", "clear"]),
@@ -583,4 +601,7 @@ def test_that_every_reason_of_random_sessions_leads_to_an_event_of_its_instant(
                 assert abs(event[0] - reason.at_ns) <= SECOND // 4, (reason, event)
         if number in timeline.timers:
             assert f"“{timeline.timers.row(number).label}”" in explanation.subject
+        if "at present rates" in explanation.headline:
+            (at_ns, *_) = next_fires(timeline, number, NEVER, most=1)
+            assert f", at {format_instant(at_ns)}, at present rates" in explanation.headline
     stand.session.close()

@@ -257,6 +257,20 @@ ui.set_interval(5, lambda: ui.set_timeout(1, lambda: None, name="close"), name="
     )
 
 
+def test_that_one_shots_that_take_turns_with_others_are_no_interval(tmp_path: Path) -> None:
+    assert not lint(
+        tmp_path,
+        """
+def dusk():
+    stage.root.set_timeout(0.3, dawn, name="dawn")
+def dawn():
+    stage.root.set_timeout(0.7, dusk, name="dusk")
+dawn()
+""",
+        60,
+    )
+
+
 def test_that_the_drift_scene_is_found_guilty_of_what_it_shows_and_the_others_are_not() -> None:
     said = {}
     for scene in built_in_scenes():

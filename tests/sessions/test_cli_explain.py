@@ -1,12 +1,14 @@
 """The commands explain and lint: what they print, and their exit codes."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 from inspector.cli import main
-from inspector.testing import scene_file
+from inspector.testing import pass_seconds, scene_file, virtual_session
+from inspector.trace.recording import About, RecordingWriter
 
 SCENE = """
     def build(stage):
@@ -138,6 +140,45 @@ def test_that_an_instant_behind_the_end_is_refused(
 def test_that_a_scene_that_is_not_there_has_its_own_exit_code() -> None:
     assert main(["explain", "no such scene", "boss"]) == 4
     assert main(["lint", "no such scene"]) == 4
+
+
+@pytest.fixture
+def recording(scene: str, tmp_path: Path) -> str:
+    session = virtual_session(Path(scene))
+    path = tmp_path / "session.tlr"
+    writer = RecordingWriter(path, session.log, About(title="a game"))
+    writer.start()
+    pass_seconds(session, 3)
+    writer.pump()
+    writer.stop()
+    session.close()
+    return str(path)
+
+
+def test_that_a_recording_is_explained_as_the_scene_itself(
+    scene: str, recording: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for timer in ("boss", "bomb", "wave", "often"):
+        assert main(["explain", scene, timer, "--at", "2.5"]) == 0
+        live = capsys.readouterr().out
+        assert main(["explain", recording, timer, "--at", "2.5"]) == 0
+        recorded = capsys.readouterr().out
+
+        assert _without_measures(recorded) == _without_measures(live)
+
+
+def _without_measures(text: str) -> str:
+    return re.sub(r"took [0-9.]+ .?s", "took", re.sub(r" *\[event .*\]", "", text))
+
+
+def test_that_a_recording_has_its_own_length(
+    recording: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["explain", recording, "boss", "--seconds", "9"]) == 2
+    assert "a recording is as long as it is" in capsys.readouterr().err
+
+    assert main(["lint", recording]) == 0
+    assert capsys.readouterr().out.startswith("a game, 00:0")
 
 
 def test_that_lint_finds_nothing_in_a_sound_scene(

@@ -16,6 +16,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
+from inspector.analysis.intervention_list import Intervention
 from inspector.formats.frame_times import Provenance
 from inspector.formats.options import DEFAULT_BUDGETS_MS, ExportOptions
 from inspector.vocabulary import Phase
@@ -153,6 +154,29 @@ def test_that_data_formats_switch_off_what_only_pictures_have(dialog: ExportDial
     choose(dialog, "Format", "SVG")
     assert line(dialog, "Title").isEnabled()
     assert not box(dialog, "Resolution").isEnabled()
+
+
+def test_that_interventions_are_exported_unless_switched_off(qtbot: QtBot, tmp_path: Path) -> None:
+    pause = Intervention(1, False, 1_600_000_000, 100, "pause “game”", "", "you")
+    ranges = (
+        FrameRange("all", "All frames", 0, FRAMES),
+        FrameRange("visible", "Frames in view", 120, 150),
+    )
+    provenance = Provenance("A game", datetime(2026, 1, 2, tzinfo=UTC), "1.0")
+    source = ExportSource(History(), ranges, provenance, (pause,))
+    dialog = ExportDialog(source, ExportChoices(ExportOptions(), tmp_path), Theme("light"))
+    qtbot.addWidget(dialog)
+    assert dialog.interventions_box.isChecked()
+    assert dialog.interventions_box.isEnabled()
+
+    dialog.export_to(tmp_path / "with.json")
+    dialog.interventions_box.setChecked(False)
+    dialog.export_to(tmp_path / "without.json")
+    choose(dialog, "Frames", "visible")
+
+    assert not dialog.interventions_box.isEnabled()
+    assert "pause “game”" in (tmp_path / "with.json").read_text(encoding="utf-8")
+    assert "interventions" not in json.loads((tmp_path / "without.json").read_bytes())
 
 
 def test_that_the_preview_shows_the_same_description_as_the_file(

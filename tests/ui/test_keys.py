@@ -55,6 +55,8 @@ def triggered(shell: Shell) -> list[str]:
         (Key.Key_F10, NONE, "step"),
         (Key.Key_Period, SHIFT, "step-n"),
         (Key.Key_N, NONE, "next-timer"),
+        (Key.Key_Comma, NONE, "step-back"),
+        (Key.Key_Left, Qt.KeyboardModifier.AltModifier, "look-frame-back"),
         (Key.Key_Minus, NONE, "slower"),
         (Key.Key_Plus, NONE, "faster"),
         (Key.Key_Equal, NONE, "faster"),
@@ -95,7 +97,16 @@ def fields(shell: Shell) -> list[QWidget]:
 
 @pytest.mark.parametrize(
     "key",
-    [Key.Key_Space, Key.Key_Period, Key.Key_N, Key.Key_Minus, Key.Key_0, Key.Key_M, Key.Key_P],
+    [
+        Key.Key_Space,
+        Key.Key_Period,
+        Key.Key_Comma,
+        Key.Key_N,
+        Key.Key_Minus,
+        Key.Key_0,
+        Key.Key_M,
+        Key.Key_P,
+    ],
 )
 def test_that_single_keys_do_nothing_else_while_typing(shell: Shell, key: Qt.Key) -> None:
     done = triggered(shell)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QApplication, QInputDialog
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QInputDialog
 from pytestqt.qtbot import QtBot
 
 from inspector.vocabulary import RATE_DENOMINATOR, Field
@@ -128,15 +129,15 @@ def test_that_everything_from_a_priority_on_is_paused_and_exactly_that_resumed(
     assert not _is_paused(shell, "boss")
 
 
-def test_that_the_time_scale_is_asked_for(shell: Shell) -> None:
+def test_that_the_time_scale_is_asked_for(shell: Shell, qtbot: QtBot) -> None:
     number = _select(shell, "fights")
 
     shell.trigger("time-scale")
     prompt = next(each for each in shell.window.findChildren(RatePrompt) if each.isVisible())
     assert prompt.windowTitle() == "Time scale of “fights”"
-    prompt.rate_slider.entry.setText("1/4")
-    prompt.rate_slider.entry.returnPressed.emit()
-    QApplication.processEvents()
+    prompt.rate_slider.entry.selectAll()
+    qtbot.keyClicks(prompt.rate_slider.entry, "1/4")
+    qtbot.keyClick(prompt.rate_slider.entry, Qt.Key.Key_Return)
     shell.bridge.refresh_now()
 
     member = shell.bridge.timeline.members.by_id[number]

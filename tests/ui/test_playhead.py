@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from PySide6.QtCore import QCoreApplication, Qt
+from PySide6.QtCore import QCoreApplication, QMimeData, QPointF, Qt, QUrl
+from PySide6.QtGui import QDropEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
@@ -19,16 +20,16 @@ from inspector.sessions.session import SessionPhase
 from inspector.timebase import NS_PER_MS
 from inspector.trace.history import LogHistory
 from inspector.trace.log import BYTES_PER_EVENT, EventLog
+from tests.trace.recording.recorded_worlds import record, scene_log
 from tests.trace.test_history import busy_log, described
 from tests.ui.shell import Shell, open_shell
 from tests.ui.world import PlayedSession
 from ui import playhead as playhead_module
 from ui.dialogs.prompts import LookAtPrompt
 from ui.panels.clock_tree import ClockTreePanel
+from ui.panels.timer_queue import TimerQueuePanel
 from ui.playhead import Playhead
 from ui.session_bridge import Selection, SessionBridge
-
-NO_TRANSPORT = "run and hold"
 
 
 @pytest.fixture
@@ -210,18 +211,19 @@ def test_that_what_is_shown_stays_of_one_log_until_everybody_is_told(shell: Shel
 @given(
     moves=st.lists(st.integers(0, 1_200 * NS_PER_MS), min_size=1, max_size=30),
     budget=st.sampled_from([64 * 1024 * 1024, 200 * BYTES_PER_EVENT]),
-    small=st.sampled_from([0, 3_000]),
+    most=st.sampled_from([0, 20, 100_000]),
+    per_part=st.sampled_from([0, 0.5, 100]),
 )
 def test_that_the_state_is_that_of_the_history_wherever_it_moves(
-    moves: list[int], budget: int, small: int
+    moves: list[int], budget: int, most: int, per_part: float
 ) -> None:
     log, _ = busy_log(budget)
     history = LogHistory(log)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(playhead_module, "_RUNG", 13)
         patch.setattr(playhead_module, "_LADDER", 100)
-        patch.setattr(playhead_module, "_MOST_RUNGS", 9)
-        patch.setattr(playhead_module, "_SMALL", small)
+        patch.setattr(playhead_module, "_MOST_PARTS", most)
+        patch.setattr(playhead_module, "_RUNG_PER_PART", per_part)
         states = playhead_module._NearStates(history)
         for at_ns in moves:
             assert described(states.state_at(at_ns)) == described(history.state_at(at_ns))
@@ -586,3 +588,90 @@ def test_that_the_bar_of_a_recording_speaks_of_its_end(recorded: Shell) -> None:
     )
     assert bar.live_button.text() == "To the end"
     assert not recorded.window.actions_by_id["rewind"].isEnabled()
+
+
+def recording(folder: Path) -> Path:
+    """Return a recording of a second of a scene."""
+    return record(scene_log("1", 1), folder / "a.tlrec")
+
+
+def test_that_a_recording_is_opened_like_a_scene(qtbot: QtBot, tmp_path: Path) -> None:
+    path = recording(tmp_path)
+    shell = open_shell(qtbot, tmp_path, path)
+    bridge, window = shell.bridge, shell.window
+
+    assert bridge.status.phase is SessionPhase.HELD
+    assert bridge.status.message.startswith("Recording of test: ")
+    assert window.windowTitle() == "test (recording) – Timeline Inspector"
+    assert str(path) in window.settings.recent_scenes
+    end_ns = bridge.timeline.at_ns
+    shell.trigger("step-back")
+    assert bridge.playhead_ns is not None
+    assert bridge.playhead_ns < end_ns
+    settle()
+    assert "the recording ends at" in window.playhead_bar.label.text()
+
+
+def test_that_what_is_no_recording_is_said_to_be_none(qtbot: QtBot, tmp_path: Path) -> None:
+    path = tmp_path / "b.tlrec"
+    path.write_text("hello", encoding="utf-8")
+    shell = open_shell(qtbot, tmp_path, path)
+
+    problem = shell.bridge.status
+    recording(tmp_path).replace(path)
+    shell.trigger("reload")
+    mended = shell.bridge.status
+
+    assert (problem.phase, mended.phase) == (SessionPhase.FAILED, SessionPhase.HELD)
+    assert "is no recording" in problem.message
+
+
+def test_that_what_cannot_be_changed_in_a_recording_does_not_leave_the_past(
+    recorded: Shell,
+) -> None:
+    recorded.bridge.set_playhead(100 * NS_PER_MS)
+
+    recorded.bridge.submit(PauseClock(1))
+
+    assert recorded.bridge.playhead_ns == 100 * NS_PER_MS
+
+
+def test_that_recordings_can_be_dropped_on_the_window(shell: Shell, tmp_path: Path) -> None:
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(recording(tmp_path)))])
+    event = QDropEvent(
+        QPointF(5, 5),
+        Qt.DropAction.CopyAction,
+        data,
+        Qt.MouseButton.LeftButton,
+        Qt.KeyboardModifier.NoModifier,
+    )
+
+    shell.window.dropEvent(event)
+
+    assert shell.bridge.status.message.startswith("Recording of test: ")
+
+
+def test_that_the_queue_shows_the_timers_of_the_past(shell: Shell) -> None:
+    queue = shell.window.docks.panel("timer_queue")
+    assert isinstance(queue, TimerQueuePanel)
+    shell.window.docks.show_panel("timer_queue")
+    end = next(
+        each
+        for each in shell.bridge.timeline.timers.ids()
+        if shell.bridge.timeline.timers.row(each).label == "end"
+    )
+    shell.bridge.select(Selection.timer(end))
+
+    shell.bridge.set_playhead(500 * NS_PER_MS)
+    settle()
+    queue.refresh()
+
+    assert queue.model.timeline is shell.bridge.shown
+    row = queue.model.row_of(end)
+    assert row is not None
+    assert "59.5 s" in queue.model.row_text(row)
+    assert queue.view.marked_id == end
+    shell.bridge.go_live()
+    queue.refresh()
+    assert queue.model.timeline is shell.bridge.timeline

@@ -47,5 +47,6 @@ def test_that_another_life_of_the_scene_has_nothing_to_undo(qtbot: QtBot, tmp_pa
     assert shell.window.actions_by_id["undo"].isEnabled()
 
     shell.trigger("reload")
+    shell.advance(0.1)
 
     assert not shell.window.actions_by_id["undo"].isEnabled()

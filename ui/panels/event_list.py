@@ -232,7 +232,8 @@ class EventListPanel(QWidget):
         self._place_playhead()
         row = self.view.playhead_row
         if row is not None and self.model.rowCount():
-            self.view.scrollTo(self.model.index(min(row, self.model.rowCount() - 1), 0))
+            near = self.model.index(min(row, self.model.rowCount() - 1), 0)
+            self.view.scrollTo(near, QAbstractItemView.ScrollHint.PositionAtCenter)
 
     def _place_playhead(self) -> None:
         at_ns = self._bridge.playhead_ns

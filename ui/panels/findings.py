@@ -37,8 +37,10 @@ if TYPE_CHECKING:
 
 #: Seconds from one look by itself to the next.
 LOOK_EVERY_S: Final = 5.0
-#: A look that takes longer than this is not taken by itself any more.
+#: A look that takes longer than this (seconds) is not taken by itself any more.
 CHEAP_S: Final = 0.1
+#: More events than these are not looked at by itself: that would take too long.
+CHEAP_EVENTS: Final = 100_000
 
 
 class _Column(IntEnum):
@@ -152,12 +154,13 @@ class FindingsPanel(QWidget):
         if session is None or not self.isVisible() or session.history.end == self._looked_at:
             self._say()
             return
-        is_first = self._looked_s is None
-        if not is_first and (
-            self._took_s > CHEAP_S or self._clock() - (self._looked_s or 0.0) < LOOK_EVERY_S
-        ):
-            return
-        self.look()
+        history = session.history
+        is_cheap = self._took_s <= CHEAP_S and history.end - history.first <= CHEAP_EVENTS
+        since_s = None if self._looked_s is None else self._clock() - self._looked_s
+        if is_cheap and (since_s is None or since_s >= LOOK_EVERY_S):
+            self.look()
+        elif since_s is None:
+            self._say()
 
     @Slot()
     def look(self) -> None:
@@ -206,13 +209,14 @@ class FindingsPanel(QWidget):
             return
         if self._looked_s is None:
             self.state_label.setText("")
-            self.notice.show_text("Not looked yet.")
+            self.notice.show_text("Not looked yet: press “Look again”.")
             return
         count = "1 finding" if len(self._found) == 1 else f"{len(self._found):,} findings"
+        is_cheap = self._took_s <= CHEAP_S and self._looked_at <= CHEAP_EVENTS
         by_itself = (
             f"Looks by itself every {LOOK_EVERY_S:.0f} s."
-            if self._took_s <= CHEAP_S
-            else f"A look took {format_duration(round(self._took_s * 1e9))}: press to look again."
+            if is_cheap
+            else f"That took {format_duration(round(self._took_s * 1e9))}: press to look again."
         )
         self.state_label.setText(f"{count} in {self._looked_at:,} events. {by_itself}")
         self.notice.show_text("" if self._found else "Nothing looks wrong so far.")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QModelIndex, QPoint, Qt, Slot
-from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
+from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPoint, Qt, Slot
+from PySide6.QtGui import QFocusEvent, QGuiApplication, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHBoxLayout,
@@ -44,6 +44,20 @@ _SAMPLES: Final = {
 }
 
 
+class InterventionsView(QTableView):
+    """A table that is entered at its newest row, not at its oldest."""
+
+    @override
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Make the newest row current if none is: Qt would take the first, and scroll there."""
+        model = self.model()
+        if not self.currentIndex().isValid() and model.rowCount():
+            newest = model.index(model.rowCount() - 1, InterventionColumn.WHAT)
+            no_mark = QItemSelectionModel.SelectionFlag.NoUpdate
+            self.selectionModel().setCurrentIndex(newest, no_mark)
+        super().focusInEvent(event)
+
+
 class InterventionsPanel(QWidget):
     """Lists commands and breakpoint hits; what has an opposite can be undone.
 
@@ -72,8 +86,8 @@ class InterventionsPanel(QWidget):
 
     # ---------------------------------------------------------------- building
 
-    def _make_view(self) -> QTableView:
-        view = QTableView()
+    def _make_view(self) -> InterventionsView:
+        view = InterventionsView()
         view.setAccessibleName("Interventions")
         view.setModel(self.model)
         view.setWordWrap(False)

@@ -178,7 +178,6 @@ class StateMachinesPanel(QWidget):
         self.chooser.setCurrentIndex(self.chooser.findData(machine_id))
         self.chooser.blockSignals(False)
         self._numbers = {}
-        session = self._bridge.session
         strings = self._bridge.strings
         self.lane.show_machine(lambda state: self._numbers.get(state, 0), lambda s: strings[s])
         self.refresh()

@@ -62,7 +62,7 @@ _CALL_SAMPLES: Final[dict[int, str]] = {
     CallColumn.NAME: "Player.update_all",
     CallColumn.TARGET: "name of target",
     CallColumn.SCHEDULER: "Cocos Creator 2.4",
-    CallColumn.CLOCK: "name of clock",
+    CallColumn.CLOCK: "clock name",
     CallColumn.KIND: "in before update",
     CallColumn.PRIORITY: "-00",
     CallColumn.DUE: "00:00.000",
@@ -71,7 +71,8 @@ _CALL_SAMPLES: Final[dict[int, str]] = {
     CallColumn.CALLS: "000,000",
     CallColumn.LEFT: "000",
     CallColumn.TOOK: "00.0 µs",
-    CallColumn.STATE: "stopped by target “enemy” (paused by you since 00:00.000)",
+    # The last column takes all the room that is left, and ends in dots in a narrow panel.
+    CallColumn.STATE: "stopped by",
 }
 #: Under what the choice of the table is remembered, and what it is for the frame calls.
 SHOWN_TABLE: Final = "timer_queue.shown"

@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 
 #: Seconds from one look at the past to the next while a session runs.
 LOOK_EVERY_S: Final = 0.3
+#: The same for what is gone: about that there is hardly anything new.
+LOOK_AT_GONE_EVERY_S: Final = 3.0
+#: So many events back a story is read, so that selecting a timer takes no time to speak of.
+LONGEST_STORY: Final = 300_000
 
 
 class WhyRows:
@@ -55,14 +59,17 @@ class WhyRows:
             timeline: The state that is shown.
             timer_id: The timer, pending or not.
         """
-        history, story = session.history, self._story
-        is_back = timeline.events_folded < story.cursor
-        if history is not self._history or timer_id != story.timer_id or is_back:
-            self._history, self._story, self._state = history, TimerStory(timer_id), ()
+        history, story, cursor = session.history, self._story, timeline.events_folded
+        is_elsewhere = not story.first <= cursor <= story.cursor + LONGEST_STORY
+        if history is not self._history or timer_id != story.timer_id or is_elsewhere:
+            self._history, self._state = history, ()
+            self._story = TimerStory(timer_id, LONGEST_STORY)
         state = ("timer", timeline, timer_id, timer_id in timeline.timers)
         if self._is_due(state, session, timeline):
+            self._story.read(history, cursor)
+            story = self._story.as_of(cursor)
             explanation = explain_timer(
-                history, timer_id, timeline.at_ns, timeline=timeline, story=self._story
+                history, timer_id, timeline.at_ns, timeline=timeline, story=story
             )
             self._take(explanation, timeline)
         return self._rows
@@ -79,7 +86,9 @@ class WhyRows:
 
     def _is_due(self, state: tuple[object, ...], session: Session, timeline: Timeline) -> bool:
         now_s = self._clock()
-        is_old = now_s - self._looked_s >= LOOK_EVERY_S
+        is_pending = bool(state[-1])
+        every_s = LOOK_EVERY_S if is_pending else LOOK_AT_GONE_EVERY_S
+        is_old = now_s - self._looked_s >= every_s
         # What is held, or lies in the past, changes by single steps: each is to be seen at once.
         is_live = timeline is session.timeline and timeline.is_running
         if state == self._state and is_live and not is_old:

@@ -118,7 +118,7 @@ class FramePlotInput:
         else:
             self._plot.fit()
 
-    def key(self, event: QKeyEvent) -> None:  # noqa: C901 - one line a key
+    def key(self, event: QKeyEvent) -> None:  # noqa: C901, PLR0912 - one line a key
         """Move by keys."""
         plot = self._plot
         if event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier:
@@ -147,6 +147,8 @@ class FramePlotInput:
                 plot.click_neighbour(1)
             case Qt.Key.Key_Escape if plot.chosen_frames() is not None:
                 plot.choose_frames(None)
+            case Qt.Key.Key_Escape if plot.playhead_ns is not None:
+                plot.live_requested.emit()
             case _:
                 event.ignore()
 

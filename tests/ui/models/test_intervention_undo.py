@@ -42,7 +42,7 @@ def test_that_undoing_again_and_again_goes_back_one_change_at_a_time(
 
     assert found == [2, 1, None]
     clock = session.timeline.clocks[GAME]
-    assert (clock.paused, clock.rate) == (False, 1)
+    assert (clock.paused, clock.rate) == (False, Fraction(1))
 
 
 def test_that_without_a_session_nothing_is_found(session: HostedSession) -> None:

@@ -126,3 +126,18 @@ def test_that_another_session_is_looked_at_anew(stand: Stand, tmp_path: Path) ->
 
     assert stand.cells() == []
     assert stand.panel.notice.text() == "Nothing looks wrong so far."
+
+
+def test_that_a_long_past_is_looked_at_only_when_asked_for(
+    stand: Stand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ui.panels.findings.CHEAP_EVENTS", 100)
+    stand.run(2)
+
+    stand.show()
+
+    assert stand.cells() == []
+    assert stand.panel.notice.text() == "Not looked yet: press “Look again”."
+    stand.panel.look_button.click()
+    assert len(stand.cells()) == 1
+    assert stand.panel.state_label.text().endswith("press to look again.")

@@ -222,6 +222,18 @@ def test_that_it_stays_with_the_newest_unless_somebody_reads_on_above(stand: Sta
     assert bar.value() == 0
 
 
+def test_that_it_is_entered_at_the_newest_row(stand: Stand) -> None:
+    for number in range(50):
+        stand.session.submit(AddMark(str(number)))
+    stand.refresh()
+
+    stand.panel.view.setFocus(Qt.FocusReason.TabFocusReason)
+
+    bar = stand.panel.view.verticalScrollBar()
+    assert stand.panel.view.currentIndex().row() == 49
+    assert bar.value() == bar.maximum()
+
+
 def test_that_a_reloaded_scene_begins_a_new_list(stand: Stand) -> None:
     stand.session.submit(PauseClock(GAME))
     stand.refresh()

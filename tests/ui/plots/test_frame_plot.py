@@ -540,6 +540,22 @@ def test_that_the_playhead_is_drawn_and_stays_in_view(plot: FramePlot, axis: XAx
     assert plot.view.low == low
 
 
+def test_that_escape_gives_up_the_choice_and_then_the_past(plot: FramePlot) -> None:
+    timeline = usual_timeline(300)
+    plot.set_timeline(timeline)
+    lives: list[None] = []
+    plot.live_requested.connect(lambda: lives.append(None))
+    plot.choose_frames((10, 20))
+    plot.show_playhead_ns(timeline.frames.at_ns[100])
+
+    assert press(plot, Qt.Key.Key_Escape)
+    assert (plot.chosen_frames(), lives) == (None, [])
+    assert press(plot, Qt.Key.Key_Escape)
+    assert lives == [None]
+    plot.show_playhead_ns(None)
+    assert not press(plot, Qt.Key.Key_Escape)
+
+
 def test_that_a_drag_along_the_axis_chooses_and_selects_nothing(plot: FramePlot) -> None:
     plot.set_timeline(usual_timeline(300))
     clicked: list[int] = []

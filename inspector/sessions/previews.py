@@ -1,0 +1,51 @@
+"""What a command would do to the timers of its branch, before it is submitted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from inspector.analysis.predict_changes import (
+    Change,
+    ChangeRate,
+    Pause,
+    Preview,
+    Resume,
+    preview,
+)
+from inspector.sessions.commands import Command, PauseClock, ResumeClock, SetRate
+
+if TYPE_CHECKING:
+    from inspector.trace.timeline import Timeline
+
+
+def preview_command(timeline: Timeline, command: Command) -> Preview | None:
+    """Return what a command would do now to when timers fire.
+
+    Args:
+        timeline: The state now.
+        command: What would be submitted.
+
+    Returns:
+        ``None`` for commands that change no rate and no pause, for a clock that is not
+        there, and for a rate that would be refused.
+    """
+    change = change_of(command)
+    if change is None or change.clock_id not in timeline.clocks:
+        return None
+    try:
+        return preview(timeline, change)
+    except ValueError:
+        return None
+
+
+def change_of(command: Command) -> Change | None:
+    """Return what a command changes about a clock, ``None`` if that is nothing."""
+    match command:
+        case PauseClock(clock_id):
+            return Pause(clock_id)
+        case ResumeClock(clock_id):
+            return Resume(clock_id)
+        case SetRate(clock_id, rate):
+            return ChangeRate(clock_id, rate)
+        case _:
+            return None

@@ -1,0 +1,189 @@
+"""What was changed from outside, in order, and what came of it."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from inspector.analysis.intervention_list import (
+    InterventionList,
+    held_host_ms,
+    interventions_between,
+    undone_number,
+)
+from inspector.sessions.breakpoints import BreakAction, BreakKind, Breakpoint
+from inspector.sessions.commands import (
+    AddBreakpoint,
+    AddMark,
+    Hold,
+    PauseClock,
+    Reload,
+    Run,
+    SetRate,
+    StepFrames,
+    Undo,
+    command_text,
+)
+from inspector.sessions.hosted import HostedSession
+from inspector.testing import held_session, pass_seconds, scene_file, virtual_session
+from inspector.trace import Timeline
+from inspector.trace.states import CommandRecord
+
+SCENE = """
+    def build(stage):
+        game = stage.root.child("game", rate=0.5)
+        game.set_interval(0.5, lambda: None, name="boss")
+"""
+GAME = 2
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> HostedSession:
+    return held_session(scene_file(tmp_path, SCENE))
+
+
+def listed(session: HostedSession) -> InterventionList:
+    session.refresh()
+    found = InterventionList(session.timeline)
+    found.take_new()
+    return found
+
+
+def test_that_a_command_has_its_clock_its_times_and_what_came_of_it(
+    session: HostedSession,
+) -> None:
+    session.submit(StepFrames(60))
+    session.submit(PauseClock(GAME))
+    session.submit(PauseClock(99))
+
+    step, pause, refused = listed(session).entries
+
+    assert (step.label, step.text, step.clock_name) == ("1", "step 60 frames", "root")
+    assert (pause.clock_id, pause.clock_name, pause.by) == (GAME, "game", "you")
+    assert (pause.local_ns, pause.frame) == (pause.at_ns // 2, 60)
+    assert pause.outcome == "done"
+    assert refused.outcome == "refused: There is no clock 99 any more."
+
+
+def test_that_a_hit_comes_after_what_came_before_its_frame_and_before_what_it_did(
+    tmp_path: Path,
+) -> None:
+    session = virtual_session(scene_file(tmp_path, SCENE))
+    pause = Breakpoint(BreakKind.TIMER_FIRES, "boss", action=BreakAction.PAUSE_BRANCH)
+    session.submit(AddBreakpoint(pause))
+    pass_seconds(session, 2)
+
+    _, hit, paused = listed(session).entries
+
+    assert (hit.label, hit.is_hit, hit.by) == ("b1", True, "breakpoint 1")
+    assert hit.outcome == f"hit in frame {hit.frame:,}"
+    assert (paused.text, paused.by) == ("pause “game”", "breakpoint 1")
+    assert paused.frame == hit.frame + 1
+
+
+def test_that_an_undone_command_says_so_until_the_undoing_is_undone(
+    session: HostedSession,
+) -> None:
+    session.submit(PauseClock(GAME))
+    found = listed(session)
+
+    session.submit(Undo(1))
+    session.refresh()
+    assert found.take_new() == {0}
+    assert [each.outcome for each in found.entries] == ["undone by 2", "done"]
+
+    session.submit(Undo(2))
+    session.refresh()
+    assert found.take_new() == {0, 1}
+    assert [each.outcome for each in found.entries] == ["done", "undone by 3", "done"]
+
+    session.submit(Undo(3))
+    session.refresh()
+    found.take_new()
+    outcomes = ["undone by 2", "done", "undone by 4", "done"]
+    assert [each.outcome for each in found.entries] == outcomes
+    assert found.entries == listed(session).entries
+
+
+def test_that_a_refused_undoing_undoes_nothing(session: HostedSession) -> None:
+    session.submit(AddMark("x"))
+    session.submit(Undo(1))
+
+    first, second = listed(session).entries
+    assert first.outcome == "done"
+    assert second.outcome.startswith("refused: Command 1 cannot be undone")
+
+
+def test_that_the_text_of_an_undoing_tells_what_it_undoes() -> None:
+    assert undone_number(command_text(Undo(12), Timeline([""]))) == 12
+    assert undone_number("undo command 3: pause “game”") == 3
+    assert undone_number("mark “undo command 3”") == 0
+
+
+def test_that_a_reload_is_told_without_times_that_nobody_noted(session: HostedSession) -> None:
+    session.submit(Reload())
+
+    (entry,) = listed(session).entries
+    assert (entry.text, entry.host_ms, entry.local_ns) == ("reload the scene", 0, None)
+
+
+def test_that_a_range_of_frames_has_what_came_before_or_in_them(session: HostedSession) -> None:
+    for _ in range(4):
+        session.submit(StepFrames(10))
+    session.submit(AddMark("last"))
+    session.refresh()
+    timeline = session.timeline
+
+    def labels(start: int, stop: int | None = None) -> list[str]:
+        return [each.label for each in interventions_between(timeline, start, stop)]
+
+    assert labels(0) == ["1", "2", "3", "4", "5"]
+    assert labels(10, 30) == ["2", "3"]
+    assert labels(11, 30) == ["3"]
+    assert labels(30, 40) == ["4", "5"]
+
+
+def test_that_letting_a_session_run_at_its_beginning_is_no_change(
+    session: HostedSession,
+) -> None:
+    session.submit(PauseClock(GAME))
+    session.submit(Run())
+    session.refresh()
+
+    assert [each.text for each in session.timeline.commands] == ["pause “game”", "run"]
+    assert [each.text for each in interventions_between(session.timeline)] == ["pause “game”"]
+
+
+def test_that_a_hold_on_command_is_as_long_as_the_host_says() -> None:
+    timeline = Timeline([""])
+    timeline.commands += [
+        CommandRecord(5, 1, "hold", "", host_ms=1_000),
+        CommandRecord(5, 2, "set the rate of “game” to 2", "", host_ms=1_500),
+        CommandRecord(5, 3, "run", "", host_ms=3_250),
+        CommandRecord(9, 4, "hold", "", host_ms=4_000),
+    ]
+
+    assert held_host_ms(timeline, 5) == 2_250
+    assert held_host_ms(timeline, 9) == 0
+    assert held_host_ms(timeline, 7) == 0
+
+
+def test_that_a_timeline_knows_when_it_was_held_while_it_ran(tmp_path: Path) -> None:
+    session = virtual_session(scene_file(tmp_path, SCENE))
+    session.submit(SetRate(GAME, Fraction(1)))
+    pass_seconds(session, 1)
+    session.submit(Hold())
+    pass_seconds(session, 1)
+    session.refresh()
+    (held,) = session.timeline.holds
+    assert held.at_ns == session.timeline.at_ns
+
+    session.submit(Hold())
+    session.submit(Run())
+    pass_seconds(session, 1)
+    session.refresh()
+
+    assert session.timeline.holds == [held]
+    assert session.timeline.copy().holds == [held]

@@ -1,0 +1,202 @@
+"""Interventions in exports: signs and a list in pictures, a column in the CSV, a list in JSON."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from inspector.analysis.intervention_list import Intervention
+from inspector.formats.csv_frames import CSV_COLUMNS, write_csv
+from inspector.formats.display_list import DisplayList, Group
+from inspector.formats.export import export_frames
+from inspector.formats.frame_graph import frame_graph
+from inspector.formats.frame_times import FrameTimes, Provenance
+from inspector.formats.json_frames import interventions_from_values, write_json
+from inspector.formats.options import ExportOptions
+from inspector.sessions.commands import PauseClock, StepFrames
+from inspector.sessions.frame_files import read_frame_file
+from inspector.testing import held_session, scene_file
+from tests.formats.conftest import MakeFrames
+
+MS = 1_000_000
+RATE = Intervention(
+    3, False, 500 * MS, 30, "set the rate of “game” to 2", "", "you", 2, "game", 250 * MS, 1_500
+)
+REFUSED = Intervention(4, False, 500 * MS, 30, "pause clock 99", "There is none.", "you")
+HIT = Intervention(1, True, 900 * MS, 54, "timer “boss” fires", "", "breakpoint 1")
+UNDONE = Intervention(5, False, 1_000 * MS, 60, "pause “game”", "", "breakpoint 1", 2, undone_by=6)
+LATE = Intervention(6, False, 2_000 * MS, 100, "undo command 5: pause “game”", "", "you")
+
+
+@pytest.fixture
+def frames(make_frames: MakeFrames) -> FrameTimes:
+    plain = make_frames([16_666_667] * 100)
+    return replace(plain, interventions=(RATE, REFUSED, HIT, UNDONE, LATE))
+
+
+def group(picture: DisplayList, name: str) -> Group | None:
+    return next(
+        (each for each in picture.items if isinstance(each, Group) and each.name == name), None
+    )
+
+
+def texts(picture: DisplayList) -> list[str]:
+    return [each.text for each in picture.texts()]
+
+
+def test_that_the_picture_has_signs_with_numbers_and_a_list(
+    frames: FrameTimes, provenance: Provenance
+) -> None:
+    picture = frame_graph(frames, provenance, ExportOptions())
+
+    found = texts(picture)
+    assert "3, 4" in found
+    assert "b1" in found
+    assert "00:00.500 set the rate of “game” to 2" in found
+    assert "00:00.500 pause clock 99, refused: There is none." in found
+    assert "00:01.000 pause “game”, by breakpoint 1, undone by 6" in found
+    assert "changed from outside" in found
+    assert "breakpoint hit" in found
+    assert "changed from outside: 5" in picture.description
+
+
+def test_that_the_picture_without_them_is_as_it_was(
+    frames: FrameTimes, provenance: Provenance
+) -> None:
+    options = ExportOptions(interventions=False)
+    bare = frame_graph(replace(frames, interventions=()), provenance, ExportOptions())
+
+    assert frame_graph(frames, provenance, options) == bare
+    assert group(bare, "interventions") is None
+
+
+def test_that_signs_stay_within_the_plot(frames: FrameTimes, provenance: Provenance) -> None:
+    picture = frame_graph(frames, provenance, ExportOptions())
+
+    marks, grid = group(picture, "interventions"), group(picture, "frames")
+    assert marks is not None
+    assert grid is not None
+    numbers = [each for each in picture.texts() if each.text in ("3, 4", "b1", "5", "6")]
+    assert all(16 < each.at.x < picture.width - 16 for each in numbers)
+
+
+@pytest.mark.parametrize(("width", "height"), [(400, 300), (720, 405), (2_000, 3_000)])
+def test_that_a_long_list_leaves_room_for_the_plot(
+    frames: FrameTimes, provenance: Provenance, width: float, height: float
+) -> None:
+    many = tuple(replace(RATE, number=n, at_ns=n * 10 * MS) for n in range(1, 200))
+    options = ExportOptions(width_pt=width, height_pt=height)
+
+    picture = frame_graph(replace(frames, interventions=many), provenance, options)
+
+    found = picture.texts()
+    assert sum("set the rate" in each.text for each in found) <= 23
+    assert any(each.text.startswith("and ") and "more" in each.text for each in found)
+    axis = next(each for each in found if each.text.startswith("session time"))
+    first_note = next(each for each in found if "set the rate" in each.text)
+    legend = next(each for each in found if each.text == "changed from outside")
+    assert legend.at.y + 60 < axis.at.y < first_note.at.y < height - 40
+
+
+def test_that_every_picture_can_be_written(
+    frames: FrameTimes, provenance: Provenance, tmp_path: Path
+) -> None:
+    path = tmp_path / "graph.svg"
+    export_frames(frames, provenance, ExportOptions(theme="dark", stacked=True), path)
+    assert "set the rate of “game” to 2" in path.read_text(encoding="utf-8")
+
+
+def csv_rows(
+    frames: FrameTimes, provenance: Provenance, options: ExportOptions
+) -> list[dict[str, str]]:
+    stream = io.BytesIO()
+    write_csv(frames, provenance, options, stream)
+    return list(csv.DictReader(io.StringIO(stream.getvalue().decode("ascii"))))
+
+
+def test_that_the_csv_names_them_in_a_last_column(
+    frames: FrameTimes, provenance: Provenance
+) -> None:
+    rows = csv_rows(frames, provenance, ExportOptions())
+
+    assert list(rows[0]) == [*CSV_COLUMNS, "interventions"]
+    named = {row["frame"]: row["interventions"] for row in rows if row["interventions"]}
+    assert named == {"30": "3 4", "54": "b1", "60": "5", "99": "6"}
+
+
+def test_that_the_csv_has_no_such_column_without_them(
+    frames: FrameTimes, provenance: Provenance
+) -> None:
+    for some, options in (
+        (frames, ExportOptions(interventions=False)),
+        (replace(frames, interventions=()), ExportOptions()),
+    ):
+        assert list(csv_rows(some, provenance, options)[0]) == list(CSV_COLUMNS)
+
+
+def test_that_the_json_lists_them_and_they_are_read_back(
+    frames: FrameTimes, provenance: Provenance
+) -> None:
+    stream = io.BytesIO()
+    write_json(frames, provenance, ExportOptions(), stream)
+
+    values = json.loads(stream.getvalue())
+    assert values["interventions"][0] == {
+        "kind": "command",
+        "number": 3,
+        "frame": 30,
+        "at_ns": 500 * MS,
+        "clock": "game",
+        "local_ns": 250 * MS,
+        "host_time": "1970-01-01T00:00:01.500+00:00",
+        "text": "set the rate of “game” to 2",
+        "by": "you",
+        "refusal": None,
+        "undone_by": None,
+    }
+    read = interventions_from_values(values["interventions"])
+    assert [replace(each, clock_id=0) for each in frames.interventions] == list(read)
+
+
+@pytest.mark.parametrize("values", [None, {}, [1], [{}], [{"number": "x"}], "interventions"])
+def test_that_damaged_interventions_are_left_out(values: object) -> None:
+    assert interventions_from_values(values) == ()
+
+
+def test_that_readers_of_the_files_take_them_with_interventions(
+    frames: FrameTimes, provenance: Provenance, tmp_path: Path
+) -> None:
+    for name in ("frames.csv", "frames.json"):
+        export_frames(frames, provenance, ExportOptions(), tmp_path / name)
+        read = read_frame_file(tmp_path / name, version="1")
+        assert read.frames.interval_ns.tolist() == frames.interval_ns.tolist()
+        assert read.has_work
+
+
+def test_that_a_part_of_the_frames_has_its_part_of_the_interventions(frames: FrameTimes) -> None:
+    def labels(start: int, stop: int) -> list[str]:
+        return [each.label for each in frames.between(start, stop).interventions]
+
+    assert labels(0, 30) == []
+    assert labels(30, 60) == ["3", "4", "b1"]
+    assert labels(60, 100) == ["5", "6"]
+    assert labels(50, 50) == []
+
+
+def test_that_frames_of_a_timeline_bring_theirs_along(tmp_path: Path) -> None:
+    path = scene_file(tmp_path, "def build(stage):\n    stage.root.child('game')\n")
+    session = held_session(path)
+    session.submit(StepFrames(5))
+    session.submit(PauseClock(2))
+    session.submit(StepFrames(5))
+    session.refresh()
+
+    frames = FrameTimes.from_timeline(session.timeline, 5)
+
+    assert frames.index.tolist() == [5, 6, 7, 8, 9]
+    assert [each.text for each in frames.interventions] == ["pause “game”", "step 5 frames"]
