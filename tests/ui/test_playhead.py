@@ -604,6 +604,10 @@ def test_that_a_recording_is_opened_like_a_scene(qtbot: QtBot, tmp_path: Path) -
     assert bridge.status.message.startswith("Recording of test: ")
     assert window.windowTitle() == "test (recording) – Timeline Inspector"
     assert str(path) in window.settings.recent_scenes
+    transport = window.transport
+    assert not transport.rate_slider.isEnabled()
+    assert not transport.frame_rate_entry.isEnabled()
+    assert transport.step_box.isEnabled()
     end_ns = bridge.timeline.at_ns
     shell.trigger("step-back")
     assert bridge.playhead_ns is not None

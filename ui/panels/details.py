@@ -25,16 +25,15 @@ from ..widgets.paced_refresh import PacedRefresh
 from .clock_details import clock_rows
 from .detail_rows import Census, DetailRow, RowKind, heading
 from .frame_details import frame_rows
-from .member_details import member_rows
 from .session_details import overview_rows
 from .timer_details import timer_rows
-from .why_rows import WhyRows
 
 if TYPE_CHECKING:
     from inspector.sessions.session import Session
 
     from ..session_bridge import SessionBridge
     from ..theme import Theme
+    from .why_rows import WhyRows
 
 
 @dataclass(slots=True)
@@ -54,7 +53,7 @@ class DetailsPanel(QWidget):
         self._bridge = bridge
         self._theme = theme
         self._census = Census()
-        self._why = WhyRows()
+        self._why_rows: WhyRows | None = None
         self._shown: list[_Shown] = []
         self.title_label = QLabel()
         self.title_label.setTextFormat(Qt.TextFormat.PlainText)
@@ -133,6 +132,15 @@ class DetailsPanel(QWidget):
         else:
             self._build(rows)
 
+    @property
+    def _why(self) -> WhyRows:
+        """What explains; loaded when there is something to be explained."""
+        if self._why_rows is None:
+            from .why_rows import WhyRows  # noqa: PLC0415 - not needed to open a scene
+
+            self._why_rows = WhyRows()
+        return self._why_rows
+
     def current_rows(self) -> list[DetailRow]:
         """Return the rows for what is selected now."""
         session, selection = self._bridge.session, self._bridge.selection
@@ -151,6 +159,8 @@ class DetailsPanel(QWidget):
                 why = self._why.member_rows(session, timeline, selection.id)
                 return [heading(self._why.subject), *why]
             case SelectionKind.MEMBER:
+                from .member_details import member_rows  # noqa: PLC0415 - likewise
+
                 return member_rows(timeline, selection.id, self._bridge.strings)
             case _:
                 return frame_rows(self._bridge.timeline, selection.id)

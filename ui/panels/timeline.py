@@ -10,7 +10,6 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QMenu, QToolButton, QVBoxL
 from typing_extensions import override
 
 from inspector.analysis.lanes import LaneKind, LaneStore
-from inspector.timebase import format_duration
 
 from ..plots.budgets import budget_ns_of
 from ..plots.lane_canvas import LaneCanvas
@@ -161,11 +160,8 @@ class TimelinePanel(QWidget):
             self.readout.show_text(self._state_text())
 
     def _state_text(self) -> str:
-        store, canvas = self.canvas.store, self.canvas
-        parts = [f"{format_duration(round(canvas.view.span))} in view"]
-        if store.lost:
-            parts.append(f"{store.lost:,} events fell off the log before they were read")
-        return "   ".join(parts)
+        lost = self.canvas.store.lost
+        return f"{lost:,} events fell off the log before they were read" if lost else ""
 
     def _show_ruler_clocks(self) -> None:
         clocks = self._bridge.timeline.clocks

@@ -9,6 +9,8 @@ from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QFont, QPalette
 from PySide6.QtWidgets import QLabel, QSizePolicy, QSpinBox, QToolBar, QToolButton, QWidget
 
+from inspector.sessions.commands import Capability
+
 from ..icons import ICON_SIZE
 from ..theme import ColorRole
 from ..widgets.elided_label import ElidedLabel
@@ -164,6 +166,7 @@ class TransportBar(QToolBar):
         else:
             for control in self._controls:
                 control.setEnabled(True)
+            self.frame_rate_entry.setEnabled(Capability.FRAME_RATE in session.capabilities)
             self.show_numbers()
 
     @Slot(object)
@@ -202,7 +205,8 @@ class TransportBar(QToolBar):
     def _show_rates(self, session: Session) -> None:
         root_id = session.timeline.root_id
         root = session.timeline.clocks.get(root_id) if root_id is not None else None
-        self.rate_slider.setEnabled(root is not None)
+        can_change = root is not None and Capability.RATE in session.capabilities
+        self.rate_slider.setEnabled(can_change)
         if root is not None:
             self.rate_slider.show_rate(root.rate)
         self.frame_rate_entry.show_value(session.frame_rate)
