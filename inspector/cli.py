@@ -100,17 +100,6 @@ examples:
   timeline-inspector export game.tlrec --as pytest -o test_game.py
 """
 
-_REPLAY_EPILOG: Final = """\
-The scene is built from its file and given the readings of its time source and the
-commands that were recorded; what it does is compared event by event.
-
-examples:
-  timeline-inspector replay game.tlrec
-  timeline-inspector replay game.tlrec --verify --scene moved/game.py
-
-Exit code 6 with --verify if the scene did something else.
-"""
-
 
 @dataclass(frozen=True, slots=True)
 class WindowRequest:
@@ -309,30 +298,17 @@ def _add_export(commands: argparse._SubParsersAction[_Parser]) -> None:
         help="what to write: .svg .png .pdf .csv .json; may be repeated",
     )
     export.set_defaults(parser=export)
-    export.add_argument(
-        "--as",
-        dest="formats",
-        choices=("csv", "json", "svg", "png", "pdf", "pytest"),
-        action="append",
-        default=[],
-        help="write it beside FILE; pytest: a test that runs a recorded scene again",
-    )
-    _add_scene_option(export)
+    from inspector.sessions.recording_arguments import add_formats  # noqa: PLC0415
+
+    add_formats(export)
     _add_graph_options(export)
 
 
 def _add_replay(commands: argparse._SubParsersAction[_Parser]) -> None:
+    from inspector.sessions import recording_arguments as arguments  # noqa: PLC0415
+
     summary = "run a recorded scene again, and see whether it does the same"
-    replay = _command(commands, "replay", summary, _REPLAY_EPILOG)
-    replay.add_argument("file", metavar="FILE", type=Path, help="the recording (.tlrec)")
-    replay.add_argument("--verify", action="store_true", help="exit with 6 if it does not")
-    _add_scene_option(replay)
-
-
-def _add_scene_option(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--scene", metavar="FILE", type=Path, help="the recorded scene's file, if it has moved"
-    )
+    arguments.add_replay_arguments(_command(commands, "replay", summary, arguments.REPLAY_EPILOG))
 
 
 def _add_lab(commands: argparse._SubParsersAction[_Parser]) -> None:
@@ -438,15 +414,12 @@ def _run_command(options: argparse.Namespace) -> int:
 
 
 def _export(options: argparse.Namespace) -> int:
-    if not options.output and not options.formats:
-        options.parser.error("the following arguments are required: -o/--output, or --as")
-    if "pytest" in options.formats:
-        if len(options.formats) > 1:
-            options.parser.error("--as pytest goes alone")
+    from inspector.sessions.recording_arguments import is_pytest  # noqa: PLC0415
+
+    if is_pytest(options):
         from inspector.sessions.cli_recordings import export_as_pytest  # noqa: PLC0415
 
         return export_as_pytest(options, sys.stdout, sys.stderr)
-    options.output += [Path(options.file).with_suffix(f".{each}") for each in options.formats]
     from inspector.sessions.cli_run import export_file  # noqa: PLC0415
 
     return export_file(options, sys.stdout, sys.stderr)

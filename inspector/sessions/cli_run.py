@@ -115,7 +115,7 @@ def run_scene(options: Namespace, out: TextIO, err: TextIO) -> int:
             out.write(f"{text}\n")
         elif not options.quiet:
             out.write(f"{report_text(report, most_timers=options.timers)}\n")
-        frames = FrameTimes.from_history(session.timeline.frames, start, stop)
+        frames = FrameTimes.from_timeline(session.timeline, start, stop)
         provenance = Provenance(
             session.title, datetime.now(UTC), __version__, way.text, session.frame_rate
         )
@@ -162,17 +162,9 @@ def export_file(options: Namespace, out: TextIO, err: TextIO) -> int:
     if not read.has_work and (options.measure == "busy" or options.stacked):
         message = f"{path} says nothing about the time spent in callbacks. Use --measure interval."
         raise CaptureError(message)
-    chosen = slice(start, stop)
     whole = read.frames
-    frames = FrameTimes(
-        index=whole.index[chosen],
-        at_ns=whole.at_ns[chosen],
-        interval_ns=whole.interval_ns[chosen],
-        delta_ns=whole.delta_ns[chosen],
-        busy_ns=whole.busy_ns[chosen],
-        phases=whole.phases[:, chosen],
-    )
-    _check_frames(frames, options, len(whole.index))
+    frames = whole.between(start, len(whole) if stop is None else stop)
+    _check_frames(frames, options, len(whole))
     measure = _worth_plotting(frames) if read.has_work else "interval"
     graph = _graph_options(options, measure)
     _export(options.output, frames, read.provenance, graph, out)

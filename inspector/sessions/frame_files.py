@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
@@ -18,7 +18,11 @@ from inspector.errors import CaptureError
 from inspector.formats.captures import read_frame_times
 from inspector.formats.csv_frames import CSV_COLUMNS, PHASE_COLUMNS
 from inspector.formats.frame_times import FrameTimes, Provenance
-from inspector.formats.json_frames import JSON_FORMAT, JSON_VERSION
+from inspector.formats.json_frames import (
+    JSON_FORMAT,
+    JSON_VERSION,
+    interventions_from_values,
+)
 from inspector.trace.recording import open_recording
 from inspector.vocabulary import Phase
 
@@ -79,7 +83,7 @@ def read_frame_file(path: Path, column: str | None = None, *, version: str) -> F
 
 def _read_recording(path: Path) -> FrameFile:
     with closing(open_recording(path)) as recording:
-        frames = recording.state_before(recording.end).frames
+        frames = FrameTimes.from_timeline(recording.state_before(recording.end))
         meta, notes = recording.meta, recording.notes
         title = recording.title
     try:
@@ -93,7 +97,7 @@ def _read_recording(path: Path) -> FrameFile:
     provenance = Provenance(
         title, created, str(meta.get("tool_version", "")), str(meta.get("source", "")), rate
     )
-    return FrameFile(FrameTimes.from_history(frames), provenance, notes, has_work=True)
+    return FrameFile(frames, provenance, notes, has_work=True)
 
 
 def _read_json(path: Path) -> FrameFile:
@@ -111,7 +115,8 @@ def _read_json(path: Path) -> FrameFile:
             "of the format). Update this one."
         )
         raise CaptureError(message)
-    frames = _frames(path, values["columns"])
+    interventions = interventions_from_values(values.get("interventions"))
+    frames = replace(_frames(path, values["columns"]), interventions=interventions)
     return FrameFile(frames, _provenance(path, values.get("provenance", {})), (), True)
 
 

@@ -174,7 +174,7 @@ class HostedSession(CommandDesk):
         """
         if self._commands and self._is_idle:
             self._apply_waiting()
-        self.recorder.pump()
+        self.recorder.pump(at_once=not self.is_running)
         self._fold()
         count, self._unreported = self._unreported, 0
         return count

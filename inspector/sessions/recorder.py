@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from inspector import __version__
 from inspector.clocks.manual_source import ManualTimeSource
-from inspector.errors import CommandError
+from inspector.errors import CommandError, InspectorError
 from inspector.sessions.breakpoints import DEFAULT_SAVED_NS, BreakAction
 from inspector.sessions.commands import SaveLast, StartRecording, StopRecording
 from inspector.sessions.journal import file_digest
 from inspector.sessions.virtual_source import VirtualTimeSource
 from inspector.timebase import format_duration
-from inspector.trace.recording import About, RecordingError, RecordingWriter
-from inspector.trace.recording.layout import SUFFIX
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,6 +23,9 @@ if TYPE_CHECKING:
     from inspector.sessions.breakpoints import Breakpoint, BreakpointHit
     from inspector.trace.history import LogHistory
     from inspector.trace.log import EventLog
+    from inspector.trace.recording import About, RecordingWriter
+
+# Most scenes are not recorded, so what needs numpy is brought in by those that are.
 
 _MOST_NAMES: Final = 10_000
 
@@ -105,12 +106,16 @@ class Recorder:
         Raises:
             RecordingError: It cannot be written, or something is recorded already.
         """
+        from inspector.trace.recording import RecordingError  # noqa: PLC0415 - see above
+
         if self.is_recording:
             message = f"{self.path} is being recorded already. Stop that first."
             raise RecordingError(message)
         self._start(path or self._new_path())
 
     def _start(self, path: Path) -> None:
+        from inspector.trace.recording import RecordingWriter  # noqa: PLC0415 - see above
+
         self._drop_writer()
         writer = RecordingWriter(path, self._session.log, self._about())
         writer.start()
@@ -147,6 +152,8 @@ class Recorder:
         Raises:
             RecordingError: It cannot be written.
         """
+        from inspector.trace.recording import RecordingWriter  # noqa: PLC0415 - see above
+
         path = path or self._new_path()
         history = self._session.history
         since_ns = history.last_ns - duration_ns
@@ -173,11 +180,15 @@ class Recorder:
                     self.stop()
                 case _:
                     pass
-        except RecordingError as error:
+        except InspectorError as error:
             self.problem = str(error)
 
-    def pump(self) -> None:
-        """Hand over what is new; called after each wake-up and each refresh."""
+    def pump(self, *, at_once: bool = False) -> None:
+        """Hand over what is new; called after each wake-up and each refresh.
+
+        Args:
+            at_once: Whether to do so now, as nothing may come that would do so later.
+        """
         if self._ending and not self._ending[0].is_writing:
             self._note_end(self._ending.pop(0))
         writer = self._writer
@@ -191,7 +202,7 @@ class Recorder:
             # Nobody waits for virtual time, so it waits for the disk.
             source = self._session.source
             is_patient = isinstance(source, VirtualTimeSource | ManualTimeSource)
-            writer.pump(is_patient=is_patient)
+            writer.pump(at_once=at_once, is_patient=is_patient)
 
     def _go_on(self) -> None:
         """Begin the next file, for the next life of the scene."""
@@ -200,7 +211,7 @@ class Recorder:
         try:
             self._start(_free_name(path))
             self._path = path
-        except RecordingError as error:
+        except InspectorError as error:
             self.problem = str(error)
 
     def close(self) -> None:
@@ -213,6 +224,8 @@ class Recorder:
         self._ending.clear()
 
     def _about(self) -> About:
+        from inspector.trace.recording import About  # noqa: PLC0415 - see above
+
         session = self._session
         source = type(session.source).__name__
         return About(
@@ -230,6 +243,8 @@ class Recorder:
         Raises:
             RecordingError: The folder cannot be made.
         """
+        from inspector.trace.recording.layout import SUFFIX, RecordingError  # noqa: PLC0415
+
         folder = self.folder or _default_folder()
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -261,7 +276,7 @@ def recording_action(
                     recorder.stop()
                 case SaveLast(path, duration_ns):
                     recorder.save_last(duration_ns, Path(path).expanduser() if path else None)
-        except RecordingError as error:
+        except InspectorError as error:
             recorder.problem = str(error)
 
     if isinstance(command, SaveLast) and command.duration_ns <= 0:

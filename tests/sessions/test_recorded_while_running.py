@@ -89,6 +89,18 @@ def test_that_the_end_of_the_session_ends_the_recording(
     assert open_recording(tmp_path / "a.tlrec").notes == ()
 
 
+def test_that_what_came_last_before_a_scene_is_held_is_handed_over(
+    session: HostedSession, tmp_path: Path
+) -> None:
+    session.submit(StartRecording(str(tmp_path / "a.tlrec")))
+    for _ in range(3):
+        session.submit(StepFrames(1))
+        session.refresh()
+        writer = session.recorder._writer
+        assert writer is not None
+        assert writer.events == session.log.end
+
+
 def test_that_another_life_is_another_file(session: HostedSession, tmp_path: Path) -> None:
     session.submit(StartRecording(str(tmp_path / "a.tlrec")))
     session.submit(StepFrames(3))

@@ -119,6 +119,7 @@ class RecordingFile:
             connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")
+            connection.execute("PRAGMA cache_size = -16000")
             connection.executescript(f"BEGIN; {SCHEMA} COMMIT;")
             connection.execute("BEGIN")
             started = datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -57,6 +57,7 @@ class Recording:
         self._file = file
         self._index = self._read_index()
         self.strings = self._read_strings()
+        self._checked: set[int] = set()
         self._chunks: OrderedDict[int, Block | None] = OrderedDict()
         self._states: OrderedDict[int, tuple[Timeline, int]] = OrderedDict()
         self._growth = Growth()
@@ -68,11 +69,13 @@ class Recording:
         self.end = int(index[_CURSOR][-1] + index[_COUNT][-1]) if index.shape[1] else 0
         first_ns = meta.get("first_ns", 0)
         self.first_ns = first_ns if isinstance(first_ns, int) else 0
-        self.last_ns = int(index[_LAST_NS][-1]) if index.shape[1] else self.first_ns
         self._note_gaps()
         if file.path.stat().st_size <= _LOOKED_THROUGH_BYTES:
             for place in range(index.shape[1]):
                 self._chunk(place)
+        elif index.shape[1]:
+            self._chunk(index.shape[1] - 1)
+        self.last_ns = int(index[_LAST_NS][-1]) if index.shape[1] else self.first_ns
 
     # ------------------------------------------------------------ what it is
 
@@ -176,13 +179,26 @@ class Recording:
         try:
             text = "SELECT crc, data FROM chunks WHERE first_cursor = ?"
             crc, data = self._file.value(text, cursor)
-            if crc32(data) != crc:
+            # Once is enough: nobody changes the file.
+            if place not in self._checked and crc32(data) != crc:
                 message = f"the events from {cursor:,} on are damaged"
                 raise ValueError(message)
-            return unpack(data, EVENT_COLUMNS, count, out)
+            block = unpack(data, EVENT_COLUMNS, count, out)
+            if place not in self._checked:
+                self._check_instants(place, block)
         except DAMAGE as error:
             self._file.note_damage("chunks", error)
-        return None
+            return None
+        return block
+
+    def _check_instants(self, place: int, block: Block) -> None:
+        """See that the index says when the events of a chunk were; they know better."""
+        self._checked.add(place)
+        when = [(_FIRST_NS, int(block[0, 0])), (_LAST_NS, int(block[0, -1]))]
+        for row, at_ns in when:
+            if self._index[row][place] != at_ns:
+                self._index[row][place] = at_ns
+                self._file.note_damage("chunks", "it does not say when its events were")
 
     def columns(self, start: int, end: int, *, is_whole: bool = False) -> Block:
         """Return events as columns (instant, kind, subject, a, b) by cursor.

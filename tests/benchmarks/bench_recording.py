@@ -1,0 +1,141 @@
+"""Recordings: what an event costs to record and to read back, and how far any instant is."""
+
+from __future__ import annotations
+
+import random
+from contextlib import nullcontext
+from functools import cache
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from time import perf_counter_ns, thread_time_ns
+from typing import TYPE_CHECKING
+
+from inspector.sessions.hosted import HostedSession
+from inspector.sessions.scene import find_scene
+from inspector.sessions.virtual_run import run_virtual
+from inspector.sessions.virtual_source import VirtualTimeSource
+from inspector.timebase import NS_PER_MS, NS_PER_SECOND
+from inspector.trace.log import BYTES_PER_EVENT, EventLog
+from inspector.trace.recording import About, open_recording
+from inspector.trace.recording.file import RecordingFile
+from inspector.trace.recording.layout import CHUNK_EVENTS
+from inspector.trace.timeline import Timeline
+from tests.benchmarks.measuring import Case, Effort, measure, powers_of_ten, say
+from tests.benchmarks.report import Row
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+_RECORDED_NS = 200
+_READ_NS = 10
+_REACHED_MS = 100
+_INSTANTS = 40
+_STEP_NS = NS_PER_SECOND // 60
+
+
+@cache
+def _scene_log(events: int) -> EventLog:
+    """Return the log of the first built-in scene, with about so many events."""
+    session = HostedSession(find_scene("1"), VirtualTimeSource(), autorun=False)
+    session.log.budget_bytes = 2 * events * BYTES_PER_EVENT
+    while session.log.end < events:
+        run_virtual(session, duration_ns=10 * NS_PER_SECOND, dt_ns=_STEP_NS)
+    session.close()
+    return session.log
+
+
+def record_events(effort: Effort) -> Iterator[Row]:
+    """Hand a log over, write it, and read it back into arrays."""
+    log = _scene_log(20_000 if effort.is_quick else 500_000)
+    places = range(0, log.end, CHUNK_EVENTS)
+
+    def hand_over() -> None:
+        for start in places:
+            log.slice(start, start + CHUNK_EVENTS)
+
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "a.tlrec"
+        writing = [_writing_ns(log, path) for _ in range(effort.repeats(5))]
+        past = open_recording(path)
+
+        def read_back() -> None:
+            past._chunks.clear()
+            past.columns(0, past.end)
+
+        cases = [
+            Case("hand over", lambda: nullcontext(hand_over), log.end),
+            Case("read back", lambda: nullcontext(read_back), log.end),
+        ]
+        measured = measure(cases, effort.repeats(9))
+        size = path.stat().st_size
+        past.close()
+    handed = measured.median_ns("hand over")
+    written = median(writing)
+    detail = f"{handed:,.0f} ns of it in the thread of the scene, {size / log.end:.0f} bytes"
+    yield Row("record_events/scene's thread", handed, _RECORDED_NS, unit="ns", detail="one event")
+    yield Row("record_events/end to end", handed + written, _RECORDED_NS, unit="ns", detail=detail)
+    yield Row(
+        "record_events/read back",
+        measured.median_ns("read back"),
+        _READ_NS,
+        unit="ns",
+        detail="one event, into five columns of 64 bits",
+    )
+
+
+def _writing_ns(log: EventLog, path: Path) -> float:
+    """Return what it takes to write an event, keyframes and tables included."""
+    path.unlink(missing_ok=True)
+    began_ns = thread_time_ns()
+    file = RecordingFile(path, About(), Timeline(log.strings), 0)
+    file.add_strings(log.strings)
+    for start in range(0, log.end, CHUNK_EVENTS):
+        file.add(log.slice(start, start + CHUNK_EVENTS))
+    file.finish()
+    return (thread_time_ns() - began_ns) / log.end
+
+
+def reach_instants(effort: Effort) -> Iterator[Row]:
+    """Record a scene while it runs, then go to instants here and there."""
+    events = 50_000 if effort.is_quick else 10_000_000
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "a.tlrec"
+        lost = _record_scene(path, events)
+        began_ns = perf_counter_ns()
+        past = open_recording(path)
+        past.state_before(past.end)
+        opened_ms = (perf_counter_ns() - began_ns) / NS_PER_MS
+        chance = random.Random(1)
+        jumps = [_took_ms(past.state_at, chance.randrange(past.last_ns)) for _ in range(_INSTANTS)]
+        at_ns = past.last_ns // 2
+        past.state_at(at_ns)
+        moves = [_took_ms(past.state_at, at_ns + n * _STEP_NS) for n in range(1, _INSTANTS)]
+        count = past.end
+        past.close()
+    name = f"reach_instants/{powers_of_ten(events)}"
+    detail = f"the longest of {_INSTANTS} of {count:,} events, {lost:,} lost"
+    yield Row(f"{name} anywhere", max(jumps), _REACHED_MS, unit="ms", detail=detail)
+    yield Row(f"{name} anywhere, median", median(jumps), unit="ms")
+    yield Row(f"{name} next frame, median", median(moves), unit="ms")
+    yield Row(f"{name} opened", opened_ms, unit="ms", detail="with its last state")
+
+
+def _took_ms(work: Callable[[int], object], at_ns: int) -> float:
+    began_ns = thread_time_ns()
+    work(at_ns)
+    return (thread_time_ns() - began_ns) / NS_PER_MS
+
+
+def _record_scene(path: Path, events: int) -> int:
+    """Record the first built-in scene; returns how many events were lost."""
+    session = HostedSession(find_scene("1"), VirtualTimeSource(), autorun=False)
+    session.recorder.start(path)
+    while session.log.end < events:
+        say(f"recording, {session.log.end:,} events")
+        run_virtual(session, duration_ns=10 * NS_PER_SECOND, dt_ns=_STEP_NS)
+    session.close()
+    return session.recorder.lost
+
+
+BENCHMARKS = (record_events, reach_instants)
