@@ -73,9 +73,7 @@ class Recording:
         if file.path.stat().st_size <= _LOOKED_THROUGH_BYTES:
             for place in range(index.shape[1]):
                 self._chunk(place)
-        elif index.shape[1]:
-            self._chunk(index.shape[1] - 1)
-        self.last_ns = int(index[_LAST_NS][-1]) if index.shape[1] else self.first_ns
+        self.last_ns = self._find_last_ns()
 
     # ------------------------------------------------------------ what it is
 
@@ -154,6 +152,15 @@ class Recording:
             else:
                 found.append(cursor)
         return found
+
+    def _find_last_ns(self) -> int:
+        """Return the instant of the newest event, or of what is known of the end."""
+        places = self._index.shape[1]
+        if not places:
+            return self.first_ns
+        if self._chunk(places - 1) is None:
+            return self.state_before(self.end).at_ns
+        return int(self._index[_LAST_NS][-1])
 
     def _note_gaps(self) -> None:
         ends = self._index[_CURSOR] + self._index[_COUNT]
