@@ -52,7 +52,12 @@ def is_pytest(options: Namespace) -> bool:
         if len(options.formats) > 1:
             options.parser.error("--as pytest goes alone")
         return True
-    options.output += [Path(options.file).with_suffix(f".{each}") for each in options.formats]
+    named = {path.suffix for path in options.output}
+    options.output += [
+        Path(options.file).with_suffix(f".{each}")
+        for each in options.formats
+        if f".{each}" not in named
+    ]
     return False
 
 

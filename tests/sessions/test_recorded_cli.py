@@ -82,6 +82,13 @@ def test_that_its_frames_are_exported(run: Run, recording: Path, tmp_path: Path)
     assert values["provenance"]["frame_rate"] == "60"
 
 
+def test_that_a_format_and_a_name_of_it_are_one_file(run: Run, recording: Path) -> None:
+    _code, out, _err = run(f"export {recording} --as svg --as csv -o mine.svg")
+    assert out.count("wrote") == 2
+    assert "wrote mine.svg" in out
+    assert recording.with_suffix(".csv").exists()
+
+
 def test_that_a_scene_that_does_the_same_is_verified(run: Run, recording: Path) -> None:
     code, out, err = run(f"replay {recording} --verify")
     assert (code, err) == (ExitCode.OK, "")
