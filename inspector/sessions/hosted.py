@@ -257,6 +257,9 @@ class HostedSession(CommandDesk):
             next_breakpoint=breakpoints.next_number,
         )
         self._note_rewind(number, told)
+        if self._manual is not None:
+            # It stands elsewhere than where the scene was left, which counts when it runs.
+            self._note(Reading.ADVANCED, self._manual.relative_ns)
         if self._hosting is not None:
             self._watch()
         return True
@@ -315,7 +318,8 @@ class HostedSession(CommandDesk):
                 self._broken_by = self._stopped_by = None
                 self._note_rewind(entry.value, told)
             elif entry.told is not None:
-                if entry.told.place is not Place.AT_ONCE:
+                if entry.told.place is not Place.AT_ONCE or entry.frame != self.frames_run:
+                    # It did something else than before; the comparison says what.
                     break
                 self._apply_scripted(Place.AT_ONCE)
             elif entry.hit is not None:

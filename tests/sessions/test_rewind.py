@@ -241,6 +241,26 @@ def test_that_one_can_go_on_differently_and_go_back_again(scene_path: Path) -> N
     session.close()
 
 
+def test_that_one_can_go_back_again_after_going_on_from_where_a_manual_source_stands(
+    scene_path: Path,
+) -> None:
+    source = ManualTimeSource()
+    session = held_session(scene_path, source)
+    session.submit(Run())
+    source.advance_ns(NS_PER_SECOND)
+    for _ in range(2):
+        session.submit(Hold())
+        source.advance_ns(100 * NS_PER_MS)
+        session.submit(StepBack(10))
+        session.submit(Run())
+        source.advance_ns(100 * NS_PER_MS)
+    session.refresh()
+
+    assert not any(record.refusal for record in session.timeline.commands)
+    assert rerun(session.history, scene_path).is_same
+    session.close()
+
+
 def test_that_breakpoints_that_were_set_later_are_kept(scene_path: Path) -> None:
     session = held_session(scene_path)
     session.submit(StepFrames(60))
