@@ -27,6 +27,7 @@ class Needs(Enum):
     FAILURE_POLICY = "a session that takes a failure policy"
     MARK = "a session that takes marks"
     RELOAD = "a session that can be built anew"
+    RECORD = "a session that can be recorded"
     CLOCK_PAUSE = "a selected clock that can be paused"
     CLOCK_RATE = "a selected clock whose rate can be changed"
     TIMER = "a selected timer that can be changed"
@@ -90,7 +91,7 @@ def why_not(needs: Needs, facts: Facts) -> str:  # noqa: C901, PLR0911 - one rea
         return "" if facts.is_looking_back else _NOT_BACK
     if needs not in facts.possible:
         return f"this session does not allow it: it takes {needs.value}"
-    if facts.has_failed and needs is not Needs.RELOAD:
+    if facts.has_failed and needs not in (Needs.RELOAD, Needs.RECORD):
         return "the scene could not be loaded: mend the file and reload it"
     if needs in (Needs.CLOCK_PAUSE, Needs.CLOCK_RATE) and not facts.has_clock:
         return "no clock is selected"

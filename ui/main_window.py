@@ -231,6 +231,7 @@ class MainWindow(QMainWindow):
         from .panels.failure_note import FailureNote  # noqa: PLC0415
         from .panels.playhead_bar import PlayheadBar  # noqa: PLC0415
         from .panels.transport_bar import TransportBar  # noqa: PLC0415
+        from .recording_actions import RecordingActions  # noqa: PLC0415
         from .session_actions import SessionActions  # noqa: PLC0415
         from .window_actions import WindowActions  # noqa: PLC0415
 
@@ -238,6 +239,9 @@ class MainWindow(QMainWindow):
         self.actions_by_id.set_icons(self.theme)
         self.session_actions = SessionActions(bridge, self.actions_by_id, self.theme, self)
         self.member_actions = MemberActions(bridge, self.actions_by_id, self)
+        recording = RecordingActions(bridge, self.actions_by_id, self.theme, self)
+        recording.written.connect(self._show_recording)
+        recording.failed.connect(self._show_recording_problem)
         self.session_actions.step_frames = self.settings.step_frames
         self.session_actions.command_refused.connect(self._show_refusal)
         self.session_actions.place_refused.connect(self._show_place_refusal)
@@ -324,6 +328,15 @@ class MainWindow(QMainWindow):
             self.playhead_bar.say(reason)
         else:
             self.statusBar().showMessage(f"✖ {reason}", _MESSAGE_MS)
+
+    @Slot(object)
+    def _show_recording(self, path: Path) -> None:
+        self.notice.show_notice(f"Written: {path}", "Open it", lambda: self.open_path(path))
+
+    @Slot(str)
+    def _show_recording_problem(self, problem: str) -> None:
+        ask = self.actions_by_id["record-to"].trigger
+        self.notice.show_notice(f"Not recorded. {problem}", "Record to …", ask)
 
     @Slot(object)
     def _take_budgets(self, budgets_ms: tuple[float, ...]) -> None:

@@ -58,6 +58,7 @@ _NEEDED_CAPABILITIES: Final = {
     Needs.FAILURE_POLICY: Capability.FAILURE_POLICY,
     Needs.MARK: Capability.MARK,
     Needs.RELOAD: Capability.RELOAD,
+    Needs.RECORD: Capability.RECORD,
     Needs.CLOCK_PAUSE: Capability.PAUSE,
     Needs.CLOCK_RATE: Capability.RATE,
     Needs.TIMER: Capability.TIMERS,

@@ -373,11 +373,11 @@ def command_text(command: Command, timeline: Timeline) -> str:  # noqa: C901, PL
             former = next((each for each in timeline.commands if each.number == number), None)
             return f"undo command {number}" + ("" if former is None else f": {former.text}")
         case StartRecording(path):
-            return f"record to {path}"
+            return f"record to {path or 'a new file'}"
         case StopRecording():
             return "stop recording"
         case SaveLast(path, duration_ns):
-            return f"save the last {format_duration(duration_ns)} to {path}"
+            return f"save the last {format_duration(duration_ns)} to {path or 'a new file'}"
         case _:
             return _member_command_text(command, timeline)
 

@@ -93,6 +93,11 @@ class Recorder:
         return self._writer is not None and self._writer.is_recording
 
     @property
+    def is_saving(self) -> bool:
+        """Whether a part of the past is on its way to a file; see :meth:`pump`."""
+        return bool(self._ending)
+
+    @property
     def lost(self) -> int:
         """How many events came faster than they could be written."""
         return 0 if self._writer is None else self._writer.lost

@@ -18,13 +18,16 @@ from inspector.sessions.commands import (
     Reload,
     ResumeClock,
     Run,
+    SaveLast,
     SetFailurePolicy,
     SetFrameRate,
     SetRate,
+    StartRecording,
     StepBy,
     StepFrames,
     StepTo,
     StepToNextTimer,
+    StopRecording,
     command_text,
     required_capability,
 )
@@ -320,6 +323,10 @@ def test_that_every_command_has_a_sentence_and_a_capability(session: HostedSessi
         AddMark("here"): "mark “here”",
         Reload(): "reload the scene",
         SetFailurePolicy(FailurePolicy.PAUSE_BRANCH): "after a failure: pause branch",
+        StartRecording("a.tlrec"): "record to a.tlrec",
+        StartRecording(""): "record to a new file",
+        SaveLast("", 250 * NS_PER_MS): "save the last 250 ms to a new file",
+        StopRecording(): "stop recording",
     }
 
     for command, text in commands.items():

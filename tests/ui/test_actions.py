@@ -18,6 +18,7 @@ from ui.actions import ActionSet
 from ui.member_actions import MemberActions
 from ui.menus import MenuId
 from ui.palette_entries import palette_entries
+from ui.recording_actions import RecordingActions
 from ui.session_actions import SessionActions
 from ui.settings import Settings
 from ui.theme import Theme
@@ -80,7 +81,7 @@ def test_that_somebody_carries_out_every_action() -> None:
     for description in ACTIONS:
         doers = [
             kind
-            for kind in (SessionActions, WindowActions, MemberActions)
+            for kind in (SessionActions, WindowActions, MemberActions, RecordingActions)
             if hasattr(kind, description.callback)
         ]
         assert len(doers) == 1, description.id

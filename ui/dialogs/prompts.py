@@ -204,6 +204,34 @@ class LookAtPrompt(Prompt):
         self.place_given.emit(self._find(text.strip() or self.line.placeholderText()))
 
 
+class SaveLastPrompt(Prompt):
+    """Asks how much of the past is to be written to a file.
+
+    Signals:
+        duration_given: A duration of session time in nanoseconds, above 0.
+    """
+
+    duration_given = Signal(object)  # int: may be more than Qt's 32 bits
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(
+            "Save the last …",
+            "How much session time, back from now: 30, 250ms, 3 min or 02:10.5",
+            theme,
+            parent,
+        )
+        self.line.setText("30")
+        self.line.selectAll()
+
+    def answer(self, text: str) -> None:
+        """Report the duration."""
+        duration_ns = parse_duration_ns(text)
+        if duration_ns <= 0:
+            message = "there is nothing to save: type a duration above 0"
+            raise ValueError(message)
+        self.duration_given.emit(duration_ns)
+
+
 class RatePrompt(QDialog):
     """Lets the rate of one clock be chosen; every choice takes effect at once.
 

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QLabel, QSizePolicy, QSpinBox, QToolBar, QToolButt
 
 from inspector.sessions.commands import Capability
 
-from ..icons import ICON_SIZE
+from ..icons import ICON_SIZE, drawn_icon
 from ..theme import ColorRole
 from ..widgets.elided_label import ElidedLabel
 from ..widgets.exact_entry import ExactEntry
@@ -19,6 +19,9 @@ from ..widgets.paced_refresh import PacedRefresh
 from ..widgets.rate_slider import RateSlider
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from inspector.sessions.recorder import Recorder
     from inspector.sessions.session import Session
     from inspector.trace.timeline import Timeline
 
@@ -78,7 +81,13 @@ class TransportBar(QToolBar):
         self.addWidget(_caption("fps"))
         self.addSeparator()
         self._add_button("follow")
-        self.log_button = self._make_log_button()
+        self.record_button = self._make_text_button()
+        self.record_button.clicked.connect(actions["record"].trigger)
+        # A tool bar shows and hides what is in it by its action.
+        self._record_place = self.addWidget(self.record_button)
+        self._record_place.setVisible(False)
+        self.log_button = self._make_text_button()
+        self.log_button.clicked.connect(self.log_clicked)
         self.addWidget(self.log_button)
         self.addSeparator()
         self.time_label = self._make_time_label()
@@ -124,12 +133,11 @@ class TransportBar(QToolBar):
         entry.value_requested.connect(self._request_frame_rate)
         return entry
 
-    def _make_log_button(self) -> QToolButton:
+    def _make_text_button(self) -> QToolButton:
         button = QToolButton()
         button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         button.setAutoRaise(True)
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        button.clicked.connect(self.log_clicked)
         return button
 
     def _make_time_label(self) -> QLabel:
@@ -184,12 +192,14 @@ class TransportBar(QToolBar):
         self._show_time(session.timeline)
         self._show_rates(session)
         self._show_log(session)
+        self._show_recorder(getattr(session, "recorder", None))
         self._show_how_it_goes(session)
 
     def _show_nothing(self) -> None:
         for control in self._controls:
             control.setEnabled(False)
         self.time_label.setText("--:--.---")
+        self._show_recorder(None)
         self.log_button.setText("no log")
         self.log_button.setAccessibleName("Event log")
         status = self._bridge.status.message if self._bridge is not None else "Loading …"
@@ -233,6 +243,25 @@ class TransportBar(QToolBar):
             self._lost = lost
             self._apply_theme()
         self._lost = lost
+
+    def _show_recorder(self, recorder: Recorder | None) -> None:
+        path = None if recorder is None else recorder.path
+        if recorder is None or path is None:
+            self._record_place.setVisible(False)
+            return
+        lost = recorder.lost
+        text = f"Recording, {lost:,} lost" if lost else "Recording"
+        missing = (
+            f"{lost:,} events came faster than they could be written."
+            if lost
+            else "Nothing has been lost."
+        )
+        self.record_button.setText(text)
+        self.record_button.setAccessibleName(f"{text} to {path.name}; press to stop")
+        self.record_button.setToolTip(
+            f"Recording to {path}, {_size_text(path)} so far.\n{missing}\nClick to stop."
+        )
+        self._record_place.setVisible(True)
 
     def _show_how_it_goes(self, session: Session) -> None:
         from inspector.timebase import format_duration  # noqa: PLC0415 - after the first paint
@@ -285,6 +314,8 @@ class TransportBar(QToolBar):
         role = ColorRole.LATE if self._lost else ColorRole.TEXT
         palette.setColor(QPalette.ColorRole.ButtonText, theme.color(role))
         self.log_button.setPalette(palette)
+        red = theme.color(ColorRole.BAD)
+        self.record_button.setIcon(drawn_icon("record", red, red))
 
 
 _PHASE_TEXTS: Final = {
@@ -330,6 +361,14 @@ def frame_rate_to_text(frames_per_second: Fraction) -> str:
     """Return a frame rate as people write it."""
     decimal = f"{float(frames_per_second):.3f}".rstrip("0").rstrip(".")
     return decimal if Fraction(decimal) == frames_per_second else str(frames_per_second)
+
+
+def _size_text(path: Path) -> str:
+    try:
+        return f"{path.stat().st_size / _BYTES_PER_MIB:.1f} MiB"
+    except OSError:
+        # Such as a disk that is gone; the recorder will say so.
+        return "of unknown size"
 
 
 def _caption(text: str) -> QLabel:
