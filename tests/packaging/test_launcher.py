@@ -34,6 +34,7 @@ def test_that_the_numbers_of_the_exit_codes_stay() -> None:
         ("NO_DISPLAY", 3),
         ("SCENE", 4),
         ("BAD_ENVIRONMENT", 5),
+        ("DIFFERENT", 6),
         ("INTERRUPTED", 130),
     ]
 

@@ -68,8 +68,10 @@ class BreakpointsPanel(QWidget):
         super().__init__(parent)
         self._bridge = bridge
         self._version = -1
-        self._hits_seen = -1
+        self._hits_seen = 0
+        self._last: dict[int, BreakHit] = {}
         self._numbers: list[int] = []
+        self._shown: list[tuple[int, Breakpoint]] = []
         self._edited = 0
         self.form = BreakpointForm(theme)
         self.table = self._make_table()
@@ -135,7 +137,8 @@ class BreakpointsPanel(QWidget):
 
     @Slot()
     def _take_session(self) -> None:
-        self._version = self._hits_seen = -1
+        self._version, self._hits_seen = -1, 0
+        self._last.clear()
         self.begin_new()
         self.refresh()
 
@@ -151,9 +154,12 @@ class BreakpointsPanel(QWidget):
         hits = self._bridge.timeline.hits
         version = -1 if breakpoints is None else breakpoints.version
         if version != self._version or len(hits) != self._hits_seen or version < 0:
+            if len(hits) < self._hits_seen:
+                self._hits_seen = 0
+                self._last.clear()
+            self._last.update((hit.number, hit) for hit in hits[self._hits_seen :])
             self._version, self._hits_seen = version, len(hits)
-            last = {hit.number: hit for hit in hits}
-            self._show_rows([] if breakpoints is None else breakpoints.items(), last)
+            self._show_rows([] if breakpoints is None else breakpoints.items(), self._last)
         self.setEnabled(breakpoints is not None)
         self.notice.show_text("" if self._numbers else self._why_empty())
         self.export_button.setEnabled(bool(self._numbers))
@@ -162,11 +168,27 @@ class BreakpointsPanel(QWidget):
     def _show_rows(
         self, items: list[tuple[int, Breakpoint, int]], last: dict[int, BreakHit]
     ) -> None:
-        marked = self.marked_number
+        shown = [(number, breakpoint_) for number, breakpoint_, _ in items]
         self.table.blockSignals(True)
-        self.table.setRowCount(len(items))
-        self._numbers = [number for number, _, _ in items]
-        for row, (number, breakpoint_, hits) in enumerate(items):
+        if shown != self._shown:
+            self._shown = shown
+            self._build_rows(shown)
+        # Hits come with every frame; all else stays as it is.
+        for row, (number, _, hits) in enumerate(items):
+            hit = last.get(number)
+            text = "" if hit is None else f"frame {hit.frame:,} at {format_instant(hit.at_ns)}"
+            for column, said in ((_Column.HITS, f"{hits:,}"), (_Column.LAST, text)):
+                item = self.table.item(row, column)
+                if item is not None and item.text() != said:
+                    item.setText(said)
+                    item.setToolTip("" if hit is None else hit.text)
+        self.table.blockSignals(False)
+
+    def _build_rows(self, shown: list[tuple[int, Breakpoint]]) -> None:
+        marked = self.marked_number
+        self.table.setRowCount(len(shown))
+        self._numbers = [number for number, _ in shown]
+        for row, (number, breakpoint_) in enumerate(shown):
             when = QTableWidgetItem(breakpoint_.text)
             when.setFlags(when.flags() | Qt.ItemFlag.ItemIsUserCheckable)
             is_on = breakpoint_.is_enabled
@@ -174,17 +196,12 @@ class BreakpointsPanel(QWidget):
             when.setToolTip(breakpoint_.condition_text)
             self.table.setItem(row, _Column.WHEN, when)
             self.table.setItem(row, _Column.THEN, QTableWidgetItem(_then_text(breakpoint_)))
-            count = QTableWidgetItem(f"{hits:,}")
+            count = QTableWidgetItem()
             count.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             self.table.setItem(row, _Column.HITS, count)
-            hit = last.get(number)
-            text = "" if hit is None else f"frame {hit.frame:,} at {format_instant(hit.at_ns)}"
-            item = QTableWidgetItem(text)
-            item.setToolTip("" if hit is None else hit.text)
-            self.table.setItem(row, _Column.LAST, item)
+            self.table.setItem(row, _Column.LAST, QTableWidgetItem())
             if number == marked:
                 self.table.selectRow(row)
-        self.table.blockSignals(False)
 
     def _why_empty(self) -> str:
         session = self._bridge.session
