@@ -8,7 +8,7 @@ callbacks, or the timers that were due before it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -410,17 +410,22 @@ class Breakpoints:
         """Whether it was told since when to look; not before :meth:`watch`."""
         return self._reader is not None
 
-    def look(self) -> list[BreakpointHit]:
-        """Go through the events since the last look and return the hits that count."""
+    def look(self, besides: Container[int] = ()) -> list[BreakpointHit]:
+        """Go through the events since the last look and return the hits that count.
+
+        Args:
+            besides: Numbers of breakpoints that do not look this time.
+        """
         if not self._conditions or self._log is None or self._reader is None:
             return []
         batch = self._log.read(self._cursor)
         cursor = batch.cursor - len(batch.events)
         found: list[BreakpointHit] = []
         reader = self._reader
+        conditions = [each for each in self._conditions if each[0] not in besides]
         for event in batch.events:
             reader.take(event)
-            for number, condition in self._conditions:
+            for number, condition in conditions:
                 if condition.holds(reader):
                     self._hit(number, event, cursor, found)
             cursor += 1

@@ -101,6 +101,7 @@ class CommandDesk(SceneHost):
         self._reload_number = 0
         self._owner = threading.get_ident()
         self._is_applying = False
+        self._is_looking_around = False
         self._broken_by: BreakpointHit | None = None
         self._breakpoints = Breakpoints()
         self._undoing = Undoing()
@@ -111,7 +112,7 @@ class CommandDesk(SceneHost):
     def _apply_scripted(self, place: Place) -> None:
         """Apply what the script says was applied here."""
 
-    def _apply_scripted_hits(self) -> None:
+    def _apply_scripted_hits(self, *, after_frame: bool) -> None:
         """Have the breakpoints hit that the script says were hit here."""
 
     def _rewinds(self, _command: StepBack | RewindTo, _number: int) -> bool:
@@ -141,11 +142,18 @@ class CommandDesk(SceneHost):
             self._apply_waiting(Place.WAKE_END)
 
     @override
-    def _look_around(self) -> None:
-        if self._script is not None:
-            self._apply_scripted_hits()
-        elif self._breakpoints.is_looking:
-            self._look_for_hits()
+    def _look_around(self, *, after_frame: bool) -> None:
+        if self._is_looking_around:
+            # This is a hit that pauses something; whoever has found it goes on looking.
+            return
+        self._is_looking_around = True
+        try:
+            if self._script is not None:
+                self._apply_scripted_hits(after_frame=after_frame)
+            elif self._breakpoints.is_looking:
+                self._look_for_hits(after_frame=after_frame)
+        finally:
+            self._is_looking_around = False
 
     @override
     def _scene_loaded(self) -> None:
@@ -232,7 +240,7 @@ class CommandDesk(SceneHost):
         hosting = self._hosting
         if hosting is not None and not is_in_wake:
             self._timers_meter.charge(self._log.end, hosting.stage.take_worked_ns())
-            self._look_around()
+            self._look_around(after_frame=False)
             self.recorder.pump()
             self._log.settle()
 
@@ -307,20 +315,32 @@ class CommandDesk(SceneHost):
         self._fold()
         self._breakpoints.watch(self._log, self._timeline)
 
-    def _look_for_hits(self) -> None:
-        """Do what the breakpoints want that were hit in this frame."""
+    def _look_for_hits(self, *, after_frame: bool) -> None:
+        """Do what the breakpoints want that were hit in this frame, or since.
+
+        What a hit brings about is looked at by the breakpoints that were not hit themselves,
+        so that none goes on hitting what it has done.
+        """
         hosting = self._hosting
         if hosting is None:
             return
-        for hit in self._breakpoints.look():
-            self._note_hit(hit, hosting)
-            match hit.action:
-                case BreakAction.PAUSE_ROOT:
-                    self._pause_for(hit, hosting.tree.root.id)
-                case BreakAction.PAUSE_BRANCH:
-                    self._pause_for(hit, hit.clock_id or hosting.tree.root.id)
-                case _:
-                    pass
+        done: set[int] = set()
+        last_frame = self.frames_run - after_frame
+        while hits := self._breakpoints.look(done):
+            done.update(hit.number for hit in hits)
+            for hit in hits:
+                # What was brought about by a hit belongs to the frame of that hit.
+                self._act_on(replace(hit, frame=min(hit.frame, last_frame)), hosting)
+
+    def _act_on(self, hit: BreakpointHit, hosting: Hosting) -> None:
+        self._note_hit(hit, hosting)
+        match hit.action:
+            case BreakAction.PAUSE_ROOT:
+                self._pause_for(hit, hosting.tree.root.id)
+            case BreakAction.PAUSE_BRANCH:
+                self._pause_for(hit, hit.clock_id or hosting.tree.root.id)
+            case _:
+                pass
 
     def _note_hit(self, hit: BreakpointHit, hosting: Hosting) -> None:
         """Note that a breakpoint was hit, and do what it wants unless that is a command."""

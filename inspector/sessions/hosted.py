@@ -364,13 +364,14 @@ class HostedSession(CommandDesk):
                 return
 
     @override
-    def _apply_scripted_hits(self) -> None:
+    def _apply_scripted_hits(self, *, after_frame: bool) -> None:
         """Have the breakpoints hit that the script says were hit here; stop where it ends."""
         script, hosting = self._script, self._hosting
         if script is None or hosting is None:
             return
         while (entry := script.head()) is not None and (hit := entry.hit) is not None:
-            if entry.frame != self.frames_run:
+            # A step may go on after its last frame; what is hit then belongs to the next.
+            if entry.frame != self.frames_run or after_frame != (hit.frame < entry.frame):
                 break
             script.take()
             known = self._breakpoints.get(hit.number)

@@ -189,8 +189,8 @@ class SceneHost:
     def _apply_at_wake_end(self) -> None:
         """Do what waits for the end of a wake-up; called last thing in it."""
 
-    def _look_around(self) -> None:
-        """Look at what has happened; called after a frame."""
+    def _look_around(self, *, after_frame: bool) -> None:
+        """Look at what has happened; called after a frame, and after a command while held."""
 
     def _scene_loaded(self) -> None:
         """Note that a scene was loaded, before any of its time passes."""
@@ -288,7 +288,7 @@ class SceneHost:
         hosting.director.add_timers_busy_ns(meter.take_ns())
         hosting.director.run_frame(interval_ns, cut_ns)
         meter.begin(self._log.end)
-        self._look_around()
+        self._look_around(after_frame=True)
 
     def _end_wake(self) -> None:
         """Finish what a wake-up of the source has begun."""

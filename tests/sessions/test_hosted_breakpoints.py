@@ -1,5 +1,7 @@
 """Breakpoints of a hosted scene: they act in the very frame that caused them."""
 
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -172,4 +174,67 @@ def test_that_too_many_are_refused(scene: Path) -> None:
         session.submit(AddBreakpoint(Breakpoint(BreakKind.CALLBACK_RAISED)))
 
     assert refusals(session) == ["There are 200 breakpoints; remove some first."]
+    session.close()
+
+
+@pytest.mark.parametrize("action", [BreakAction.MARK, BreakAction.PAUSE_ROOT, BreakAction.HOLD])
+@pytest.mark.parametrize("make", [virtual_session, held_session])
+def test_that_a_breakpoint_does_not_go_on_hitting_what_it_does_itself(
+    scene: Path, make: Callable[[Path], HostedSession], action: BreakAction
+) -> None:
+    session = make(scene)
+    condition = Breakpoint(BreakKind.CONDITION, condition="frame >= 0", action=action)
+    session.submit(AddBreakpoint(condition))
+    session.submit(AddBreakpoint(replace(condition, condition='kind != "mark"')))
+
+    if make is virtual_session:
+        pass_seconds(session, 0.5)
+    else:
+        for _ in range(30):
+            session.submit(StepFrames(1))
+
+    # Two breakpoints see a handful of events in each frame and do little about each.
+    session.refresh()
+    assert session.log.end < 30 * 250
+    session.close()
+
+
+def test_that_marks_of_a_breakpoint_on_marks_do_not_pile_up(tmp_path: Path) -> None:
+    path = scene_file(
+        tmp_path,
+        """
+        def build(stage):
+            stage.root.set_interval(0.1, lambda: stage.mark("hey"))
+        """,
+    )
+    session = virtual_session(path)
+    on_marks = Breakpoint(BreakKind.CONDITION, condition='kind == "mark"', action=BreakAction.MARK)
+    session.submit(AddBreakpoint(on_marks))
+
+    pass_seconds(session, 1)
+
+    session.refresh()
+    assert [mark.text for mark in session.timeline.marks[:2]] == [
+        "hey",
+        'kind == "mark": mark: hey',
+    ]
+    assert len(session.timeline.marks) == 20
+    session.close()
+
+
+def test_that_a_pause_by_one_breakpoint_is_a_hit_of_another_in_the_same_frame(
+    scene: Path,
+) -> None:
+    session = virtual_session(scene)
+    session.submit(
+        AddBreakpoint(Breakpoint(BreakKind.TIMER_FIRES, "boss", action=BreakAction.PAUSE_BRANCH))
+    )
+    session.submit(AddBreakpoint(Breakpoint(BreakKind.CLOCK_PAUSED, "game")))
+
+    pass_seconds(session, 3)
+
+    session.refresh()
+    assert session.status.phase is SessionPhase.HELD
+    assert session.timeline.frames.end == 30
+    assert [hit.at_ns for hit in session.timeline.hits] == [500_000_000] * 2
     session.close()

@@ -261,6 +261,19 @@ def test_that_one_can_go_back_again_after_going_on_from_where_a_manual_source_st
     session.close()
 
 
+def test_that_a_hit_behind_the_last_frame_of_a_step_is_a_hit_there_again(scene_path: Path) -> None:
+    session = held_session(scene_path)
+    breakpoint_ = Breakpoint(BreakKind.TIMER_FIRES, subject="spawn", action=BreakAction.MARK)
+    session.submit(AddBreakpoint(breakpoint_))
+    session.submit(StepTo(760 * NS_PER_MS))
+    session.refresh()
+    (hit,) = session.timeline.hits
+    assert (hit.at_ns, hit.frame) == (760 * NS_PER_MS, session.frames_run)
+
+    assert rerun(session.history, scene_path).is_same
+    session.close()
+
+
 def test_that_breakpoints_that_were_set_later_are_kept(scene_path: Path) -> None:
     session = held_session(scene_path)
     session.submit(StepFrames(60))
