@@ -283,6 +283,7 @@ class Breakpoints:
         """Begin with none."""
         self._by_number: dict[int, Breakpoint] = {}
         self._hits: dict[int, int] = {}
+        self._since: dict[int, int] = {}
         self._last_number = 0
         self._conditions: list[tuple[int, Condition]] = []
         self._log: EventLog | None = None
@@ -346,7 +347,7 @@ class Breakpoints:
         self._last_number += 1
         self._by_number[self._last_number] = breakpoint_
         self._hits[self._last_number] = 0
-        self._changed()
+        self._look_from_now_on(self._last_number)
         return self._last_number
 
     def check_room(self) -> None:
@@ -359,11 +360,15 @@ class Breakpoints:
             raise BreakpointError(f"There are {len(self)} breakpoints; remove some first.")
 
     def replace(self, number: int, breakpoint_: Breakpoint) -> bool:
-        """Change a breakpoint, keeping its hits; returns whether there is such a one."""
+        """Change a breakpoint, keeping its hits, and have it look from the next event on.
+
+        Returns:
+            Whether there is such a one.
+        """
         if number not in self._by_number:
             return False
         self._by_number[number] = breakpoint_
-        self._changed()
+        self._look_from_now_on(number)
         return True
 
     def enable(self, number: int, *, enabled: bool) -> bool:
@@ -376,6 +381,7 @@ class Breakpoints:
         if self._by_number.pop(number, None) is None:
             return False
         del self._hits[number]
+        self._since.pop(number, None)
         self._changed()
         return True
 
@@ -383,6 +389,11 @@ class Breakpoints:
         """Count all hits anew."""
         self._hits = dict.fromkeys(self._hits, 0)
         self._version += 1
+
+    def _look_from_now_on(self, number: int) -> None:
+        """Note that what happened up to now is nothing to a breakpoint."""
+        self._since[number] = 0 if self._log is None else self._log.end
+        self._changed()
 
     def _changed(self) -> None:
         self._version += 1
@@ -402,6 +413,7 @@ class Breakpoints:
             timeline: The log folded up to its end, for the names of what there is.
         """
         self._log = log
+        self._since.clear()
         self._cursor = log.end
         self._reader = EventReader(log.strings, timeline)
 
@@ -437,7 +449,7 @@ class Breakpoints:
     def _hit(self, number: int, event: RawEvent, cursor: int, found: list[BreakpointHit]) -> None:
         reader, breakpoint_ = self._reader, self._by_number[number]
         assert reader is not None
-        if not breakpoint_.is_enabled:
+        if not breakpoint_.is_enabled or cursor < self._since.get(number, 0):
             return
         self._hits[number] += 1
         self._version += 1

@@ -311,7 +311,12 @@ class CommandDesk(SceneHost):
             self._log.append((self.session_ns, COMMAND, number, text, 0))
 
     def _watch(self) -> None:
-        """Have the breakpoints look at what comes from now on."""
+        """Have the breakpoints look at what comes from now on, if there are any.
+
+        The first that is set begins to look then, not here.
+        """
+        if not self._breakpoints.is_looking:
+            return
         self._fold()
         self._breakpoints.watch(self._log, self._timeline)
 

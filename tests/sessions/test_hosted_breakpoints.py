@@ -238,3 +238,30 @@ def test_that_a_pause_by_one_breakpoint_is_a_hit_of_another_in_the_same_frame(
     assert session.timeline.frames.end == 30
     assert [hit.at_ns for hit in session.timeline.hits] == [500_000_000] * 2
     session.close()
+
+
+def test_that_what_has_passed_before_a_breakpoint_was_set_is_no_hit(scene: Path) -> None:
+    session = virtual_session(scene)
+    pass_seconds(session, 2)
+
+    session.submit(AddBreakpoint(Breakpoint(BreakKind.TIMER_FIRES, "heavy")))
+
+    assert pass_seconds(session, 2).is_complete
+    assert session.breakpoints.hits(1) == 0
+    session.close()
+
+
+def test_that_a_breakpoint_is_not_hit_by_what_has_set_it(scene: Path) -> None:
+    session = virtual_session(scene)
+    on_commands = Breakpoint(
+        BreakKind.CONDITION, condition='kind == "command"', action=BreakAction.MARK
+    )
+    session.submit(AddBreakpoint(on_commands))
+    pass_seconds(session, 0.1)
+    session.submit(AddBreakpoint(on_commands))
+    pass_seconds(session, 0.1)
+    session.submit(ChangeBreakpoint(1, replace(on_commands, from_hit=2)))
+    pass_seconds(session, 0.1)
+
+    assert [hits for _, _, hits in session.breakpoints.items()] == [1, 1]
+    session.close()

@@ -263,12 +263,12 @@ def test_that_one_can_go_back_again_after_going_on_from_where_a_manual_source_st
 
 def test_that_a_hit_behind_the_last_frame_of_a_step_is_a_hit_there_again(scene_path: Path) -> None:
     session = held_session(scene_path)
-    breakpoint_ = Breakpoint(BreakKind.TIMER_FIRES, subject="spawn", action=BreakAction.MARK)
+    breakpoint_ = Breakpoint(BreakKind.TIMER_FIRES, subject="tick", action=BreakAction.MARK)
     session.submit(AddBreakpoint(breakpoint_))
-    session.submit(StepTo(760 * NS_PER_MS))
+    session.submit(StepTo(110 * NS_PER_MS))
     session.refresh()
     (hit,) = session.timeline.hits
-    assert (hit.at_ns, hit.frame) == (760 * NS_PER_MS, session.frames_run)
+    assert (hit.at_ns, hit.frame) == (110 * NS_PER_MS, session.frames_run)
 
     assert rerun(session.history, scene_path).is_same
     session.close()
