@@ -164,8 +164,14 @@ class RecordingFile:
         self._connection.executemany(text, list(values.items()))
 
     def add_strings(self, texts: Sequence[str]) -> None:
-        """Add what has come to the string table."""
-        self.strings.extend(texts)
+        r"""Add what has come to the string table.
+
+        Half a surrogate pair, as in the name of a file that is no text, is no character
+        that could be stored; it is written as ``\udc80``.
+        """
+        self.strings.extend(
+            text.encode("utf-8", "backslashreplace").decode("utf-8") for text in texts
+        )
 
     def add(self, events: Sequence[RawEvent]) -> None:
         """Add the next events.

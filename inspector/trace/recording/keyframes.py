@@ -84,7 +84,7 @@ def state_text(timeline: Timeline, frames: int) -> str:
         "versions": [members.structure_version, members.values_version],
         **_lengths(timeline),
     }
-    return json.dumps(values, ensure_ascii=False, separators=(",", ":"))
+    return json.dumps(values, separators=(",", ":"))
 
 
 def _member_values(member: MemberState) -> list[Any]:
@@ -126,7 +126,7 @@ def news_text(timeline: Timeline, since: Grown) -> str:
         columns = (history.at_ns, history.state, history.transition)
         values["histories"].append([machine, *(column[start:].tolist() for column in columns)])
     since.histories = {machine: len(history) for machine, history in histories.items()}
-    return json.dumps(values, ensure_ascii=False, separators=(",", ":"))
+    return json.dumps(values, separators=(",", ":"))
 
 
 def timer_block(timeline: Timeline) -> Block:

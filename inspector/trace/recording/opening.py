@@ -16,7 +16,7 @@ from inspector.trace.recording.upgrades import upgraded
 from inspector.vocabulary import VOCABULARY_VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 _MAGIC: Final = b"SQLite format 3\0"
 _HEAD_BYTES: Final = 100
@@ -68,8 +68,10 @@ class OpenFile:
         wal = path.with_name(f"{path.name}-wal")
         has_wal = _size(wal) > 0
         try:
-            if has_wal or version != SCHEMA_VERSION:
-                path = self._private_copy(wal if has_wal else None)
+            journal = path.with_name(f"{path.name}-journal")
+            beside = [each for each in (wal, journal) if _size(each) > 0]
+            if beside or version != SCHEMA_VERSION:
+                path = self._private_copy(beside)
         except OSError as error:
             reason = error.strerror or error
             message = f"{self.path} cannot be opened: its copy could not be made ({reason})."
@@ -81,14 +83,19 @@ class OpenFile:
         self._note_how_it_ended(has_wal=has_wal)
         return connection
 
-    def _private_copy(self, wal: Path | None) -> Path:
-        """Copy the file and what was committed last, so that neither is touched."""
+    def _private_copy(self, beside: Sequence[Path]) -> Path:
+        """Copy the file and what lies beside it, so that neither is touched.
+
+        Beside it is what was committed last, or what takes a change back that a process
+        that was killed has left half done.
+        """
         self._folder = Path(tempfile.mkdtemp(prefix="timeline-inspector-"))
         weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
         copy = self._folder / "copy.tlrec"
-        if wal is not None:
+        for each in beside:
             # First: while somebody records, pages move from it to the file, never back.
-            shutil.copyfile(wal, copy.with_name(f"{copy.name}-wal"))
+            suffix = each.name.removeprefix(self.path.name)
+            shutil.copyfile(each, copy.with_name(copy.name + suffix))
         shutil.copyfile(self.path, copy)
         return copy
 

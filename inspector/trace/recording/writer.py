@@ -128,12 +128,15 @@ class RecordingWriter:
         """Whether something is still on its way to the disk."""
         return self._thread is not None and self._thread.is_alive()
 
-    def pump(self, *, at_once: bool = False, is_patient: bool = False) -> None:
+    def pump(
+        self, *, at_once: bool = False, is_patient: bool = False, is_last: bool = False
+    ) -> None:
         """Hand over what is new, if it is time to; called after every wake-up.
 
         Args:
             at_once: Whether to do so whatever the time.
             is_patient: Whether to wait for a slow disk, so that nothing is lost.
+            is_last: Whether there will be no other chance, so that nothing may wait.
         """
         log = self._log
         count = log.end - self._cursor
@@ -143,7 +146,7 @@ class RecordingWriter:
             return
         while is_patient and self._handed - self._written > PATIENT_WAITING and self.is_recording:
             sleep(_PATIENCE_S)
-        if self._handed - self._written > MOST_WAITING:
+        if self._handed - self._written > MOST_WAITING and not is_last:
             return
         self._hand_over_at_ns = monotonic_ns() + HAND_OVER_NS
         gap = None
@@ -168,7 +171,7 @@ class RecordingWriter:
         """Have what is left written and the file closed, without waiting for the disk."""
         if self._thread is None or self._is_stopped:
             return
-        self.pump(at_once=True)
+        self.pump(at_once=True, is_last=True)
         self._is_stopped = True
         self._portions.put(None)
 
