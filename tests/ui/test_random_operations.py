@@ -261,11 +261,16 @@ class RandomUser:
         QApplication.sendEvent(widget, event)
 
     def press_key(self) -> None:
-        views = [*self.window.findChildren(QAbstractItemView), self.window]
-        QTest.keyClick(self.random.choice(views), self.random.choice(_KEYS))
+        # Qt sends no keys to what is disabled, and QTest warns of it.
+        views = [each for each in self.window.findChildren(QAbstractItemView) if each.isEnabled()]
+        QTest.keyClick(self.random.choice([*views, self.window]), self.random.choice(_KEYS))
 
     def type_text(self) -> None:
-        fields = [line for line in self.window.findChildren(QLineEdit) if line.isVisible()]
+        fields = [
+            line
+            for line in self.window.findChildren(QLineEdit)
+            if line.isVisible() and line.isEnabled()
+        ]
         if fields:
             field = self.random.choice(fields)
             field.setText(self.random.choice(_TEXTS))
