@@ -34,17 +34,30 @@ class RowKind(Enum):
     CODE = "lines in a fixed-width font across both columns"
 
 
+#: What the address of a link to an instant begins with, where others have a kind of selection.
+LOOK_AT: Final = "AT"
+
+
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A piece of a value that selects something.
+    """A piece of a value that leads somewhere.
 
     Attributes:
         text: What it says.
         target: What it selects, ``None`` for plain text between links.
+        at_ns: The session time that it shows the state at, instead of selecting something.
     """
 
     text: str
     target: Selection | None = None
+    at_ns: int | None = None
+
+    @property
+    def address(self) -> str:
+        """Where it leads, as text; empty for plain text."""
+        if self.at_ns is not None:
+            return f"{LOOK_AT}:{self.at_ns}"
+        return "" if self.target is None else f"{self.target.kind.name}:{self.target.id}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +68,7 @@ class DetailRow:
         key: What the value is, empty for headings, sentences and code.
         text: The value.
         kind: How it is shown.
-        links: The value in pieces, if some of them select something.
+        links: The value in pieces, if some of them lead somewhere.
         share: Length of the bar, 0 to 1.
         phase: The frame phase whose colour the bar has.
     """

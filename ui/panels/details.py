@@ -23,7 +23,7 @@ from ..theme import ColorRole
 from ..widgets.detail_grid import DetailGrid, ShareBar
 from ..widgets.paced_refresh import PacedRefresh
 from .clock_details import clock_rows
-from .detail_rows import Census, DetailRow, RowKind, heading
+from .detail_rows import LOOK_AT, Census, DetailRow, RowKind, heading
 from .frame_details import frame_rows
 from .session_details import overview_rows
 from .timer_details import timer_rows
@@ -221,7 +221,10 @@ class DetailsPanel(QWidget):
     @Slot(str)
     def _follow_link(self, address: str) -> None:
         kind, _, number = address.partition(":")
-        self._bridge.select(Selection(SelectionKind[kind], int(number)))
+        if kind == LOOK_AT:
+            self._bridge.set_playhead(int(number))
+        else:
+            self._bridge.select(Selection(SelectionKind[kind], int(number)))
 
     @Slot()
     def _show_overview(self) -> None:
@@ -261,10 +264,4 @@ def _shape_of(row: DetailRow) -> tuple[RowKind, str, bool]:
 
 
 def _pieces(row: DetailRow) -> list[tuple[str, str]]:
-    return [
-        (
-            link.text,
-            "" if link.target is None else f"{link.target.kind.name}:{link.target.id}",
-        )
-        for link in row.links
-    ]
+    return [(link.text, link.address) for link in row.links]

@@ -108,30 +108,35 @@ class WhyRows:
 
 
 def reason_row(reason: Reason, timeline: Timeline) -> DetailRow:
-    """Return one reason; its instant leads to the frame, names of clocks to the clocks."""
+    """Return one reason: its instant leads there, clocks and frames that it names to those."""
     links: list[Link] = []
     if reason.cursor is not None or reason.at_ns != timeline.at_ns:
-        frame = frame_at(timeline, reason.at_ns) if reason.frame is None else reason.frame
-        frames = timeline.frames
-        is_kept = frames.first <= frame < frames.end
-        target = Selection.frame(frame) if is_kept else None
-        links += [Link(format_instant(reason.at_ns), target), Link("  ")]
-    name, selection = _named(reason, timeline)
-    before, found, after = reason.text.partition(f"“{name}”") if name else (reason.text, "", "")
-    links += [Link(before), Link(found, selection), Link(after)]
+        links += [Link(format_instant(reason.at_ns), at_ns=reason.at_ns), Link("  ")]
+    rest = reason.text
+    for name, selection in sorted(_named(reason, timeline), key=lambda named: rest.find(named[0])):
+        before, found, after = rest.partition(name)
+        if found:
+            links += [Link(before), Link(found, selection)]
+            rest = after
+    links.append(Link(rest))
     pieces = tuple(link for link in links if link.text)
     text = "".join(link.text for link in pieces)
-    if all(link.target is None for link in pieces):
+    if not any(link.address for link in pieces):
         return sentence(text)
     return DetailRow("", text, RowKind.SENTENCE, links=pieces)
 
 
-def _named(reason: Reason, timeline: Timeline) -> tuple[str, Selection | None]:
-    """Return the name that a reason mentions and what it leads to."""
+def _named(reason: Reason, timeline: Timeline) -> list[tuple[str, Selection]]:
+    """Return what a reason may mention, as it is written there, and what that leads to."""
+    named: list[tuple[str, Selection]] = []
     clock = timeline.clocks.get(reason.clock_id)
-    if clock is not None:
-        return clock.name, Selection.clock(clock.id)
     member = timeline.members.by_id.get(reason.member_id)
-    if member is not None:
-        return member.name, Selection.member(member.id)
-    return "", None
+    if clock is not None:
+        named.append((f"“{clock.name}”", Selection.clock(clock.id)))
+    elif member is not None:
+        named.append((f"“{member.name}”", Selection.member(member.id)))
+    frames = timeline.frames
+    frame = frame_at(timeline, reason.at_ns) if reason.frame is None else reason.frame
+    if frames.first <= frame < frames.end:
+        named.append((f"frame {frame:,}", Selection.frame(frame)))
+    return named

@@ -64,8 +64,23 @@ def test_that_a_selected_timer_says_why_with_links_to_frame_and_clock(stand: Sta
 
     assert "It does not fire because “game” is paused." in stand.lines()
     (paused,) = (text for text in stand.links() if "above its clock" in text)
+    assert 'href="AT:1016666667"' in paused
     assert 'href="FRAME:60"' in paused
     assert 'href="CLOCK:2"' in paused
+
+
+def test_that_the_instant_of_a_reason_leads_there_and_the_timer_stays_selected(
+    stand: Stand,
+) -> None:
+    stand.run(1)
+    stand.session.submit(PauseClock(2))
+    stand.run(1)
+    stand.bridge.select(Selection.timer(1))
+
+    stand.panel.grid.link_activated.emit("AT:1000000000")
+
+    assert stand.bridge.playhead_ns == 1_000_000_000
+    assert stand.bridge.selection == Selection.timer(1)
 
 
 def test_that_a_link_selects_what_it_names(stand: Stand) -> None:
