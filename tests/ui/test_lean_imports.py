@@ -33,6 +33,9 @@ plot = pyqtgraph.PlotWidget()
 plot.plot([1, 3, 2])
 plot.show()
 application.processEvents()
+# In this order: Python would delete them in any.
+del plot
+del application
 """
 
 OTHER_PYQTGRAPH = """
