@@ -51,6 +51,9 @@ _FIRST_LIMITS: Final = {
 }
 _MOST_HITS: Final = 1_000_000
 
+#: Share of a row that a long field has, of which the empty rest has one.
+_WIDE: Final = 1_000
+
 
 class BreakpointForm(QWidget):
     """Makes a breakpoint out of what is chosen and typed; says why when it cannot.
@@ -106,7 +109,10 @@ class BreakpointForm(QWidget):
         row = QHBoxLayout()
         row.setSpacing(6)
         for widget in (self.kind, self.subject, self.limit, self.condition):
-            row.addWidget(widget, 1 if widget in {self.subject, self.condition} else 0)
+            row.addWidget(widget, _WIDE if widget in {self.subject, self.condition} else 0)
+        # Takes what is left where there is no long field.
+        row.addStretch(1)
+        self.kind.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         then = QHBoxLayout()
         then.setSpacing(6)
         for other in (self.action, self.saved, self.from_hit, self.once):
