@@ -135,11 +135,16 @@ class CommandDesk(SceneHost):
 
     @override
     def _apply_at_wake_end(self) -> None:
-        self.recorder.pump()
+        self._pump_recorder()
         if self._script is not None:
             self._apply_scripted(Place.WAKE_END)
         elif self._commands and (self._has_frame_run or self._is_idle):
             self._apply_waiting(Place.WAKE_END)
+
+    def _pump_recorder(self) -> None:
+        """Hand over what is new; what is done again is nothing new."""
+        if self._script is None:
+            self.recorder.pump()
 
     @override
     def _look_around(self, *, after_frame: bool) -> None:
@@ -241,7 +246,7 @@ class CommandDesk(SceneHost):
         if hosting is not None and not is_in_wake:
             self._timers_meter.charge(self._log.end, hosting.stage.take_worked_ns())
             self._look_around(after_frame=False)
-            self.recorder.pump()
+            self._pump_recorder()
             self._log.settle()
 
     def _prepared(self, command: Command, number: int) -> Action:

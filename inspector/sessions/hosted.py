@@ -100,6 +100,8 @@ class HostedSession(CommandDesk):
         )
         self._stop_frame: int | None = None
         self._arrived_at: int | None = None
+        self._annotated_generation = self.generation
+        self.annotations.keep = self.recorder.take_annotation
         self._load()
 
     @override
@@ -152,6 +154,14 @@ class HostedSession(CommandDesk):
     def undoing(self) -> Undoing:
         """What would undo each command."""
         return self._undoing
+
+    @override
+    def _scene_loaded(self) -> None:
+        if self.generation != self._annotated_generation:
+            # Its time begins anew, and what was said of the other one goes with its events.
+            self._annotated_generation = self.generation
+            self.annotations.begin_anew()
+        super()._scene_loaded()
 
     # ------------------------------------------------------- what it is told
 
@@ -262,6 +272,7 @@ class HostedSession(CommandDesk):
             self._note(Reading.ADVANCED, self._manual.relative_ns)
         if self._hosting is not None:
             self._watch()
+        self.recorder.pump()
         return True
 
     def _note_rewind(self, number: int, told: Told) -> None:

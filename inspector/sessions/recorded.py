@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
 from typing_extensions import override
 
+from inspector.sessions.annotations import Annotations
 from inspector.sessions.session import SessionPhase, SessionStatus
 from inspector.sessions.stage import DEFAULT_FRAME_RATE
 from inspector.timebase import format_duration
+from inspector.trace.annotations import Annotation, AnnotationChange
 from inspector.trace.log import EventLog
-from inspector.trace.recording import annotate, annotations_of, open_recording, remove
+from inspector.trace.recording import annotate, open_recording, remove
+from inspector.trace.recording.annotations import put_back
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,7 +24,7 @@ if TYPE_CHECKING:
     from inspector.sessions.breakpoints import Breakpoints
     from inspector.sessions.commands import Capability, Command
     from inspector.sessions.interventions import Undoing
-    from inspector.trace.recording import Annotation, Recording
+    from inspector.trace.recording import Recording
     from inspector.trace.timeline import Timeline
 
 #: So many of the newest events are in the log; the history has all of them.
@@ -28,7 +32,12 @@ NEWEST: Final = 200_000
 
 
 class RecordedSession:
-    """Shows a recording as it was when it ended; its history goes back to its start."""
+    """Shows a recording as it was when it ended; its history goes back to its start.
+
+    Attributes:
+        annotations: Those in the file; every change is written there before it counts, and
+            nothing else ever is.
+    """
 
     def __init__(self, path: Path) -> None:
         """Open a recording.
@@ -45,6 +54,8 @@ class RecordedSession:
         self._timeline = recording.state_before(recording.end)
         self._unreported = len(events)
         self._is_closed = False
+        self.annotations = Annotations(recording.annotations, self._write)
+        self._numbers = {each.id for each in self.annotations}
 
     @override
     def __repr__(self) -> str:
@@ -125,29 +136,22 @@ class RecordedSession:
         """None: nothing can be changed that has happened."""
         return None
 
-    @property
-    def annotations(self) -> list[Annotation]:
-        """Notes, bookmarks and named ranges as they are in the file, the earliest first."""
-        return annotations_of(self._path)
-
-    def annotate(self, annotation: Annotation) -> int:
-        """Write an annotation into the file, or change the one with its number.
-
-        Returns:
-            Its number.
+    def _write(self, change: AnnotationChange) -> int:
+        """Write a change of the annotations into the file; returns the number it has there.
 
         Raises:
             RecordingError: The file cannot be written.
         """
-        return annotate(self._path, annotation)
-
-    def remove_annotation(self, number: int) -> bool:
-        """Take an annotation out of the file; returns whether there was such a one.
-
-        Raises:
-            RecordingError: The file cannot be written.
-        """
-        return remove(self._path, number)
+        if not isinstance(change, Annotation):
+            remove(self._path, change)
+            return change
+        if change.id in self._numbers:
+            put_back(self._path, change)
+            return change.id
+        # Somebody else may have written into the file since: it gives out the number.
+        number = annotate(self._path, replace(change, id=0))
+        self._numbers.add(number)
+        return number
 
     def submit(self, _command: Command) -> None:
         """Do nothing: see :attr:`capabilities`."""

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from inspector.clocks.time_source import TimeSource
+    from inspector.sessions.annotations import Annotations
     from inspector.sessions.breakpoints import Breakpoint, BreakpointHit
+    from inspector.trace.annotations import AnnotationChange
     from inspector.trace.history import LogHistory
     from inspector.trace.log import EventLog
     from inspector.trace.recording import About, RecordingWriter
@@ -31,7 +33,13 @@ _MOST_NAMES: Final = 10_000
 
 
 class Recorded(Protocol):
-    """What a recorder needs to know of a session."""
+    """What a recorder needs to know of a session.
+
+    Attributes:
+        generation: How often the scene was loaded anew; the same after going back.
+    """
+
+    generation: int
 
     @property
     def log(self) -> EventLog:
@@ -57,13 +65,26 @@ class Recorded(Protocol):
     def source(self) -> TimeSource:
         """Where its time comes from."""
 
+    @property
+    def annotations(self) -> Annotations:
+        """What people have left in it."""
+
+    @property
+    def present_ns(self) -> int:
+        """Session time now."""
+
+    @property
+    def frames_run(self) -> int:
+        """How many frames the scene has run in its present life."""
+
 
 class Recorder:
     """Writes a session to files, one for each life of its scene.
 
     A recording tells one life: when the scene is loaded anew or taken back in time, the
-    next file begins, called after the first. An error of the disk ends the recording and
-    is told by :attr:`problem`; the session goes on.
+    next file begins, called after the first. After going back it begins with the first frame
+    that is new, so that going back step by step leaves no file for each step. An error of the
+    disk ends the recording and is told by :attr:`problem`; the session goes on.
 
     Attributes:
         folder: Where recordings go that nobody gave a name.
@@ -77,6 +98,8 @@ class Recorder:
         self._writer: RecordingWriter | None = None
         self._log: EventLog | None = None
         self._path: Path | None = None
+        self._generation = 0
+        self._waits_behind: int | None = None
         self._ending: list[RecordingWriter] = []
         self.folder: Path | None = None
         self.problem = ""
@@ -84,12 +107,16 @@ class Recorder:
 
     @property
     def path(self) -> Path | None:
-        """The file that is written now, ``None`` when nothing is recorded."""
-        return self._writer.path if self.is_recording and self._writer else None
+        """The file that is written now, or was last; ``None`` when nothing is recorded."""
+        if not self.is_recording:
+            return None
+        return self._path if self._writer is None else self._writer.path
 
     @property
     def is_recording(self) -> bool:
-        """Whether a file is being written."""
+        """Whether a file is being written, or will be with the next frame."""
+        if self._waits_behind is not None:
+            return True
         return self._writer is not None and self._writer.is_recording
 
     @property
@@ -122,15 +149,18 @@ class Recorder:
         from inspector.trace.recording import RecordingWriter  # noqa: PLC0415 - see above
 
         self._drop_writer()
+        self._waits_behind = None
         writer = RecordingWriter(path, self._session.log, self._about())
         writer.start()
+        writer.annotate(self._session.annotations.within(self._session.history.first_ns))
         self._writer, self._log, self._path = writer, self._session.log, path
+        self._generation = self._session.generation
         self.problem = ""
 
     def stop(self) -> None:
         """End the recording; waits for the disk."""
         self._drop_writer()
-        self._path = None
+        self._path = self._waits_behind = None
 
     def _drop_writer(self) -> None:
         writer, self._writer = self._writer, None
@@ -168,9 +198,19 @@ class Recorder:
         start = (history.state_before(first), first)
         writer = RecordingWriter(path, self._session.log, self._about(), start=start)
         writer.start()
+        since_ns = max(since_ns, history.first_ns)
+        writer.annotate(self._session.annotations.within(since_ns, self._session.present_ns))
         writer.finish()
         self._ending.append(writer)
         return path
+
+    def take_annotation(self, change: AnnotationChange) -> int:
+        """Have a change of the annotations written too; returns the annotation's number."""
+        writer = self._writer
+        if writer is not None and self._session.log is self._log:
+            # Else the file that is about to begin begins with all of them.
+            writer.annotate([change])
+        return change if isinstance(change, int) else change.id
 
     def take_hit(self, hit: BreakpointHit, breakpoint_: Breakpoint | None) -> None:
         """Do what a breakpoint wants that was hit."""
@@ -197,20 +237,32 @@ class Recorder:
         if self._ending and not self._ending[0].is_writing:
             self._note_end(self._ending.pop(0))
         writer = self._writer
-        if writer is None:
+        if writer is None and self._waits_behind is None:
             return
-        if writer.problem:
+        if writer is not None and writer.problem:
             self._drop_writer()
         elif self._session.log is not self._log:
-            self._go_on()
+            self._begin_other_life()
+        elif writer is None:
+            if self._waits_behind is not None and self._session.frames_run > self._waits_behind:
+                self._go_on()
         else:
             # Nobody waits for virtual time, so it waits for the disk.
             source = self._session.source
             is_patient = isinstance(source, VirtualTimeSource | ManualTimeSource)
             writer.pump(at_once=at_once, is_patient=is_patient)
 
+    def _begin_other_life(self) -> None:
+        """End the file; go on in the next, after going back with the next frame only."""
+        if self._session.generation != self._generation:
+            self._go_on()
+            return
+        self._drop_writer()
+        self._log, self._waits_behind = self._session.log, self._session.frames_run
+
     def _go_on(self) -> None:
         """Begin the next file, for the next life of the scene."""
+        self._waits_behind = None
         path = self._path
         assert path is not None, "something is being recorded"
         try:

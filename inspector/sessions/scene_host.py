@@ -14,6 +14,7 @@ from inspector.clocks.manual_source import ManualTimeSource
 from inspector.clocks.transport import Transport
 from inspector.clocks.tree import ClockTree
 from inspector.frames.director import Director
+from inspector.sessions.annotations import Annotations
 from inspector.sessions.hosting import Hosting
 from inspector.sessions.journal import Beginning, Entry, Journal, Script, file_digest
 from inspector.sessions.metered_source import (
@@ -48,6 +49,8 @@ class SceneHost:
     Attributes:
         failure_policy: What follows when a callback raises.
         generation: How often the scene was loaded anew.
+        annotations: What people have left in this life of the scene; going back in time
+            keeps it.
     """
 
     def __init__(
@@ -62,6 +65,7 @@ class SceneHost:
         """Load nothing yet; the arguments are those of the hosted session."""
         self.failure_policy = failure_policy
         self.generation = 0
+        self.annotations = Annotations()
         self._path = Path(scene_path).absolute()
         self._source = source
         self._max_delta_ns = max_delta_ns

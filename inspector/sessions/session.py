@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Protocol, runtime_checkable
 
 from inspector.clocks.wake_errors import WakeErrorSummary
+from inspector.sessions.annotations import Annotations
 from inspector.sessions.breakpoints import Breakpoints
 from inspector.sessions.commands import Capability, Command
 from inspector.sessions.interventions import Undoing
@@ -104,6 +105,10 @@ class Session(Protocol):
     @property
     def undoing(self) -> Undoing | None:
         """What would undo each command; ``None`` where nothing can be changed."""
+
+    @property
+    def annotations(self) -> Annotations:
+        """Bookmarks, notes and named ranges that people have left in it."""
 
     def submit(self, command: Command) -> None:
         """Ask for something, from any thread.

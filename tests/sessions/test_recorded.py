@@ -76,10 +76,10 @@ def test_that_the_log_begins_behind_what_is_missing(path: Path, log: EventLog) -
 
 def test_that_notes_are_left_in_the_file(path: Path) -> None:
     session = RecordedSession(path)
-    number = session.annotate(Annotation("bookmark", 50, name="here"))
-    assert [each.name for each in RecordedSession(path).annotations] == ["here"]
-    assert session.remove_annotation(number)
-    assert session.annotations == []
+    added = session.annotations.add(Annotation("bookmark", 50, name="here"))
+    assert list(RecordedSession(path).annotations) == [added]
+    session.annotations.remove(added.id)
+    assert list(RecordedSession(path).annotations) == []
 
 
 def test_that_the_frame_rate_is_the_recorded_one(tmp_path: Path) -> None:

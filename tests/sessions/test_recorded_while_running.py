@@ -167,6 +167,40 @@ def test_that_breakpoints_record(session: HostedSession, tmp_path: Path) -> None
     assert part.first_ns == pytest.approx(520_000_000 - 10**8, abs=20_000_000)
 
 
+def test_that_going_back_step_by_step_begins_one_file_with_the_next_new_frame(
+    session: HostedSession, tmp_path: Path
+) -> None:
+    session.submit(StartRecording(str(tmp_path / "a.tlrec")))
+    session.submit(StepFrames(6))
+    for _ in range(3):
+        session.submit(StepBack(1))
+        session.refresh()
+    assert session.recorder.is_recording
+    assert session.recorder.saved == [tmp_path / "a.tlrec"]
+
+    session.submit(StepFrames(1))
+    session.submit(StepFrames(1))
+    assert session.recorder.path == tmp_path / "a 2.tlrec"
+    session.close()
+
+    assert session.recorder.saved == [tmp_path / "a.tlrec", tmp_path / "a 2.tlrec"]
+    again = open_recording(tmp_path / "a 2.tlrec")
+    assert again.state_before(again.end).frames.end == 5
+
+
+def test_that_a_recording_that_waits_for_a_new_frame_can_be_ended(
+    session: HostedSession, tmp_path: Path
+) -> None:
+    session.submit(StartRecording(str(tmp_path / "a.tlrec")))
+    session.submit(StepFrames(6))
+    session.submit(StepBack(1))
+    session.submit(StopRecording())
+    session.submit(StepFrames(3))
+    session.close()
+
+    assert session.recorder.saved == [tmp_path / "a.tlrec"]
+
+
 def test_that_going_back_writes_no_file_again(session: HostedSession, tmp_path: Path) -> None:
     session.submit(StepFrames(2))
     session.submit(SaveLast(str(tmp_path / "a.tlrec"), 10**8))

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
 from inspector.clocks.wake_errors import WakeErrorSummary
+from inspector.sessions.annotations import Annotations
 from inspector.sessions.breakpoints import Breakpoints
 from inspector.sessions.commands import Capability, Command
 from inspector.sessions.interventions import Undoing
@@ -87,6 +88,7 @@ class CrowdedSession:
         self._frames = frames
         self._cursor = 0
         self._next_timer = 1
+        self.annotations = Annotations()
         self._add_clocks()
         for number in range(_BUSY):
             self._add_timer(f"busy {number}", _ROOT, self._now_ns + FRAME_NS, _TURNS * FRAME_NS)

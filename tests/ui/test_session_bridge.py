@@ -16,6 +16,7 @@ from inspector.clocks import ClockTree, FailurePolicy, ManualTimeSource
 from inspector.clocks.time_source import TimeSource
 from inspector.clocks.wake_errors import WakeErrorSummary
 from inspector.errors import SceneError
+from inspector.sessions.annotations import Annotations
 from inspector.sessions.breakpoints import Breakpoints
 from inspector.sessions.commands import (
     AddMark,
@@ -69,6 +70,7 @@ class PlayedSession:
         self.wake_error_ns: WakeErrorSummary | None = None
         self.breakpoints: Breakpoints | None = None
         self.undoing: Undoing | None = None
+        self.annotations = Annotations()
         self.begin("enemies", pauses=pauses)
 
     def begin(self, name: str, *, pauses: int = 0) -> None:

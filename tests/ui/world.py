@@ -6,6 +6,7 @@ from fractions import Fraction
 
 from inspector.clocks import Clock, ClockTree
 from inspector.clocks.wake_errors import WakeErrorSummary
+from inspector.sessions.annotations import Annotations
 from inspector.sessions.breakpoints import Breakpoints
 from inspector.sessions.commands import Capability, Command
 from inspector.sessions.interventions import Undoing
@@ -76,6 +77,7 @@ class PlayedSession(World):
         self.frames_run = 0
         self.breakpoints: Breakpoints | None = Breakpoints()
         self.undoing: Undoing | None = None
+        self.annotations = Annotations()
 
     def submit(self, command: Command) -> None:
         self.submitted.append(command)

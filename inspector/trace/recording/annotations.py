@@ -1,57 +1,42 @@
-"""Notes, bookmarks and named ranges that people leave in a recording."""
+"""Notes, bookmarks and named ranges in the file of a recording."""
 
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import dataclass
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from inspector.timebase import format_instant
+from inspector.trace.annotations import Annotation, AnnotationError
 from inspector.trace.recording.layout import APPLICATION_ID, SCHEMA_VERSION, RecordingError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
-KINDS: Final = ("note", "bookmark", "range")
+    from inspector.trace.annotations import AnnotationChange
 
+__all__ = [
+    "Annotation",
+    "annotate",
+    "annotations_of",
+    "put_back",
+    "read_annotations",
+    "remove",
+    "write_annotations",
+]
 
-@dataclass(frozen=True, slots=True)
-class Annotation:
-    """What somebody has left at an instant, or over a range of time.
-
-    Attributes:
-        kind: ``"note"``, ``"bookmark"`` or ``"range"``.
-        at_ns: Session time; where a range begins.
-        end_ns: Where a range ends, ``None`` for the others.
-        name: What it is called.
-        text: What it says.
-        id: Its number in the file, 0 before it is there.
-        created: When it was made, ISO 8601.
-    """
-
-    kind: str
-    at_ns: int
-    end_ns: int | None = None
-    name: str = ""
-    text: str = ""
-    id: int = 0
-    created: str = ""
-
-    def __post_init__(self) -> None:
-        """Check it.
-
-        Raises:
-            RecordingError: It makes no sense.
-        """
-        if self.kind not in KINDS:
-            raise RecordingError(f"There are {', '.join(KINDS)}, but no “{self.kind}”.")
-        if (self.kind == "range") != (self.end_ns is not None):
-            raise RecordingError("A range has an end, and nothing else has.")
-        if self.end_ns is not None and self.end_ns < self.at_ns:
-            ends, begins = format_instant(self.end_ns), format_instant(self.at_ns)
-            raise RecordingError(f"A range ends after it begins, not at {ends} before {begins}.")
+_PUT: Final = (
+    "INSERT OR REPLACE INTO annotations (id, kind, at_ns, end_ns, name, text, created) "
+    "VALUES (?,?,?,?,?,?,?)"
+)
+_ANYBODY_WRITES: Final = 0o222
+_PAGE_AT: Final = 16
+_PAGES_AT: Final = 28
+_LARGEST_PAGE: Final = 65_536
+_HEAD_BYTES: Final = 100
+#: Some other program may be writing; so long its turn is waited for, in seconds.
+_PATIENCE_S: Final = 2.0
 
 
 def annotate(path: Path, annotation: Annotation) -> int:
@@ -63,27 +48,11 @@ def annotate(path: Path, annotation: Annotation) -> int:
     Raises:
         RecordingError: The recording cannot be written, or there is no such annotation.
     """
-    created = annotation.created or datetime.now(UTC).isoformat(timespec="seconds")
-    values = (
-        annotation.kind,
-        annotation.at_ns,
-        annotation.end_ns,
-        annotation.name,
-        annotation.text,
-        created,
-    )
-    text = "INSERT INTO annotations (kind, at_ns, end_ns, name, text, created) VALUES (?,?,?,?,?,?)"
-    if annotation.id:
-        text = (
-            "UPDATE annotations SET kind=?, at_ns=?, end_ns=?, name=?, text=?, created=? WHERE id=?"
-        )
-        values = (*values, annotation.id)  # type: ignore[assignment]
 
     def write(connection: sqlite3.Connection) -> int:
-        cursor = connection.execute(text, values)
-        if not cursor.rowcount:
+        if annotation.id and not _count(connection, annotation.id):
             raise RecordingError(f"There is no annotation {annotation.id} any more.")
-        return annotation.id or int(cursor.lastrowid or 0)
+        return _put(connection, annotation)
 
     return _changed(path, write)
 
@@ -94,11 +63,46 @@ def remove(path: Path, number: int) -> bool:
     Raises:
         RecordingError: The recording cannot be written.
     """
+    return bool(_changed(path, lambda connection: _take_out(connection, number)))
 
-    def write(connection: sqlite3.Connection) -> int:
-        return connection.execute("DELETE FROM annotations WHERE id=?", (number,)).rowcount
 
-    return bool(_changed(path, write))
+def put_back(path: Path, annotation: Annotation) -> None:
+    """Write an annotation with its own number, whether it is there or not.
+
+    Raises:
+        RecordingError: The recording cannot be written.
+    """
+    _changed(path, lambda connection: _put(connection, annotation))
+
+
+def write_annotations(connection: sqlite3.Connection, changes: Iterable[AnnotationChange]) -> None:
+    """Add, change and take out annotations, each under its own number.
+
+    Raises:
+        sqlite3.Error: The disk does not take them.
+    """
+    for change in changes:
+        if isinstance(change, Annotation):
+            _put(connection, change)
+        else:
+            _take_out(connection, change)
+
+
+def _put(connection: sqlite3.Connection, annotation: Annotation) -> int:
+    created = annotation.created or datetime.now(UTC).isoformat(timespec="seconds")
+    each = replace(annotation, created=created)
+    values = (each.id or None, each.kind, each.at_ns, each.end_ns, each.name, each.text, created)
+    cursor = connection.execute(_PUT, values)
+    return annotation.id or int(cursor.lastrowid or 0)
+
+
+def _take_out(connection: sqlite3.Connection, number: int) -> int:
+    return connection.execute("DELETE FROM annotations WHERE id=?", (number,)).rowcount
+
+
+def _count(connection: sqlite3.Connection, number: int) -> int:
+    found = connection.execute("SELECT count(*) FROM annotations WHERE id=?", (number,))
+    return int(found.fetchone()[0])
 
 
 def annotations_of(path: Path) -> list[Annotation]:
@@ -121,27 +125,79 @@ def read_annotations(rows: Callable[[str], Iterable[tuple[Any, ...]]]) -> list[A
     text = "SELECT kind, at_ns, end_ns, name, text, id, created FROM annotations"
     found = []
     for kind, at_ns, end_ns, *rest in rows(f"{text} ORDER BY at_ns, id"):
+        numbers = (at_ns, at_ns if end_ns is None else end_ns, rest[2])
+        words = (rest[0], rest[1], rest[3])
+        if not all(type(each) is int for each in numbers):
+            continue
+        if not all(type(each) is str for each in words):
+            continue
         try:
             found.append(Annotation(kind, at_ns, end_ns, *rest))
-        except (RecordingError, TypeError):
+        except AnnotationError:
             continue
     return found
 
 
 def _changed(path: Path, write: Callable[[sqlite3.Connection], int]) -> int:
     """Change a recording that is whole."""
-    if not path.is_file():
-        raise RecordingError(f"There is no file {path}.")
+    _check_writable(path)
     try:
-        connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True)
+        uri = f"{path.absolute().as_uri()}?mode=rw"
+        connection = sqlite3.connect(uri, uri=True, timeout=_PATIENCE_S)
         try:
             (application,) = connection.execute("PRAGMA application_id").fetchone()
             (version,) = connection.execute("PRAGMA user_version").fetchone()
-            if application != APPLICATION_ID or version != SCHEMA_VERSION:
+            if application != APPLICATION_ID:
                 raise RecordingError(f"{path} is no recording that can be annotated.")
+            if version != SCHEMA_VERSION:
+                raise RecordingError(
+                    f"{path} is no recording that can be annotated: another version of the "
+                    "inspector wrote it."
+                )
             with connection:
                 return write(connection)
         finally:
             connection.close()
     except sqlite3.Error as error:
-        raise RecordingError(f"{path} cannot be annotated: {error}.") from error
+        raise RecordingError(f"{path} cannot be annotated: {_reason(error)}.") from error
+
+
+def _check_writable(path: Path) -> None:
+    """Check that a file is there, may be written, and was not cut off.
+
+    Raises:
+        RecordingError: It must be left alone; the message says why.
+    """
+    if not path.is_file():
+        raise RecordingError(f"There is no file {path}.")
+    if not path.stat().st_mode & _ANYBODY_WRITES:
+        raise RecordingError(
+            f"{path} cannot be annotated: it is read-only. Make it writable, or annotate a copy."
+        )
+    try:
+        with path.open("rb") as file:
+            head = file.read(_HEAD_BYTES)
+    except OSError as error:
+        raise RecordingError(f"{path} cannot be read: {error.strerror or error}.") from None
+    page = int.from_bytes(head[_PAGE_AT : _PAGE_AT + 2], "big")
+    pages = int.from_bytes(head[_PAGES_AT : _PAGES_AT + 4], "big")
+    wal = path.with_name(f"{path.name}-wal")
+    if wal.is_file() and wal.stat().st_size:
+        # It says better what belongs to the file.
+        return
+    is_sqlite = head.startswith(b"SQLite format 3")
+    if is_sqlite and path.stat().st_size < pages * (_LARGEST_PAGE if page == 1 else page):
+        raise RecordingError(
+            f"{path} cannot be annotated: it was cut off, and writing could damage what is left."
+        )
+
+
+def _reason(error: sqlite3.Error) -> str:
+    text = str(error)
+    if "locked" in text:
+        return "another program is writing it. Try again when that has ended"
+    if "readonly" in text or "unable to open" in text:
+        return "it may not be written here. Make it and its folder writable, or annotate a copy"
+    if "full" in text:
+        return "the disk is full"
+    return text

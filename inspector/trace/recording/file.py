@@ -10,6 +10,7 @@ from zlib import crc32
 
 import numpy as np
 
+from inspector.trace.recording.annotations import write_annotations
 from inspector.trace.recording.columns import block_of, pack
 from inspector.trace.recording.frame_columns import FrameCollector
 from inspector.trace.recording.keyframes import Grown, news_text, state_text, timer_block
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from inspector.trace.annotations import AnnotationChange
     from inspector.trace.recording.columns import Block
     from inspector.trace.timeline import Timeline
     from inspector.vocabulary import RawEvent
@@ -248,6 +250,14 @@ class RecordingFile:
         found = self._connection.execute("SELECT value FROM meta WHERE name='lost_events'")
         row = found.fetchone()
         return 0 if row is None else int(row[0])
+
+    def annotate(self, changes: Sequence[AnnotationChange]) -> None:
+        """Add, change and take out annotations.
+
+        Raises:
+            sqlite3.Error: The disk does not take them.
+        """
+        write_annotations(self._connection, changes)
 
     def commit(self) -> None:
         """Have everything on the disk that came so far.

@@ -14,8 +14,10 @@ from inspector.trace.recording.layout import CHUNK_EVENTS, RecordingError
 from inspector.trace.timeline import Timeline
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
+    from inspector.trace.annotations import AnnotationChange
     from inspector.trace.log import EventLog
     from inspector.vocabulary import RawEvent
 
@@ -37,19 +39,22 @@ class _Portion:
         events: The next events.
         texts: What has come to the string table.
         gap: The state and cursor behind a gap before the events, ``None`` without one.
+        annotations: What people have left meanwhile.
     """
 
-    __slots__ = ("events", "gap", "texts")
+    __slots__ = ("annotations", "events", "gap", "texts")
 
     def __init__(
         self,
         events: list[RawEvent],
         texts: list[str],
         gap: tuple[Timeline, int] | None,
+        annotations: Sequence[AnnotationChange] = (),
     ) -> None:
         self.events = events
         self.texts = texts
         self.gap = gap
+        self.annotations = annotations
 
 
 class RecordingWriter:
@@ -161,6 +166,11 @@ class RecordingWriter:
         self._handed += len(events)
         self._portions.put(_Portion(events, texts, gap))
 
+    def annotate(self, changes: Sequence[AnnotationChange]) -> None:
+        """Have annotations written into the file, or taken out of it, in this order."""
+        if changes and self.is_recording:
+            self._portions.put(_Portion([], [], None, changes))
+
     def stop(self) -> None:
         """Write what is left and close the file; waits for the disk."""
         if self._thread is not None:
@@ -201,6 +211,7 @@ class RecordingWriter:
             file.add_strings(portion.texts)
             if portion.gap is not None:
                 file.skip_to(*portion.gap)
+            file.annotate(portion.annotations)
             events = portion.events
             for start in range(0, len(events), CHUNK_EVENTS):
                 file.add(events[start : start + CHUNK_EVENTS])

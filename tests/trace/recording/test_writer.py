@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from inspector.trace.annotations import AnnotationError
 from inspector.trace.log import BYTES_PER_EVENT, EventLog
 from inspector.trace.recording import (
     About,
@@ -178,7 +179,7 @@ def test_that_annotations_are_kept_in_the_file(tmp_path: Path) -> None:
 def test_that_an_annotation_that_makes_no_sense_is_refused(
     values: tuple[Any, ...], sentence: str
 ) -> None:
-    with pytest.raises(RecordingError, match=sentence):
+    with pytest.raises(AnnotationError, match=sentence):
         Annotation(*values)
 
 

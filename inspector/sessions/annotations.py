@@ -1,0 +1,203 @@
+"""The bookmarks, notes and named ranges of a session: added, changed, removed, undone.
+
+They say something about the session and change nothing in it, so they are neither commands
+nor events: what the scene does, and the digest of it, is the same with and without them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Final
+
+from typing_extensions import override
+
+from inspector.timebase import format_instant
+from inspector.trace.annotations import Annotation, AnnotationChange, AnnotationError, checked
+
+#: More of them are no help to anybody.
+MOST: Final = 10_000
+_MOST_UNDONE: Final = 200
+
+#: Keeps a change somewhere else too; returns its number there. Raises to refuse it.
+Keep = Callable[[AnnotationChange], int]
+
+
+class Annotations:
+    """What people have left in a session, the earliest first; for the session's thread.
+
+    Attributes:
+        keep: Also told of every change, before it counts; ``None`` for nobody.
+        version: Raised with every change.
+    """
+
+    def __init__(
+        self,
+        found: Iterable[Annotation] = (),
+        keep: Keep | None = None,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        """Begin with those that are there.
+
+        Args:
+            found: Those that are there already, each with its number.
+            keep: Also told of every change.
+            now: What is said to be the time when one is made.
+        """
+        self.keep = keep
+        self.version = 0
+        self._now = now
+        self._by_number = {each.id: each for each in found}
+        self._next = max(self._by_number, default=0) + 1
+        self._sorted: list[Annotation] | None = None
+        self._inverse: list[AnnotationChange] = []
+
+    @override
+    def __repr__(self) -> str:
+        """Show how many there are."""
+        return f"<Annotations {len(self)}>"
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self._by_number)
+
+    def __iter__(self) -> Iterator[Annotation]:
+        """Go through them, the earliest first."""
+        if self._sorted is None:
+            self._sorted = sorted(self._by_number.values(), key=lambda each: (each.at_ns, each.id))
+        return iter(self._sorted)
+
+    def get(self, number: int) -> Annotation | None:
+        """Return one by its number, ``None`` when it is not there."""
+        return self._by_number.get(number)
+
+    def within(self, first_ns: int, last_ns: int | None = None) -> list[Annotation]:
+        """Return those any part of which is between two instants; ``None`` for no end."""
+        return [
+            each
+            for each in self
+            if each.last_ns >= first_ns and (last_ns is None or each.at_ns <= last_ns)
+        ]
+
+    # ---------------------------------------------------------------- changes
+
+    def add(self, annotation: Annotation) -> Annotation:
+        """Add one; its words are cleaned of characters that cannot be seen.
+
+        Returns:
+            What was added, with its number and when it was made.
+
+        Raises:
+            AnnotationError: It makes no sense, or there are too many.
+            RecordingError: It cannot be kept; then nothing is added.
+        """
+        if len(self) >= MOST:
+            message = f"There are {MOST:,} annotations already. Remove some first."
+            raise AnnotationError(message)
+        created = annotation.created or self._now().isoformat(timespec="seconds")
+        added = checked(replace(annotation, id=0, created=created))
+        number = self._next if self.keep is None else self.keep(replace(added, id=self._next))
+        added = replace(added, id=number)
+        self._put(added)
+        self._remember(number)
+        return added
+
+    def change(self, annotation: Annotation) -> Annotation:
+        """Put an annotation in the place of the one with its number.
+
+        Returns:
+            What is there now.
+
+        Raises:
+            AnnotationError: It makes no sense, or there is no such annotation.
+            RecordingError: It cannot be kept; then nothing changes.
+        """
+        former = self._known(annotation.id)
+        changed = checked(replace(annotation, created=former.created))
+        if changed != former:
+            if self.keep is not None:
+                self.keep(changed)
+            self._put(changed)
+            self._remember(former)
+        return changed
+
+    def remove(self, number: int) -> Annotation:
+        """Remove one; returns what it was.
+
+        Raises:
+            AnnotationError: There is no such annotation.
+            RecordingError: It cannot be removed where it is kept; then it stays.
+        """
+        former = self._known(number)
+        if self.keep is not None:
+            self.keep(number)
+        self._drop(number)
+        self._remember(former)
+        return former
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether there is a change to be undone."""
+        return bool(self._inverse)
+
+    def undo(self) -> str:
+        """Undo the last change that was not undone; returns what that came to, in words.
+
+        Raises:
+            AnnotationError: There is nothing to be undone.
+            RecordingError: It cannot be undone where it is kept; then it stays.
+        """
+        if not self._inverse:
+            message = "No bookmark, note or range was changed that could be put back."
+            raise AnnotationError(message)
+        change = self._inverse[-1]
+        if self.keep is not None:
+            self.keep(change)
+        self._inverse.pop()
+        if not isinstance(change, Annotation):
+            return f"“{self._drop(change).title}” is gone again."
+        self._put(change)
+        return f"“{change.title}” is back."
+
+    def begin_anew(self) -> None:
+        """Forget all: another life of the session begins, at another time 0."""
+        if self._by_number or self._inverse:
+            self._by_number.clear()
+            self._inverse.clear()
+            self._changed()
+
+    # ---------------------------------------------------------------- inside
+
+    def _known(self, number: int) -> Annotation:
+        found = self._by_number.get(number)
+        if found is None:
+            message = f"There is no annotation {number} any more."
+            raise AnnotationError(message)
+        return found
+
+    def _put(self, annotation: Annotation) -> None:
+        self._by_number[annotation.id] = annotation
+        self._next = max(self._next, annotation.id + 1)
+        self._changed()
+
+    def _drop(self, number: int) -> Annotation:
+        former = self._by_number.pop(number)
+        self._changed()
+        return former
+
+    def _changed(self) -> None:
+        self._sorted = None
+        self.version += 1
+
+    def _remember(self, inverse: AnnotationChange) -> None:
+        self._inverse.append(inverse)
+        del self._inverse[:-_MOST_UNDONE]
+
+
+def annotation_line(annotation: Annotation) -> str:
+    """Return when, what and how it is called, in a line."""
+    when = format_instant(annotation.at_ns)
+    if annotation.end_ns is not None:
+        when = f"{when} to {format_instant(annotation.end_ns)}"
+    return f"{when}  {annotation.kind}: {annotation.title}"

@@ -1,0 +1,116 @@
+"""Bookmarks, notes and named ranges that people leave in a session, and what they may say."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass, replace
+from typing import Final, TypeAlias
+
+from inspector.errors import InspectorError
+from inspector.timebase import MAX_NS, format_instant
+
+KINDS: Final = ("note", "bookmark", "range")
+#: Longer names are no names, and longer texts are documents.
+LONGEST_NAME: Final = 200
+LONGEST_TEXT: Final = 10_000
+#: Kinds of characters that steer a terminal or a layout and cannot be seen.
+_UNSEEN: Final = frozenset({"Cc", "Cs", "Co", "Cn", "Zl", "Zp"})
+#: They turn the direction of what follows, also outside of the name.
+_TURNING: Final = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+class AnnotationError(InspectorError):
+    """An annotation makes no sense; the message says why, in a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """What somebody has left at an instant, or over a range of time.
+
+    Attributes:
+        kind: ``"note"``, ``"bookmark"`` or ``"range"``.
+        at_ns: Session time; where a range begins.
+        end_ns: Where a range ends, ``None`` for the others.
+        name: What it is called.
+        text: What it says.
+        id: Its number in the session or file, 0 before it is there.
+        created: When it was made, ISO 8601.
+    """
+
+    kind: str
+    at_ns: int
+    end_ns: int | None = None
+    name: str = ""
+    text: str = ""
+    id: int = 0
+    created: str = ""
+
+    def __post_init__(self) -> None:
+        """Check what no annotation may be, not even one that is read from a file.
+
+        Raises:
+            AnnotationError: It makes no sense.
+        """
+        if self.kind not in KINDS:
+            raise AnnotationError(f"There are {', '.join(KINDS)}, but no “{self.kind}”.")
+        if (self.kind == "range") != (self.end_ns is not None):
+            raise AnnotationError("A range has an end, and nothing else has.")
+        if self.end_ns is not None and self.end_ns < self.at_ns:
+            ends, begins = format_instant(self.end_ns), format_instant(self.at_ns)
+            raise AnnotationError(f"A range ends after it begins, not at {ends} before {begins}.")
+
+    @property
+    def last_ns(self) -> int:
+        """Where it ends: where a range does, else where it is."""
+        return self.at_ns if self.end_ns is None else self.end_ns
+
+    @property
+    def title(self) -> str:
+        """What to call it in a line of text: its name, else how its text begins."""
+        lines = self.text.strip().splitlines()
+        return self.name or (lines[0] if lines else f"unnamed {self.kind}")
+
+
+#: An annotation as it is now, or the number of one that is there no more.
+AnnotationChange: TypeAlias = Annotation | int
+
+
+def checked(annotation: Annotation) -> Annotation:
+    """Return an annotation as it may be kept: its words cleaned of what cannot be seen.
+
+    Raises:
+        AnnotationError: It says nothing, says too much, or lies before the session.
+    """
+    name, text = _line(annotation.name), _lines(annotation.text)
+    kind = annotation.kind
+    if annotation.at_ns < 0:
+        at = format_instant(annotation.at_ns)
+        raise AnnotationError(f"A session begins at {format_instant(0)}: {at} is before that.")
+    if annotation.end_ns == annotation.at_ns:
+        raise AnnotationError("The range takes no time: make it a bookmark, or end it later.")
+    if annotation.last_ns >= MAX_NS:
+        raise AnnotationError("No session takes more than 146 years.")
+    if not name and not (kind == "note" and text):
+        wanted = "a text" if kind == "note" else "a name"
+        raise AnnotationError(f"The {kind} says nothing: give it {wanted}.")
+    for what, said, most in (("name", name, LONGEST_NAME), ("text", text, LONGEST_TEXT)):
+        if len(said) > most:
+            raise AnnotationError(
+                f"The {what} has {len(said):,} characters; {most:,} are possible. Shorten it."
+            )
+    return replace(annotation, name=name, text=text)
+
+
+def _line(text: str) -> str:
+    return " ".join(_lines(text).split())
+
+
+def _lines(text: str) -> str:
+    unified = text.replace("\r\n", "\n").replace("\r", "\n").replace("\t", " ")
+    return "".join(each if _can_be_seen(each) else " " for each in unified).strip()
+
+
+def _can_be_seen(character: str) -> bool:
+    if character == "\n":
+        return True
+    return unicodedata.category(character) not in _UNSEEN and character not in _TURNING
