@@ -124,6 +124,7 @@ class MainWindow(QMainWindow):
         self.settings_file = settings_file
         self._was_painted = False
         self._error_view: SceneErrorView | None = None
+        self._hold_notice = ""
         self._apply_theme()
         theme.changed.connect(self._apply_theme)
         self._top_menus = {
@@ -291,9 +292,10 @@ class MainWindow(QMainWindow):
                 self._show_error(status)
                 return
             case "held" if status.detail:
+                self._hold_notice = status.message
                 self.notice.show_notice(status.message, "Show events", self._show_events)
             case "running":
-                self.notice.dismiss()
+                self.notice.withdraw(self._hold_notice)
         self._stack.setCurrentIndex(0)
 
     def _show_error(self, status: SessionStatus) -> None:

@@ -320,6 +320,11 @@ def test_that_a_stop_after_a_failure_is_said_across_the_window(
     qtbot.mouseClick(shell.window.notice.action_button, Qt.MouseButton.LeftButton)
     assert shell.window.docks.is_in_front("event_list")
 
+    shell.trigger("failure-continue")
+    shell.trigger("run-or-hold")
+    shell.advance(0.01)
+    assert not shell.window.notice.isVisible()
+
 
 # ---------------------------------------------------------------------- layout
 

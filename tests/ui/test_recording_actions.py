@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.recorder import Recorder
+from inspector.sessions.session import SessionPhase
 from inspector.timebase import NS_PER_MS
 from inspector.trace.recording import open_recording
 from tests.ui.shell import Shell, open_shell
@@ -66,6 +67,11 @@ def test_that_one_action_starts_and_ends_a_recording(shell: Shell, tmp_path: Pat
         assert past.last_ns == shell.bridge.timeline.at_ns
     texts = [each.text for each in shell.bridge.timeline.commands]
     assert "record to a new file" in texts
+
+    shell.trigger("run-or-hold")
+    shell.bridge.refresh_now()
+    assert shell.bridge.status.phase is SessionPhase.RUNNING
+    assert _notice(shell) == f"Written: {path}"
 
 
 def test_that_what_was_written_is_opened_from_the_notice(shell: Shell, tmp_path: Path) -> None:

@@ -69,6 +69,11 @@ class NoticeBar(QWidget):
         self._action = None
         self.hide()
 
+    def withdraw(self, text: str) -> None:
+        """Put a notice away that holds no more; another one stays."""
+        if self.label.text() == text:
+            self.dismiss()
+
     @Slot()
     def _act(self) -> None:
         if self._action is not None:
