@@ -5,18 +5,17 @@ from __future__ import annotations
 from typing import Final
 
 from PySide6.QtCore import QByteArray, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap
+from PySide6.QtGui import QColor, QGuiApplication, QIcon, QPainter, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 
 from inspector.resources import resource_path
 
 #: Icons are drawn on a square of this many device-independent pixels.
 ICON_SIZE: Final = 20
-_PIXEL_RATIOS: Final = (1, 2)
 
 
 def drawn_icon(name: str, color: QColor, faint_color: QColor) -> QIcon:
-    """Return an icon of ours.
+    """Return an icon of ours, as sharp as the screens that are there.
 
     Args:
         name: Its file in ``resources/icons`` without the suffix.
@@ -39,7 +38,7 @@ def drawn_icon(name: str, color: QColor, faint_color: QColor) -> QIcon:
     )
     renderer = QSvgRenderer(QByteArray(source.replace("currentColor", color.name()).encode()))
     has_own_colors = "#" in source
-    for ratio in _PIXEL_RATIOS:
+    for ratio in sorted({screen.devicePixelRatio() for screen in QGuiApplication.screens()}):
         drawn = _rendered(renderer, ratio)
         for mode, shade in shades:
             is_drawn = has_own_colors or mode is QIcon.Mode.Normal
@@ -47,8 +46,8 @@ def drawn_icon(name: str, color: QColor, faint_color: QColor) -> QIcon:
     return icon
 
 
-def _rendered(renderer: QSvgRenderer, ratio: int) -> QPixmap:
-    side = ICON_SIZE * ratio
+def _rendered(renderer: QSvgRenderer, ratio: float) -> QPixmap:
+    side = round(ICON_SIZE * ratio)
     pixmap = QPixmap(QSize(side, side))
     pixmap.fill(Qt.GlobalColor.transparent)
     painter = QPainter(pixmap)

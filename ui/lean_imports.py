@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 import gc
+import os
 import sys
 from contextlib import contextmanager, suppress
 from importlib import import_module
@@ -17,6 +18,8 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+#: A power of two, in cycles of the processor.
+_BLAS_PATIENCE: Final = "OPENBLAS_THREAD_TIMEOUT"
 _MIRRORED: Final = ("QtCore", "QtGui", "QtWidgets")
 
 
@@ -52,12 +55,29 @@ def load_pyqtgraph() -> None:
     if "pyqtgraph" in sys.modules:
         return
     with plain_imports():
+        _load_numpy()
         try:
             _import_with_mirrors()
         except (ImportError, AttributeError):
             # Another version that does this otherwise: the long way.
             _forget_pyqtgraph()
             import pyqtgraph  # noqa: F401, PLC0415 - loaded for whoever imports it next
+
+
+def _load_numpy() -> None:
+    """Import numpy, which by itself takes 35 ms, among the imports of pyqtgraph 100.
+
+    The threads that it brings for linear algebra turn round and round for 50 ms, waiting
+    for work, before they go to sleep, and again after each work; 0.5 ms is plenty.
+    """
+    is_chosen = _BLAS_PATIENCE in os.environ
+    os.environ.setdefault(_BLAS_PATIENCE, "20")
+    try:
+        import numpy as np  # noqa: F401, PLC0415 - loaded for whoever imports it next
+    finally:
+        if not is_chosen:
+            # Programs that a scene starts have it as it is.
+            os.environ.pop(_BLAS_PATIENCE, None)
 
 
 class _Mirror(ModuleType):

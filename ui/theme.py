@@ -208,6 +208,12 @@ class Theme(QObject):
             self._icons[name] = icon
         return icon
 
+    @Slot()
+    def redraw_icons(self) -> None:
+        """Draw icons anew, because there is another screen, which may be sharper."""
+        self._icons.clear()
+        self.changed.emit(self._name)
+
     def _use(self, name: ThemeName) -> None:
         if name != self._name:
             self._name = name
@@ -215,11 +221,14 @@ class Theme(QObject):
             self.changed.emit(name)
 
     def follow_system(self) -> None:
-        """Ask the desktop from now on, and be told when it changes.
+        """Ask the desktop from now on, and be told when it changes or has another screen.
 
         Apart from the constructor because it takes the first paint 12 ms.
         """
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._take_system_scheme)
+        application = QGuiApplication.instance()
+        if isinstance(application, QGuiApplication):
+            application.screenAdded.connect(self.redraw_icons)
         self._take_system_scheme()
 
     @Slot()

@@ -13,14 +13,13 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from inspector.analysis.conditions import ConditionError, parsed_condition, quoted
-from inspector.analysis.event_fields import EventReader
 from inspector.errors import CommandError
 from inspector.timebase import NS_PER_SECOND, format_duration, parse_duration_ns
 from inspector.vocabulary import EventKind, describe
 
 if TYPE_CHECKING:
     from inspector.analysis.conditions import Condition
+    from inspector.analysis.event_fields import EventReader
     from inspector.trace.log import EventLog
     from inspector.trace.timeline import Timeline
     from inspector.vocabulary import RawEvent
@@ -105,6 +104,8 @@ class Breakpoint:
         Raises:
             BreakpointError: It makes no sense.
         """
+        from inspector.analysis.conditions import ConditionError  # noqa: PLC0415 - only where there are breakpoints
+
         if isinstance(self.from_hit, bool) or not isinstance(self.from_hit, int):
             raise BreakpointError(f"Hits are counted in whole numbers, not {self.from_hit!r}.")
         if self.from_hit < 1:
@@ -145,6 +146,8 @@ class Breakpoint:
                 return self.condition
 
     def _about(self, field: str, condition: str) -> str:
+        from inspector.analysis.conditions import quoted  # noqa: PLC0415 - only where there are breakpoints
+
         return f"{condition} and {field} == {quoted(self.subject)}" if self.subject else condition
 
     def parsed(self) -> Condition:
@@ -153,6 +156,8 @@ class Breakpoint:
         Raises:
             ConditionError: It makes no sense; the message says where and why.
         """
+        from inspector.analysis.conditions import parsed_condition  # noqa: PLC0415 - only where there are breakpoints
+
         return parsed_condition(self.condition_text)
 
     @property
@@ -415,6 +420,8 @@ class Breakpoints:
         self._log = log
         self._since.clear()
         self._cursor = log.end
+        from inspector.analysis.event_fields import EventReader  # noqa: PLC0415 - only where there are breakpoints
+
         self._reader = EventReader(log.strings, timeline)
 
     @property

@@ -14,7 +14,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from enum import IntEnum
 from fractions import Fraction
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final, cast, get_args
 
@@ -185,6 +184,11 @@ class Journal:
         told = more if isinstance(more, Told) else None
         return Entry(code, frame, value, told, None if told is not None else _as_hit(more))
 
+    def code_and_value(self, index: int) -> tuple[int, int]:
+        """Return the least of an entry, counted from 0: what it is, and its value."""
+        numbers = self._numbers
+        return numbers[3 * index], numbers[3 * index + 2]
+
     @classmethod
     def from_events(  # noqa: C901 - one case per kind
         cls, events: Iterable[RawEvent], strings: Sequence[str]
@@ -235,12 +239,17 @@ class Script:
         self.is_over = False
         self._next = 0
         self._next_reading = 0
+        # The entry that was read last, which is asked for several times a frame.
+        self._head: tuple[int, Entry | None] = (-1, None)
 
     def head(self) -> Entry | None:
         """Return what comes next from outside; ``None`` at the end."""
-        while not self.is_over and self._next < len(self.journal):
-            entry = self.journal.entry(self._next)
-            if entry.code != Reading.ASKED:
+        journal = self.journal
+        while not self.is_over and self._next < len(journal):
+            if self._head[0] != self._next:
+                self._head = self._next, journal.entry(self._next)
+            entry = self._head[1]
+            if entry is None or entry.code != Reading.ASKED:
                 return entry
             self._next += 1
         return None
@@ -251,17 +260,20 @@ class Script:
 
     def reading_ns(self) -> int | None:
         """Return what the source says next; ``None`` when it said no more."""
-        while not self.is_over and self._next_reading < len(self.journal):
-            entry = self.journal.entry(self._next_reading)
+        journal = self.journal
+        while not self.is_over and self._next_reading < len(journal):
+            code, value = journal.code_and_value(self._next_reading)
             self._next_reading += 1
-            if entry.code in _READINGS:
-                return entry.value
+            if code in _READINGS:
+                return value
         return None
 
 
 def file_digest(path: Path) -> str:
     """Return what tells one content of a file from another, empty if it cannot be read."""
     try:
+        from hashlib import blake2b  # noqa: PLC0415 - slow, only for recordings
+
         return blake2b(path.read_bytes(), digest_size=16).hexdigest()
     except OSError:
         return ""

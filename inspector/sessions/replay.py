@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from hashlib import blake2b
-from typing import Final, TypeAlias
+from itertools import count
+from typing import TYPE_CHECKING, Final, TypeAlias, cast, overload
+
+from typing_extensions import override
 
 from inspector.timebase import format_instant
 from inspector.vocabulary import (
@@ -35,8 +37,14 @@ from inspector.vocabulary import (
     describe,
 )
 
+if TYPE_CHECKING:
+    from inspector.trace.log import EventLog
+
 #: An event as it is compared: texts instead of their numbers, and nothing measured.
 Row: TypeAlias = tuple[int, int, int, int | str, int | str]
+
+#: Comparing so many takes a few milliseconds.
+_ROWS_IN_A_STEP: Final = 2_000
 
 _TEXT_A: Final = frozenset(
     {
@@ -92,6 +100,8 @@ def compared(event: RawEvent, strings: Sequence[str]) -> Row | None:
 
 def digest_of(events: Iterable[RawEvent], strings: Sequence[str]) -> str:
     """Return what two runs have in common exactly if they did the same."""
+    from hashlib import blake2b  # noqa: PLC0415 - slow, rarely needed
+
     digest = blake2b(digest_size=16)
     for event in events:
         row = compared(event, strings)
@@ -150,6 +160,32 @@ class Run:
     lost: int = 0
 
 
+class LogEvents(Sequence[RawEvent]):
+    """The events of a log up to where it stands now, read a few thousand at a time."""
+
+    def __init__(self, log: EventLog, end: int | None = None) -> None:
+        """Have those that are kept, up to a cursor."""
+        self._log = log
+        self._first, self._end = log.first, log.end if end is None else end
+
+    @override
+    def __len__(self) -> int:
+        return self._end - self._first
+
+    @override
+    def __iter__(self) -> Iterator[RawEvent]:
+        for at in range(self._first, self._end, _ROWS_IN_A_STEP):
+            yield from self._log.slice(at, min(at + _ROWS_IN_A_STEP, self._end))
+
+    @overload
+    def __getitem__(self, index: int) -> RawEvent: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[RawEvent]: ...
+    @override
+    def __getitem__(self, index: int | slice) -> RawEvent | list[RawEvent]:
+        return self._log.slice(self._first, self._end)[index]
+
+
 def first_difference(expected: Run, found: Run, *, is_whole: bool) -> Difference | None:
     """Return where two runs first differ, ``None`` if they do not.
 
@@ -161,10 +197,24 @@ def first_difference(expected: Run, found: Run, *, is_whole: bool) -> Difference
         found: The one that is.
         is_whole: Whether both must have the same end; else the other may go on.
     """
+    steps = difference_steps(expected, found, is_whole=is_whole)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as done:
+            return cast("Difference | None", done.value)
+
+
+def difference_steps(
+    expected: Run, found: Run, *, is_whole: bool
+) -> Generator[None, None, Difference | None]:
+    """Do what :func:`first_difference` does, a few thousand events at a time."""
     start = _first_common_frame(expected, found) if expected.lost or found.lost else -1
     ours, theirs = _rows(expected, start), _rows(found, start)
     frame = 0
-    while True:
+    for turn in count(1):
+        if not turn % _ROWS_IN_A_STEP:
+            yield
         one, other = next(ours, None), next(theirs, None)
         if one is None and other is None:
             return None
@@ -183,6 +233,7 @@ def first_difference(expected: Run, found: Run, *, is_whole: bool) -> Difference
             found=_words(other, found),
             label=_label_at(found if one is None else expected, known[2]),
         )
+    raise AssertionError
 
 
 def _rows(run: Run, first_frame: int) -> Iterator[tuple[RawEvent, Row, int]]:

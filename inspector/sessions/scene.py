@@ -7,17 +7,16 @@ let go with it.
 """
 
 import ast
-import difflib
 import importlib
 import inspect
 import linecache
 import re
 import sys
 import traceback
-import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from types import CodeType, ModuleType
 
@@ -28,6 +27,7 @@ from inspector.sessions.stage import Stage
 
 _PACKAGE_FOLDER = str(Path(__file__).resolve().parent.parent)
 _EXCERPT_LINES = 3
+_SCENE_NUMBERS = count(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,7 @@ def load_scene(path: Path) -> Scene:
     """
     path = path.absolute()
     code = _compiled(path)
-    module = ModuleType(f"timeline_inspector_scene_{uuid.uuid4().hex}")
+    module = ModuleType(f"timeline_inspector_scene_{next(_SCENE_NUMBERS)}")
     module.__file__ = str(path)
     scene = Scene(path, module, frozenset(sys.modules))
     # Dataclasses and pickle look the module up by its name.
@@ -193,6 +193,8 @@ def find_scene(text: str) -> Path:
             names.setdefault(key, found)
     if wanted in names:
         return names[wanted]
+    import difflib  # noqa: PLC0415 - only for a name that was not found
+
     close = difflib.get_close_matches(wanted, [name for name in names if not name.isdigit()], 1)
     hint = f"Did you mean {close[0]}?" if close else "“timeline-inspector scenes” lists them."
     message = f"There is no file and no built-in scene “{text}”. {hint}"

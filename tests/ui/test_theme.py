@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtGui import QColor, QPalette
+from PySide6.QtGui import QColor, QGuiApplication, QPalette
 from pytestqt.qtbot import QtBot
 
 from inspector.formats.options import GRAPH_COLORS
@@ -96,6 +96,17 @@ def test_that_every_icon_can_be_drawn_in_the_colour_of_text() -> None:
         if name != "timeline-inspector":
             text = theme.color(ColorRole.TEXT)
             assert max(abs(color.red() - text.red()) for color in drawn) <= 3, name
+
+
+def test_that_icons_are_drawn_anew_for_another_screen(qtbot: QtBot, qapp: QGuiApplication) -> None:
+    theme = Theme("light")
+    theme.follow_system()
+    former = theme.icon("run")
+
+    with qtbot.waitSignal(theme.changed):
+        qapp.screenAdded.emit(qapp.primaryScreen())
+
+    assert theme.icon("run").cacheKey() != former.cacheKey()
 
 
 @pytest.mark.usefixtures("qapp")

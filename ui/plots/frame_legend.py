@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import Final
 
 from PySide6.QtCore import Qt
@@ -81,6 +80,8 @@ class FrameLegend(QLabel):
         self.setText("")
 
     def _colored(self, texts: Sequence[str]) -> str:
+        from html import escape  # noqa: PLC0415 - slow, and not needed by the first paint
+
         colors = [color_of(entry.fill, self._theme).name() for entry in self._entries]
         between = "&nbsp;" * (len(_BETWEEN) - 1) + " "
         return between.join(

@@ -1,6 +1,7 @@
-"""What happened beside the frames, along the axis: failures, marks, interventions, holds."""
+"""What happened beside the frames, along the axis: failures, marks, bookmarks, holds."""
 
 from array import array
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
@@ -8,8 +9,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from inspector.analysis.intervention_list import held_host_ms
 from inspector.timebase import NS_PER_MS, format_duration, format_instant
+from inspector.trace.annotations import Annotation
 from inspector.trace.timeline import Timeline
 
 from .frame_series import FrameSeries
@@ -24,9 +25,10 @@ class MarkKind(IntEnum):
     FAILURE = 0
     DELTA_CUT = 1
     HIT = 2
-    MARK = 3
-    COMMAND = 4
-    HELD = 5
+    BOOKMARK = 3
+    MARK = 4
+    COMMAND = 5
+    HELD = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,9 @@ class TimelineMarks:
         self._timeline = timeline
         self._instants = {kind: array("q") for kind in MarkKind}
         self._cut_frames = array("q")
+        self._annotations: Sequence[Annotation] = ()
+        self._ranges: list[Annotation] = []
+        self._range_edges_ns = np.empty((0, 2), dtype=np.int64)
         self._frames_seen = timeline.frames.first
         self.take_new()
 
@@ -84,6 +89,39 @@ class TimelineMarks:
                 self._instants[MarkKind.DELTA_CUT].append(frames.at_ns[frame - frames.first])
             self._frames_seen = frames.end
         return sum(map(len, self._instants.values())) - before
+
+    def show_annotations(self, annotations: Sequence[Annotation]) -> None:
+        """Show bookmarks, notes and ranges, the earliest first, in place of those before."""
+        self._annotations = annotations
+        self._instants[MarkKind.BOOKMARK] = array("q", [each.at_ns for each in annotations])
+        self._ranges = [each for each in annotations if each.end_ns is not None]
+        edges = [(each.at_ns, each.last_ns) for each in self._ranges]
+        self._range_edges_ns = np.array(edges, dtype=np.int64).reshape(-1, 2)
+
+    def ranges(
+        self, series: FrameSeries, low: float, high: float, width: int
+    ) -> list[tuple[float, float, int]]:
+        """Return the named ranges in view: left and right edge in pixels, and number.
+
+        Args:
+            series: Where instants are on the axis.
+            low: Left edge of the view on the axis.
+            high: Right edge of the view on the axis.
+            width: Width of the view in pixels.
+        """
+        if not self._ranges:
+            return []
+        scale = width / (high - low)
+        lefts, rights = (
+            (series.x_of_instants(edges_ns) - low) * scale for edges_ns in self._range_edges_ns.T
+        )
+        shown = np.flatnonzero((rights >= 0) & (lefts <= width))
+        lefts, rights = np.maximum(lefts[shown], 0.0), np.minimum(rights[shown], width)
+        return list(zip(lefts.tolist(), rights.tolist(), shown.tolist(), strict=True))
+
+    def range_text(self, number: int) -> str:
+        """Return what a range says when it is pointed at."""
+        return self._ranges[number].line
 
     def groups(self, series: FrameSeries, low: float, high: float, width: int) -> list[MarkGroup]:
         """Return the signs between two places of the axis, from left to right.
@@ -127,7 +165,7 @@ class TimelineMarks:
             lines.append(f"and {hidden} more")
         return "\n".join(lines)
 
-    def _line(self, kind: MarkKind, number: int) -> str:
+    def _line(self, kind: MarkKind, number: int) -> str:  # noqa: PLR0911 - one per kind
         timeline = self._timeline
         at_ns = self._instants[kind][number]
         instant = format_instant(at_ns)
@@ -140,6 +178,8 @@ class TimelineMarks:
                 frame = timeline.frames.frame(self._cut_frames[number])
                 cut = format_duration(frame.cut_ns)
                 return f"{instant}  stall: {cut} cut from the delta of frame {frame.index}"
+            case MarkKind.BOOKMARK:
+                return self._annotations[number].line
             case MarkKind.MARK:
                 return f"{instant}  mark: {timeline.marks[number].text}"
             case MarkKind.COMMAND:
@@ -151,6 +191,8 @@ class TimelineMarks:
                 hit = timeline.hits[number]
                 return f"{instant}  breakpoint {hit.number}, frame {hit.frame}: {hit.text}"
             case MarkKind.HELD:
+                from inspector.analysis.intervention_list import held_host_ms  # noqa: PLC0415
+
                 held_ms = held_host_ms(timeline, at_ns)
                 long = f" for {format_duration(held_ms * NS_PER_MS)}" if held_ms else ""
                 return f"{instant}  held{long}: no session time passed"
