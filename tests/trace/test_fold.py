@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from inspector.clocks import Clock
 from inspector.trace import EventLog, Timeline
+from inspector.trace.log import BYTES_PER_EVENT
 from inspector.vocabulary import NEVER
 from tests.clocks.operations import operation_lists
 from tests.clocks.pair import Operation, Pair
@@ -64,7 +65,7 @@ def test_that_folding_the_log_gives_the_state_of_the_engine(operations: list[Ope
 def test_that_what_falls_off_the_log_is_kept_in_its_base(
     operations: list[Operation], kept: int
 ) -> None:
-    log = EventLog(budget_bytes=kept * 200)
+    log = EventLog(budget_bytes=kept * BYTES_PER_EVENT)
     pair = Pair(log)
 
     for operation in operations:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import pytest
 
 from inspector.trace import EventLog
@@ -48,6 +50,47 @@ def test_that_the_budget_is_kept_and_what_fell_off_is_counted_and_folded() -> No
     assert batch.lost == log.first == 250 - len(log)
     assert log.end == 250
     assert [mark.text for mark in log.base.marks] == [str(i) for i in range(log.first)]
+
+
+def test_that_whoever_changes_what_was_read_does_not_change_the_log() -> None:
+    log = EventLog()
+    event = _mark(log, "one")
+    log.append(event)
+
+    log.read(0).events.clear()
+    log.slice(0, 1).clear()
+
+    assert log.read(0).events == log.slice(0, 1) == [event]
+
+
+def test_that_a_slice_holds_what_is_kept_between_two_cursors() -> None:
+    log = EventLog(budget_bytes=8 * BYTES_PER_EVENT)
+    everything = [_mark(log, str(i), i) for i in range(20)]
+    for event in everything:
+        log.append(event)
+        log.settle()
+
+    assert log.first > 0
+    assert log.slice(0, 99) == everything[log.first :]
+    assert log.slice(15, 18) == everything[15:18]
+    assert log.slice(18, 15) == log.slice(0, log.first) == log.slice(20, 30) == []
+    assert log.numbers(15, 17) == [*everything[15], *everything[16]]
+    assert log.numbers(0, log.first) == []
+    assert log.cursor_at(16) == 17
+
+
+def test_that_recording_makes_no_work_for_the_garbage_collector() -> None:
+    log = EventLog()
+    append = log.append
+    event = (10**12, MARK, 0, 0, 0)
+    gc.collect()
+    before = gc.get_count()[0]
+
+    for _ in range(100):
+        append((*event[:4], 1))
+
+    # Tuples that stayed would count, one each.
+    assert gc.get_count()[0] - before < 50
 
 
 def test_that_a_log_needs_room() -> None:
