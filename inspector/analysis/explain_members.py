@@ -102,7 +102,7 @@ class _There:
         stopped = [*self._pauses(), *self._scales()]
         standing = (
             standing_reasons(self.history, timeline, member.clock_id)
-            if member.clock_id in timeline.clocks
+            if timeline.stopping_clocks(member)
             else []
         )
         life = self._life()
@@ -224,7 +224,9 @@ class _There:
             )
             reasons.append(Reason(text, at_ns, member_id=home.id))
         elif interval_ns:
-            text = f"It is called every {format_duration(interval_ns)}."
+            rules = self.timeline.members.field_text(self.member.id, Field.RULES)
+            counted = f", counted by “{rules}”" if rules else ""
+            text = f"It is to be called every {format_duration(interval_ns)}{counted}."
             reasons.append(Reason(text, at_ns))
         rate_n = RATE_DENOMINATOR if home is None else home.fields.get(Field.RATE, RATE_DENOMINATOR)
         if home is not None and rate_n not in {0, RATE_DENOMINATOR}:
@@ -258,17 +260,20 @@ class _There:
         return [Reason(text, event[0], cursor, frame=frame)]
 
     def _state(self) -> list[Reason]:
-        """Return since when a machine has been in its state."""
-        entered = self.timeline.members.histories.get(self.member.id)
+        """Return since when a machine, or that of a transition, has been in its state."""
+        is_edge = self.member.kind is MemberKind.EDGE
+        machine_id = self.member.parent_id if is_edge else self.member.id
+        entered = self.timeline.members.histories.get(machine_id)
         if entered is None or not len(entered):
             return []
         at_ns, strings = entered.at_ns[-1], self.history.strings
-        text = f"It is in the state “{strings[entered.state[-1]]}”"
+        who = "The machine" if is_edge else "It"
+        text = f"{who} is in the state “{strings[entered.state[-1]]}”"
         if entered.transition[-1]:
             text += f", by “{strings[entered.transition[-1]]}”"
-        cursor = find_event(self.history, at_ns, STATE_ENTERED, self.member.id)
+        cursor = find_event(self.history, at_ns, STATE_ENTERED, machine_id)
         frame = frame_at(self.timeline, at_ns)
-        return [Reason(f"{text}.", at_ns, cursor, frame=frame)]
+        return [Reason(f"{text}.", at_ns, cursor, frame=frame, member_id=machine_id)]
 
 
 def _name(member: MemberState) -> str:

@@ -51,7 +51,13 @@ class FrameCallback:
     )
 
     def __init__(
-        self, phase: Phase, callback: Callable[[float], object], name: str, clock: Clock
+        self,
+        phase: Phase,
+        callback: Callable[[float], object],
+        name: str,
+        clock: Clock,
+        *,
+        is_in_every_frame: bool,
     ) -> None:
         """Hold what :meth:`Director.on` was given."""
         self.phase = phase
@@ -63,6 +69,8 @@ class FrameCallback:
         members = clock.tree.members
         self.number = members.add(self, MemberKind.FRAME_CALLBACK, name, clock)
         members.set(self.number, Field.PHASE, phase.value)
+        if is_in_every_frame:
+            members.set(self.number, Field.INTERVAL, 0)
 
     def __repr__(self) -> str:
         """Show name and phase."""
@@ -122,7 +130,7 @@ class Director:
             name: What people call it; the callback's own name if left out.
             clock: Whose seconds it is given, since its last call; then it is left out while
                 that clock stands still. The director's if left out, and it is called in
-                every frame.
+                every frame, with a delta of 0 while the director's clock stands still.
 
         Raises:
             ValueError: An unknown phase, or ``timers``, which clocks fill by themselves.
@@ -131,7 +139,10 @@ class Director:
         wanted = _phase(phase)
         checked_callable(callback)
         label = name or label_of(callback)
-        registration = FrameCallback(wanted, callback, label, clock or self.clock)
+        whose = clock or self.clock
+        registration = FrameCallback(
+            wanted, callback, label, whose, is_in_every_frame=whose is self.clock
+        )
         # Copied, so that a frame that is under way keeps to the list it began with.
         self._callbacks[wanted] = [*self._callbacks[wanted], registration]
         return registration

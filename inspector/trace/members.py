@@ -50,6 +50,15 @@ class MemberState:
         return bool(self.fields.get(Field.PAUSED))
 
     @property
+    def waits_for_clock(self) -> bool:
+        """Whether it is not called while its clock stands still.
+
+        A callback in every frame of the director is: it draws what stands still.
+        """
+        is_callback = self.kind is MemberKind.FRAME_CALLBACK
+        return not (is_callback and self.fields.get(Field.INTERVAL) == 0)
+
+    @property
     def pause_cause(self) -> int:
         """Number of the command that paused it, 0 for the program."""
         return max(0, self.fields.get(Field.PAUSED, 0) - 1)

@@ -31,6 +31,7 @@ from inspector.vocabulary import NEVER, EventKind, Mode, Phase
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from inspector.trace.members import MemberState
     from inspector.vocabulary import RawEvent
 
 
@@ -228,6 +229,12 @@ class Timeline:
             for clock in self.path(clock_id)
             if clock.n == 0
         )
+
+    def stopping_clocks(self, member: MemberState) -> tuple[PauseReason, ...]:
+        """Return what makes a member wait for its clock, the nearest first; empty for nothing."""
+        if member.clock_id not in self.clocks or not member.waits_for_clock:
+            return ()
+        return self.pause_reasons(member.clock_id)
 
     def session_due_ns(self, timer_id: int) -> int | None:
         """Return when a pending timer fires at present rates, ``None`` for never.

@@ -35,6 +35,7 @@ SCENE = """
         scheduler.schedule_update(one)
         scheduler.schedule(one.shoot, 2)
         scheduler.schedule(one.burst, 0.5, repeat=1)
+        stage.every_frame(lambda delta: None, phase="draw", name="paint")
 """
 
 
@@ -203,4 +204,16 @@ def test_that_a_machine_says_its_state_and_an_edge_whether_it_leads_away(tmp_pat
         "It cannot be made: it leads away from “menu”, and the machine is in “playing”."
     )
     assert stop.headline == "The machine is in “playing”, from where it leads away."
+    assert stop.reasons[0].text == "The machine is in the state “playing”, by “start”."
+    assert stop.reasons[0].cursor == machine.reasons[0].cursor
     session.close()
+
+
+def test_that_what_is_called_in_every_frame_does_not_wait_for_the_root(stand: Stand) -> None:
+    stand.session.submit(PauseClock(1))
+    stand.run(1)
+
+    explanation = stand.explain("paint")
+
+    assert "It is called in every frame." in texts(explanation)
+    assert "No time passes" not in texts(explanation)

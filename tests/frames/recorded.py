@@ -40,6 +40,11 @@ class Recorded:
         self._cursor += len(chunk.events)
         return self._timeline.members
 
+    @property
+    def timeline(self) -> Timeline:
+        """The timeline as of the last look at the members."""
+        return self._timeline
+
     def called(self, name: str) -> MemberState:
         """Return the only member of a name."""
         found = [member for member in self.members.by_id.values() if member.name == name]

@@ -138,6 +138,24 @@ def test_that_frame_callbacks_hang_under_the_clock_whose_seconds_they_get(
     assert len(seen) == 2
 
 
+def test_that_what_is_called_in_every_frame_is_not_stopped_by_its_clock(
+    recorded: Recorded,
+) -> None:
+    director = Director(recorded.tree.root)
+    director.on("draw", lambda _: None, name="draw")
+    director.on("update", lambda _: None, name="move", clock=recorded.clock)
+    recorded.tree.root.pause()
+    recorded.tree.run_to(10 * MS)
+
+    for _ in range(3):
+        director.run_frame(10 * MS)
+
+    move, draw = recorded.called("move"), recorded.called("draw")
+    assert (move.calls, draw.calls) == (0, 3)
+    assert recorded.timeline.stopping_clocks(draw) == ()
+    assert [reason.clock_name for reason in recorded.timeline.stopping_clocks(move)] == ["root"]
+
+
 def test_that_a_frame_callback_that_raises_is_reported_as_called(recorded: Recorded) -> None:
     def fail(_: float) -> None:
         message = "on purpose"

@@ -179,10 +179,9 @@ def what_stops(timeline: Timeline, member: MemberState) -> str:
     scheduler = members.scheduler_of(member.id)
     if scheduler is not None and scheduler.fields.get(Field.RATE, RATE_DENOMINATOR) == 0:
         return f"“{scheduler.name}” has time scale 0"
-    if member.clock_id in timeline.clocks:
-        for reason in timeline.pause_reasons(member.clock_id):
-            stopped = "has rate 0" if reason.is_rate_zero else "is paused"
-            return f"“{reason.clock_name}” {stopped}"
+    for reason in timeline.stopping_clocks(member):
+        stopped = "has rate 0" if reason.is_rate_zero else "is paused"
+        return f"“{reason.clock_name}” {stopped}"
     return ""
 
 

@@ -77,6 +77,11 @@ class CallTable:
         self._aboves: list[tuple[int, int]] = []
         self._holder_of = self._find_holders()
         self._is_timed = np.array([state.kind in _TIMED for state in self.states], np.bool_)
+        self._callbacks = [
+            place
+            for place, state in enumerate(self.states)
+            if state.kind is MemberKind.FRAME_CALLBACK
+        ]
         self._group, self._place = self._call_order()
         self._keys: dict[CallColumn, NDArray[np.int64]] = {}
 
@@ -188,7 +193,11 @@ class CallTable:
         if holders:
             held |= above[_numbers(holder.above for holder in holders)]
         own = np.array([state.fields.get(_PAUSED, 0) for state in self.states], np.bool_)
-        found: NDArray[np.bool_] = own | self._of_holders(held)
+        stopped = self._of_holders(held)
+        for place in self._callbacks:
+            if not self.states[place].waits_for_clock:
+                stopped[place] = False
+        found: NDArray[np.bool_] = own | stopped
         return found
 
     def _is_stopped(self, member_id: int, clock_id: int) -> bool:

@@ -58,15 +58,11 @@ def member_standing(timeline: Timeline, member: MemberState) -> Standing:
     if scheduler is not None and scheduler.fields.get(Field.RATE, RATE_DENOMINATOR) == 0:
         text = "time scale 0" if scheduler is member else f"“{scheduler.name}” has time scale 0"
         return Standing(StandingKind.FROZEN, text)
-    for reason in timeline.pause_reasons(member.clock_id) if _has_clock(timeline, member) else ():
+    for reason in timeline.stopping_clocks(member):
         text = f"stopped by clock “{reason.clock_name}” ({reason_text(reason)})"
         return Standing(StandingKind.STOPPED, text)
     kind = StandingKind.RUNNING if timeline.is_running else StandingKind.HELD
     return Standing(kind, doing_text(timeline, member))
-
-
-def _has_clock(timeline: Timeline, member: MemberState) -> bool:
-    return member.clock_id in timeline.clocks
 
 
 def _pause_text(member: MemberState) -> str:

@@ -141,10 +141,9 @@ def _why_rows(timeline: Timeline, member: MemberState, text: str) -> list[Detail
     if scheduler is not None and scheduler.fields.get(Field.RATE, RATE_DENOMINATOR) == 0:
         link = Link(f"“{scheduler.name}”", Selection.member(scheduler.id))
         rows.append(linked("Scheduler", (link, Link(" has time scale 0"))))
-    if member.clock_id in timeline.clocks:
-        for reason in timeline.pause_reasons(member.clock_id):
-            link = Link(f"“{reason.clock_name}”", Selection.clock(reason.clock_id))
-            rows.append(linked("Clock", (link, Link(" is paused or has rate 0"))))
+    for reason in timeline.stopping_clocks(member):
+        link = Link(f"“{reason.clock_name}”", Selection.clock(reason.clock_id))
+        rows.append(linked("Clock", (link, Link(" is paused or has rate 0"))))
     if len(rows) == 1:
         rows.append(sentence(f"{text[:1].upper()}{text[1:]}."))
     return rows

@@ -13,8 +13,9 @@ from inspector.frames.scheduler import Scheduler
 from inspector.frames.ticker import Ticker
 from inspector.vocabulary import Phase
 from tests.ui.world import World
-from ui.models.frame_call_cells import CallColumn
+from ui.models.frame_call_cells import CallColumn, remaining_text
 from ui.models.frame_call_model import CallCounts, FrameCallModel
+from ui.models.member_texts import member_standing
 from ui.models.roles import Role
 from ui.models.standing import Standing, StandingKind
 
@@ -327,3 +328,22 @@ def test_that_another_timeline_is_shown_from_its_beginning(game: Game) -> None:
     model.set_timeline(Game().timeline)
 
     assert _who(model) == ["boss update", "boss frame timer"]
+
+
+def test_that_what_is_called_in_every_frame_runs_while_the_root_is_paused(game: Game) -> None:
+    director = Director(game.root)
+    director.on(Phase.DRAW, lambda _: None, name="paint")
+    director.on(Phase.UPDATE, lambda _: None, name="move", clock=game.game)
+    game.root.pause()
+    game.fold()
+    timeline = game.timeline
+    found = {member.name: member for member in timeline.members.by_id.values()}
+    paint, move = found["paint"], found["move"]
+
+    assert member_standing(timeline, paint).kind is not StandingKind.STOPPED
+    assert remaining_text(timeline, paint) == "every frame"
+    assert member_standing(timeline, move).kind is StandingKind.STOPPED
+    assert remaining_text(timeline, move) == "waiting: “root” is paused"
+    # Everything else of this game lives by clocks below the root.
+    counts = FrameCallModel(timeline).counts
+    assert counts.waiting == counts.total - 1
