@@ -5,10 +5,11 @@ from __future__ import annotations
 import sqlite3
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from inspector.trace.annotations import Annotation, AnnotationError
 from inspector.trace.recording.layout import APPLICATION_ID, SCHEMA_VERSION, RecordingError
+from inspector.trace.recording.live_files import is_written_here
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -16,11 +17,13 @@ if TYPE_CHECKING:
 
     from inspector.trace.annotations import AnnotationChange
 
+_T = TypeVar("_T")
+
 __all__ = [
     "Annotation",
     "annotate",
+    "annotate_all",
     "annotations_of",
-    "put_back",
     "read_annotations",
     "remove",
     "write_annotations",
@@ -66,26 +69,38 @@ def remove(path: Path, number: int) -> bool:
     return bool(_changed(path, lambda connection: _take_out(connection, number)))
 
 
-def put_back(path: Path, annotation: Annotation) -> None:
-    """Write an annotation with its own number, whether it is there or not.
+def annotate_all(path: Path, changes: Iterable[AnnotationChange]) -> list[int]:
+    """Add, change and take out annotations, all or none.
+
+    Args:
+        path: The recording.
+        changes: Each goes under its own number; one with number 0 gets a new one.
+
+    Returns:
+        The number of each.
 
     Raises:
         RecordingError: The recording cannot be written.
     """
-    _changed(path, lambda connection: _put(connection, annotation))
+    return _changed(path, lambda connection: write_annotations(connection, changes))
 
 
-def write_annotations(connection: sqlite3.Connection, changes: Iterable[AnnotationChange]) -> None:
-    """Add, change and take out annotations, each under its own number.
+def write_annotations(
+    connection: sqlite3.Connection, changes: Iterable[AnnotationChange]
+) -> list[int]:
+    """Add, change and take out annotations, each under its own number; returns those.
 
     Raises:
         sqlite3.Error: The disk does not take them.
     """
+    numbers = []
     for change in changes:
         if isinstance(change, Annotation):
-            _put(connection, change)
+            numbers.append(_put(connection, change))
         else:
             _take_out(connection, change)
+            numbers.append(change)
+    return numbers
 
 
 def _put(connection: sqlite3.Connection, annotation: Annotation) -> int:
@@ -138,7 +153,7 @@ def read_annotations(rows: Callable[[str], Iterable[tuple[Any, ...]]]) -> list[A
     return found
 
 
-def _changed(path: Path, write: Callable[[sqlite3.Connection], int]) -> int:
+def _changed(path: Path, write: Callable[[sqlite3.Connection], _T]) -> _T:
     """Change a recording that is whole."""
     _check_writable(path)
     try:
@@ -154,6 +169,9 @@ def _changed(path: Path, write: Callable[[sqlite3.Connection], int]) -> int:
                     f"{path} is no recording that can be annotated: another version of the "
                     "inspector wrote it."
                 )
+            # Refused while another program has it open to record: that numbers what it adds
+            # itself. What a crash left beside the file goes into it.
+            connection.execute("PRAGMA journal_mode = DELETE")
             with connection:
                 return write(connection)
         finally:
@@ -170,6 +188,10 @@ def _check_writable(path: Path) -> None:
     """
     if not path.is_file():
         raise RecordingError(f"There is no file {path}.")
+    if is_written_here(path):
+        raise RecordingError(
+            f"{path} is being recorded: leave it in the session itself, and it is written."
+        )
     if not path.stat().st_mode & _ANYBODY_WRITES:
         raise RecordingError(
             f"{path} cannot be annotated: it is read-only. Make it writable, or annotate a copy."
@@ -195,7 +217,7 @@ def _check_writable(path: Path) -> None:
 def _reason(error: sqlite3.Error) -> str:
     text = str(error)
     if "locked" in text:
-        return "another program is writing it. Try again when that has ended"
+        return "another program is writing it. Leave it there, or wait until that has ended"
     if "readonly" in text or "unable to open" in text:
         return "it may not be written here. Make it and its folder writable, or annotate a copy"
     if "full" in text:

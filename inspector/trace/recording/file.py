@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 from zlib import crc32
 
 import numpy as np
 
 from inspector.trace.recording.annotations import write_annotations
-from inspector.trace.recording.columns import block_of, pack
+from inspector.trace.recording.columns import EVENT_COLUMNS, fill_block, pack
 from inspector.trace.recording.frame_columns import FrameCollector
 from inspector.trace.recording.keyframes import Grown, news_text, state_text, timer_block
 from inspector.trace.recording.layout import (
@@ -23,8 +25,10 @@ from inspector.trace.recording.layout import (
     RecordingError,
     version_values,
 )
+from inspector.trace.recording.live_files import begin_writing, end_writing, is_same_file
 from inspector.trace.recording.quick_fold import fold_block
-from inspector.trace.recording.tables import INSERT, PlainTables
+from inspector.trace.recording.tables import PlainTables
+from inspector.trace.recording.timer_rows import AT_ONCE
 from inspector.vocabulary import COMMAND
 
 if TYPE_CHECKING:
@@ -41,7 +45,11 @@ KEYFRAME_EVERY: Final = 131_072
 KEYFRAME_AT_MOST: Final = 4 * KEYFRAME_EVERY
 #: What an event takes in the file, about, to weigh keyframes against.
 _BYTES_PER_EVENT: Final = 16
-_ADD_FRAME: Final = INSERT.format("frames", ",".join("?" * len(FRAME_COLUMNS)))
+_ADD_FRAMES: Final = "INSERT OR REPLACE INTO frames VALUES {}"
+#: Folding is done for so many events at once, or more.
+_FOLDED_AT_ONCE: Final = 4 * CHUNK_EVENTS
+#: Bigger pages cost less to write; small tables take one each.
+_PAGE_BYTES: Final = 8_192
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +122,11 @@ class RecordingFile:
         self._frames_stored = 0
         self._tables = PlainTables(self.strings)
         self._grown = Grown()
+        self._live = begin_writing(path)
         self._connection = sqlite3.connect(path, isolation_level=None)
         connection = self._connection
         try:
+            connection.execute(f"PRAGMA page_size = {_PAGE_BYTES}")
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
             connection.execute("PRAGMA journal_mode = WAL")
@@ -140,7 +150,7 @@ class RecordingFile:
             )
             self._begin_from(timeline, cursor)
         except BaseException:
-            connection.close()
+            self._close()
             raise
 
     def _begin_from(self, timeline: Timeline, cursor: int) -> None:
@@ -149,7 +159,8 @@ class RecordingFile:
         self._frames = FrameCollector(timeline)
         self._waiting: list[Block] = []
         self._waiting_events = 0
-        self._frames_at_keyframe = timeline.frames.end
+        self._since_keyframe = 0
+        self._frames_folded = timeline.frames.end
         self._is_after_command = False
         frames = timeline.frames
         start = max(frames.first, self._frames_stored)
@@ -181,16 +192,38 @@ class RecordingFile:
         Raises:
             sqlite3.Error: The disk does not take them.
         """
-        for start in range(0, len(events), CHUNK_EVENTS):
-            self._add_block(block_of(events[start : start + CHUNK_EVENTS]))
+        for start in range(0, len(events), _FOLDED_AT_ONCE):
+            part = events[start : start + _FOLDED_AT_ONCE]
+            self.add_numbers(list(chain.from_iterable(part)), 0, len(part))
 
-    def _add_block(self, block: Block) -> None:
-        count = block.shape[1]
+    def add_numbers(self, numbers: Sequence[int], first: int, end: int) -> None:
+        """Add the next events, the numbers of which lie one event behind another.
+
+        Args:
+            numbers: They, and perhaps others.
+            first: Place of the first of these events.
+            end: Place behind the last.
+
+        Raises:
+            sqlite3.Error: The disk does not take them.
+        """
+        block = np.empty((EVENT_COLUMNS, end - first), np.int64)
+        for start in range(first, end, CHUNK_EVENTS):
+            stop = min(start + CHUNK_EVENTS, end)
+            chunk = block[:, start - first : stop - first]
+            fill_block(chunk, numbers[EVENT_COLUMNS * start : EVENT_COLUMNS * stop])
+            self._add_chunk(chunk, self._cursor + start - first)
+        self._take(block)
+
+    def _add_chunk(self, block: Block, cursor: int) -> None:
         data = pack(block)
-        self._connection.execute(
-            "INSERT INTO chunks VALUES (?,?,?,?,?,?)",
-            (self._cursor, count, int(block[0, 0]), int(block[0, -1]), crc32(data), data),
-        )
+        first_ns, last_ns = int(block[0, 0]), int(block[0, -1])
+        values = (cursor, block.shape[1], first_ns, last_ns, crc32(data), data)
+        self._connection.execute("INSERT INTO chunks VALUES (?,?,?,?,?,?)", values)
+
+    def _take(self, block: Block) -> None:
+        """Bring the tables and the state up to what is in the chunks."""
+        count = block.shape[1]
         self._tables.take(block, self._cursor)
         frames = self._frames.take(block, self._cursor)
         if frames.shape[1]:
@@ -199,8 +232,11 @@ class RecordingFile:
         self._waiting.append(block)
         self._waiting_events += count
         self._is_after_command = int(block[1, -1]) == COMMAND
-        if self._waiting_events >= self._keyframe_every and not self._is_after_command:
+        self._since_keyframe += count
+        is_due = self._since_keyframe >= self._keyframe_every and not self._is_after_command
+        if is_due or self._waiting_events >= _FOLDED_AT_ONCE:
             self._fold_waiting()
+        if is_due:
             self._keyframe_bytes = self._write_keyframe()
 
     @property
@@ -209,8 +245,16 @@ class RecordingFile:
         return min(max(KEYFRAME_EVERY, wanted), KEYFRAME_AT_MOST)
 
     def _add_frames(self, frames: Block) -> None:
-        rows = zip(*frames.tolist(), strict=True)
-        self._connection.executemany(_ADD_FRAME, rows)
+        # What is 0 in all of them need not be handed over.
+        used = np.flatnonzero(frames.any(axis=1))
+        marks = ["0"] * len(FRAME_COLUMNS)
+        for number in used.tolist():
+            marks[number] = "?"
+        one, rows = f"({','.join(marks)})", frames[used].T
+        whole = len(rows) - len(rows) % AT_ONCE
+        many = rows[:whole].reshape(-1, AT_ONCE * len(used)).tolist()
+        self._connection.executemany(_ADD_FRAMES.format(",".join([one] * AT_ONCE)), many)
+        self._connection.executemany(_ADD_FRAMES.format(one), rows[whole:].tolist())
         self._frames_stored = int(frames[0, -1]) + 1
         data = pack(frames)
         values = (int(frames[0, 0]), frames.shape[1], crc32(data), data)
@@ -218,15 +262,17 @@ class RecordingFile:
 
     def _fold_waiting(self) -> None:
         if self._waiting:
-            block = np.concatenate(self._waiting, axis=1)
-            fold_block(self._timeline, block, self._frames_at_keyframe)
+            blocks = self._waiting
+            block = blocks[0] if len(blocks) == 1 else np.concatenate(blocks, axis=1)
+            fold_block(self._timeline, block, self._frames_folded)
             self._waiting.clear()
             self._waiting_events = 0
-        self._frames_at_keyframe = self._frames.end
+        self._frames_folded = self._frames.end
 
     def _write_keyframe(self) -> int:
         """Write the state; returns how many bytes that took."""
         timeline = self._timeline
+        self._since_keyframe = 0
         state = state_text(timeline, self._frames.end)
         news = news_text(timeline, self._grown)
         timers = pack(timer_block(timeline)) if len(timeline.timers) else b""
@@ -263,6 +309,7 @@ class RecordingFile:
         """Have everything on the disk that came so far.
 
         Raises:
+            RecordingError: The file is not there any more.
             sqlite3.Error: The disk does not take it.
         """
         strings = self.strings
@@ -272,27 +319,50 @@ class RecordingFile:
         self._connection.execute("COMMIT")
         self._connection.execute("BEGIN")
         self._stored_strings = len(strings)
+        if not is_same_file(self.path, self._live):
+            # SQLite would leave what was committed beside the old name.
+            self._connection.execute("COMMIT")
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            self._close()
+            if not self.path.exists():
+                for suffix in ("-wal", "-shm"):
+                    self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
+            raise RecordingError(
+                f"{self.path} was moved, removed or replaced while it was written; "
+                "nothing more is recorded. Record again."
+            )
 
     def finish(self) -> None:
         """Write what is left, and leave one file alone.
 
         Raises:
+            RecordingError: The file is not there any more.
             sqlite3.Error: The disk does not take it.
         """
-        if not self._is_after_command:
+        # Where one is already it stays: it alone tells what has come before it.
+        if self._since_keyframe and not self._is_after_command:
             self._fold_waiting()
             self._write_keyframe()
         ended = datetime.now(UTC).isoformat(timespec="milliseconds")
         self._write_meta({"ended_at": ended, "end_cursor": self._cursor})
         self.commit()
         self._connection.execute("COMMIT")
-        self._connection.execute("PRAGMA journal_mode = DELETE")
-        self._connection.close()
+        # While somebody reads it the last second stays beside it, and is as safe there.
+        self._connection.execute("PRAGMA busy_timeout = 100")
+        with suppress(sqlite3.OperationalError):
+            self._connection.execute("PRAGMA journal_mode = DELETE")
+        self._close()
 
     def abandon(self) -> None:
         """Leave it at what was committed; never raises."""
-        for step in (lambda: self._connection.execute("ROLLBACK"), self._connection.close):
+        for step in (lambda: self._connection.execute("ROLLBACK"), self._close):
             try:
                 step()
             except sqlite3.Error:
                 continue
+
+    def _close(self) -> None:
+        try:
+            self._connection.close()
+        finally:
+            end_writing(self._live)

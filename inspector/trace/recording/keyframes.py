@@ -22,7 +22,7 @@ from inspector.trace.timer_table import UNKNOWN
 from inspector.vocabulary import MemberKind
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from inspector.trace.recording.columns import Block
 
@@ -142,28 +142,71 @@ class Growth:
         """Begin with nothing."""
         self._lists: dict[str, list[Any]] = {name: [] for name in _LISTS}
         self._histories: dict[int, StateHistory] = {}
+        self._at: dict[int, Grown] = {}
 
-    def add(self, text: str) -> None:
+    def add(self, cursor: int, text: str) -> None:
         """Add what one keyframe says, in the order of the keyframes.
 
         Raises:
             ValueError, TypeError, KeyError: It makes no sense.
         """
         values = json.loads(text)
-        for name, kind in _LISTS.items():
-            self._lists[name].extend(kind(*each) for each in values[name])
-        for machine, *columns in values["histories"]:
-            history = self._histories.setdefault(machine, StateHistory())
-            own = (history.at_ns, history.state, history.transition)
-            for column, news in zip(own, columns, strict=True):
-                column.extend(array("q", news))
+        news = {name: [kind(*each) for each in values[name]] for name, kind in _LISTS.items()}
+        histories = [
+            (machine, [array("q", column) for column in columns])
+            for machine, *columns in values["histories"]
+        ]
+        for name, new in news.items():
+            self._lists[name].extend(new)
+        for machine, columns in histories:
+            for column, new_ones in zip(self._columns(machine), columns, strict=True):
+                column.extend(new_ones)
+        self._at[cursor] = Grown(
+            {name: len(each) for name, each in self._lists.items()},
+            {machine: len(history) for machine, history in self._histories.items()},
+        )
 
-    def fill(self, timeline: Timeline, values: dict[str, Any]) -> None:
-        """Give a timeline what its lists held at a keyframe."""
-        for name, length in values["lengths"].items():
+    def add_lost(self, timeline: Timeline, state: str, news: str) -> None:
+        """Add what damaged keyframes would have told before the next one.
+
+        Args:
+            timeline: The state at the next one, as far as the events tell it.
+            state: The next keyframe's.
+            news: The next keyframe's, which has yet to be added.
+
+        Raises:
+            ValueError, TypeError, KeyError: It makes no sense.
+        """
+        lengths, new = json.loads(state), json.loads(news)
+        for name, own in self._lists.items():
+            before = lengths["lengths"][name] - len(new[name])
+            own.extend(getattr(timeline, name)[len(own) : before])
+        added = {machine: len(column) for machine, column, *_ in new["histories"]}
+        for machine, length in lengths["histories"]:
+            history = timeline.members.histories.get(machine, StateHistory())
+            before = length - added.get(machine, 0)
+            columns = (history.at_ns, history.state, history.transition)
+            for mine, column in zip(self._columns(machine), columns, strict=True):
+                mine.extend(column[len(mine) : before])
+
+    def _columns(self, machine: int) -> tuple[array[int], array[int], array[int]]:
+        history = self._histories.setdefault(machine, StateHistory())
+        return history.at_ns, history.state, history.transition
+
+    def fill(self, timeline: Timeline, cursor: int, machines: Iterable[int]) -> None:
+        """Give a timeline what its lists held at a keyframe.
+
+        Args:
+            timeline: The timeline.
+            cursor: Of the keyframe, which was added.
+            machines: The machines that were there.
+        """
+        grown = self._at[cursor]
+        for name, length in grown.lists.items():
             setattr(timeline, name, self._lists[name][:length])
-        for machine, length in values["histories"]:
+        for machine in machines:
             whole, history = self._histories.get(machine, StateHistory()), StateHistory()
+            length = grown.histories.get(machine, 0)
             history.at_ns = whole.at_ns[:length]
             history.state = whole.state[:length]
             history.transition = whole.transition[:length]
@@ -171,9 +214,16 @@ class Growth:
 
 
 def timeline_from(
-    strings: Sequence[str], text: str, timers: Block, growth: Growth
+    strings: Sequence[str], cursor: int, text: str, timers: Block, growth: Growth
 ) -> tuple[Timeline, int]:
     """Return the state of a keyframe without its frames, and how many frames had ended.
+
+    Args:
+        strings: The string table.
+        cursor: Of the keyframe.
+        text: Its state.
+        timers: Its pending timers.
+        growth: What the lists hold, the news of the keyframe included.
 
     Raises:
         ValueError, TypeError, KeyError: It makes no sense.
@@ -192,7 +242,7 @@ def timeline_from(
     members.structure_version, members.values_version = values["versions"]
     members.of_clock = dict(values["of_clock"])
     members.by_id = {each[0]: _member_from(each) for each in values["members"]}
-    growth.fill(timeline, values)
+    growth.fill(timeline, cursor, [machine for machine, _ in values["histories"]])
     _fill_timers(timeline, timers)
     return timeline, values["frames"]
 

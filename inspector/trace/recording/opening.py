@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
 from inspector.trace.recording.layout import APPLICATION_ID, SCHEMA_VERSION, RecordingError
+from inspector.trace.recording.live_files import is_written_here
+from inspector.trace.recording.private_copy import beside, copy_database, size
 from inspector.trace.recording.upgrades import upgraded
 from inspector.vocabulary import VOCABULARY_VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
 _MAGIC: Final = b"SQLite format 3\0"
 _HEAD_BYTES: Final = 100
@@ -65,50 +67,61 @@ class OpenFile:
 
     def _connected(self, version: int) -> sqlite3.Connection:
         path = self.path
-        wal = path.with_name(f"{path.name}-wal")
-        has_wal = _size(wal) > 0
-        try:
-            journal = path.with_name(f"{path.name}-journal")
-            beside = [each for each in (wal, journal) if _size(each) > 0]
-            if beside or version != SCHEMA_VERSION:
-                path = self._private_copy(beside)
-        except OSError as error:
-            reason = error.strerror or error
-            message = f"{self.path} cannot be opened: its copy could not be made ({reason})."
-            raise RecordingError(message) from None
+        has_wal = size(path.with_name(f"{path.name}-wal")) > 0
+        is_copy = version != SCHEMA_VERSION or bool(beside(path)) or is_written_here(path)
+        if is_copy:
+            path = self._private_copy()
+            version = self._version_in_copy(path, version)
         if version != SCHEMA_VERSION:
             path = upgraded(path, version, self.path)
-        connection = _connect(path, is_copy=self._folder is not None)
+        connection = _connect(path, is_copy=is_copy)
         weakref.finalize(self, connection.close)
-        self._note_how_it_ended(has_wal=has_wal)
+        if not has_wal and not is_written_here(self.path):
+            self._note_how_it_ended()
         return connection
 
-    def _private_copy(self, beside: Sequence[Path]) -> Path:
-        """Copy the file and what lies beside it, so that neither is touched.
-
-        Beside it is what was committed last, or what takes a change back that a process
-        that was killed has left half done.
-        """
-        self._folder = Path(tempfile.mkdtemp(prefix="timeline-inspector-"))
-        weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
-        copy = self._folder / "copy.tlrec"
-        for each in beside:
-            # First: while somebody records, pages move from it to the file, never back.
-            suffix = each.name.removeprefix(self.path.name)
-            shutil.copyfile(each, copy.with_name(copy.name + suffix))
-        shutil.copyfile(self.path, copy)
+    def _private_copy(self) -> Path:
+        """Copy the file and what lies beside it, so that neither is touched."""
+        try:
+            self._folder = Path(tempfile.mkdtemp(prefix="timeline-inspector-"))
+            weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+            copy = self._folder / "copy.tlrec"
+            copy_database(self.path, copy)
+        except (OSError, sqlite3.Error) as error:
+            reason = getattr(error, "strerror", None) or error
+            message = f"{self.path} cannot be opened: its copy could not be made ({reason})."
+            raise RecordingError(message) from None
         return copy
 
-    def _note_how_it_ended(self, *, has_wal: bool) -> None:
-        size = _size(self.path)
+    def _version_in_copy(self, copy: Path, version: int) -> int:
+        """Return the version of the tables, which only what lay beside the file may know.
+
+        Raises:
+            RecordingError: It is no recording, or one of a newer version.
+        """
+        connection = _connect(copy, is_copy=True)
+        try:
+            (application,) = connection.execute("PRAGMA application_id").fetchone()
+            (found,) = connection.execute("PRAGMA user_version").fetchone()
+        except sqlite3.Error:
+            # Its tables will show what can be read.
+            return version
+        finally:
+            connection.close()
+        if application != APPLICATION_ID:
+            raise RecordingError(_why_none(self.path))
+        return _supported(self.path, int(found))
+
+    def _note_how_it_ended(self) -> None:
+        there = size(self.path)
         with self.path.open("rb") as file:
             head = file.read(_HEAD_BYTES)
         page = int.from_bytes(head[16:18], "big")
         pages = int.from_bytes(head[28:32], "big")
         wanted = pages * (65_536 if page == 1 else page)
-        if not has_wal and size < wanted:
+        if there < wanted:
             self.notes.append(
-                f"The file was cut off: {size:,} of {wanted:,} bytes are there. "
+                f"The file was cut off: {there:,} of {wanted:,} bytes are there. "
                 "What follows is what could be read."
             )
 
@@ -175,6 +188,8 @@ def _checked_version(path: Path) -> int:
     Raises:
         RecordingError: It cannot be read, or is no recording.
     """
+    if is_written_here(path):
+        return SCHEMA_VERSION
     try:
         with path.open("rb") as file:
             head = file.read(_HEAD_BYTES)
@@ -186,23 +201,31 @@ def _checked_version(path: Path) -> int:
         raise RecordingError(f"{path} cannot be read: {error.strerror or error}.") from None
     if not head.startswith(_MAGIC[: len(head)]):
         raise RecordingError(f"{path} is no recording. Choose a file that ends in .tlrec.")
-    version = int.from_bytes(head[_VERSION_AT : _VERSION_AT + 4], "big")
-    application = int.from_bytes(head[_ID_AT : _ID_AT + 4], "big")
-    if application != APPLICATION_ID:
-        if _size(path.with_name(f"{path.name}-wal")) > 0:
-            # All of it may still be in there.
-            return SCHEMA_VERSION
-        raise RecordingError(_why_none(path, head))
+    if int.from_bytes(head[_ID_AT : _ID_AT + 4], "big") == APPLICATION_ID:
+        return _supported(path, int.from_bytes(head[_VERSION_AT : _VERSION_AT + 4], "big"))
+    if size(path.with_name(f"{path.name}-wal")) > 0:
+        # All of it may still be in there.
+        return SCHEMA_VERSION
+    if not head:
+        raise RecordingError(f"{path} is empty: nothing was recorded before it ended.")
+    if len(head) < _HEAD_BYTES:
+        cut = f"{path} was cut off after {len(head)} bytes: nothing is left of it."
+        raise RecordingError(cut)
+    raise RecordingError(_why_none(path))
+
+
+def _supported(path: Path, version: int) -> int:
+    """Return a version that can be read.
+
+    Raises:
+        RecordingError: It is a newer one.
+    """
     if version > SCHEMA_VERSION:
         raise RecordingError(_newer(path, str(version)))
     return version
 
 
-def _why_none(path: Path, head: bytes) -> str:
-    if not head:
-        return f"{path} is empty: nothing was recorded before it ended."
-    if len(head) < _HEAD_BYTES:
-        return f"{path} was cut off after {len(head)} bytes: nothing is left of it."
+def _why_none(path: Path) -> str:
     return f"{path} is an SQLite file, but no recording. Choose a file that ends in .tlrec."
 
 
@@ -222,10 +245,3 @@ def _connect(path: Path, *, is_copy: bool) -> sqlite3.Connection:
     connection.execute("PRAGMA writable_schema = ON")
     connection.execute("PRAGMA cell_size_check = ON")
     return connection
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except OSError:
-        return 0

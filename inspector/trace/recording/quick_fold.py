@@ -47,6 +47,9 @@ _EACH_COUNTS: Final = (
 _FIELDS_THAT_COUNT: Final = (Field.PAUSED, Field.PRIORITY, Field.NAME, Field.STATE)
 _FRAME_PARTS: Final = (EventKind.PHASE_ENDED, EventKind.DELTA_CUT)
 
+#: Numbers lie close together when there are at most so many times as many possible ones.
+_DENSE: Final = 8
+
 _counts = kind_table(_EACH_COUNTS)
 
 
@@ -135,8 +138,19 @@ def _last_of_each(
     key: NDArray[np.int64],
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return where each different key is found last, and how often it is there."""
-    _, first, counts = np.unique(key[::-1], return_index=True, return_counts=True)
-    return len(key) - 1 - first, counts
+    if not len(key):
+        return np.empty(0, np.intp), np.empty(0, np.intp)
+    least = int(key.min())
+    span = int(key.max()) - least + 1
+    if span > _DENSE * len(key):
+        _, first, counts = np.unique(key[::-1], return_index=True, return_counts=True)
+        return len(key) - 1 - first, counts
+    # Without sorting, where numbers lie close together.
+    place = key - least
+    last = np.full(span, -1)
+    last[place] = np.arange(len(key))
+    is_there = last >= 0
+    return last[is_there], np.bincount(place, minlength=span)[is_there]
 
 
 @dataclass(slots=True)

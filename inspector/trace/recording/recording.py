@@ -61,15 +61,19 @@ class Recording:
         self._chunks: OrderedDict[int, Block | None] = OrderedDict()
         self._states: OrderedDict[int, tuple[Timeline, int]] = OrderedDict()
         self._growth = Growth()
-        self._keyframes = self._read_keyframes()
+        self._keyframes: list[int] = []
         self._frames: FrameHistory | None = None
         self._frame_cursors = np.empty(0, np.int64)
         index, meta = self._index, file.meta
-        self.first = int(index[_CURSOR][0]) if index.shape[1] else 0
-        self.end = int(index[_CURSOR][-1] + index[_COUNT][-1]) if index.shape[1] else 0
+        first = meta.get("first_cursor", 0)
+        self.first = self.end = first if isinstance(first, int) else 0
+        if index.shape[1]:
+            self.first = int(index[_CURSOR][0])
+            self.end = int(index[_CURSOR][-1] + index[_COUNT][-1])
         first_ns = meta.get("first_ns", 0)
         self.first_ns = first_ns if isinstance(first_ns, int) else 0
         self._note_gaps()
+        self._read_keyframes()
         if file.path.stat().st_size <= _LOOKED_THROUGH_BYTES:
             for place in range(index.shape[1]):
                 self._chunk(place)
@@ -137,21 +141,24 @@ class Recording:
         strings[0] = ""
         return strings
 
-    def _read_keyframes(self) -> list[int]:
-        found = []
+    def _read_keyframes(self) -> None:
+        is_some_lost = False
         text = "SELECT cursor, at_ns, crc, state, news, timer_count, timers FROM keyframes"
         for cursor, _, crc, state, news, _, timers in self._file.rows(f"{text} ORDER BY cursor"):
             try:
                 whole = crc32(timers, crc32(news.encode(), crc32(state.encode())))
                 if whole != crc or type(cursor) is not int:
-                    self._file.note_damage("keyframes", f"the one at event {cursor} is damaged")
-                    continue
-                self._growth.add(news)
+                    message = f"the one at event {cursor} is damaged"
+                    raise ValueError(message)
+                if is_some_lost:
+                    self._growth.add_lost(self.state_before(cursor), state, news)
+                self._growth.add(cursor, news)
             except DAMAGE as error:
                 self._file.note_damage("keyframes", error)
+                is_some_lost = True
             else:
-                found.append(cursor)
-        return found
+                self._keyframes.append(cursor)
+                is_some_lost = False
 
     def _find_last_ns(self) -> int:
         """Return the instant of the newest event, or of what is known of the end."""
@@ -302,7 +309,7 @@ class Recording:
                 state, count, timers = self._file.value(text, at)
                 columns = len(TIMER_COLUMNS)
                 block = unpack(timers, columns, count) if count else np.empty((columns, 0), "i8")
-                timeline, frames = timeline_from(self.strings, state, block, self._growth)
+                timeline, frames = timeline_from(self.strings, at, state, block, self._growth)
             except DAMAGE as error:
                 self._file.note_damage("keyframes", error)
                 del self._keyframes[place]

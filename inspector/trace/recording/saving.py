@@ -10,7 +10,7 @@ from inspector.trace.history import LogHistory
 from inspector.trace.log import EventLog
 from inspector.trace.recording.file import About, RecordingFile
 from inspector.trace.recording.layout import RecordingError
-from inspector.trace.recording.writer import disk_problem
+from inspector.trace.recording.writer import begin_behind_command, disk_problem
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,13 +42,15 @@ def save_last(
     history = LogHistory(past) if isinstance(past, EventLog) else past
     since_ns = history.last_ns - round(seconds * NS_PER_SECOND)
     first = history.first if since_ns <= 0 else max(history.cursor_at(since_ns), history.first)
+    timeline = history.state_before(first)
+    first = begin_behind_command(history.events, timeline, first)
     events = history.events(first, history.end)
-    file = RecordingFile(path, about or About(), history.state_before(first), first)
+    file = RecordingFile(path, about or About(), timeline, first)
     try:
         file.add_strings(list(history.strings))
         file.add(events)
         file.finish()
-    except (sqlite3.Error, OSError) as error:
+    except (sqlite3.Error, OSError, RecordingError) as error:
         file.abandon()
         raise RecordingError(disk_problem(path, error)) from error
     return len(events)

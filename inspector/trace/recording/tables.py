@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from inspector.trace.recording.columns import events_of, kind_table, of_kinds
-from inspector.vocabulary import NEVER, RATE_DENOMINATOR, EventKind, TimerKind
+from inspector.trace.recording.timer_rows import TimerRows
+from inspector.vocabulary import RATE_DENOMINATOR, EventKind
 
 if TYPE_CHECKING:
     import sqlite3
@@ -36,15 +37,6 @@ _RARE: Final = (
 _rare = kind_table(_RARE)
 #: Table and marks are filled in.
 INSERT: Final = "INSERT OR REPLACE INTO {} VALUES ({})"
-_KIND_TEXTS: Final = {kind.value: kind.text for kind in TimerKind}
-_CLOCK_GONE: Final = "clock removed"
-_UPSERT: Final = (
-    "INSERT INTO timers VALUES (?,?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT(timer) DO UPDATE SET "
-    "due_ns=excluded.due_ns, interval_ns=excluded.interval_ns, fired=excluded.fired, "
-    "lateness_ns=excluded.lateness_ns, gone_ns=excluded.gone_ns, gone_by=excluded.gone_by"
-)
-# Places in a row of timers.
-_LABEL, _CLOCK, _KIND, _SITE, _ADDED, _DUE, _INTERVAL, _FIRED, _LATE, _GONE, _BY = range(1, 12)
 
 
 class PlainTables:
@@ -59,15 +51,12 @@ class PlainTables:
         self._strings = strings
         self._rows: list[tuple[str, Sequence[Any]]] = []
         self._counts: Counter[str] = Counter()
-        self._timers: dict[int, list[Any]] = {}
-        self._touched: set[int] = set()
+        self._timers = TimerRows(strings)
         self._parents: dict[int, int] = {}
         self._last_command = -1
 
     def begin(self, timeline: Timeline) -> None:
         """Note what is there in a state: the first, or the first behind a gap."""
-        self._timers.clear()
-        self._touched.clear()
         self._parents.clear()
         self._rows.append(("DELETE FROM pauses WHERE to_ns IS NULL", ()))
         self._rows.append(("UPDATE timers SET gone_by='not known' WHERE gone_by IS NULL", ()))
@@ -77,23 +66,7 @@ class PlainTables:
             if clock.paused:
                 self._pause(clock.id, clock.paused_since_ns, clock.pause_cause)
         self._add_lists(timeline)
-        table = timeline.timers
-        for row in map(table.row, table.ids()):
-            self._timers[row.id] = [
-                row.id,
-                row.label,
-                row.clock_id,
-                row.kind.text,
-                row.call_site,
-                None,
-                row.due_ns,
-                row.interval_ns,
-                row.fired,
-                row.last_lateness_ns,
-                None,
-                None,
-            ]
-            self._touched.add(row.id)
+        self._timers.begin([timeline.timers.row(each) for each in timeline.timers.ids()])
 
     def _add_lists(self, timeline: Timeline) -> None:
         """Add what is not in the tables yet; the cursor of that is not known."""
@@ -114,58 +87,11 @@ class PlainTables:
         kind = block[1]
         timers = np.flatnonzero((kind >= EventKind.TIMER_ADDED) & (kind <= EventKind.TIMER_CLEARED))
         if timers.size:
-            self._take_timers(block[:, timers])
+            self._timers.take(block[:, timers])
         rare = np.flatnonzero(of_kinds(block, _rare))
         cursors = (rare + first_cursor).tolist()
         for cursor, event in zip(cursors, events_of(block[:, rare]), strict=True):
             self._take_rare(cursor, event)
-
-    # ----------------------------------------------------------------- timers
-
-    def _take_timers(self, events: Block) -> None:
-        strings, known = self._strings, self._timers
-        kind = events[1]
-        fires = events[:, kind == EventKind.TIMER_FIRED]
-        rest = events[:, kind != EventKind.TIMER_FIRED]
-        for at_ns, what, timer, a, b in zip(*rest.tolist(), strict=True):
-            if what == EventKind.TIMER_ADDED:
-                known[timer] = [timer, strings[b], a, "", "", at_ns, None, 0, 0, 0, None, None]
-                self._touched.add(timer)
-                continue
-            row = known.get(timer)
-            if row is None:
-                continue
-            if what == EventKind.TIMER_ORIGIN:
-                row[_SITE], row[_KIND] = strings[a], _KIND_TEXTS.get(b, str(b))
-            elif what == EventKind.TIMER_ARMED:
-                row[_DUE], row[_INTERVAL] = a, b
-            else:
-                row[_GONE], row[_BY] = at_ns, "cleared"
-            self._touched.add(timer)
-        self._take_fires(fires)
-
-    def _take_fires(self, fires: Block) -> None:
-        if not fires.shape[1]:
-            return
-        # The last firing of each timer, and how often it fired.
-        timers, first, counts = np.unique(fires[2, ::-1], return_index=True, return_counts=True)
-        last = fires[:, fires.shape[1] - 1 - first]
-        columns = (timers, counts, last[0], last[3], last[4])
-        for timer, count, at_ns, late_ns, due_ns in zip(
-            *(column.tolist() for column in columns), strict=True
-        ):
-            row = self._timers.get(timer)
-            if row is None:
-                continue
-            row[_FIRED] += count
-            row[_LATE] = late_ns
-            if due_ns != NEVER:
-                row[_DUE] = due_ns
-            elif row[_BY] is None:
-                row[_GONE], row[_BY] = at_ns, "fired"
-            self._touched.add(timer)
-
-    # ------------------------------------------------------------- all the rest
 
     def _add(self, table: str, values: Sequence[Any]) -> None:
         self._counts[table] += 1
@@ -240,19 +166,11 @@ class PlainTables:
             self._end_pause(each, at_ns)
             text = "UPDATE clocks SET removed_ns=? WHERE clock=?"
             self._rows.append((text, [at_ns, each]))
-        for timer, row in self._timers.items():
-            if row[_CLOCK] in gone and row[_GONE] is None:
-                row[_GONE], row[_BY] = at_ns, _CLOCK_GONE
-                self._touched.add(timer)
+        self._timers.remove_of(gone, at_ns)
 
     def flush(self, connection: sqlite3.Connection) -> None:
         """Write what has come since."""
         for text, values in self._rows:
             connection.execute(text, values)
         self._rows.clear()
-        timers = self._timers
-        connection.executemany(_UPSERT, [timers[timer] for timer in self._touched])
-        for timer in self._touched:
-            if timers[timer][_GONE] is not None:
-                del timers[timer]
-        self._touched.clear()
+        self._timers.flush(connection)

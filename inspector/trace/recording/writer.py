@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import sqlite3
-from queue import SimpleQueue
-from threading import Thread
+from collections import deque
+from threading import Event, Thread
 from time import monotonic_ns, sleep
 from typing import TYPE_CHECKING, Final
 
-from inspector.timebase import NS_PER_MS
+from inspector.timebase import NS_PER_MS, NS_PER_SECOND
+from inspector.trace.recording.columns import EVENT_COLUMNS
 from inspector.trace.recording.file import About, RecordingFile, reserve
 from inspector.trace.recording.layout import CHUNK_EVENTS, RecordingError
 from inspector.trace.timeline import Timeline
+from inspector.vocabulary import COMMAND_CONTEXT, COMMAND_FORM
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from inspector.trace.annotations import AnnotationChange
@@ -22,36 +24,40 @@ if TYPE_CHECKING:
     from inspector.vocabulary import RawEvent
 
 
-#: Events are handed over, and committed, at least this often.
-HAND_OVER_NS: Final = 400 * NS_PER_MS
-_COMMIT_NS: Final = 500 * NS_PER_MS
+#: What was handed over is in the file after this time, whether more comes or not.
+COMMIT_NS: Final = 400 * NS_PER_MS
 #: More than these wait for a slow disk in the log itself, which may lose them.
 MOST_WAITING: Final = 1_000_000
 #: Whoever has the time waits for the disk when so many have to be written.
 PATIENT_WAITING: Final = 100_000
+#: It is worth to write so many at once.
+ENOUGH: Final = 4 * CHUNK_EVENTS
+#: So many fit into the cache of the database, so that each page is written once.
+_COMMITTED_AT_ONCE: Final = 16 * CHUNK_EVENTS
 _PATIENCE_S: Final = 0.001
+_SAID_OF_COMMANDS: Final = (COMMAND_CONTEXT, COMMAND_FORM)
 
 
 class _Portion:
     """What is handed over at once.
 
     Attributes:
-        events: The next events.
+        numbers: Those of the next events, one event behind another.
         texts: What has come to the string table.
         gap: The state and cursor behind a gap before the events, ``None`` without one.
         annotations: What people have left meanwhile.
     """
 
-    __slots__ = ("annotations", "events", "gap", "texts")
+    __slots__ = ("annotations", "gap", "numbers", "texts")
 
     def __init__(
         self,
-        events: list[RawEvent],
+        numbers: list[int],
         texts: list[str],
         gap: tuple[Timeline, int] | None,
         annotations: Sequence[AnnotationChange] = (),
     ) -> None:
-        self.events = events
+        self.numbers = numbers
         self.texts = texts
         self.gap = gap
         self.annotations = annotations
@@ -92,9 +98,11 @@ class RecordingWriter:
         self._start = start
         self._cursor = log.first if start is None else start[1]
         self._texts = 0
-        self._portions: SimpleQueue[_Portion | None] = SimpleQueue()
-        self._handed = self._written = 0
-        self._hand_over_at_ns = 0
+        self._portions: deque[_Portion] = deque()
+        self._handed = self._written = self._committed = 0
+        # Something waits, and it is worth to begin with it at once.
+        self._has_some, self._has_enough = Event(), Event()
+        self._is_hurried = False
         self._problem = ""
         self._is_stopped = False
         self._thread: Thread | None = None
@@ -114,6 +122,11 @@ class RecordingWriter:
         """How many events were handed over."""
         return self._handed
 
+    @property
+    def committed(self) -> int:
+        """How many events are safe in the file."""
+        return self._committed
+
     def start(self) -> None:
         """Create the file, and hand over what the log has kept.
 
@@ -122,6 +135,9 @@ class RecordingWriter:
         """
         if self._start is None:
             self._start = (self._log.base.copy(), self._log.first)
+        timeline, cursor = self._start
+        self._cursor = begin_behind_command(self._log.slice, timeline, cursor)
+        self._start = (timeline, self._cursor)
         # Here, so that whoever asked for it is told at once why it cannot be.
         reserve(self.path)
         self._thread = Thread(target=self._write_all, name="recording", daemon=True)
@@ -136,40 +152,57 @@ class RecordingWriter:
     def pump(
         self, *, at_once: bool = False, is_patient: bool = False, is_last: bool = False
     ) -> None:
-        """Hand over what is new, if it is time to; called after every wake-up.
+        """Hand over what is new; called after every wake-up.
+
+        It is in the file half a second later, though nobody may come again until then.
 
         Args:
-            at_once: Whether to do so whatever the time.
+            at_once: Whether it has to be written as soon as possible.
             is_patient: Whether to wait for a slow disk, so that nothing is lost.
             is_last: Whether there will be no other chance, so that nothing may wait.
         """
         log = self._log
-        count = log.end - self._cursor
-        if not at_once and count < CHUNK_EVENTS and monotonic_ns() < self._hand_over_at_ns:
+        end = log.end
+        if end == self._cursor or not self.is_recording:
             return
-        if not count or not self.is_recording:
-            return
-        while is_patient and self._handed - self._written > PATIENT_WAITING and self.is_recording:
+        while is_patient and self._is_behind(PATIENT_WAITING):
             sleep(_PATIENCE_S)
-        if self._handed - self._written > MOST_WAITING and not is_last:
+        if self._is_behind(MOST_WAITING) and not is_last:
             return
-        self._hand_over_at_ns = monotonic_ns() + HAND_OVER_NS
-        gap = None
-        if log.first > self._cursor:
-            self.lost += log.first - self._cursor
-            self._cursor = log.first
-            gap = (log.base.copy(), log.first)
-        events = log.slice(self._cursor, log.end)
-        texts = log.strings[self._texts :]
+        gap = self._skip_lost() if log.first > self._cursor else None
+        texts = log.strings[self._texts :] if len(log.strings) > self._texts else []
+        numbers = numbers_of(log, self._cursor, end)
         self._texts += len(texts)
-        self._cursor += len(events)
-        self._handed += len(events)
-        self._portions.put(_Portion(events, texts, gap))
+        self._handed += end - self._cursor
+        self._cursor = end
+        self._portions.append(_Portion(numbers, texts, gap))
+        if not self._has_some.is_set():
+            self._has_some.set()
+        if at_once:
+            self._is_hurried = True
+        if at_once or self._handed - self._written >= ENOUGH:
+            self._has_enough.set()
+
+    def _is_behind(self, events: int) -> bool:
+        """Return whether more than so many events have yet to be written."""
+        return self._handed - self._written > events and self.is_recording
+
+    def _skip_lost(self) -> tuple[Timeline, int]:
+        """Go on behind what fell off the log; returns the state and cursor there."""
+        log = self._log
+        timeline = log.base.copy()
+        cursor = begin_behind_command(log.slice, timeline, log.first)
+        self.lost += cursor - self._cursor
+        self._cursor = cursor
+        return timeline, cursor
 
     def annotate(self, changes: Sequence[AnnotationChange]) -> None:
         """Have annotations written into the file, or taken out of it, in this order."""
         if changes and self.is_recording:
-            self._portions.put(_Portion([], [], None, changes))
+            self._portions.append(_Portion([], [], None, changes))
+            self._is_hurried = True
+            self._has_some.set()
+            self._has_enough.set()
 
     def stop(self) -> None:
         """Write what is left and close the file; waits for the disk."""
@@ -183,7 +216,8 @@ class RecordingWriter:
             return
         self.pump(at_once=True, is_last=True)
         self._is_stopped = True
-        self._portions.put(None)
+        self._has_some.set()
+        self._has_enough.set()
 
     # ---------------------------------------------------------- the other thread
 
@@ -206,26 +240,84 @@ class RecordingWriter:
                 file.abandon()
 
     def _write_portions(self, file: RecordingFile) -> None:
-        committed_ns = 0
-        while (portion := self._portions.get()) is not None:
+        rest: list[int] = []
+        while not self._is_stopped or self._portions:
+            self._has_some.wait()
+            due_ns = monotonic_ns() + COMMIT_NS
+            is_due = False
+            while not is_due:
+                self._has_enough.wait(max(0, due_ns - monotonic_ns()) / NS_PER_SECOND)
+                self._has_enough.clear()
+                is_due = self._is_hurried or self._is_stopped or monotonic_ns() >= due_ns
+                if is_due:
+                    self._is_hurried = False
+                    self._has_some.clear()
+                rest = self._write_waiting(file, rest)
+            self._add(file, rest, len(rest) // EVENT_COLUMNS)
+            file.commit()
+            self._committed = self._written
+
+    def _write_waiting(self, file: RecordingFile, rest: list[int]) -> list[int]:
+        """Write what waits but for what fills no chunk; returns that."""
+        portions = self._portions
+        while portions:
+            portion = portions.popleft()
             file.add_strings(portion.texts)
             if portion.gap is not None:
+                self._add(file, rest, len(rest) // EVENT_COLUMNS)
                 file.skip_to(*portion.gap)
             file.annotate(portion.annotations)
-            events = portion.events
-            for start in range(0, len(events), CHUNK_EVENTS):
-                file.add(events[start : start + CHUNK_EVENTS])
-                # The thread that runs the scene goes first.
-                sleep(0)
-            if monotonic_ns() - committed_ns > _COMMIT_NS or self._portions.empty():
+            # Much at once is not copied.
+            if rest:
+                rest += portion.numbers
+            else:
+                rest = portion.numbers
+            count = len(rest) // EVENT_COLUMNS
+            self._add(file, rest, count - count % CHUNK_EVENTS)
+        return rest
+
+    def _add(self, file: RecordingFile, numbers: list[int], count: int) -> None:
+        """Write the first events of several, and take them out."""
+        for start in range(0, count, ENOUGH):
+            end = min(start + ENOUGH, count)
+            file.add_numbers(numbers, start, end)
+            self._written += end - start
+            if self._written - self._committed >= _COMMITTED_AT_ONCE:
                 file.commit()
-                committed_ns = monotonic_ns()
-            self._written += len(events)
+                self._committed = self._written
+        del numbers[: EVENT_COLUMNS * count]
+
+
+def numbers_of(log: EventLog, start: int, end: int) -> list[int]:
+    """Return the numbers of events by cursor, one event behind another.
+
+    Tuples would cost five times as much, and keep the garbage collector busy.
+    """
+    first = log.first
+    return log._flat[EVENT_COLUMNS * (start - first) : EVENT_COLUMNS * (end - first)]
+
+
+def begin_behind_command(
+    events: Callable[[int, int], Sequence[RawEvent]], timeline: Timeline, cursor: int
+) -> int:
+    """Return where to begin so that what is said of a command is not torn from it.
+
+    Args:
+        events: Returns the events from one cursor up to another.
+        timeline: The state before ``cursor``; brought up to where to begin.
+        cursor: From where on events are wanted.
+    """
+    while (found := events(cursor, cursor + 1)) and found[0][1] in _SAID_OF_COMMANDS:
+        timeline.apply_all(found)
+        cursor += 1
+    return cursor
 
 
 def disk_problem(path: Path, error: Exception) -> str:
     """Return why nothing more can be recorded, as a sentence."""
     text = str(error)
+    if isinstance(error, RecordingError):
+        return text
     if "full" in text:
         return f"The disk is full: {path.name} ends here. Free some space and record again."
     reason = getattr(error, "strerror", None) or text

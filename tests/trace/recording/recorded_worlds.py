@@ -66,6 +66,7 @@ def described(timeline: Timeline) -> dict[str, object]:
             for number, each in members.histories.items()
         },
         "lists": (timeline.commands, timeline.marks, timeline.failures, timeline.hits),
+        "holds": timeline.holds,
         "frames": (frames.first, frames.end, *map(list, [frames.at_ns, frames.interval_ns])),
         "frame parts": [list(each) for each in (frames.delta_ns, frames.busy_ns, frames.cut_ns)],
         "phases": [list(each) for each in frames.phases],

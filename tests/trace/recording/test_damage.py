@@ -29,8 +29,7 @@ from pathlib import Path
 from inspector.trace.log import EventLog
 from inspector.trace.recording import RecordingWriter, writer
 from inspector.vocabulary import MARK
-writer.HAND_OVER_NS = 1_000_000
-writer._COMMIT_NS = int(sys.argv[2])
+writer.COMMIT_NS = int(sys.argv[2])
 log = EventLog()
 recorder = RecordingWriter(Path(sys.argv[1]), log)
 recorder.start()
@@ -205,13 +204,53 @@ def test_that_states_around_a_damaged_chunk_are_right(
     assert described(past.state_before(1_650)) == described(folded(log, 1_650))
 
 
+@pytest.mark.parametrize("damaged", [1_600, 800])
+def test_that_a_damaged_keyframe_takes_nothing_from_the_states_behind_it(
+    tmp_path: Path, log: EventLog, monkeypatch: pytest.MonkeyPatch, damaged: int
+) -> None:
+    monkeypatch.setattr(file_module, "KEYFRAME_EVERY", 800)
+    monkeypatch.setattr(file_module, "KEYFRAME_AT_MOST", 800)
+    path = record(log, tmp_path / "a.tlrec", portion=400)
+    connection = sqlite3.connect(path)
+    with connection:
+        values = (damaged, damaged + 400)
+        hit = connection.execute("UPDATE keyframes SET crc = 0 WHERE cursor IN (?, ?)", values)
+        assert hit.rowcount
+    connection.close()
+    past = open_recording(path)
+
+    assert [note for note in past.notes if "keyframes" in note]
+    for cursor in range(400, log.end, 333):
+        assert described(past.state_before(cursor)) == described(folded(log, cursor))
+
+
+def test_that_states_show_nothing_of_the_future_where_events_are_missing_too(
+    tmp_path: Path, log: EventLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(file_module, "KEYFRAME_EVERY", 800)
+    monkeypatch.setattr(file_module, "KEYFRAME_AT_MOST", 800)
+    path = record(log, tmp_path / "a.tlrec", portion=400)
+    connection = sqlite3.connect(path)
+    with connection:
+        connection.execute("UPDATE keyframes SET crc = 0 WHERE cursor BETWEEN 700 AND 1700")
+        connection.execute("UPDATE chunks SET crc = 0 WHERE first_cursor BETWEEN 900 AND 1300")
+    connection.close()
+    past = open_recording(path)
+
+    for cursor in range(1_800, log.end, 333):
+        known, whole = past.state_before(cursor), folded(log, cursor)
+        assert all(mark in whole.marks for mark in known.marks)
+        assert all(command in whole.commands for command in known.commands)
+        assert described(known)["clocks"] == described(whole)["clocks"]
+
+
 def test_that_what_another_program_still_records_can_be_opened(tmp_path: Path) -> None:
     path = tmp_path / "a.tlrec"
     log = EventLog()
     recorder = RecordingWriter(path, log)
     log.append((1, MARK, 0, log.intern("here"), 0))
     recorder.start()
-    while recorder._written < 1:
+    while recorder.committed < 1:
         pass
     past = open_recording(path)
     recorder.stop()

@@ -8,10 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from inspector.trace.history import LogHistory
 from inspector.trace.log import BYTES_PER_EVENT, EventLog
 from inspector.trace.members import MemberTable
-from inspector.trace.recording import file, open_recording
+from inspector.trace.recording import About, file, open_recording
 from inspector.trace.recording.columns import block_of, events_of, pack, unpack
+from inspector.trace.recording.file import RecordingFile
 from inspector.trace.recording.quick_fold import fold_block
 from inspector.trace.timeline import Timeline
 from inspector.vocabulary import MARK, NEVER
@@ -125,6 +127,17 @@ def test_that_an_empty_recording_has_a_past_without_events(tmp_path: Path) -> No
     assert (past.first, past.end, past.first_ns, past.last_ns) == (0, 0, 0, 0)
     assert past.events(0, 5) == []
     assert described(past.state_at(0)) == described(Timeline([""]))
+
+
+def test_that_what_came_before_a_recording_without_events_is_in_it(tmp_path: Path) -> None:
+    log = scene_log("1", 2)
+    past = LogHistory(log)
+    writer = RecordingFile(tmp_path / "a.tlrec", About(), past.state_before(log.end), log.end)
+    writer.add_strings(log.strings)
+    writer.finish()
+    found = open_recording(tmp_path / "a.tlrec")
+
+    assert found.state_before(log.end).marks == past.state_before(log.end).marks != []
 
 
 def test_that_nothing_a_timeline_knows_is_forgotten() -> None:

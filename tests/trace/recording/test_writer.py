@@ -22,7 +22,16 @@ from inspector.trace.recording import (
     save_last,
     writer,
 )
-from inspector.vocabulary import MARK
+from inspector.trace.recording.layout import CHUNK_EVENTS
+from inspector.vocabulary import (
+    CLOCK_ADDED,
+    COMMAND,
+    COMMAND_CONTEXT,
+    COMMAND_FORM,
+    MARK,
+    NEVER,
+    EventKind,
+)
 from tests.trace.recording.recorded_worlds import described, folded, record, scene_log
 
 
@@ -55,24 +64,76 @@ def test_that_what_comes_while_it_records_is_there(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.tlrec"]
 
 
-def test_that_events_are_handed_over_now_and_then(
+def test_that_what_was_handed_over_is_committed_though_nobody_comes_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    now_ns = 0
-    monkeypatch.setattr(writer, "monotonic_ns", lambda: now_ns)
+    monkeypatch.setattr(writer, "COMMIT_NS", 1_000_000)
     log = EventLog()
     recorder = RecordingWriter(tmp_path / "a.tlrec", log)
     recorder.start()
-    log.append((1, MARK, 0, 0, 0))
-    recorder.pump()
-    first = recorder.events
-    log.append((2, MARK, 0, 0, 0))
-    recorder.pump()
-    assert (first, recorder.events) == (1, 1)
-    now_ns = writer.HAND_OVER_NS
-    recorder.pump()
-    assert recorder.events == 2
+    for number in range(1, 4):
+        log.append((number, MARK, 0, 0, 0))
+        recorder.pump()
+        while recorder.committed < number:
+            assert not recorder.problem
+        assert open_recording(tmp_path / "a.tlrec").end == number
     recorder.stop()
+
+
+def test_that_what_comes_in_little_fills_chunks(tmp_path: Path) -> None:
+    log = EventLog()
+    recorder = RecordingWriter(tmp_path / "a.tlrec", log)
+    recorder.start()
+    for number in range(3 * CHUNK_EVENTS):
+        log.append((number, MARK, 0, 0, 0))
+        if number % 7 == 0:
+            recorder.pump()
+    recorder.stop()
+
+    (count,) = query(tmp_path / "a.tlrec", "SELECT count(*) FROM chunks")[0]
+    assert count <= 6
+
+
+@pytest.mark.parametrize("torn", [2, 3])
+def test_that_a_recording_does_not_begin_in_the_midst_of_a_command(
+    tmp_path: Path, torn: int
+) -> None:
+    log = EventLog(14 * BYTES_PER_EVENT)
+    log.append((0, CLOCK_ADDED, 1, 0, log.intern("root")))
+    log.append((5, COMMAND, 1, log.intern("pause"), 0))
+    log.append((5, COMMAND_CONTEXT, 1, 1234, log.intern("me")))
+    log.append((5, COMMAND_FORM, 1, log.intern("{}"), 0))
+    for number in range(10):
+        log.append((10 + number, MARK, 1, 0, 0))
+    whole = folded(log, log.end).commands
+    path = tmp_path / "a.tlrec"
+    recorder = RecordingWriter(path, log, start=(folded(log, torn), torn))
+    recorder.start()
+    recorder.stop()
+
+    past = open_recording(path)
+    assert past.first == 4
+    assert past.state_before(past.end).commands == whole
+    assert query(path, 'SELECT clock, host_ms, "by" FROM commands') == [(1, 1234, "me")]
+
+
+def test_that_a_gap_does_not_end_in_the_midst_of_a_command(tmp_path: Path) -> None:
+    log = EventLog(4 * BYTES_PER_EVENT)
+    log.append((0, CLOCK_ADDED, 1, 0, log.intern("root")))
+    recorder = RecordingWriter(tmp_path / "a.tlrec", log)
+    recorder.start()
+    log.append((5, COMMAND, 1, log.intern("pause"), 0))
+    log.append((5, COMMAND_CONTEXT, 1, 1234, log.intern("me")))
+    for number in range(2):
+        log.append((10 + number, MARK, 1, 0, 0))
+    log.settle()
+    assert log.first == 2
+    recorder.stop()
+
+    past = open_recording(tmp_path / "a.tlrec")
+    assert recorder.lost == 2
+    assert past.state_before(past.end).commands == folded(log, log.end).commands
+    assert past.state_before(past.end).commands[0].by == "me"
 
 
 def test_that_what_fell_off_the_log_is_counted_and_the_states_behind_are_right(
@@ -217,3 +278,43 @@ def test_that_the_tables_read_well_in_any_shell(tmp_path: Path) -> None:
     ]
     names = "SELECT value FROM meta WHERE name = 'schema_version'"
     assert query(path, names) == [(1,)]
+
+
+def timers_told(log: EventLog) -> dict[int, list[Any]]:
+    """Return due time, interval, firings, lateness and end of each timer, event by event."""
+    rows: dict[int, list[Any]] = {}
+    for at_ns, kind, subject, a, b in log.slice(0, log.end):
+        match kind:
+            case EventKind.TIMER_ADDED:
+                rows[subject] = [None, 0, 0, 0, None, None]
+            case EventKind.TIMER_ARMED:
+                rows[subject][:2] = a, b
+            case EventKind.TIMER_FIRED:
+                rows[subject][2:4] = rows[subject][2] + 1, a
+                if b == NEVER:
+                    rows[subject][4:] = at_ns, "fired"
+                else:
+                    rows[subject][0] = b
+            case EventKind.TIMER_CLEARED:
+                rows[subject][4:] = at_ns, "cleared"
+            case _:
+                pass
+    return rows
+
+
+@pytest.mark.parametrize("portion", [1, 37, 500, 10**6])
+@pytest.mark.parametrize("scene", ["1", "2", "5"])
+def test_that_the_table_of_timers_tells_what_became_of_each(
+    tmp_path: Path, scene: str, portion: int
+) -> None:
+    log = scene_log(scene, 2)
+    path = record(log, tmp_path / "a.tlrec", portion=portion)
+
+    columns = "due_ns, interval_ns, fired, lateness_ns, gone_ns, gone_by"
+    rows = {timer: row for timer, *row in query(path, f"SELECT timer, {columns} FROM timers")}  # noqa: S608
+    told = timers_told(log)
+    for timer, row in rows.items():
+        if row[5] == "clock removed":
+            assert timer not in folded(log, log.end).timers
+            row[4:] = None, None
+    assert rows == told
