@@ -2,7 +2,8 @@
 
 One track per run, those of a timer and display together. Faint lines across a group are
 the expected instants. A firing that is where it belongs is a bar as high as the track;
-from the first divergence on, bars are half as high and in another colour.
+from the first divergence on, bars are half as high and in another colour. Below, a chart
+per group shows how late each firing was for its number.
 """
 
 from collections.abc import Sequence
@@ -29,6 +30,7 @@ from inspector.formats.display_list import (
 )
 from inspector.formats.font_metrics import plain, shortened, text_width
 from inspector.formats.frame_times import Provenance
+from inspector.formats.lab_drift import drift_chart, drift_groups, drift_height
 from inspector.formats.options import GRAPH_COLORS, LARGEST_SIDE_PT, GraphColors, ThemeName
 from inspector.formats.ticks import instant_ticks
 from inspector.timebase import NS_PER_SECOND
@@ -169,15 +171,11 @@ class _Drawing:
         y = 4.0 if options.is_bare else self._add_header()
         for head, runs in groupby(self._results, lambda each: each.group_title):
             y = self._add_group(plain(head), list(runs), y)
-            if y > LARGEST_SIDE_PT - 100:
-                message = (
-                    f"{len(self._results):,} runs are too many for a picture. "
-                    "Choose fewer timers, displays or subjects, or write a CSV."
-                )
-                raise ExportError(message)
+            self._check_height(y)
         self._add_axis(y)
         height = y + _AXIS
         if not options.is_bare:
+            height = self._add_drifts(height)
             height = self._add_footer(height)
         title = plain(options.title) or "Refresh-rate lab"
         summary = summary_text(self._results) if self._results else "No runs."
@@ -311,6 +309,30 @@ class _Drawing:
         name = f"time ({ticks.unit})"
         items.append(Text(at, name, _SMALL_SIZE, colors.muted_text, Anchor.MIDDLE))
         self._items.append(Group("time axis", tuple(items)))
+
+    def _add_drifts(self, y: float) -> float:
+        """Add a chart of drift per group; returns where they end."""
+        room = self._options.width_pt - 2 * _PAD
+        for head, runs in drift_groups(self._results):
+            height = drift_height(len(runs))
+            self._check_height(y + height)
+            title = f"Drift, {plain(head)}"
+            at = Point(_PAD, round(y + 13, 2))
+            shown = shortened(title, room, _TEXT_SIZE, is_bold=True)
+            text = Text(at, shown, _TEXT_SIZE, self._colors.text, is_bold=True)
+            box = Box(_PAD, y + _GROUP_HEAD + 2, room, height)
+            chart = drift_chart(runs, box, self._options.theme)
+            self._items.append(Group(title, (text, *chart.items)))
+            y = round(y + _GROUP_HEAD + height + 10, 2)
+        return y
+
+    def _check_height(self, y: float) -> None:
+        if y > LARGEST_SIDE_PT - 100:
+            message = (
+                f"{len(self._results):,} runs are too many for a picture. "
+                "Choose fewer timers, displays or subjects, or write a CSV."
+            )
+            raise ExportError(message)
 
     def _add_footer(self, y: float) -> float:
         parts = (

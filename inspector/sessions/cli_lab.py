@@ -100,7 +100,7 @@ def _refuse_with_scene(options: Namespace) -> None:
 
 def _displays(options: Namespace, err: TextIO) -> tuple[Display, ...]:
     duration_ns = options.seconds or _DEFAULT_SECONDS * NS_PER_SECOND
-    words = [word for text in options.display for word in text.split(",") if word.strip()]
+    words = _words("--display", options.display)
     if not words and not options.frame_times:
         words = list(_DEFAULT_DISPLAYS)
     try:
@@ -115,6 +115,18 @@ def _displays(options: Namespace, err: TextIO) -> tuple[Display, ...]:
         display = _recorded(text, options.seconds, err)
         displays[display.name] = display
     return tuple(displays.values())
+
+
+def _words(argument: str, texts: Sequence[str]) -> list[str]:
+    """Return what is between commas."""
+    words = [word for text in texts for word in text.split(",") if word.strip()]
+    if texts and not words:
+        message = (
+            f"Argument {argument}: nothing is named. “timeline-inspector lab --list” shows "
+            "what can be."
+        )
+        raise _ArgumentError(message)
+    return words
 
 
 def _recorded(text: str, duration_ns: int | None, err: TextIO) -> Display:
@@ -143,7 +155,7 @@ def _timers(options: Namespace) -> tuple[LabTimer, ...]:
 
 
 def _subjects(options: Namespace) -> tuple[Subject, ...]:
-    words = [word for text in options.subject for word in text.split(",") if word.strip()]
+    words = _words("--subject", options.subject)
     try:
         return subjects_named(words) if words else tuple(SUBJECTS)
     except ValueError as error:

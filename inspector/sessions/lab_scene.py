@@ -7,7 +7,7 @@ clocks once a frame. Timers of one name on one clock are taken together.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -73,26 +73,64 @@ def run_scene_lab(
         SceneError: The scene could not be loaded.
         InspectorError: The scene stopped, or does too much to be compared.
     """
+    tell = on_progress or (lambda _done: None)
+    steps = begin_scene_lab(path, displays)
+    told = -1
+    while True:
+        try:
+            done = next(steps)
+        except StopIteration as end:
+            run: SceneRun = end.value
+            return run
+        if int(done * 100) > told:
+            told = int(done * 100)
+            tell(done)
+
+
+def begin_scene_lab(path: Path, displays: Iterable[Display]) -> Generator[float, None, SceneRun]:
+    """Do what :func:`run_scene_lab` does a frame at a time, so that a window can go on.
+
+    Yields the share that is done, from 0 to 1. Closing the generator leaves the scene.
+
+    Raises:
+        SceneError: The scene could not be loaded.
+        InspectorError: The scene stopped, or does too much to be compared.
+    """
     displays = tuple(displays)
     longest_ns = max((display.end_ns for display in displays), default=0)
-    tell = on_progress or (lambda _done: None)
-    ideal = _play(path, None, longest_ns)
-    tell(1 / (len(displays) + 1))
-    plays = []
-    for number, display in enumerate(displays, 2):
-        plays.append(_play(path, display, display.end_ns))
-        tell(number / (len(displays) + 1))
-    streams = dict.fromkeys(stream for play in (ideal, *plays) for stream in play.firings)
+    whole_ns = longest_ns + sum(display.end_ns for display in displays)
+    passed_ns = 0
+    plays: list[_Play] = []
+    for display in (None, *displays):
+        end_ns = longest_ns if display is None else display.end_ns
+        play = _begin_play(path, display, end_ns)
+        plays.append((yield from _shares(play, passed_ns, whole_ns)))
+        passed_ns += end_ns
+    ideal, under = plays[0], plays[1:]
+    streams = dict.fromkeys(stream for play in plays for stream in play.firings)
     timers = {
         stream: SceneTimer(*stream, tuple(ideal.firings.get(stream, ()))) for stream in streams
     }
-    results = tuple(
-        compared(timer, AS_SCENE, display, play.firings.get(stream, ()))
-        for display, play in zip(displays, plays, strict=True)
-        for stream, timer in timers.items()
-    )
-    failures = dict.fromkeys(text for play in (ideal, *plays) for text in play.failures)
-    return SceneRun(ideal.title, results, tuple(failures))
+    results: list[LabResult] = []
+    for display, played in zip(displays, under, strict=True):
+        for stream, timer in timers.items():
+            results.append(compared(timer, AS_SCENE, display, played.firings.get(stream, ())))
+            yield 1.0
+    failures = dict.fromkeys(text for play in plays for text in play.failures)
+    return SceneRun(ideal.title, tuple(results), tuple(failures))
+
+
+def _shares(
+    play: Generator[int, None, _Play], before_ns: int, whole_ns: int
+) -> Generator[float, None, _Play]:
+    """Go through a run, yielding the share that is done of all runs."""
+    while True:
+        try:
+            at_ns = next(play)
+        except StopIteration as end:
+            played: _Play = end.value
+            return played
+        yield min((before_ns + at_ns) / max(whole_ns, 1), 1.0)
 
 
 @dataclass(slots=True)
@@ -110,8 +148,11 @@ class _Play:
     failures: list[str]
 
 
-def _play(path: Path, display: Display | None, end_ns: int) -> _Play:
-    """Run the scene under a display, or where nothing is ever late."""
+def _begin_play(path: Path, display: Display | None, end_ns: int) -> Generator[int, None, _Play]:
+    """Run the scene under a display, or where nothing is ever late, a frame at each step.
+
+    Yields the instant that was reached.
+    """
     session = HostedSession(path, VirtualTimeSource(), autorun=False, max_delta_ns=_NO_CUT_NS)
     try:
         if session.problem is not None:
@@ -119,12 +160,13 @@ def _play(path: Path, display: Display | None, end_ns: int) -> _Play:
         reader = _FiringReader(session.log)
         session.submit(Run())
         steps = _ideal_frames(session, end_ns) if display is None else _frames(session, display)
-        for number, _frame in enumerate(steps, 1):
+        for number, at_ns in enumerate(steps, 1):
             if not session.is_running:
                 break
             if number % _FRAMES_PER_LOOK == 0:
                 session.refresh()
                 reader.read()
+            yield at_ns
         session.refresh()
         reader.read()
         if not session.is_running:
@@ -151,9 +193,9 @@ def _ideal_frames(session: HostedSession, end_ns: int) -> Iterator[int]:
 
 
 def _frames(session: HostedSession, display: Display) -> Iterator[int]:
-    for frame_time_ns in display.frame_times_ns:
+    for frame_time_ns, frame_ns in zip(display.frame_times_ns, display.frames_ns, strict=True):
         session.block_ns(frame_time_ns)
-        yield frame_time_ns
+        yield frame_ns
 
 
 @dataclass(slots=True)

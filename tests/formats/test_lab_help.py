@@ -2,10 +2,15 @@
 
 import re
 import shlex
+from itertools import pairwise
 from pathlib import Path
 
+from inspector.analysis.lab_display import DISPLAY_RATES, steady_display, variable_display
+from inspector.analysis.lab_subjects import subjects_named
 from inspector.analysis.lab_timer import LabTimer
+from inspector.analysis.refresh_lab import EXAMPLE_TIMER, run_cell
 from inspector.cli import build_parser
+from inspector.formats.lab_graph import outcome_text
 from inspector.formats.lab_timers import parse_timer, read_timers
 from inspector.resources import resource_path
 from inspector.sessions.lab_arguments import LAB_EPILOG
@@ -40,3 +45,54 @@ def test_that_the_timers_of_the_help_are_read(tmp_path: Path) -> None:
     assert tuple(parse_timer(text) for text in line.split(";")) == BLINK_AND_SHOT
     assert read_timers(path) == BLINK_AND_SHOT
     assert read_timers(values) == BLINK_AND_SHOT[:1]
+
+
+def test_that_the_numbers_of_the_first_example_come_out() -> None:
+    (egret,) = subjects_named(["egret"])
+
+    result = run_cell(EXAMPLE_TIMER, egret, steady_display(240, 10_000_000_000))
+
+    assert {after - before for before, after in pairwise(result.fired_ns)} == {250_000_000}
+    assert outcome_text(result) == "40 of 10, 30 s early"
+    assert "which take 250 ms at 240 Hz" in PAGE
+    assert "40 of 10 times in 10 seconds, and the last one is 30 s early" in PAGE
+
+
+def test_that_the_repairs_do_what_the_help_says() -> None:
+    names = [
+        "egret-repair-1",
+        "egret-repair-2",
+        "egret-repair-3",
+        "egret-repair-4",
+        "egret-elapsed",
+    ]
+    first, second, third, fourth, elapsed = subjects_named(names)
+    steady = [steady_display(rate, 10_000_000_000) for rate in DISPLAY_RATES]
+
+    wrong = {
+        subject.name: [
+            display.name
+            for display in steady
+            if not run_cell(EXAMPLE_TIMER, subject, display).verdict.is_right
+        ]
+        for subject in (first, second, third, fourth, elapsed)
+    }
+
+    assert wrong[first.name] == ["30 Hz", "48 Hz"]
+    assert wrong[second.name] == ["72 Hz", "90 Hz", "144 Hz", "165 Hz"]
+    assert wrong[third.name] == wrong[fourth.name] == wrong[elapsed.name] == []
+    short = LabTimer(30_000_000)
+    variable = variable_display(10_000_000_000)
+    assert not run_cell(short, third, variable).verdict.is_right
+    assert not run_cell(short, fourth, variable).verdict.is_right
+    assert run_cell(short, elapsed, variable).verdict.is_right
+
+
+def test_that_a_second_at_60_hertz_takes_cocos_61_frames() -> None:
+    (cocos,) = subjects_named(["cocos2d-x-3.4"])
+    display = steady_display(60, 10_000_000_000)
+
+    result = run_cell(EXAMPLE_TIMER, cocos, display)
+
+    assert display.frame_of(result.fired_ns[0]) + 1 == 61
+    assert "call a timer of one second in frame 61" in PAGE

@@ -11,7 +11,7 @@ from inspector.analysis.lab_display import recorded_display, steady_display
 from inspector.analysis.refresh_lab import Divergence, Verdict
 from inspector.cli import main
 from inspector.errors import InspectorError, SceneError
-from inspector.sessions.lab_scene import run_scene_lab
+from inspector.sessions.lab_scene import begin_scene_lab, run_scene_lab
 
 SECOND = 1_000_000_000
 
@@ -304,3 +304,25 @@ def test_that_a_failing_callback_of_a_scene_makes_the_exit_code_1(
 def test_that_a_firing_that_never_came_is_described() -> None:
     assert Divergence(2, 3 * SECOND, None).text == "firing 3, due at 00:03.000, never came"
     assert Divergence(0, None, SECOND).text == "firing 1 at 00:01.000 is one too many"
+
+
+@pytest.mark.parametrize("argument", ["--display", "--subject"])
+def test_that_commas_alone_name_nothing(argument: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = lab(capsys, argument, ",")
+
+    assert code == 2
+    assert out == ""
+    assert err == (
+        f"timeline-inspector: Argument {argument}: nothing is named. "
+        "“timeline-inspector lab --list” shows what can be.\n"
+    )
+
+
+def test_that_a_scene_can_be_left_at_any_step(scene: Path) -> None:
+    steps = begin_scene_lab(scene, [steady_display(60, SECOND)])
+    shares = [next(steps) for _ in range(70)]
+
+    steps.close()
+
+    assert shares == sorted(shares)
+    assert 0 < shares[0] < shares[-1] < 1

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from time import perf_counter_ns
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from inspector.analysis.refresh_lab import begin_cell
+from inspector.errors import InspectorError
+from inspector.sessions.lab_scene import begin_scene_lab
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from inspector.analysis.lab_display import Display
     from inspector.analysis.lab_subjects import Subject
     from inspector.analysis.lab_timer import LabTimer
@@ -22,8 +26,38 @@ _SLICE_NS: Final = 5_000_000
 
 
 @dataclass(frozen=True, slots=True)
+class LabStep:
+    """What a step of a job brought.
+
+    Attributes:
+        results: New results.
+        done: The share of the job that is done, from 0 to 1; ``None`` as before.
+        notes: Sentences that people should read beside the results.
+    """
+
+    results: tuple[LabResult, ...] = ()
+    done: float | None = None
+    notes: tuple[str, ...] = ()
+
+
+_QUIET: Final = LabStep()
+
+
+class Job(Protocol):
+    """Something that can be run a step at a time."""
+
+    def begin(self) -> Generator[LabStep, None, None]:
+        """Begin it.
+
+        Raises:
+            ValueError: It makes no sense; the message says what.
+            InspectorError: It cannot be carried out; the message is a sentence.
+        """
+
+
+@dataclass(frozen=True, slots=True)
 class LabJob:
-    """What is to be run.
+    """Timers that are to be run.
 
     Attributes:
         timers: The timers.
@@ -41,22 +75,89 @@ class LabJob:
         """How many runs that is."""
         return len(self.timers) * len(self.subjects) * len(self.displays)
 
+    def begin(self) -> Generator[LabStep, None, None]:
+        """Yield the results by timer, display and subject, and nothing between steps."""
+        displays: list[Display] = []
+        for make in self.displays:
+            displays.append(make())
+            yield _QUIET
+        cells = (
+            (timer, subject, display)
+            for timer in self.timers
+            for display in displays
+            for subject in self.subjects
+        )
+        for number, cell in enumerate(cells, 1):
+            steps = begin_cell(*cell)
+            while True:
+                try:
+                    next(steps)
+                except StopIteration as end:
+                    yield LabStep((end.value,), number / self.count)
+                    break
+                yield _QUIET
+
+
+@dataclass(frozen=True, slots=True)
+class SceneJob:
+    """A scene that is to be run.
+
+    Attributes:
+        path: Its file.
+        displays: Make the displays that it is run under.
+    """
+
+    path: Path
+    displays: tuple[Callable[[], Display], ...]
+
+    def begin(self) -> Generator[LabStep, None, None]:
+        """Yield the share that is done after each frame, and everything at the end."""
+        displays: list[Display] = []
+        for make in self.displays:
+            displays.append(make())
+            yield _QUIET
+        steps = begin_scene_lab(self.path, displays)
+        try:
+            while True:
+                try:
+                    done = next(steps)
+                except StopIteration as end:
+                    run = end.value
+                    break
+                yield LabStep(done=done)
+        finally:
+            # At once, not when it is found to be garbage: the scene is open meanwhile.
+            steps.close()
+        notes = tuple(f"{failure}." for failure in run.failures)
+        if not run.results:
+            notes = (*notes, "No timer of the scene fired, and none was expected to.")
+        yield LabStep(run.results, 1.0, notes)
+
 
 class LabRunner(QObject):
     """Carries out one job at a time, a few milliseconds in each turn of the event loop.
 
+    What runs may itself let events through, or end what it is run by: a scene that opens
+    a dialog, a window that is closed meanwhile. A step is never begun within another one,
+    and a job that is cancelled in the middle of a step ends behind it.
+
     Signals:
         results_arrived: New results of the job, a list.
+        progressed: The share of the job that is done, from 0 to 1.
+        noted: A sentence that people should read beside the results.
         finished: The job is done, or has failed with the sentence that comes along.
     """
 
     results_arrived = Signal(object)  # list[LabResult]
+    progressed = Signal(float)
+    noted = Signal(str)
     finished = Signal(str)
 
     def __init__(self, parent: QObject | None = None) -> None:
         """Wait for a job."""
         super().__init__(parent)
-        self._steps: Generator[LabResult | None, None, None] | None = None
+        self._steps: Generator[LabStep, None, None] | None = None
+        self._is_in_step = False
         self._turn = QTimer(self)
         self._turn.setInterval(0)
         self._turn.timeout.connect(self._take_turn)
@@ -66,59 +167,70 @@ class LabRunner(QObject):
         """Whether a job is under way."""
         return self._steps is not None
 
-    def start(self, job: LabJob) -> None:
+    def start(self, job: Job) -> None:
         """Begin a job, leaving the one before as it is."""
-        self._steps = _steps_of(job)
+        self.cancel()
+        self._steps = job.begin()
         self._turn.start()
 
     def cancel(self) -> None:
         """Leave the job as it is; nothing more arrives."""
+        steps, self._steps = self._steps, None
         self._turn.stop()
-        if self._steps is not None:
-            self._steps.close()
-            self._steps = None
+        # One that is executing is closed by whoever executes it.
+        if steps is not None and not self._is_in_step:
+            steps.close()
 
     @Slot()
     def _take_turn(self) -> None:
         steps = self._steps
-        if steps is None:
+        if steps is None or self._is_in_step:
             return
-        end_ns = perf_counter_ns() + _SLICE_NS
-        arrived: list[LabResult] = []
-        problem: str | None = None
+        taken: list[LabStep] = []
+        self._is_in_step = True
         try:
-            while perf_counter_ns() < end_ns:
-                result = next(steps)
-                if result is not None:
-                    arrived.append(result)
-        except StopIteration:
-            problem = ""
-        except ValueError as error:
-            # What no display or timer can be: said by the analysis in a sentence.
-            text = str(error)
-            problem = f"{text[:1].upper()}{text[1:]}."
-        if problem is not None:
+            problem = _slice_of(steps, taken, lambda: self._steps is steps)
+        finally:
+            self._is_in_step = False
+        if self._steps is not steps:
+            steps.close()
+            return
+        self._tell(steps, taken)
+        # Whoever was told may have cancelled the job, or begun another one.
+        if problem is not None and self._steps is steps:
             self.cancel()
-        if arrived:
-            self.results_arrived.emit(arrived)
-        if problem is not None:
             self.finished.emit(problem)
 
+    def _tell(self, steps: Generator[LabStep, None, None], taken: list[LabStep]) -> None:
+        results = [result for step in taken for result in step.results]
+        shares = [step.done for step in taken if step.done is not None]
+        if results:
+            self.results_arrived.emit(results)
+        if shares and self._steps is steps:
+            self.progressed.emit(shares[-1])
+        for note in (note for step in taken for note in step.notes):
+            if self._steps is steps:
+                self.noted.emit(note)
 
-def _steps_of(job: LabJob) -> Generator[LabResult | None, None, None]:
-    """Yield the results by timer, display and subject, and nothing between steps."""
-    displays: list[Display] = []
-    for make in job.displays:
-        displays.append(make())
-        yield None
-    for timer in job.timers:
-        for display in displays:
-            for subject in job.subjects:
-                steps = begin_cell(timer, subject, display)
-                while True:
-                    try:
-                        next(steps)
-                    except StopIteration as end:
-                        yield end.value
-                        break
-                    yield None
+
+def _slice_of(
+    steps: Generator[LabStep, None, None], taken: list[LabStep], is_wanted: Callable[[], bool]
+) -> str | None:
+    """Go on for a few milliseconds.
+
+    Returns:
+        ``None`` if there is more to do, else what went wrong; empty if nothing did.
+    """
+    end_ns = perf_counter_ns() + _SLICE_NS
+    try:
+        while is_wanted() and perf_counter_ns() < end_ns:
+            taken.append(next(steps))
+    except StopIteration:
+        return ""
+    except ValueError as error:
+        # What no display or timer can be: said by the analysis in a sentence.
+        text = str(error)
+        return f"{text[:1].upper()}{text[1:]}."
+    except InspectorError as error:
+        return str(error)
+    return None

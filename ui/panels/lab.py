@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Final
 from PySide6.QtCore import QModelIndex, QPoint, QSortFilterProxyModel, Qt, QTimer, Slot
 from PySide6.QtGui import QGuiApplication, QHideEvent, QKeyEvent, QKeySequence, QShowEvent
 from PySide6.QtWidgets import (
-    QAbstractItemView,
+    QButtonGroup,
     QFileDialog,
     QHBoxLayout,
-    QHeaderView,
     QLabel,
     QMenu,
     QSplitter,
-    QTableView,
+    QStackedWidget,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -24,39 +23,38 @@ from PySide6.QtWidgets import (
 from typing_extensions import override
 
 import inspector
+from inspector.analysis.lab_timer import SceneTimer
 from inspector.analysis.refresh_lab import LabResult, summary_text
 from inspector.errors import InspectorError
 from inspector.formats.frame_times import Provenance
 from inspector.formats.lab_graph import LabGraphOptions
 
-from ..models.lab_results_model import LabColumn, LabResultsModel
-from ..models.lab_runner import LabRunner
+from ..models.lab_results_model import LabResultsModel
+from ..models.lab_runner import LabJob, LabRunner
 from ..models.roles import Role
+from ..plots.lab_drift_plot import LabDriftPlot
 from ..plots.lab_plot import LabPlot, reading_text
 from ..theme import ColorRole
 from ..widgets.elided_label import ElidedLabel
 from ..widgets.empty_notice import EmptyNotice
-from .lab_form import LabForm
+from .lab_form import LIMITS_TEXT, LIMITS_TIP, LabForm
+from .lab_table import fit_columns, results_view
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..session_bridge import SessionBridge
     from ..theme import Theme
 
-_SAMPLES: Final = {
-    LabColumn.RESULT: "✓ within a frame",
-    LabColumn.DISPLAY: "000.00 Hz",
-    LabColumn.TIMER: "every 000 ms",
-    LabColumn.SUBJECT: "Cocos Creator 3.8, paced",
-    LabColumn.FIRED: "0,000 of 0,000",
-    LabColumn.PERIOD: "00.0 ms",
-    LabColumn.DRIFT: "−00.0 ms",
-    LabColumn.EARLIEST: "Least late",
-    LabColumn.MEDIAN: "−00.0 ms",
-    LabColumn.LATEST: "Most late",
-}
+#: More notes than this are counted instead of shown.
+_MOST_NOTES: Final = 4
 _FILTERS: Final = {
     "timers": ("Take timers", "Timers (*.csv *.json);;All files (*)"),
-    "frame times": ("Take frame times", "Captures (*.csv *.log *.txt);;All files (*)"),
+    "scene": ("Run a scene", "Scenes (*.py);;All files (*)"),
+    "frame times": (
+        "Take frame times",
+        "Recordings and captures (*.tlrec *.csv *.json *.log *.txt);;All files (*)",
+    ),
 }
 
 
@@ -72,6 +70,7 @@ class LabPanel(QWidget):
         model: The results.
         view: The table.
         plot: The firings.
+        drift_plot: Their drift over time.
     """
 
     def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:
@@ -82,22 +81,35 @@ class LabPanel(QWidget):
         self._is_first_run = True
         self._has_run = False
         self._total = 0
+        self._done = 0.0
+        self._notes: tuple[str, ...] = ()
         self._folder = Path.cwd()
         self.form = LabForm()
         self.form.set_session_frames(self._session_frames)
+        self.form.set_open_scene(self._open_scene)
         self.runner = LabRunner(self)
         self.model = LabResultsModel(theme)
         self.sorted = QSortFilterProxyModel()
         self.sorted.setSourceModel(self.model)
         self.sorted.setSortRole(Role.RAW)
-        self.view = self._make_view()
+        self.view = results_view(self.sorted)
         self.notice = EmptyNotice(self.view)
         self.plot = LabPlot(theme)
+        self.drift_plot = LabDriftPlot(theme)
+        self.plots = QStackedWidget()
+        self.plots.addWidget(self.plot)
+        self.plots.addWidget(self.drift_plot)
+        self.plot_buttons = _exclusive(self, ("Firings", "Drift"))
         self.readout = ElidedLabel()
         self.summary = ElidedLabel()
         self.problem = QLabel()
+        self.problem.setTextFormat(Qt.TextFormat.PlainText)
         self.problem.setWordWrap(True)
         self.problem.hide()
+        self.notes = QLabel()
+        self.notes.setTextFormat(Qt.TextFormat.PlainText)
+        self.notes.setWordWrap(True)
+        self.notes.hide()
         self.run_button = QToolButton()
         self.export_button = QToolButton()
         self.export_button.setText("Export …")
@@ -109,68 +121,53 @@ class LabPanel(QWidget):
         self._soon.setInterval(0)
         self._lay_out()
         self._connect()
+        self._take_theme()
         self._show_state()
 
     # ------------------------------------------------------------------ building
 
-    def _make_view(self) -> QTableView:
-        view = QTableView()
-        view.setAccessibleName("Results of the refresh-rate lab")
-        view.setModel(self.sorted)
-        view.setWordWrap(False)
-        view.setShowGrid(False)
-        view.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        view.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
-        view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        view.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        view.setTabKeyNavigation(False)
-        rows = view.verticalHeader()
-        rows.setVisible(False)
-        rows.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        rows.setMinimumSectionSize(8)
-        rows.setDefaultSectionSize(view.fontMetrics().height() + 6)
-        header = view.horizontalHeader()
-        header.setHighlightSections(False)
-        header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
-        header.setSortIndicatorClearable(True)
-        view.setSortingEnabled(True)
-        metrics = view.fontMetrics()
-        for column, sample in _SAMPLES.items():
-            title = str(self.model.headerData(column, Qt.Orientation.Horizontal))
-            widest = max(
-                metrics.horizontalAdvance(sample), metrics.horizontalAdvance(title + " ▾ ")
-            )
-            view.setColumnWidth(column, widest + 14)
-        header.setStretchLastSection(True)
-        return view
-
     def _lay_out(self) -> None:
         top = QHBoxLayout()
         top.setContentsMargins(4, 4, 4, 0)
-        top.addWidget(self.form, 3)
+        top.addWidget(self.form, 1)
         top.addWidget(self.run_button)
         top.addWidget(self.export_button)
-        top.addWidget(self.summary, 2)
+        below = QHBoxLayout()
+        below.setContentsMargins(6, 0, 6, 0)
+        below.addWidget(self.summary, 3)
+        self.limits = ElidedLabel()
+        self.limits.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.limits.show_text(
+            LIMITS_TEXT, f"{LIMITS_TIP}.\nThe command “timeline-inspector lab” takes more."
+        )
+        below.addWidget(self.limits, 3)
         right = QWidget()
         column = QVBoxLayout(right)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(2)
-        column.addWidget(self.plot, 1)
-        column.addWidget(self.readout)
+        column.addWidget(self.plots, 1)
+        reading = QHBoxLayout()
+        reading.setContentsMargins(4, 0, 0, 0)
+        for button in self.plot_buttons.buttons():
+            reading.addWidget(button)
+        reading.addWidget(self.readout, 1)
+        column.addLayout(reading)
         self.readout.setContentsMargins(6, 0, 6, 2)
         self.splitter = QSplitter(Qt.Orientation.Horizontal)
         self.splitter.setChildrenCollapsible(False)
         self.splitter.addWidget(self.view)
         self.splitter.addWidget(right)
-        self.splitter.setStretchFactor(0, 1)
-        self.splitter.setStretchFactor(1, 1)
-        self.splitter.setSizes([500, 500])
+        self.splitter.setStretchFactor(0, 3)
+        self.splitter.setStretchFactor(1, 2)
+        self.splitter.setSizes([600, 400])
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(4)
         layout.addLayout(top)
-        layout.addWidget(self.problem)
+        layout.addLayout(below)
+        for label in (self.problem, self.notes):
+            label.setContentsMargins(6, 0, 6, 0)
+            layout.addWidget(label)
         layout.addWidget(self.splitter, 1)
 
     def _connect(self) -> None:
@@ -178,15 +175,19 @@ class LabPanel(QWidget):
         self.form.file_wanted.connect(self._ask_for_file)
         self._soon.timeout.connect(self.run_now)
         self.runner.results_arrived.connect(self._take_results)
+        self.runner.progressed.connect(self._show_progress)
+        self.runner.noted.connect(self._add_note)
         self.runner.finished.connect(self._finish)
         self.run_button.clicked.connect(self._run_or_stop)
         self.export_button.clicked.connect(self._ask_for_export)
         self.view.selectionModel().currentRowChanged.connect(self._show_row)
         self.view.customContextMenuRequested.connect(self._open_menu)
         self.view.horizontalHeader().sortIndicatorChanged.connect(self._scroll_to_current)
-        self.plot.firing_read.connect(self._show_reading)
-        self.plot.result_chosen.connect(self._mark_result)
-        self._theme.changed.connect(self.view.viewport().update)
+        for plot in (self.plot, self.drift_plot):
+            plot.firing_read.connect(self._show_reading)
+            plot.result_chosen.connect(self._mark_result)
+        self.plot_buttons.idClicked.connect(self.plots.setCurrentIndex)
+        self._theme.changed.connect(self._take_theme)
 
     # ------------------------------------------------------------------ running
 
@@ -211,14 +212,17 @@ class LabPanel(QWidget):
         self._has_run = True
         self.runner.cancel()
         self.model.clear()
-        self.plot.show_results(())
+        self._draw(())
+        self._done = 0.0
+        self._show_notes(())
         try:
             job = self.form.job()
         except ValueError as error:
             self._show_problem(str(error))
         else:
             self._show_problem("")
-            self._total = job.count
+            self._show_notes(self.form.cuts)
+            self._total = job.count if isinstance(job, LabJob) else 0
             self.runner.start(job)
         self._show_state()
 
@@ -226,7 +230,7 @@ class LabPanel(QWidget):
     def _run_or_stop(self) -> None:
         if self.runner.is_running:
             self.runner.cancel()
-            self.plot.show_results(self.model.results)
+            self._draw(self.model.results)
             self._show_state()
         else:
             self.run_now()
@@ -239,9 +243,12 @@ class LabPanel(QWidget):
     @Slot(str)
     def _finish(self, problem: str) -> None:
         self._show_problem(problem)
-        self.plot.show_results(self.model.results)
-        is_one = len({id(result.timer) for result in self.model.results}) == 1
-        self.view.setColumnHidden(LabColumn.TIMER, is_one)
+        self._draw(self.model.results)
+        results = self.model.results
+        is_scene = any(isinstance(each.timer, SceneTimer) for each in results)
+        fit_columns(
+            self.view, is_scene=is_scene, has_timers=len({id(r.timer) for r in results}) > 1
+        )
         self._show_state()
         if self._is_first_run and not problem:
             self._is_first_run = False
@@ -256,7 +263,8 @@ class LabPanel(QWidget):
         )
         self.export_button.setEnabled(bool(count) and not is_running)
         if is_running:
-            self.summary.show_text(f"{count:,} of {self._total:,} runs …")
+            share = f"{count:,} of {self._total:,} runs" if self._total else f"{self._done:.0%}"
+            self.summary.show_text(f"{share} …")
         else:
             self.summary.show_text(summary_text(self.model.results) if count else "")
         self.notice.show_text("" if count else self._why_empty())
@@ -269,9 +277,40 @@ class LabPanel(QWidget):
     def _show_problem(self, text: str) -> None:
         self.problem.setText(text)
         self.problem.setVisible(bool(text))
-        palette = self.problem.palette()
-        palette.setColor(self.problem.foregroundRole(), self._theme.color(ColorRole.BAD))
-        self.problem.setPalette(palette)
+
+    @Slot()
+    def _take_theme(self) -> None:
+        for label, role in ((self.problem, ColorRole.BAD), (self.limits, ColorRole.MUTED_TEXT)):
+            palette = label.palette()
+            palette.setColor(label.foregroundRole(), self._theme.color(role))
+            label.setPalette(palette)
+        self.view.viewport().update()
+
+    @Slot(float)
+    def _show_progress(self, done: float) -> None:
+        self._done = done
+        self._show_state()
+
+    @Slot(str)
+    def _add_note(self, text: str) -> None:
+        self._show_notes((*self._notes, text))
+
+    def _show_notes(self, notes: Sequence[str]) -> None:
+        self._notes = tuple(notes)
+        shown = [*notes[:_MOST_NOTES]]
+        if len(notes) > _MOST_NOTES:
+            shown[-1] = f"And {len(notes) - _MOST_NOTES + 1:,} more."
+        self.notes.setText("\n".join(shown))
+        self.notes.setVisible(bool(notes))
+
+    def _draw(self, results: Sequence[LabResult]) -> None:
+        self.plot.show_results(results)
+        self.drift_plot.show_results(results)
+
+    def _open_scene(self) -> Path | None:
+        session = self._bridge.session
+        path = "" if session is None else str(session.timeline.scene_path or "")
+        return Path(path) if path else None
 
     def _session_frames(self) -> tuple[int, ...]:
         session = self._bridge.session
@@ -289,6 +328,7 @@ class LabPanel(QWidget):
         if current.isValid():
             result = self.model.result_at(self.sorted.mapToSource(current).row())
             self.plot.show_result(result)
+            self.drift_plot.show_result(result)
             if self.plot.current_result is not result:
                 self._show_reading(reading_text(result, -1))
 
@@ -304,8 +344,9 @@ class LabPanel(QWidget):
 
     @Slot(str)
     def _show_reading(self, text: str) -> None:
-        if not text and self.plot.current_result is not None:
-            text = reading_text(self.plot.current_result, -1)
+        plot = self.drift_plot if self.plots.currentIndex() else self.plot
+        if not text and plot.current_result is not None:
+            text = reading_text(plot.current_result, -1)
         self.readout.show_text(text)
 
     @Slot()
@@ -322,11 +363,13 @@ class LabPanel(QWidget):
             self.take_file(kind, Path(name))
 
     def take_file(self, kind: str, path: Path) -> None:
-        """Take the ``"timers"`` or ``"frame times"`` of a file."""
+        """Take the ``"timers"``, the ``"scene"`` or the ``"frame times"`` of a file."""
         self._folder = path.parent
         try:
             if kind == "timers":
                 self.form.take_timers_of(path)
+            elif kind == "scene":
+                self.form.take_scene(path)
             else:
                 self.form.add_recording(path)
         except InspectorError as error:
@@ -394,6 +437,18 @@ class LabPanel(QWidget):
             self.copy_marked()
         else:
             super().keyPressEvent(event)
+
+
+def _exclusive(parent: QWidget, texts: Sequence[str]) -> QButtonGroup:
+    """Return buttons of which one is down; the first one, to begin with."""
+    group = QButtonGroup(parent)
+    for number, text in enumerate(texts):
+        button = QToolButton()
+        button.setText(text)
+        button.setCheckable(True)
+        button.setChecked(number == 0)
+        group.addButton(button, number)
+    return group
 
 
 def _fault(results: tuple[LabResult, ...]) -> LabResult | None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from enum import IntEnum
 from functools import partial
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import (
+    QComboBox,
     QDoubleSpinBox,
     QHBoxLayout,
     QLabel,
@@ -19,6 +22,7 @@ from PySide6.QtWidgets import (
 )
 from typing_extensions import override
 
+import inspector
 from inspector.analysis.lab_display import (
     DISPLAY_RATES,
     VARIABLE,
@@ -27,11 +31,12 @@ from inspector.analysis.lab_display import (
     recorded_display,
 )
 from inspector.analysis.lab_subjects import SUBJECTS
-from inspector.formats.captures import read_frame_times
 from inspector.formats.lab_timers import parse_timer, read_timers
-from inspector.timebase import NS_PER_MS, seconds_to_ns
+from inspector.sessions.frame_files import read_frame_file
+from inspector.timebase import NS_PER_MS, format_duration, seconds_to_ns
 
-from ..models.lab_runner import LabJob
+from ..models.lab_runner import LabJob, SceneJob
+from ..widgets.elided_label import ElidedLabel
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,17 +51,36 @@ _LONGEST_S: Final = 60.0
 _MOST_FIRINGS: Final = 10_000
 _MOST_FRAMES: Final = 20_000
 
+#: What the window does not go beyond, for people.
+LIMITS_TEXT: Final = (
+    f"Limits: {_LONGEST_S:.0f} s, {_MOST_FIRINGS:,} firings, {_MOST_FRAMES:,} recorded frames"
+)
+LIMITS_TIP: Final = (
+    f"At most {_LONGEST_S:.0f} s a run, {_MOST_FIRINGS:,} firings a timer and "
+    f"{_MOST_FRAMES:,} frames of a recording"
+)
+
+
+class What(IntEnum):
+    """What is run, in the order of the choices."""
+
+    TIMERS = 0
+    OPEN_SCENE = 1
+    SCENE_FILE = 2
+
 
 class LabForm(QWidget):
     """The controls in one line.
 
     Attributes:
+        what_box: Whether timers or a scene are run.
+        scene_label: Which scene that is.
         timers_line: The timers, with semicolons between them.
         seconds_box: How long the runs are.
 
     Signals:
         changed: Something else is asked for.
-        file_wanted: A file is to be chosen: ``"timers"`` or ``"frame times"``.
+        file_wanted: A file is to be chosen: ``"timers"``, ``"scene"`` or ``"frame times"``.
     """
 
     changed = Signal()
@@ -67,6 +91,17 @@ class LabForm(QWidget):
         super().__init__(parent)
         self._recorded: dict[str, tuple[int, ...]] = {}
         self._session_frames: Callable[[], tuple[int, ...]] = tuple
+        self._open_scene: Callable[[], Path | None] = lambda: None
+        self._scene_file: Path | None = None
+        self._cuts: list[str] = []
+        self.what_box = QComboBox()
+        self.what_box.setAccessibleName("What is run")
+        self.what_box.addItems(["Timers", "The open scene", "Another scene"])
+        self.what_box.setToolTip(
+            "A table of timers, side by side on everything they can live on,\n"
+            "or the timers of a scene, run anew under each display"
+        )
+        self.scene_label = ElidedLabel()
         self.timers_line = QLineEdit(EXAMPLE_TEXT)
         self.timers_line.setAccessibleName("Timers")
         self.timers_line.setToolTip(
@@ -87,11 +122,16 @@ class LabForm(QWidget):
         self.seconds_box.setValue(10)
         self.seconds_box.setSuffix(" s")
         self.seconds_box.setKeyboardTracking(False)
-        self.seconds_box.setToolTip("How long each run is, in virtual time: nobody waits for it")
+        self.seconds_box.setToolTip(
+            "How long each run is, in virtual time: nobody waits for it.\n"
+            f"{LIMITS_TIP}; the command “timeline-inspector lab” takes more."
+        )
         self._lay_out()
         self.timers_line.editingFinished.connect(self._take_timers)
         self.seconds_box.valueChanged.connect(self._take_change)
         self._taken_timers = self.timers_line.text()
+        self.what_box.activated.connect(self._take_what)
+        self._show_what()
         self._show_counts()
 
     # ------------------------------------------------------------------ building
@@ -140,18 +180,18 @@ class LabForm(QWidget):
         return menu
 
     def _lay_out(self) -> None:
-        timers = QLabel("&Timers")
-        timers.setBuddy(self.timers_line)
-        file_button = QToolButton()
-        file_button.setText("…")
-        file_button.setAccessibleName("Timers of a file")
-        file_button.setToolTip("Take the timers of a CSV or JSON file")
-        file_button.clicked.connect(partial(self.file_wanted.emit, "timers"))
+        what = QLabel("R&un")
+        what.setBuddy(self.what_box)
+        self.file_button = QToolButton()
+        self.file_button.setText("…")
+        self.file_button.clicked.connect(self._want_file)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
-        row.addWidget(timers)
+        row.addWidget(what)
+        row.addWidget(self.what_box)
         row.addWidget(self.timers_line, 1)
-        row.addWidget(file_button)
+        row.addWidget(self.scene_label, 1)
+        row.addWidget(self.file_button)
         row.addWidget(self.displays_button)
         row.addWidget(self.subjects_button)
         row.addWidget(self.seconds_box)
@@ -180,14 +220,34 @@ class LabForm(QWidget):
         """
         self._session_frames = frames
 
+    def set_open_scene(self, open_scene: Callable[[], Path | None]) -> None:
+        """Say which scene is open.
+
+        Args:
+            open_scene: Returns its file; ``None`` when no scene is open.
+        """
+        self._open_scene = open_scene
+        self._show_what()
+
+    def choose_what(self, what: What) -> None:
+        """Run timers, or the open scene, or that of a file."""
+        self.what_box.setCurrentIndex(what)
+        self._show_what()
+        self.changed.emit()
+
+    def take_scene(self, path: Path) -> None:
+        """Run the scene of a file."""
+        self._scene_file = path
+        self.choose_what(What.SCENE_FILE)
+
     def add_recording(self, path: Path) -> None:
-        """Offer the frame times of a file as a display, and choose it.
+        """Offer the frame times of a recording or a capture as a display, and choose it.
 
         Raises:
-            CaptureError: The file has none.
+            InspectorError: The file has none; the message says why.
         """
-        capture = read_frame_times(path)
-        self._recorded[path.name] = capture.frame_times_ns[:_MOST_FRAMES]
+        read = read_frame_file(path, version=inspector.__version__)
+        self._recorded[path.name] = tuple(read.frames.interval_ns.tolist())
         action = self.display_actions.get(path.name)
         if action is None:
             action = self._add_display(self._displays_menu, path.name, tip=str(path))
@@ -207,27 +267,57 @@ class LabForm(QWidget):
 
     # ------------------------------------------------------------------ what is asked
 
-    def job(self) -> LabJob:
+    @property
+    def cuts(self) -> tuple[str, ...]:
+        """What the last :meth:`job` leaves out of what was given, in sentences."""
+        return tuple(self._cuts)
+
+    def job(self) -> LabJob | SceneJob:
         """Return what is to be run.
 
         Raises:
             ValueError: It makes no sense, or is too much for the window; a sentence
                 says what.
         """
+        self._cuts = []
         duration_ns = seconds_to_ns(self.seconds_box.value())
+        if self.what is not What.TIMERS:
+            self._show_what()
+            return SceneJob(self._scene(), self._chosen_displays(duration_ns))
         timers = tuple(self._timer(text, duration_ns) for text in self._timer_texts())
         subjects = tuple(each for each in SUBJECTS if self.subject_actions[each.name].isChecked())
-        names = [name for name, action in self.display_actions.items() if action.isChecked()]
         if not timers:
             message = "Write a timer, such as 1000ms or blink=500ms."
             raise ValueError(message)
-        if not names:
-            message = "Choose a display to run under."
-            raise ValueError(message)
+        displays = self._chosen_displays(duration_ns)
         if not subjects:
             message = "Choose what the timers run on."
             raise ValueError(message)
-        return LabJob(timers, subjects, tuple(self._display(name, duration_ns) for name in names))
+        return LabJob(timers, subjects, displays)
+
+    @property
+    def what(self) -> What:
+        """Whether timers or a scene are run."""
+        return What(self.what_box.currentIndex())
+
+    def _scene(self) -> Path:
+        if self.what is What.SCENE_FILE:
+            if self._scene_file is None:
+                message = "Choose a scene file with the button “…”."
+                raise ValueError(message)
+            return self._scene_file
+        path = self._open_scene()
+        if path is None:
+            message = "No scene is open. Open one, or choose “Another scene”."
+            raise ValueError(message)
+        return path
+
+    def _chosen_displays(self, duration_ns: int) -> tuple[Callable[[], Display], ...]:
+        names = [name for name, action in self.display_actions.items() if action.isChecked()]
+        if not names:
+            message = "Choose a display to run under."
+            raise ValueError(message)
+        return tuple(self._display(name, duration_ns) for name in names)
 
     def _timer_texts(self) -> list[str]:
         return [text for text in self.timers_line.text().split(";") if text.strip()]
@@ -255,10 +345,56 @@ class LabForm(QWidget):
             if not frames_ns:
                 message = "The session has no frames yet. Let it run, or choose another display."
                 raise ValueError(message)
-            return partial(recorded_display, name, frames_ns[:_MOST_FRAMES], duration_ns)
+            return self._frames_of(name, frames_ns, duration_ns)
         if name in self._recorded:
-            return partial(recorded_display, name, self._recorded[name], duration_ns)
+            return self._frames_of(name, self._recorded[name], duration_ns)
         return partial(display_named, name, duration_ns)
+
+    def _frames_of(
+        self, name: str, frames_ns: tuple[int, ...], duration_ns: int
+    ) -> Callable[[], Display]:
+        """Return the frames of a recording, noting what is left out."""
+        whole_ns = sum(frames_ns)
+        count = sum(at_ns <= duration_ns for at_ns in accumulate(frames_ns))
+        lasts = format_duration(whole_ns)
+        if count > _MOST_FRAMES:
+            self._cuts.append(
+                f"Of “{name}” only the first {_MOST_FRAMES:,} of {len(frames_ns):,} frames are "
+                f"run ({format_duration(sum(frames_ns[:_MOST_FRAMES]))} of {lasts})."
+            )
+        elif whole_ns > duration_ns:
+            self._cuts.append(
+                f"Of “{name}” the first {format_duration(duration_ns)} of {lasts} are run."
+            )
+        elif whole_ns < duration_ns:
+            self._cuts.append(f"“{name}” ends after {lasts}, and so do its runs.")
+        return partial(recorded_display, name, frames_ns[:_MOST_FRAMES], duration_ns)
+
+    @Slot()
+    def _want_file(self) -> None:
+        self.file_wanted.emit("timers" if self.what is What.TIMERS else "scene")
+
+    @Slot(int)
+    def _take_what(self, _index: int) -> None:
+        self._show_what()
+        if self.what is What.SCENE_FILE and self._scene_file is None:
+            self.file_wanted.emit("scene")
+        self.changed.emit()
+
+    def _show_what(self) -> None:
+        what = self.what
+        is_timers = what is What.TIMERS
+        self.timers_line.setVisible(is_timers)
+        self.subjects_button.setVisible(is_timers)
+        self.scene_label.setVisible(not is_timers)
+        self.file_button.setVisible(what is not What.OPEN_SCENE)
+        name = "Timers of a file" if is_timers else "Choose a scene file"
+        tip = "Take the timers of a CSV or JSON file" if is_timers else name
+        self.file_button.setAccessibleName(name)
+        self.file_button.setToolTip(tip)
+        path = self._scene_file if what is What.SCENE_FILE else self._open_scene()
+        none = "no scene is open" if what is What.OPEN_SCENE else "no file yet"
+        self.scene_label.show_text(path.name if path else none, str(path or ""))
 
     @Slot()
     def _take_timers(self) -> None:

@@ -1,0 +1,74 @@
+"""The table of the refresh-rate lab."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from PySide6.QtCore import QSortFilterProxyModel, Qt
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
+
+from ..models.lab_results_model import LabColumn
+
+_SAMPLES: Final = {
+    LabColumn.RESULT: "✓ within a frame",
+    LabColumn.DISPLAY: "000.00 Hz",
+    LabColumn.TIMER: "every 000 ms",
+    LabColumn.SUBJECT: "Cocos Creator 3.8, paced",
+    LabColumn.FIRED: "0,000 of 0,000",
+    LabColumn.PERIOD: "00.0 ms",
+    LabColumn.DRIFT: "−00.0 ms",
+    LabColumn.EARLIEST: "Least late",
+    LabColumn.MEDIAN: "−00.0 ms",
+    LabColumn.LATEST: "Most late",
+    LabColumn.DIVERGENCE: "firing 00 at 00:00.000000000, 000.0 ms early",
+}
+
+#: The timer of a scene is named after its clock as well.
+_SCENE_TIMER: Final = "spark fades (particles)"
+
+
+def results_view(results: QSortFilterProxyModel) -> QTableView:
+    """Return a table of results that is sorted by a click on a header."""
+    view = QTableView()
+    view.setAccessibleName("Results of the refresh-rate lab")
+    view.setModel(results)
+    view.setWordWrap(False)
+    view.setShowGrid(False)
+    view.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+    view.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+    view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+    view.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+    view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+    view.setTabKeyNavigation(False)
+    rows = view.verticalHeader()
+    rows.setVisible(False)
+    rows.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+    rows.setMinimumSectionSize(8)
+    rows.setDefaultSectionSize(view.fontMetrics().height() + 6)
+    header = view.horizontalHeader()
+    header.setHighlightSections(False)
+    header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+    header.setSortIndicatorClearable(True)
+    view.setSortingEnabled(True)
+    metrics = view.fontMetrics()
+    for column, sample in _SAMPLES.items():
+        title = str(results.headerData(column, Qt.Orientation.Horizontal))
+        widest = max(metrics.horizontalAdvance(sample), metrics.horizontalAdvance(title + " ▾ "))
+        view.setColumnWidth(column, widest + 14)
+    # Beside the drift that it explains; the columns of lateness are for a wide window.
+    header.moveSection(LabColumn.DIVERGENCE, LabColumn.EARLIEST)
+    return view
+
+
+def fit_columns(view: QTableView, *, is_scene: bool, has_timers: bool) -> None:
+    """Show the columns that tell runs apart.
+
+    Args:
+        view: The table.
+        is_scene: Whether the timers are those of a scene; all live on the same.
+        has_timers: Whether there is more than one timer.
+    """
+    view.setColumnHidden(LabColumn.TIMER, not (is_scene or has_timers))
+    view.setColumnHidden(LabColumn.SUBJECT, is_scene)
+    sample = _SCENE_TIMER if is_scene else _SAMPLES[LabColumn.TIMER]
+    view.setColumnWidth(LabColumn.TIMER, view.fontMetrics().horizontalAdvance(sample) + 14)
