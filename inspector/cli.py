@@ -29,7 +29,7 @@ from inspector.timebase import NS_PER_SECOND, parse_duration_ns
 
 PROGRAM: Final = "timeline-inspector"
 
-_COMMANDS: Final = ("run", "export", "replay", "scenes", "lab", "explain", "lint")
+_COMMANDS: Final = ("run", "export", "replay", "annotate", "scenes", "lab", "explain", "lint")
 
 _DESCRIPTION: Final = """\
 See, stop, slow, step, explain and prove time in a running frame-driven program.
@@ -41,6 +41,7 @@ See, stop, slow, step, explain and prove time in a running frame-driven program.
   timeline-inspector FILE.tlrec     open the window on a recording
   timeline-inspector export FILE    draw the graph of frame times recorded before
   timeline-inspector replay FILE    run a recorded scene again
+  timeline-inspector annotate FILE  leave bookmarks and notes in a recording
   timeline-inspector lab            run timers or a scene under display rates, side
                                     by side with other engines
   timeline-inspector explain SCENE TIMER
@@ -209,7 +210,7 @@ def build_parser() -> argparse.ArgumentParser:
     """Return the parser of every command that needs no window."""
     parser = _Parser(
         prog=PROGRAM,
-        usage=f"{PROGRAM} [SCENE] | run | export | replay | lab | explain | lint | scenes  [-h]",
+        usage=f"{PROGRAM} [SCENE] | {' | '.join(_COMMANDS)}  [-h]",
         description=_DESCRIPTION,
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -309,6 +310,10 @@ def _add_replay(commands: argparse._SubParsersAction[_Parser]) -> None:
 
     summary = "run a recorded scene again, and see whether it does the same"
     arguments.add_replay_arguments(_command(commands, "replay", summary, arguments.REPLAY_EPILOG))
+    summary = "list, leave and remove bookmarks, notes and named ranges in a recording"
+    arguments.add_annotate_arguments(
+        _command(commands, "annotate", summary, arguments.ANNOTATE_EPILOG)
+    )
 
 
 def _add_lab(commands: argparse._SubParsersAction[_Parser]) -> None:
@@ -395,10 +400,8 @@ def _run_command(options: argparse.Namespace) -> int:
             return run_scene(options, sys.stdout, sys.stderr)
         case "export":
             return _export(options)
-        case "replay":
-            from inspector.sessions.cli_recordings import replay_recording  # noqa: PLC0415
-
-            return replay_recording(options, sys.stdout, sys.stderr)
+        case "replay" | "annotate":
+            return _run_with_recording(options)
         case "lab":
             from inspector.sessions.cli_lab import run_lab_command  # noqa: PLC0415
 
@@ -411,6 +414,19 @@ def _run_command(options: argparse.Namespace) -> int:
             return command(options, sys.stdout, sys.stderr)
         case _:
             return _list_scenes(options)
+
+
+def _run_with_recording(options: argparse.Namespace) -> int:
+    if options.command == "replay":
+        from inspector.sessions.cli_recordings import replay_recording  # noqa: PLC0415
+
+        return replay_recording(options, sys.stdout, sys.stderr)
+    from inspector.sessions.recording_arguments import check_annotate_arguments  # noqa: PLC0415
+
+    check_annotate_arguments(options)
+    from inspector.sessions.cli_annotate import annotate_recording  # noqa: PLC0415
+
+    return annotate_recording(options, sys.stdout, sys.stderr)
 
 
 def _export(options: argparse.Namespace) -> int:

@@ -18,6 +18,8 @@ NS_PER_SECOND: Final = 1_000_000_000
 #: Times beyond this many nanoseconds (about 146 years) are taken for a mistake.
 MAX_NS_BITS: Final = 62
 MAX_NS: Final = 2**MAX_NS_BITS
+#: So much of a number that makes no sense is shown.
+_MOST_SHOWN: Final = 30
 
 _UNITS_NS: Final = {
     "ns": 1,
@@ -54,7 +56,9 @@ def seconds_to_ns(seconds: float | Fraction) -> int:
         message = f"not a usable number of seconds: {seconds!r}"
         raise ValueError(message)
     if not -MAX_NS < ns < MAX_NS:
-        message = f"too many seconds (the limit is about 146 years): {seconds!r}"
+        text = str(seconds)
+        text = text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}…"
+        message = f"too many seconds (the limit is about 146 years): {text}"
         raise ValueError(message)
     return ns
 

@@ -65,6 +65,8 @@ class Explanation:
         """Return it as lines of text, each reason with its instant and its event."""
         lines = [f"{self.subject}: {self.headline}"]
         for reason in self.reasons:
+            if reason.cursor is None and reason.text == self.headline:
+                continue
             event = "" if reason.cursor is None else f"  [event {reason.cursor:,}]"
             lines.append(f"  {format_instant(reason.at_ns)}  {reason.text}{event}")
         return lines

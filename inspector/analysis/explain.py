@@ -348,7 +348,13 @@ def _life(
     """Return where a timer comes from, and what happened to its clocks while it waited."""
     added, armed, last = story.added, story.armed, story.last
     if is_open and last is not None:
-        return _wait(timeline, story, timer, last.cursor, last.at_ns, last.due_ns)
+        local_ns = last.due_ns
+        if last.late_ns < 0 or last.next_ns == last.due_ns:
+            # Called by hand, it was not due yet: what time it was on its clock is known there.
+            then = history.state_at(last.at_ns)
+            there = timer.clock_id in then.clocks
+            local_ns = then.local_ns(timer.clock_id) if there else None
+        return _wait(timeline, story, timer, last.cursor, last.at_ns, local_ns)
     if added is None or armed is None:
         return []
     reasons: list[Reason] = []

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from inspector.analysis.lint_findings import Finding, FindingKind
 from inspector.analysis.lint_frames import beats, herds, storms, sub_frame
 from inspector.analysis.lint_lives import drifting, leaks, left_out, never_fired
+from inspector.analysis.lint_members import member_findings
 from inspector.analysis.lint_survey import survey
 
 if TYPE_CHECKING:
@@ -41,5 +42,6 @@ def findings(history: History, start: int | None = None, end: int | None = None)
         *beats(seen),
         *drifting(seen),
         *left_out(seen),
+        *member_findings(seen),
     ]
     return sorted(found, key=lambda finding: (finding.at_ns, finding.kind.value))

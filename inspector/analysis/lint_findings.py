@@ -17,6 +17,7 @@ class FindingKind(Enum):
     BEAT = "beating"
     DRIFT = "drift"
     LEFT_OUT = "ticks left out"
+    PACE = "other pace"
 
     @property
     def summary(self) -> str:
@@ -36,6 +37,7 @@ class Finding:
         subject: Number of the timer it is about; 0 when it is about a clock.
         clock_id: The clock it is about.
         frame: Index of the frame that shows it, ``None`` for none.
+        member_id: The timer of a scheduler or ticker it is about, 0 for none.
     """
 
     kind: FindingKind
@@ -45,6 +47,7 @@ class Finding:
     subject: int
     clock_id: int = 0
     frame: int | None = None
+    member_id: int = 0
 
 
 _SUMMARIES = {
@@ -54,6 +57,7 @@ _SUMMARIES = {
     FindingKind.HERD: "Many timers fire in one frame; spread out they would cost less there.",
     FindingKind.SUB_FRAME: "An interval is shorter than a frame and fires several times in it.",
     FindingKind.BEAT: "An interval is no multiple of a frame: its ticks come in a pattern.",
-    FindingKind.DRIFT: "A timer that sets itself again comes later each time.",
+    FindingKind.DRIFT: "A timer comes a little later each time than it was set to.",
     FindingKind.LEFT_OUT: "Ticks that were late were left out by the timer's policy.",
+    FindingKind.PACE: "A timer comes much sooner or later than its interval says, every time.",
 }

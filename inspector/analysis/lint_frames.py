@@ -144,7 +144,7 @@ def beats(seen: Survey) -> Iterator[Finding]:
         text = (
             f"{seen.name(life)} repeats every {format_duration(round(period_ns))}, which is "
             f"{float(frames):.3g} frames: seen from the frames its ticks are "
-            f"{_pattern(gaps)} apart. {_nearest(period_ns, seen.frame_ns)}"
+            f"{pattern_of(gaps)} apart. {nearest_even(period_ns, seen.frame_ns)}"
         )
         yield Finding(
             FindingKind.BEAT,
@@ -172,7 +172,7 @@ def _repeating(seen: Survey) -> Iterator[tuple[TimerLife, Fraction]]:
             yield life, life.interval_ns / rate
 
 
-def _pattern(gaps: list[int]) -> str:
+def pattern_of(gaps: list[int]) -> str:
     """Return gaps as ``1-1-1-2``: the shortest stretch that repeats, else the beginning."""
     for length in range(1, len(gaps) // 2 + 1):
         stretch = gaps[:length]
@@ -181,7 +181,8 @@ def _pattern(gaps: list[int]) -> str:
     return "-".join(map(str, gaps[:8])) + "-…"
 
 
-def _nearest(period_ns: Fraction, frame_ns: int) -> str:
+def nearest_even(period_ns: Fraction, frame_ns: int) -> str:
+    """Return which intervals near one are whole frames, in a sentence."""
     below = max(1, int(period_ns // frame_ns))
     options = sorted({below, below + 1})
     texts = [format_duration(count * frame_ns) for count in options]

@@ -9,10 +9,14 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from inspector.analysis.evidence import text_of
+from inspector.analysis.lint_member_survey import MemberSurvey
 from inspector.trace.timeline import Timeline
 from inspector.vocabulary import (
     CLOCK_ADDED,
+    CLOCK_REMOVED,
     FRAME_BEGAN,
+    FRAME_ENDED,
+    MEMBER_ADDED,
     NEVER,
     TICKS_MISSED,
     TIMER_ADDED,
@@ -26,6 +30,7 @@ from inspector.vocabulary import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from inspector.analysis.lint_member_survey import MemberLife
     from inspector.trace.history import History
     from inspector.vocabulary import RawEvent
 
@@ -157,7 +162,9 @@ class Survey:
         storms: By clock and name: the frame in which its timers were called most often.
         frame_ns: Session nanoseconds from frame to frame, the median; 0 without frames.
         is_steady: Whether nearly all frames were that long.
-        frame_at: When the frames began that were seen, and their indices.
+        frame_starts: When the frames began that were seen.
+        first_frame: Index of the first of them.
+        members: What was seen of schedulers and tickers.
     """
 
     def __init__(self, history: History, timeline: Timeline) -> None:
@@ -173,6 +180,7 @@ class Survey:
         self.is_steady = False
         self.frame_starts: list[int] = []
         self.first_frame = 0
+        self.members = MemberSurvey(Timeline([""]), timeline)
         self._rates: dict[int, Fraction] = {}
 
     def rate(self, clock_id: int) -> Fraction:
@@ -183,6 +191,10 @@ class Survey:
             rate = self.timeline.effective_rate(clock_id) if is_there else Fraction(0)
             self._rates[clock_id] = rate
         return rate
+
+    def member_name(self, life: MemberLife) -> str:
+        """Return what a member is called."""
+        return self.members.names[life.name] if life.name < 0 else self.text(life.name)
 
     def text(self, sid: int) -> str:
         """Return a text of the string table."""
@@ -216,6 +228,7 @@ def survey(history: History, start: int, end: int) -> Survey:
             cursor = upto
         for place in seen.places.values():
             place.marks.append(place.pending)
+        seen.members.mark()
     surveyor.finish()
     return seen
 
@@ -242,7 +255,7 @@ class _Surveyor:
         self.clocks.clocks = {number: clock.copy() for number, clock in before.clocks.items()}
         self.clocks.root_id = before.root_id
         self.calls: dict[int, int] = {}
-        self.frames = 0
+        self.members = seen.members = MemberSurvey(before, self.clocks)
         for timer_id in before.timers.ids():
             row = before.timers.index(timer_id)
             table = before.timers
@@ -263,11 +276,16 @@ class _Surveyor:
                 self._timer(place, event)
             elif kind == FRAME_BEGAN:
                 self._frame(place, event)
+                self.members.take(place, event)
+            elif kind >= MEMBER_ADDED or kind == FRAME_ENDED:
+                self.members.take(place, event)
 
     def _clock(self, event: RawEvent) -> None:
         at_ns, kind, subject, a, b = event
         # Names are not needed here, and the table of this timeline has none.
         self.clocks.apply_all([(at_ns, kind, subject, a, 0 if kind == CLOCK_ADDED else b)])
+        if kind == CLOCK_REMOVED:
+            self.members.clock_removed()
 
     def _timer(self, cursor: int, event: RawEvent) -> None:
         at_ns, kind, subject, a, b = event

@@ -32,6 +32,7 @@ class Prediction:
         due_ns: When it is due then, in local time of its clock.
         cursor: Where the log was when this was predicted.
         path: The timer's clock and those above it, the root last.
+        first_due_ns: When the timer was due when this was predicted, in local time.
     """
 
     timer_id: int
@@ -40,6 +41,7 @@ class Prediction:
     due_ns: int
     cursor: int
     path: tuple[int, ...]
+    first_due_ns: int = NEVER
 
 
 def next_fires(timeline: Timeline, timer_id: int, until_ns: int, most: int = 100) -> list[int]:
@@ -95,6 +97,26 @@ def upcoming(
     return found
 
 
+def waiting(timeline: Timeline, clock_id: int, label_sid: int, most: int) -> list[int]:
+    """Return timers of a clock that have one name and wait, the earliest due first.
+
+    Args:
+        timeline: The state, present or past.
+        clock_id: Their clock.
+        label_sid: Their name, as a number of the string table.
+        most: So many at most.
+    """
+    import numpy as np  # noqa: PLC0415 - predicting one timer needs none
+
+    table = timeline.timers
+    if not len(table):
+        return []
+    is_meant = (table.numpy("clock") == clock_id) & (table.numpy("label") == label_sid)
+    places = np.flatnonzero(is_meant)
+    by_due = places[np.argsort(table.numpy("due")[places], kind="stable")]
+    return [int(number) for number in table.numpy("id")[by_due[:most]]]
+
+
 def session_instant(due_ns: int, path: Iterable[ClockState]) -> int:
     """Return when a local time is reached in session time; ``NEVER`` at a standstill."""
     for clock in path:
@@ -124,14 +146,16 @@ def _calls(timeline: Timeline, timer_id: int) -> Iterator[Prediction]:
     # What is overdue is called with the next wake-up.
     reached_ns = timeline.at_ns
     numbers = tuple(clock.id for clock in path)
-    number = 0
+    number, first_due_ns = 0, due_ns
     while True:
         at_ns = session_instant(due_ns, path)
         if at_ns == NEVER:
             return
         at_ns = reached_ns = max(at_ns, reached_ns)
         number += 1
-        yield Prediction(timer_id, at_ns, number, due_ns, timeline.events_folded, numbers)
+        yield Prediction(
+            timer_id, at_ns, number, due_ns, timeline.events_folded, numbers, first_due_ns
+        )
         if not interval_ns:
             return
         due_ns = _next_due(due_ns, interval_ns, kind, at_ns, path)

@@ -13,11 +13,16 @@ from typing import TextIO
 from inspector.analysis.evidence import Explanation
 from inspector.analysis.explain import explain_timer
 from inspector.analysis.explain_members import explain_member
+from inspector.analysis.forecast import scored_calls
 from inspector.analysis.lint import Finding, FindingKind, findings
+from inspector.analysis.predict_scores import Score
+from inspector.analysis.predict_table import preview_table
 from inspector.errors import InspectorError
 from inspector.exit_codes import ExitCode
+from inspector.sessions.cli_preview import considered_command
 from inspector.sessions.explain_arguments import DEFAULT_SECONDS
 from inspector.sessions.hosted import HostedSession
+from inspector.sessions.previews import preview_command
 from inspector.sessions.scene import find_scene
 from inspector.sessions.timer_names import find_timer
 from inspector.sessions.virtual_run import run_virtual
@@ -25,9 +30,12 @@ from inspector.sessions.virtual_source import VirtualTimeSource
 from inspector.timebase import NS_PER_SECOND, format_instant
 from inspector.trace.history import History
 from inspector.trace.recording import open_recording
+from inspector.trace.timeline import Timeline
 
 #: What every SQLite file begins with: so recordings are told from scenes.
 _SQLITE = b"SQLite format 3\0"
+#: So many timers of a preview are printed; as JSON all of them are.
+_MOST_PREVIEWED = 40
 
 
 class _ArgumentError(InspectorError):
@@ -52,15 +60,20 @@ class _Past:
 
 
 def explain_command(options: Namespace, out: TextIO, err: TextIO) -> int:
-    """Say why a timer has not fired, or why it did when it did.
+    """Say why a timer has not fired, or why it did when it did; or preview a change.
 
     Returns:
         The exit code.
 
     Raises:
         SceneError: The scene could not be loaded.
-        InspectorError: There is no such timer, or more than one.
+        InspectorError: There is no such timer or clock, or more than one.
     """
+    if (options.timer is None) == (options.preview is None):
+        message = "Name a timer, or say with --preview what is to be previewed; not both."
+        if options.timer is None:
+            message = "Argument TIMER: name a timer, or say with --preview what to preview."
+        raise _ArgumentError(message)
     with _past(options, err, options.at) as past:
         at_ns = past.end_ns if options.at is None else options.at
         if at_ns > past.end_ns:
@@ -75,14 +88,46 @@ def explain_command(options: Namespace, out: TextIO, err: TextIO) -> int:
             )
             raise _ArgumentError(message)
         timeline = past.history.state_at(at_ns)
+        if options.preview is not None:
+            return _preview(timeline, options, out)
         meant = find_timer(past.history, timeline, options.timer)
         explain = explain_member if meant.is_member else explain_timer
         explanation = explain(past.history, meant.number, at_ns)
+        is_past = at_ns < past.end_ns and not meant.is_member
+        scores = scored_calls(past.history, timeline, meant.number) if is_past else []
     if options.json:
-        _write_json(out, {"at_ns": at_ns, **asdict(explanation), "note": meant.note})
+        values = {"at_ns": at_ns, **asdict(explanation), "note": meant.note}
+        _write_json(out, {**values, "predicted": [_score_value(each) for each in scores]})
     else:
-        out.write(_explanation_text(explanation, at_ns, meant.note))
+        out.write(_explanation_text(explanation, at_ns, meant.note, scores))
     return ExitCode.OK
+
+
+def _preview(timeline: Timeline, options: Namespace, out: TextIO) -> ExitCode:
+    """Say when the timers of a branch would fire after a change."""
+    foreseen = preview_command(timeline, considered_command(timeline, options.preview))
+    assert foreseen is not None, "the clock is there, and the rate was read"
+    if options.json:
+        timers = [asdict(each) for each in foreseen]
+        values: dict[str, object] = {"at_ns": timeline.at_ns, "sentence": foreseen.sentence}
+        _write_json(out, {**values, "timers": timers})
+    else:
+        table = preview_table(timeline, foreseen, _MOST_PREVIEWED)
+        lines = [f"At {format_instant(timeline.at_ns)}.", *table.lines()]
+        out.write("\n".join(lines) + "\n")
+    return ExitCode.OK
+
+
+def _score_value(score: Score) -> dict[str, object]:
+    prediction = score.prediction
+    return {
+        "at_ns": prediction.at_ns,
+        "due_ns": prediction.due_ns,
+        "outcome": score.outcome.value,
+        "text": score.text,
+        "fired_ns": score.fired_ns,
+        "cursor": score.cursor,
+    }
 
 
 def lint_command(options: Namespace, out: TextIO, err: TextIO) -> int:
@@ -106,8 +151,13 @@ def lint_command(options: Namespace, out: TextIO, err: TextIO) -> int:
     return ExitCode.FAILED if found else ExitCode.OK
 
 
-def _explanation_text(explanation: Explanation, at_ns: int, note: str) -> str:
+def _explanation_text(explanation: Explanation, at_ns: int, note: str, scores: list[Score]) -> str:
     lines = [f"At {format_instant(at_ns)}.", *explanation.lines()]
+    if scores:
+        lines.append("What was predicted there, and what came of it:")
+    for each in scores:
+        event = "" if each.cursor is None else f"  [event {each.cursor:,}]"
+        lines.append(f"  {format_instant(each.prediction.at_ns)}  {each.text}{event}")
     if note:
         lines.append(note)
     return "\n".join(lines) + "\n"

@@ -20,10 +20,17 @@ one that waits is taken, else the last one; if several wait, they are listed. Ca
 schedulers, components and state machines are found by their names as well, and by
 number as in member:5.
 
+At an instant before the end it is said as well what was predicted there for the next
+calls of the timer, and what came of it. With --preview it is said when the timers of a
+branch would fire after a pause or another rate, instead of why a timer has not fired:
+“pause CLOCK”, “resume CLOCK”, “rate CLOCK R”. A clock is a name, a path or a number.
+
 examples:
   timeline-inspector explain 1 "boss arrives"
   timeline-inspector explain game.py autosave --at 12.5 --seconds 30
   timeline-inspector explain crash.tlr 1049 --at 02:10.5
+  timeline-inspector explain crash.tlr --at 40 --preview "pause enemies"
+  timeline-inspector explain game.py --at 3 --preview "rate game 1/2"
 
 Exit code 0 when it was explained; 2 if there is no such timer, or several; 4 if the
 scene could not be loaded. A scene is run for {DEFAULT_SECONDS} seconds if nothing is said.
@@ -38,8 +45,12 @@ what is looked for:
   herd                30 timers of a clock or more in one frame, with a stagger
   sub-frame interval  an interval shorter than a frame
   beating             an interval of a few frames that is no whole number of them
-  drift               a timer that sets itself again and comes later each time
+  drift               a timer that sets itself again, or counts from its last call,
+                      and comes later each time
   ticks left out      ticks that were late and left out by the timer's policy
+  other pace          a timer that comes much sooner or later than its interval says
+
+Timers of schedulers and tickers are looked at as well as those of clocks.
 
 examples:
   timeline-inspector lint game.py --seconds 600
@@ -59,12 +70,17 @@ def add_explain_arguments(explain: ArgumentParser, duration_ns: Callable[[str], 
         duration_ns: Reads a duration above 0, for argparse.
     """
     _add_past(explain, duration_ns)
-    explain.add_argument("timer", metavar="TIMER", help="its number, or its name")
+    explain.add_argument("timer", metavar="TIMER", nargs="?", help="its number, or its name")
     explain.add_argument(
         "--at",
         metavar="T",
         type=_instant_ns,
         help="session time to look from: 12.5, 02:10.5 (default: the end)",
+    )
+    explain.add_argument(
+        "--preview",
+        metavar="CHANGE",
+        help="what a change would do: “pause CLOCK”, “resume CLOCK”, “rate CLOCK R”",
     )
     explain.add_argument("--json", action="store_true", help="as JSON, for programs")
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 #: So many candidates are listed.
 _MOST_LISTED: Final = 12
 _MEMBER_PREFIX: Final = "member:"
+#: Numbers of timers have fewer digits.
+_MOST_DIGITS: Final = 19
 
 
 class NoSuchTimerError(InspectorError):
@@ -53,10 +55,13 @@ def find_timer(history: History, timeline: Timeline, text: str) -> Meant:
         NoSuchTimerError: There is none, or more than one; the message lists them.
     """
     wanted = text.strip()
+    if not wanted:
+        message = "The name of the timer is empty. Say its name or its number."
+        raise NoSuchTimerError(message)
     if wanted.isdecimal():
-        return Meant(int(wanted))
+        return _numbered(history, wanted, is_member=False)
     if wanted.lower().startswith(_MEMBER_PREFIX) and wanted[len(_MEMBER_PREFIX) :].isdecimal():
-        return Meant(int(wanted[len(_MEMBER_PREFIX) :]), is_member=True)
+        return _numbered(history, wanted[len(_MEMBER_PREFIX) :], is_member=True)
     names = _names(history, timeline)
     matching = _matching(list(names), wanted)
     if not matching:
@@ -72,6 +77,28 @@ def find_timer(history: History, timeline: Timeline, text: str) -> Meant:
     if timers:
         return _one_timer(timeline, matching[0], timers)
     return _one_member(timeline, matching[0], members)
+
+
+def _numbered(history: History, digits: str, *, is_member: bool) -> Meant:
+    """Return what has a number.
+
+    Raises:
+        NoSuchTimerError: Nothing ever had it, as far as the events are kept.
+    """
+    what = "member" if is_member else "timer"
+    # Longer numbers are none that anything was ever given.
+    number = int(digits) if len(digits) < _MOST_DIGITS else 0
+    base = history.state_before(history.first)
+    there = base.members.by_id if is_member else base.timers
+    added = MEMBER_ADDED if is_member else TIMER_ADDED
+    events = history.events(history.first, history.end)
+    is_known = number in there or any(event[1] == added and event[2] == number for event in events)
+    # What has fallen off the log is spoken of by the explanation.
+    if not is_known and (not history.first or not number):
+        shown = digits if len(digits) < _MOST_DIGITS else f"{digits[:_MOST_DIGITS]}…"
+        message = f"There never was a {what} of the number {shown} in this session."
+        raise NoSuchTimerError(message)
+    return Meant(number, is_member=is_member)
 
 
 def _names(history: History, timeline: Timeline) -> dict[str, tuple[list[int], list[int]]]:

@@ -478,6 +478,18 @@ def test_that_a_timer_fired_by_a_command_was_early(stand: Stand) -> None:
     assert "by command 2 “fire “tick” now”. Its schedule was kept." in extra.text
 
 
+def test_that_time_since_an_early_call_is_counted_from_the_call_not_from_when_it_was_due(
+    stand: Stand,
+) -> None:
+    stand.run(1)
+    stand.session.submit(FireTimer(stand.timers("wave")[0]))
+    stand.run(1)
+
+    since = reason_with(stand.explain("wave"), "of session time passed")
+    assert since.text.startswith("Since then 983 ms of session time passed, and 492 ms on")
+    assert since.at_ns > SECOND
+
+
 def test_that_a_timer_fired_early_on_a_stopped_clock_was_early(stand: Stand) -> None:
     stand.run(1)
     stand.session.submit(FireTimer(stand.timers("never")[0]))

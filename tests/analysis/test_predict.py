@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.analysis.predict import Prediction, next_fires, upcoming
+from inspector.analysis.predict import Prediction, next_fires, upcoming, waiting
 from inspector.analysis.predict_changes import (
     Change,
     ChangeRate,
@@ -312,3 +312,95 @@ def test_that_ten_thousand_timers_are_previewed_by_columns() -> None:
     assert foreseen[-1].old_ns == 30_000 * MS
     assert foreseen[-1].new_ns == 10_000 * MS
     assert [each.new_ns for each in foreseen[:2]] == [MS, 2 * MS]
+
+
+def test_that_a_call_besides_the_schedule_does_not_falsify_those_on_it() -> None:
+    stand = Stand()
+    beat = stand.root.set_interval(1, int)
+    foreseen = upcoming(stand.timeline(), 3 * SECOND)
+
+    stand.tree.run_to(500 * MS)
+    stand.root.fire_now(beat)
+    stand.tree.run_to(4 * SECOND)
+
+    assert [each.outcome for each in score(foreseen, stand.history)] == [Outcome.TRUE] * 3
+
+
+def test_that_a_one_shot_called_by_hand_is_decided_at_once() -> None:
+    stand = Stand()
+    once = stand.root.set_timeout(2, int)
+    foreseen = upcoming(stand.timeline(), 3 * SECOND)
+
+    stand.tree.run_to(500 * MS)
+    stand.root.fire_now(once)
+
+    (found,) = score(foreseen, stand.history)
+    assert found.outcome is Outcome.FALSE
+    assert found.text == (
+        "It has not fired at 00:02.000 as predicted, because it was called besides its schedule "
+        "at 00:00.500."
+    )
+
+
+def test_that_a_change_before_the_time_has_come_leaves_it_open_and_is_told() -> None:
+    stand = Stand()
+    game = stand.root.child("game")
+    game.set_timeout(2, int)
+    foreseen = upcoming(stand.timeline(), 3 * SECOND)
+
+    stand.tree.run_to(500 * MS)
+    game.pause()
+
+    (found,) = score(foreseen, stand.history)
+    assert found.outcome is Outcome.OPEN
+    assert found.text == (
+        "Its time has not come yet, but “game” was paused at 00:00.500 by the program."
+    )
+
+
+def test_that_two_kinds_of_changes_are_both_told() -> None:
+    stand = Stand()
+    game = stand.root.child("game")
+    game.set_timeout(2, int)
+    foreseen = upcoming(stand.timeline(), 3 * SECOND)
+
+    stand.tree.run_to(500 * MS)
+    game.pause()
+    stand.tree.run_to(SECOND)
+    game.resume()
+    stand.tree.run_to(4 * SECOND)
+
+    (found,) = score(foreseen, stand.history)
+    assert found.text == (
+        "It fired at 00:02.500 instead of 00:02.000, because “game” was paused at 00:00.500 by "
+        "the program, and “game” was resumed at 00:01.000 by the program."
+    )
+
+
+def test_that_what_lies_behind_too_many_events_stays_open() -> None:
+    stand = Stand()
+    stand.root.set_interval(0.1, int)
+    stand.root.set_timeout(2, int)
+    (foreseen,) = (each for each in upcoming(stand.timeline(), 3 * SECOND) if each.timer_id == 2)
+
+    stand.tree.run_to(3 * SECOND)
+
+    (found,) = score([foreseen], stand.history, most_events=5)
+    assert found.outcome is Outcome.OPEN
+    assert found.text == "More has happened up to then than is looked through here."
+
+
+def test_that_those_that_wait_under_a_name_are_found_in_any_state_the_earliest_first() -> None:
+    stand = Stand()
+    game = stand.root.child("game")
+    late, early = (game.set_timeout(seconds, int, name="wave") for seconds in (3, 1))
+    game.set_timeout(2, int, name="other")
+    stand.root.set_timeout(2, int, name="wave")
+    past = stand.timeline()
+    stand.tree.run_to(2 * SECOND)
+    sid = list(stand.log.strings).index("wave")
+
+    assert waiting(past, game.id, sid, 10) == [early.id, late.id]
+    assert waiting(past, game.id, sid, 1) == [early.id]
+    assert waiting(stand.timeline(), game.id, sid, 10) == [late.id]
+    assert waiting(Timeline([""]), game.id, sid, 10) == []

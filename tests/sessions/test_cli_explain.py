@@ -202,3 +202,123 @@ def test_that_findings_can_be_read_by_programs(capsys: pytest.CaptureFixture[str
 
     values = json.loads(capsys.readouterr().out)
     assert {finding["kind"] for finding in values["findings"]} == {"drift", "ticks left out"}
+
+
+def test_that_what_was_predicted_is_said_with_what_came_of_it(
+    scene: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["explain", scene, "wave", "--at", "1.2", "--seconds", "4"]) == 0
+
+    lines = capsys.readouterr().out.splitlines()
+    place = lines.index("What was predicted there, and what came of it:")
+    assert lines[place + 1].startswith("  00:01.500  It fired at 00:01.500 as predicted.  [event ")
+    assert lines[place + 3].startswith(
+        "  00:02.500  It has not fired at 00:02.500 as predicted, because “game” was paused at "
+        "00:02.000 by the program."
+    )
+    assert main(["explain", scene, "wave", "--seconds", "4"]) == 0
+    assert "predicted" not in capsys.readouterr().out
+
+
+def test_that_a_pause_is_previewed_without_being_made(
+    scene: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["explain", scene, "--at", "1.2", "--preview", "pause root/game"]) == 0
+
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:4] == [
+        "At 00:01.200.",
+        "Pausing “game”: 5 timers would wait until that is undone.",
+        "  timer   fires at  would fire at",
+        "  wave   00:01.500          never  waits",
+    ]
+    assert len(lines) == 8
+
+
+def test_that_a_rate_is_previewed_for_programs_too(
+    scene: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["explain", scene, "--preview", "rate game 50%", "--at", "0", "--json"]) == 0
+
+    values = json.loads(capsys.readouterr().out)
+    assert values["timers"][0] == {"timer_id": 3, "old_ns": 500_000_000, "new_ns": 1_000_000_000}
+    assert len(values["timers"]) == 6
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "Argument TIMER: name a timer, or say with --preview what to preview."),
+        (
+            ["boss", "--preview", "pause game"],
+            "Name a timer, or say with --preview what is to be previewed; not both.",
+        ),
+        (["--preview", "stop game"], "Argument --preview: “stop game” is no change of a clock. "),
+        (
+            ["--preview", "pause dragons"],
+            "Argument --preview: There is no clock “dragons”. There are “root”, “game”.",
+        ),
+        (["--preview", "pause"], "Argument --preview: “pause” is no change of a clock."),
+        (["--preview", "rate game"], "Argument --preview: “rate game” is no change of a clock."),
+        (["--preview", "rate game fast"], "Argument --preview: "),
+        (["--preview", "rate game -1"], "Argument --preview: "),
+    ],
+)
+def test_that_a_preview_of_nonsense_is_refused_in_one_sentence(
+    scene: str, arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["explain", scene, *arguments, "--seconds", "1"]) == 2
+
+    said = capsys.readouterr()
+    assert said.err.startswith(f"timeline-inspector: {message}")
+    assert len(said.err.splitlines()) == 1
+    assert said.out == ""
+
+
+def test_that_a_clock_that_several_are_called_is_asked_for_by_path(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    twins = scene_file(
+        tmp_path,
+        """
+        def build(stage):
+            for name in ("left", "right"):
+                stage.root.child(name).child("ui").set_timeout(9, print, name=name)
+        """,
+    )
+
+    assert main(["explain", str(twins), "--preview", "pause ui"]) == 2
+    assert "Name one by its number or its path: 3 (root/left/ui), 5 (root/right/ui)." in (
+        capsys.readouterr().err
+    )
+    assert main(["explain", str(twins), "--seconds", "1", "--preview", "pause root/left/ui"]) == 0
+    assert "1 timer would wait" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("timer", "message"),
+    [
+        ("", "The name of the timer is empty. Say its name or its number."),
+        (" ", "The name of the timer is empty. Say its name or its number."),
+        ("0", "There never was a timer of the number 0 in this session."),
+        ("4711", "There never was a timer of the number 4711 in this session."),
+        ("member:4711", "There never was a member of the number 4711 in this session."),
+        ("9" * 5_000, f"There never was a timer of the number {'9' * 19}… in this session."),
+    ],
+)
+def test_that_a_timer_that_never_was_is_refused_in_one_sentence(
+    scene: str, timer: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["explain", scene, timer, "--seconds", "1"]) == 2
+
+    said = capsys.readouterr()
+    assert said.err == f"timeline-inspector: {message}\n"
+    assert said.out == ""
+
+
+def test_that_an_absurd_instant_is_refused_without_all_its_digits(
+    scene: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["explain", scene, "boss", "--at", "1e400"]) == 2
+
+    assert len(capsys.readouterr().err) < 200

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QSize, Qt
+from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QSize, Qt, Signal
 from PySide6.QtGui import QMouseEvent, QPainter, QPalette
 from PySide6.QtWidgets import (
     QLineEdit,
@@ -196,7 +197,13 @@ class NumberDelegate(QStyledItemDelegate):
 
 
 class RateDelegate(NumberDelegate):
-    """Edits a rate as people write rates; the model judges what was typed."""
+    """Edits a rate as people write rates; the model judges what was typed.
+
+    Signals:
+        rate_typed: Something else is in the editor: the editor, and the cell.
+    """
+
+    rate_typed = Signal(QLineEdit, QPersistentModelIndex)
 
     @override
     def createEditor(
@@ -210,7 +217,12 @@ class RateDelegate(NumberDelegate):
         editor.setAlignment(Qt.AlignmentFlag.AlignRight)
         editor.setAccessibleName("Rate")
         editor.setToolTip("1, 0.25, 1/3, 25% or 2x")
+        cell = QPersistentModelIndex(index)
+        editor.textEdited.connect(partial(self._tell, editor, cell))
         return editor
+
+    def _tell(self, editor: QLineEdit, cell: QPersistentModelIndex, _text: str) -> None:
+        self.rate_typed.emit(editor, cell)
 
     @override
     def setEditorData(self, editor: QWidget, index: QModelIndex | QPersistentModelIndex) -> None:

@@ -6,13 +6,14 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QModelIndex, QPoint, QRect, Qt, Signal, Slot
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QRect, Qt, Signal, Slot
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHBoxLayout,
     QHeaderView,
     QLabel,
+    QLineEdit,
     QMenu,
     QTreeView,
     QVBoxLayout,
@@ -33,6 +34,7 @@ from ..widgets.filter_line import FilterLine
 from ..widgets.paced_refresh import PacedRefresh
 from .clock_columns import ClockColumns
 from .clock_delegates import ClockNameDelegate, NumberDelegate, RateDelegate
+from .previewing import Previewer, global_rect, rate_command
 from .tree_menus import (
     Requests,
     add_clock_actions,
@@ -103,10 +105,13 @@ class ClockTreePanel(QWidget):
         self.refusal_label.hide()
         self._name_delegate = ClockNameDelegate(theme, self.view)
         self._rate_delegate = RateDelegate(self.view)
+        self.previewer = Previewer(bridge, self)
         self._time_delegate = NumberDelegate(self.view)
         self.view.setItemDelegateForColumn(ClockColumn.NAME, self._name_delegate)
         self.view.setItemDelegateForColumn(ClockColumn.LOCAL_TIME, self._time_delegate)
         self.view.setItemDelegateForColumn(ClockColumn.RATE, self._rate_delegate)
+        self._rate_delegate.rate_typed.connect(self._preview_rate)
+        self._rate_delegate.closeEditor.connect(self.previewer.hide)
         self._lay_out()
         self._pace = PacedRefresh(self)
         self._connect()
@@ -416,6 +421,12 @@ class ClockTreePanel(QWidget):
         session = self._bridge.session
         return session is not None and required_capability(command) in session.capabilities
 
+    @Slot(QLineEdit, QPersistentModelIndex)
+    def _preview_rate(self, editor: QLineEdit, index: QPersistentModelIndex) -> None:
+        clock_id = self.model.clock_id(index)
+        command = rate_command(clock_id, editor.text()) if clock_id else None
+        self.previewer.consider(command, partial(global_rect, editor))
+
     # ------------------------------------------------------------------ context menu
 
     @Slot(QPoint)
@@ -445,6 +456,7 @@ class ClockTreePanel(QWidget):
             menu.addAction("Collapse branch", partial(self._fold_branch, node))
         menu.addAction("Expand all", self._unfold_all)
         menu.addAction("Collapse all", self._fold_all)
+        self.previewer.watch(menu)
         return menu
 
     def _edit_rate(self, clock_id: int) -> None:

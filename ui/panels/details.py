@@ -149,14 +149,17 @@ class DetailsPanel(QWidget):
         if is_overview or session is None:
             return overview_rows(session, self._census, self._bridge.shown)
         timeline = self._bridge.shown
+        # After a rewind nobody was told of yet, the session has another past already.
+        history = self._bridge.playhead.history or session.history
+        is_live = timeline is self._bridge.timeline
         match selection.kind:
             case SelectionKind.CLOCK:
                 return clock_rows(timeline, selection.id, self._census)
             case SelectionKind.TIMER:
-                why = self._why.timer_rows(session, timeline, selection.id)
+                why = self._why.timer_rows(history, timeline, selection.id, is_live=is_live)
                 return timer_rows(timeline, selection.id, why, self._why.subject)
             case SelectionKind.MEMBER if selection.id not in timeline.members.by_id:
-                why = self._why.member_rows(session, timeline, selection.id)
+                why = self._why.member_rows(history, timeline, selection.id, is_live=is_live)
                 return [heading(self._why.subject), *why]
             case SelectionKind.MEMBER:
                 from .member_details import member_rows  # noqa: PLC0415 - likewise

@@ -244,6 +244,8 @@ class FindingsPanel(QWidget):
             found.append(Selection.frame(finding.frame))
         if finding.subject:
             found.append(Selection.timer(finding.subject))
+        if finding.member_id in timeline.members.by_id:
+            found.append(Selection.member(finding.member_id))
         if finding.clock_id in timeline.clocks:
             found.append(Selection.clock(finding.clock_id))
         return found
@@ -270,4 +272,4 @@ class FindingsPanel(QWidget):
 
 
 def _subject(finding: Finding) -> tuple[object, ...]:
-    return finding.kind, finding.subject, finding.clock_id
+    return finding.kind, finding.subject, finding.clock_id, finding.member_id

@@ -36,6 +36,7 @@ from ..theme import ColorRole
 from ..widgets.empty_notice import EmptyNotice
 from ..widgets.filter_line import FilterLine
 from ..widgets.paced_refresh import PacedRefresh
+from .previewing import Previewer
 from .queue_menus import add_call_actions, add_timer_actions, copy_text
 from .ranked_view import RankedView
 from .tree_menus import Requests, member_toggle
@@ -94,6 +95,7 @@ class TimerQueuePanel(QWidget):
         self._bridge = bridge
         self._theme = theme
         self._last_clock_id = 0
+        self.previewer = Previewer(bridge, self)
         self.model = TimerTableModel()
         self.calls_model = FrameCallModel()
         self.view = RankedView(self.model, "Pending timers", _TIMER_SAMPLES)
@@ -340,6 +342,7 @@ class TimerQueuePanel(QWidget):
         self._open(self.make_call_menu(member_id), position)
 
     def _open(self, menu: QMenu, position: QPoint) -> None:
+        self.previewer.watch(menu)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.popup(position)
 

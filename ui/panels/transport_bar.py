@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
@@ -17,6 +18,7 @@ from ..widgets.elided_label import ElidedLabel
 from ..widgets.exact_entry import ExactEntry
 from ..widgets.paced_refresh import PacedRefresh
 from ..widgets.rate_slider import RateSlider
+from .previewing import Previewer, global_rect, rate_command
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -62,6 +64,7 @@ class TransportBar(QToolBar):
         self._actions = actions
         self._theme = theme
         self._bridge: SessionBridge | None = None
+        self._previewer: Previewer | None = None
         self._lost = 0
 
         for action_id in ("run-or-hold", "step", "step-n"):
@@ -160,6 +163,9 @@ class TransportBar(QToolBar):
         bridge.status_changed.connect(self._show_status)
         bridge.session_changed.connect(self._take_session)
         self.rate_slider.rate_requested.connect(self._request_rate)
+        self._previewer = Previewer(bridge, self)
+        self.rate_slider.entry.textChanged.connect(self._preview_rate)
+        self.rate_slider.entry.editingFinished.connect(self._previewer.hide)
         self._take_session(bridge.session)
 
     @property
@@ -297,6 +303,15 @@ class TransportBar(QToolBar):
         if bridge is not None and bridge.timeline.root_id is not None:
             bridge.submit(SetRate(bridge.timeline.root_id, rate))
 
+    @Slot(str)
+    def _preview_rate(self, text: str) -> None:
+        bridge, previewer, entry = self._bridge, self._previewer, self.rate_slider.entry
+        if bridge is None or previewer is None:
+            return
+        root_id = bridge.timeline.root_id if entry.isModified() else None
+        command = None if root_id is None else rate_command(root_id, text)
+        previewer.consider(command, partial(global_rect, entry))
+
     @Slot(object)
     def _request_frame_rate(self, frames_per_second: Fraction) -> None:
         from inspector.sessions.commands import SetFrameRate  # noqa: PLC0415 - as above
@@ -322,6 +337,7 @@ _PHASE_TEXTS: Final = {
     "empty": "No scene",
     "running": "▶ Running",
     "held": "❚❚ Held",
+    "rewinding": "⟲ Going back",
     "failed": "✖ Failed",
 }
 

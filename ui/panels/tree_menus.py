@@ -60,6 +60,8 @@ class Requests:
         # An ampersand in a name must not become an access key.
         action = menu.addAction(title.replace("&", "&&"), partial(self.submit, command))
         action.setEnabled(self.is_possible(command))
+        # For those who want to know what it would do while it is only highlighted.
+        action.setData(command)
         return action
 
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Final
 from inspector.analysis.evidence import Explanation, Reason, frame_at
 from inspector.analysis.explain import explain_timer
 from inspector.analysis.explain_members import explain_member
+from inspector.analysis.forecast import Forecast, scored_calls, tally_text
+from inspector.analysis.predict_scores import Outcome
 from inspector.analysis.timer_story import TimerStory
 from inspector.timebase import format_instant
 
@@ -17,7 +19,6 @@ from .detail_rows import DetailRow, Link, RowKind, heading, sentence
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from inspector.sessions.session import Session
     from inspector.trace.history import History
     from inspector.trace.timeline import Timeline
 
@@ -41,6 +42,7 @@ class WhyRows:
         self._clock = clock
         self._history: History | None = None
         self._story = TimerStory(0)
+        self._forecast = Forecast(0)
         self._rows: list[DetailRow] = []
         self._subject = ""
         self._state: tuple[object, ...] = ()
@@ -51,47 +53,56 @@ class WhyRows:
         """What was explained last, in words."""
         return self._subject
 
-    def timer_rows(self, session: Session, timeline: Timeline, timer_id: int) -> list[DetailRow]:
-        """Return why a timer has not fired, or why it did when it did.
+    def timer_rows(
+        self, history: History, timeline: Timeline, timer_id: int, *, is_live: bool
+    ) -> list[DetailRow]:
+        """Return why a timer has not fired, or why it did when it did, and what was predicted.
 
         Args:
-            session: Where its past is.
+            history: The past to which the state belongs.
             timeline: The state that is shown.
             timer_id: The timer, pending or not.
+            is_live: Whether that is the present, which moves on by itself.
         """
-        history, story, cursor = session.history, self._story, timeline.events_folded
+        story, cursor = self._story, timeline.events_folded
         is_elsewhere = not story.first <= cursor <= story.cursor + LONGEST_STORY
         if history is not self._history or timer_id != story.timer_id or is_elsewhere:
+            if history is not self._history or timer_id != self._forecast.timer_id:
+                self._forecast = Forecast(timer_id)
             self._history, self._state = history, ()
             self._story = TimerStory(timer_id, LONGEST_STORY)
         state = ("timer", timeline, timer_id, timer_id in timeline.timers)
-        if self._is_due(state, session, timeline):
+        if self._is_due(state, timeline, is_live=is_live):
             self._story.read(history, cursor)
             story = self._story.as_of(cursor)
             explanation = explain_timer(
                 history, timer_id, timeline.at_ns, timeline=timeline, story=story
             )
             self._take(explanation, timeline)
+            if is_live:
+                self._forecast.look(history, timeline)
+                self._rows += tally_rows(self._forecast)
+            else:
+                self._rows += scored_rows(history, timeline, timer_id)
         return self._rows
 
-    def member_rows(self, session: Session, timeline: Timeline, member_id: int) -> list[DetailRow]:
+    def member_rows(
+        self, history: History, timeline: Timeline, member_id: int, *, is_live: bool
+    ) -> list[DetailRow]:
         """Return why a member is not called, or what became of it."""
         state = ("member", timeline, member_id, member_id in timeline.members.by_id)
-        if self._is_due(state, session, timeline):
-            explanation = explain_member(
-                session.history, member_id, timeline.at_ns, timeline=timeline
-            )
+        if self._is_due(state, timeline, is_live=is_live):
+            explanation = explain_member(history, member_id, timeline.at_ns, timeline=timeline)
             self._take(explanation, timeline)
         return self._rows
 
-    def _is_due(self, state: tuple[object, ...], session: Session, timeline: Timeline) -> bool:
+    def _is_due(self, state: tuple[object, ...], timeline: Timeline, *, is_live: bool) -> bool:
         now_s = self._clock()
         is_pending = bool(state[-1])
         every_s = LOOK_EVERY_S if is_pending else LOOK_AT_GONE_EVERY_S
         is_old = now_s - self._looked_s >= every_s
         # What is held, or lies in the past, changes by single steps: each is to be seen at once.
-        is_live = timeline is session.timeline and timeline.is_running
-        if state == self._state and is_live and not is_old:
+        if state == self._state and is_live and timeline.is_running and not is_old:
             return False
         self._state, self._looked_s = state, now_s
         return True
@@ -105,6 +116,34 @@ class WhyRows:
             if reason.text != explanation.headline
         ]
         self._rows = rows
+
+
+def tally_rows(forecast: Forecast) -> list[DetailRow]:
+    """Return how many predictions came true while somebody looked; none while none was decided."""
+    if not forecast.made:
+        return []
+    rows = [heading("Predictions"), DetailRow("So far", tally_text(forecast))]
+    false = forecast.last_false
+    if false is not None:
+        rows.append(_score_row(false.prediction.at_ns, false.text))
+    return rows
+
+
+def scored_rows(history: History, timeline: Timeline, timer_id: int) -> list[DetailRow]:
+    """Return what was to be expected from an instant of the past, and what came of it."""
+    scores = scored_calls(history, timeline, timer_id)
+    if not scores:
+        return []
+    rows = [heading("Predicted from here")]
+    for each in scores:
+        text = each.text if each.outcome is not Outcome.OPEN else f"It is to fire then. {each.text}"
+        rows.append(_score_row(each.prediction.at_ns, text))
+    return rows
+
+
+def _score_row(at_ns: int, text: str) -> DetailRow:
+    links = (Link(format_instant(at_ns), at_ns=at_ns), Link(f"  {text}"))
+    return DetailRow("", "".join(link.text for link in links), RowKind.SENTENCE, links=links)
 
 
 def reason_row(reason: Reason, timeline: Timeline) -> DetailRow:

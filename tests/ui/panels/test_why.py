@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
-from inspector.sessions.commands import PauseClock
+from inspector.sessions.commands import PauseClock, ResumeClock, RewindTo
 from inspector.testing import pass_seconds, scene_file, virtual_session
 from ui.panels.details import DetailsPanel
 from ui.panels.why_rows import LOOK_EVERY_S, WhyRows
@@ -21,6 +21,11 @@ SCENE = """
         enemies = game.child("enemies")
         enemies.set_timeout(10, lambda: None, name="boss")
         stage.root.set_timeout(1, lambda: None, name="bomb")
+"""
+
+BEAT = """
+    def build(stage):
+        stage.root.set_interval(1, lambda: None, name="beat")
 """
 
 
@@ -116,12 +121,12 @@ def test_that_a_running_session_is_looked_at_a_few_times_a_second_only(tmp_path:
     session = virtual_session(scene_file(tmp_path, SCENE))
     why = WhyRows(lambda: now[0])
     pass_seconds(session, 1)
-    first = why.timer_rows(session, session.timeline, 1)
+    first = why.timer_rows(session.history, session.timeline, 1, is_live=True)
 
     pass_seconds(session, 1)
-    soon = why.timer_rows(session, session.timeline, 1)
+    soon = why.timer_rows(session.history, session.timeline, 1, is_live=True)
     now[0] += LOOK_EVERY_S
-    later = why.timer_rows(session, session.timeline, 1)
+    later = why.timer_rows(session.history, session.timeline, 1, is_live=True)
 
     assert soon is first
     assert "fires in 8.00 s" in later[1].text
@@ -135,10 +140,12 @@ def test_that_a_held_session_and_another_timer_are_looked_at_at_once(tmp_path: P
     session.hold()
     session.refresh()
 
-    first = why.timer_rows(session, session.timeline, 1)
+    first = why.timer_rows(session.history, session.timeline, 1, is_live=True)
 
-    assert why.timer_rows(session, session.timeline, 2) is not first
-    assert why.timer_rows(session, session.timeline, 1)[1].text.endswith("the session is held.")
+    assert why.timer_rows(session.history, session.timeline, 2, is_live=True) is not first
+    assert why.timer_rows(session.history, session.timeline, 1, is_live=True)[1].text.endswith(
+        "the session is held."
+    )
     session.close()
 
 
@@ -147,9 +154,79 @@ def test_that_the_past_can_be_explained_after_the_present(tmp_path: Path) -> Non
     why = WhyRows(lambda: 0.0)
     pass_seconds(session, 3)
     session.refresh()
-    assert why.timer_rows(session, session.timeline, 2)[1].text == "It has fired and is gone."
+    assert (
+        why.timer_rows(session.history, session.timeline, 2, is_live=True)[1].text
+        == "It has fired and is gone."
+    )
 
     past = session.history.state_at(500_000_000)
 
-    assert "fires in 500 ms" in why.timer_rows(session, past, 2)[1].text
+    assert "fires in 500 ms" in why.timer_rows(session.history, past, 2, is_live=False)[1].text
+    session.close()
+
+
+def test_that_what_is_shown_is_explained_by_its_own_past_until_a_rewind_is_shown(
+    stand: Stand,
+) -> None:
+    stand.run(3)
+    stand.session.submit(PauseClock(2))
+    stand.run(1)
+    stand.session.submit(RewindTo(500_000_000))
+    pass_seconds(stand.session, 0.05)
+    stand.session.refresh()
+    assert stand.session.timeline.at_ns < 600_000_000
+
+    stand.bridge.select(Selection.timer(1))
+    assert "It does not fire because “game” is paused." in stand.lines()
+    stand.bridge.select(Selection.timer(2))
+    assert "It has fired and is gone." in stand.lines()
+
+    stand.bridge.refresh_now()
+    stand.panel.refresh()
+    assert any("fires in " in line for line in stand.lines())
+
+
+def test_that_predictions_are_counted_while_a_timer_is_looked_at(tmp_path: Path) -> None:
+    session = virtual_session(scene_file(tmp_path, BEAT))
+    now = [0.0]
+    why = WhyRows(lambda: now[0])
+    pass_seconds(session, 0.5)
+
+    def look() -> list[str]:
+        session.refresh()
+        now[0] += 2 * LOOK_EVERY_S
+        rows = why.timer_rows(session.history, session.timeline, 1, is_live=True)
+        return [row.text for row in rows]
+
+    assert "Predictions" not in look()
+    for _ in range(3):
+        pass_seconds(session, 1)
+        texts = look()
+    assert texts[-2:] == ["Predictions", "3 of 3 calls came exactly as predicted"]
+
+    session.submit(PauseClock(1))
+    pass_seconds(session, 2)
+    session.submit(ResumeClock(1))
+    pass_seconds(session, 1)
+    texts = look()
+    assert "3 of 4 calls came exactly as predicted" in texts
+    assert "because “root” was paused at 00:03.5" in texts[-1]
+    session.close()
+
+
+def test_that_from_the_past_it_is_said_what_came_of_what_was_predicted(tmp_path: Path) -> None:
+    session = virtual_session(scene_file(tmp_path, BEAT))
+    pass_seconds(session, 2.5)
+    session.submit(PauseClock(1))
+    pass_seconds(session, 2)
+    session.refresh()
+    past = session.history.state_at(1_500_000_000)
+
+    rows = WhyRows(lambda: 0.0).timer_rows(session.history, past, 1, is_live=False)
+
+    place = [row.text for row in rows].index("Predicted from here")
+    first, second, _ = rows[place + 1 :]
+    assert first.text == "00:02.000  It fired at 00:02.000 as predicted."
+    assert first.links[0].at_ns == 2_000_000_000
+    assert "It has not fired at 00:03.000 as predicted, because “root” was paused" in second.text
     session.close()
