@@ -17,6 +17,7 @@ from pathlib import Path
 from inspector.clocks.failures import FailurePolicy
 from inspector.clocks.manual_source import ManualTimeSource
 from inspector.clocks.wake_errors import WakeErrorSummary
+from inspector.sessions.annotations import Annotations
 from inspector.sessions.breakpoints import Breakpoints
 from inspector.sessions.commands import Capability, Command
 from inspector.sessions.hosted import HostedSession
@@ -86,6 +87,7 @@ class FakeSession:
         self.wake_error_ns: WakeErrorSummary | None = None
         self.breakpoints: Breakpoints | None = Breakpoints()
         self.undoing: Undoing | None = None
+        self.annotations = Annotations()
         self.submitted: list[Command] = []
         self.is_closed = False
         self._cursor = 0

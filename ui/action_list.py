@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from .action_descriptions import ActionDescription, Needs
+from .annotation_action_list import ANNOTATION_ACTIONS
+from .look_action_list import LOOK_ACTIONS
 from .menus import MenuId
 from .panels import PANELS
 from .selection_action_list import SELECTION_ACTIONS
@@ -102,71 +104,6 @@ _SCENE_ACTIONS: Final = (
     ),
 )
 
-_LOOK_ACTIONS: Final = (
-    ActionDescription(
-        "look-at",
-        "Look &at …",
-        MenuId.LOOK_BACK,
-        "ask_where_to_look",
-        ("Ctrl+Shift+G",),
-        "look-at",
-        Needs.PAST,
-        "Show the state at an instant, a frame or so many timers away; the scene goes on.",
-    ),
-    ActionDescription(
-        "look-frame-back",
-        "One &frame back",
-        MenuId.LOOK_BACK,
-        "look_frame_back",
-        ("Alt+Left",),
-        "frame-back",
-        Needs.PAST,
-        "Show the state one frame earlier.",
-        starts_section=True,
-    ),
-    ActionDescription(
-        "look-frame-on",
-        "One frame &on",
-        MenuId.LOOK_BACK,
-        "look_frame_on",
-        ("Alt+Right",),
-        "frame-on",
-        Needs.LOOKING_BACK,
-        "Show the state one frame later; behind the newest frame lies the present.",
-    ),
-    ActionDescription(
-        "look-timer-back",
-        "To the &timer that fired before",
-        MenuId.LOOK_BACK,
-        "look_timer_back",
-        ("Alt+Shift+Left",),
-        "timer-back",
-        Needs.PAST,
-        "Show the state when a timer last fired before.",
-    ),
-    ActionDescription(
-        "look-timer-on",
-        "To the timer that fired ne&xt",
-        MenuId.LOOK_BACK,
-        "look_timer_on",
-        ("Alt+Shift+Right",),
-        "timer-on",
-        Needs.LOOKING_BACK,
-        "Show the state when the next timer fired.",
-    ),
-    ActionDescription(
-        "look-live",
-        "&Back to the present",
-        MenuId.LOOK_BACK,
-        "look_live",
-        ("Alt+End",),
-        "follow",
-        Needs.LOOKING_BACK,
-        "Show what is now; End, L and Escape do so as well.",
-        starts_section=True,
-    ),
-)
-
 _TIME_ACTIONS: Final = (
     ActionDescription(
         "run-or-hold",
@@ -240,7 +177,7 @@ _TIME_ACTIONS: Final = (
         Needs.REWIND_TO_PLAYHEAD,
         "Take the scene back to where you look; from there it can go on differently.",
     ),
-    *_LOOK_ACTIONS,
+    *LOOK_ACTIONS,
     ActionDescription(
         "slower",
         "S&lower",
@@ -433,6 +370,14 @@ _VIEW_ACTIONS: Final = (
         argument="analyse",
     ),
     ActionDescription(
+        "layout-look-back",
+        "Look &back",
+        MenuId.LAYOUT,
+        "use_layout",
+        tip="A large timeline below the frame times, to go back and ask why.",
+        argument="look-back",
+    ),
+    ActionDescription(
         "layout-reset",
         "&Reset layout",
         MenuId.LAYOUT,
@@ -476,6 +421,9 @@ _HELP_ACTIONS: Final = (
         "help-breakpoints", "&Breakpoints", MenuId.HELP, "show_help", argument="breakpoints"
     ),
     ActionDescription(
+        "help-recordings", "&Recordings", MenuId.HELP, "show_help", argument="recordings"
+    ),
+    ActionDescription(
         "help-lab", "Refresh-rate &lab", MenuId.HELP, "show_help", argument="lab"
     ),
     ActionDescription(
@@ -489,6 +437,7 @@ _HELP_ACTIONS: Final = (
 ACTIONS: Final = (
     *_SCENE_ACTIONS,
     *_TIME_ACTIONS,
+    *ANNOTATION_ACTIONS,
     *SELECTION_ACTIONS,
     *_VIEW_ACTIONS,
     *_HELP_ACTIONS,

@@ -64,6 +64,7 @@ PRESETS: Final = (
         right_percent=27,
         bottom_percent=28,
     ),
+    Preset("look-back", front="timeline", left_percent=26, bottom_percent=52),
 )
 
 

@@ -32,6 +32,7 @@ from inspector.sessions.commands import (
 from inspector.sessions.session import SessionPhase
 
 from .action_descriptions import Facts, Needs
+from .annotation_actions import AnnotationActions
 from .models.intervention_undo import LastUndoable, undo_text
 from .models.member_needs import member_needs
 from .qt_time_source import Precision
@@ -110,6 +111,8 @@ class SessionActions(QObject):
         self._last_undoable = LastUndoable()
         self._undoable: CommandRecord | None = None
         actions.bind(self)
+        self.annotation_actions = AnnotationActions(bridge, actions, theme, parent)
+        self.annotation_actions.refused.connect(self.place_refused)
         bridge.session_changed.connect(self._take_session)
         bridge.refreshed.connect(self._take_news)
         bridge.status_changed.connect(self._take_news)

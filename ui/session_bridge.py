@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from time import perf_counter_ns
-from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 
@@ -21,10 +21,19 @@ from inspector.sessions.session import SessionPhase, SessionStatus
 from inspector.timebase import NS_PER_MS
 from inspector.trace.timeline import Timeline
 
+from .annotation_desk import AnnotationDesk
 from .playhead import Playhead
 from .qt_time_source import Precision, QtTimeSource
 from .refresh_info import Glance, RefreshInfo
 from .selection import Selection, SelectionKind, is_same_thing
+from .session_opening import (
+    RECORDING_SUFFIX,
+    NotifiesChanges,
+    hosted_session,
+    is_rewound,
+    qt_source,
+    recorded_session,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -56,25 +65,12 @@ _LONGEST_PAUSE_MS: Final = 250
 #: So many refreshes in a row without an event are quiet.
 _QUIET_AFTER: Final = 30
 
-#: How the names of recordings end; other files are taken for scenes.
-RECORDING_SUFFIX: Final = ".tlrec"
 #: Commands about what panels show lead back to the present, where they are carried out.
 _SHOWN_IN_PANELS: Final = frozenset(
     {Capability.PAUSE, Capability.RATE, Capability.TIMERS, Capability.MEMBERS}
 )
 
 _NO_SESSION: Final = SessionStatus(SessionPhase.EMPTY, "No scene is open.")
-
-
-@runtime_checkable
-class NotifiesChanges(Protocol):
-    """A session to which things happen that nobody here has asked for.
-
-    Attributes:
-        on_change: Called when there is something to refresh, from any thread.
-    """
-
-    on_change: Callable[[], None] | None
 
 
 class SessionBridge(QObject):
@@ -91,6 +87,7 @@ class SessionBridge(QObject):
         kept_breakpoints: The breakpoints of the session, or what the next one begins with.
         panel_choices: What panels want to find again at the next start, by a name of theirs.
         playhead: Where in the past the session is shown.
+        annotations: Bookmarks, notes and named ranges of the session.
 
     Signals:
         session_changed: There is another session or timeline, or none: take
@@ -167,6 +164,7 @@ class SessionBridge(QObject):
         self._timer.timeout.connect(self.refresh_now)
         self._refresh_requested.connect(self._refresh_soon)
         self._was_following: bool | None = None
+        self.annotations = AnnotationDesk(self)
         self.playhead = Playhead(self)
         self.playhead.changed.connect(self.playhead_changed)
         self._present_requested.connect(self.go_live)
@@ -203,7 +201,7 @@ class SessionBridge(QObject):
         self._scene_path = path
         session: Session | None = None
         try:
-            session = _recorded(path)
+            session = recorded_session(path)
         except (InspectorError, OSError) as error:
             self._problem = SessionStatus(SessionPhase.FAILED, str(error), path=str(path))
         self._adopt(session)
@@ -215,7 +213,7 @@ class SessionBridge(QObject):
         """
         self._drop_session()
         self._scene_path = path
-        make_source = self._make_source or _qt_source
+        make_source = self._make_source or qt_source
         source = make_source(self._precision)
         try:
             session = (self._make_session or self._host)(path, source)
@@ -289,7 +287,7 @@ class SessionBridge(QObject):
         self._is_visible = is_visible
         if is_visible:
             self.request_refresh()
-        else:
+        elif not self._is_rewinding:
             self._timer.stop()
 
     # ------------------------------------------------- what all panels share
@@ -413,10 +411,7 @@ class SessionBridge(QObject):
     # --------------------------------------------------------------- internals
 
     def _host(self, path: Path, source: TimeSource) -> Session:
-        # Opening a scene comes after the first paint, and so does what it needs.
-        from inspector.sessions.hosted import HostedSession  # noqa: PLC0415
-
-        return HostedSession(path, source, failure_policy=self.failure_policy)
+        return hosted_session(path, source, self.failure_policy)
 
     def _drop_session(self) -> None:
         session, self._session = self._session, None
@@ -435,6 +430,7 @@ class SessionBridge(QObject):
         self._log = None
         self._quiet_turns = 0
         self.playhead.use(session)
+        self.annotations.use(session)
         self._was_following = None
         if session is None:
             self._reset_shared()
@@ -464,6 +460,7 @@ class SessionBridge(QObject):
             former_glance, events, is_other=is_other, is_other_log=is_other_log
         )
         if is_other:
+            self.annotations.use(session)
             if is_other_log:
                 # Numbers are given out anew.
                 self._log = session.log
@@ -479,7 +476,7 @@ class SessionBridge(QObject):
         is_back = (
             former is not None
             and now is not None
-            and is_same_thing(self._selection, former, now, is_rewound=_is_rewound(former, now))
+            and is_same_thing(self._selection, former, now, is_rewound=is_rewound(former, now))
         )
         self.select(self._selection if is_back else Selection())
 
@@ -492,6 +489,9 @@ class SessionBridge(QObject):
 
     def _arm_after(self, spent_ns: int) -> None:
         """Arm for the next refresh, after one that took ``spent_ns``, if one is needed."""
+        if self._is_rewinding:
+            self._timer.start(1)
+            return
         is_running = self._status.phase is SessionPhase.RUNNING
         if self._session is None or not self._is_visible or (self._quiet_turns and not is_running):
             self._timer.stop()
@@ -500,6 +500,11 @@ class SessionBridge(QObject):
         wait_ms = QUIET_REFRESH_MS if is_quiet else REFRESH_MS
         spent_ms = spent_ns // NS_PER_MS
         self._timer.start(max(1, wait_ms - spent_ms, min(spent_ms, _LONGEST_PAUSE_MS)))
+
+    @property
+    def _is_rewinding(self) -> bool:
+        """Whether each refresh takes a session further back in time, seen or not."""
+        return self._session is not None and self._status.phase is SessionPhase.REWINDING
 
     @Slot()
     def _refresh_soon(self) -> None:
@@ -510,19 +515,3 @@ class SessionBridge(QObject):
         wait_ms = max(0, REFRESH_MS - since_ms)
         if not self._timer.isActive() or self._timer.remainingTime() > wait_ms:
             self._timer.start(wait_ms)
-
-
-def _recorded(path: Path) -> Session:
-    from inspector.sessions.recorded import RecordedSession  # noqa: PLC0415 - rarely needed
-
-    return RecordedSession(path)
-
-
-def _is_rewound(former: Timeline, now: Timeline) -> bool:
-    """Return whether a session went back in time: the same build of the same scene."""
-    before, after = ((each.scene_path, each.scene_generation) for each in (former, now))
-    return bool(former.scene_path) and before == after
-
-
-def _qt_source(precision: Precision) -> TimeSource:
-    return QtTimeSource(precision=precision)

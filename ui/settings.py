@@ -17,7 +17,7 @@ from typing import Final, Literal, get_args, get_origin, get_type_hints
 #: Raised when the meaning of a field changes; files of newer versions are kept aside.
 SETTINGS_VERSION: Final = 1
 #: Raised when docks are added or renamed; older layouts are then not restored.
-LAYOUT_VERSION: Final = 1
+LAYOUT_VERSION: Final = 2
 MOST_RECENT_SCENES: Final = 10
 MOST_STEP_FRAMES: Final = 1_000_000
 _FOLDER_NAME: Final = "timeline-inspector"

@@ -18,8 +18,9 @@ from inspector.analysis.lanes_columns import Instants, Steps
 from inspector.vocabulary import NEVER, EventKind, Field, MemberKind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
+    from inspector.trace.annotations import Annotation
     from inspector.trace.history import History
     from inspector.trace.timeline import Timeline
 
@@ -35,14 +36,15 @@ class LaneKind(IntEnum):
     """What a lane shows; also the order in which lanes of a clock come."""
 
     FRAMES = 0
-    MARKS = 1
-    COMMANDS = 2
-    FAILURES = 3
-    HITS = 4
-    CLOCK = 5
-    MACHINE = 6
-    TIMER = 7
-    CALL = 8
+    BOOKMARKS = 1
+    MARKS = 2
+    COMMANDS = 3
+    FAILURES = 4
+    HITS = 5
+    CLOCK = 6
+    MACHINE = 7
+    TIMER = 8
+    CALL = 9
 
     @property
     def text(self) -> str:
@@ -52,6 +54,7 @@ class LaneKind(IntEnum):
 
 _KIND_TEXTS: Final = {
     LaneKind.FRAMES: "frames",
+    LaneKind.BOOKMARKS: "bookmarks",
     LaneKind.MARKS: "marks",
     LaneKind.COMMANDS: "commands",
     LaneKind.FAILURES: "failures",
@@ -78,6 +81,7 @@ class Lane:
         steps: What it was in, of machines.
         pending: The timers that wait.
         losses: How many of its timers were cleared.
+        sid: Number of the label in the string table, of timers.
     """
 
     kind: LaneKind
@@ -88,6 +92,7 @@ class Lane:
     steps: Steps = field(default_factory=Steps)
     pending: dict[int, None] = field(default_factory=dict)
     losses: int = 0
+    sid: int = 0
 
     @property
     def key(self) -> LaneKey:
@@ -101,6 +106,7 @@ class LaneStore:
     Attributes:
         clocks: The past of every clock.
         lanes: Every lane but those of clocks, by key.
+        annotations: What people left in the session, the earliest first.
         refusals: By machine: the transitions that were refused, as instants whose value is the
             transition (sid) and whose subject is the reason (sid).
         cursor: Where to read on.
@@ -113,6 +119,7 @@ class LaneStore:
         """Begin with nothing."""
         self.clocks = ClockPasts()
         self.lanes: dict[LaneKey, Lane] = {}
+        self.annotations: tuple[Annotation, ...] = ()
         self.refusals: dict[int, Instants] = {}
         self.cursor = 0
         self.lost = 0
@@ -128,6 +135,7 @@ class LaneStore:
             for kind in (LaneKind.MARKS, LaneKind.COMMANDS, LaneKind.FAILURES, LaneKind.HITS)
         }
         self._lane(LaneKind.FRAMES, 0, "Frames")
+        self._lane(LaneKind.BOOKMARKS, 0, "Bookmarks")
         self._fold: dict[int, Callable[[int, int, int, int], None]] = {
             EventKind.CLOCK_ADDED: self._clock_added,
             EventKind.CLOCK_ANCHORED: self.clocks.anchored,
@@ -236,6 +244,20 @@ class LaneStore:
             for place in range(len(instants), len(records)):
                 instants.append(records[place].at_ns, 0, place)
 
+    def take_annotations(self, annotations: Sequence[Annotation]) -> None:
+        """Show what people left in the session, in place of what was there before.
+
+        Args:
+            annotations: The earliest first.
+        """
+        lane = self._lane(LaneKind.BOOKMARKS, 0, "Bookmarks")
+        if bool(annotations) != bool(self.annotations):
+            self._version += 1
+        self.annotations = tuple(annotations)
+        lane.instants = Instants()
+        for place, each in enumerate(annotations):
+            lane.instants.append(each.at_ns, 0, place)
+
     # ------------------------------------------------------------------ fold
 
     def _lane(self, kind: LaneKind, clock_id: int, label: str) -> Lane:
@@ -251,7 +273,7 @@ class LaneStore:
 
     def _timer_added(self, _at_ns: int, subject: int, a: int, b: int) -> None:
         lane = self._lane(LaneKind.TIMER, a, self._strings[b])
-        lane.subject_id = subject
+        lane.subject_id, lane.sid = subject, b
         lane.pending[subject] = None
         self._lane_of_timer[subject] = lane
 

@@ -6,22 +6,21 @@ nor events: what the scene does, and the digest of it, is the same with and with
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final
 
 from typing_extensions import override
 
-from inspector.timebase import format_instant
 from inspector.trace.annotations import Annotation, AnnotationChange, AnnotationError, checked
 
 #: More of them are no help to anybody.
 MOST: Final = 10_000
 _MOST_UNDONE: Final = 200
 
-#: Keeps a change somewhere else too; returns its number there. Raises to refuse it.
-Keep = Callable[[AnnotationChange], int]
+#: Keeps changes somewhere else too, all or none; returns their numbers there. Raises to refuse.
+Keep = Callable[[Sequence[AnnotationChange]], list[int]]
 
 
 class Annotations:
@@ -51,7 +50,7 @@ class Annotations:
         self._by_number = {each.id: each for each in found}
         self._next = max(self._by_number, default=0) + 1
         self._sorted: list[Annotation] | None = None
-        self._inverse: list[AnnotationChange] = []
+        self._inverse: list[tuple[AnnotationChange, ...]] = []
 
     @override
     def __repr__(self) -> str:
@@ -97,7 +96,7 @@ class Annotations:
             raise AnnotationError(message)
         created = annotation.created or self._now().isoformat(timespec="seconds")
         added = checked(replace(annotation, id=0, created=created))
-        number = self._next if self.keep is None else self.keep(replace(added, id=self._next))
+        (number,) = self._kept(replace(added, id=self._next))
         added = replace(added, id=number)
         self._put(added)
         self._remember(number)
@@ -116,24 +115,25 @@ class Annotations:
         former = self._known(annotation.id)
         changed = checked(replace(annotation, created=former.created))
         if changed != former:
-            if self.keep is not None:
-                self.keep(changed)
+            self._kept(changed)
             self._put(changed)
             self._remember(former)
         return changed
 
-    def remove(self, number: int) -> Annotation:
-        """Remove one; returns what it was.
+    def remove(self, *numbers: int) -> list[Annotation]:
+        """Remove some, all or none; returns what they were.
 
         Raises:
-            AnnotationError: There is no such annotation.
-            RecordingError: It cannot be removed where it is kept; then it stays.
+            AnnotationError: One of them is not there.
+            RecordingError: They cannot be removed where they are kept; then they stay.
         """
-        former = self._known(number)
-        if self.keep is not None:
-            self.keep(number)
-        self._drop(number)
-        self._remember(former)
+        numbers = tuple(dict.fromkeys(numbers))
+        former = [self._known(number) for number in numbers]
+        if former:
+            self._kept(*numbers)
+            for number in numbers:
+                self._drop(number)
+            self._remember(*former)
         return former
 
     @property
@@ -151,14 +151,17 @@ class Annotations:
         if not self._inverse:
             message = "No bookmark, note or range was changed that could be put back."
             raise AnnotationError(message)
-        change = self._inverse[-1]
-        if self.keep is not None:
-            self.keep(change)
+        changes = self._inverse[-1]
+        self._kept(*changes)
         self._inverse.pop()
-        if not isinstance(change, Annotation):
-            return f"“{self._drop(change).title}” is gone again."
-        self._put(change)
-        return f"“{change.title}” is back."
+        titles = []
+        for change in changes:
+            if isinstance(change, Annotation):
+                self._put(change)
+                titles.append(f"“{change.title}” is back.")
+            else:
+                titles.append(f"“{self._drop(change).title}” is gone again.")
+        return titles[0] if len(titles) == 1 else f"{len(titles):,} annotations are back."
 
     def begin_anew(self) -> None:
         """Forget all: another life of the session begins, at another time 0."""
@@ -176,6 +179,12 @@ class Annotations:
             raise AnnotationError(message)
         return found
 
+    def _kept(self, *changes: AnnotationChange) -> list[int]:
+        """Have changes kept elsewhere too; returns the numbers they have."""
+        if self.keep is not None:
+            return self.keep(changes)
+        return [each.id if isinstance(each, Annotation) else each for each in changes]
+
     def _put(self, annotation: Annotation) -> None:
         self._by_number[annotation.id] = annotation
         self._next = max(self._next, annotation.id + 1)
@@ -190,14 +199,6 @@ class Annotations:
         self._sorted = None
         self.version += 1
 
-    def _remember(self, inverse: AnnotationChange) -> None:
+    def _remember(self, *inverse: AnnotationChange) -> None:
         self._inverse.append(inverse)
         del self._inverse[:-_MOST_UNDONE]
-
-
-def annotation_line(annotation: Annotation) -> str:
-    """Return when, what and how it is called, in a line."""
-    when = format_instant(annotation.at_ns)
-    if annotation.end_ns is not None:
-        when = f"{when} to {format_instant(annotation.end_ns)}"
-    return f"{when}  {annotation.kind}: {annotation.title}"

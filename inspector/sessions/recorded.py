@@ -12,12 +12,13 @@ from inspector.sessions.annotations import Annotations
 from inspector.sessions.session import SessionPhase, SessionStatus
 from inspector.sessions.stage import DEFAULT_FRAME_RATE
 from inspector.timebase import format_duration
-from inspector.trace.annotations import Annotation, AnnotationChange
+from inspector.trace.annotations import AnnotationChange
 from inspector.trace.log import EventLog
-from inspector.trace.recording import annotate, open_recording, remove
-from inspector.trace.recording.annotations import put_back
+from inspector.trace.recording import open_recording
+from inspector.trace.recording.annotations import annotate_all
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from inspector.clocks.wake_errors import WakeErrorSummary
@@ -136,22 +137,21 @@ class RecordedSession:
         """None: nothing can be changed that has happened."""
         return None
 
-    def _write(self, change: AnnotationChange) -> int:
-        """Write a change of the annotations into the file; returns the number it has there.
+    def _write(self, changes: Sequence[AnnotationChange]) -> list[int]:
+        """Write changes of the annotations into the file; returns the numbers they have there.
 
         Raises:
             RecordingError: The file cannot be written.
         """
-        if not isinstance(change, Annotation):
-            remove(self._path, change)
-            return change
-        if change.id in self._numbers:
-            put_back(self._path, change)
-            return change.id
-        # Somebody else may have written into the file since: it gives out the number.
-        number = annotate(self._path, replace(change, id=0))
-        self._numbers.add(number)
-        return number
+        known = self._numbers
+        # Somebody else may have written into the file since: it numbers what is new.
+        wanted = [
+            each if isinstance(each, int) or each.id in known else replace(each, id=0)
+            for each in changes
+        ]
+        numbers = annotate_all(self._path, wanted)
+        known.update(numbers)
+        return numbers
 
     def submit(self, _command: Command) -> None:
         """Do nothing: see :attr:`capabilities`."""

@@ -16,7 +16,7 @@ from inspector.sessions.virtual_source import VirtualTimeSource
 from inspector.timebase import format_duration
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from fractions import Fraction
 
     from inspector.clocks.time_source import TimeSource
@@ -204,13 +204,13 @@ class Recorder:
         self._ending.append(writer)
         return path
 
-    def take_annotation(self, change: AnnotationChange) -> int:
-        """Have a change of the annotations written too; returns the annotation's number."""
+    def take_annotations(self, changes: Sequence[AnnotationChange]) -> list[int]:
+        """Have changes of the annotations written too; returns the annotations' numbers."""
         writer = self._writer
         if writer is not None and self._session.log is self._log:
             # Else the file that is about to begin begins with all of them.
-            writer.annotate([change])
-        return change if isinstance(change, int) else change.id
+            writer.annotate(changes)
+        return [each if isinstance(each, int) else each.id for each in changes]
 
     def take_hit(self, hit: BreakpointHit, breakpoint_: Breakpoint | None) -> None:
         """Do what a breakpoint wants that was hit."""

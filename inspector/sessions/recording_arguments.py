@@ -19,12 +19,66 @@ examples:
 Exit code 6 with --verify if the scene did something else.
 """
 
+ANNOTATE_EPILOG: Final = """\
+T is session time (12.5, 02:10.5), a frame (“frame 812”), a way from the end (-1s), or,
+after --until, a way from the beginning (+1.5s). What is given a name is a bookmark, with
+--until a named range, what has but a text a note. Nothing else in the file is changed.
+
+examples:
+  timeline-inspector annotate game.tlrec
+  timeline-inspector annotate game.tlrec --at 02:10.5 --name "boss arrives"
+  timeline-inspector annotate game.tlrec --at "frame 812" --until +1.5s --name "boss fight"
+  timeline-inspector annotate game.tlrec --at 95 --text "Why is the boss late here?"
+  timeline-inspector annotate game.tlrec --change 3 --name "boss is late"
+  timeline-inspector annotate game.tlrec --remove 3
+
+Exit code 1 if the file cannot be opened or written; 2 if there is no such place or number.
+"""
+
 
 def add_replay_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of ``replay``."""
     parser.add_argument("file", metavar="FILE", type=Path, help="the recording (.tlrec)")
     parser.add_argument("--verify", action="store_true", help="exit with 6 if it does not")
     _add_scene(parser)
+
+
+def add_annotate_arguments(parser: ArgumentParser) -> None:
+    """Add the arguments of ``annotate``."""
+    parser.add_argument("file", metavar="RECORDING", type=Path, help="the recording (.tlrec)")
+    what = parser.add_argument_group("what to do (list them, if nothing is said)")
+    acts = what.add_mutually_exclusive_group()
+    acts.add_argument("--list", action="store_true", help="list what is there")
+    acts.add_argument(
+        "--remove", metavar="N", type=int, action="append", help="remove one; may be repeated"
+    )
+    acts.add_argument("--change", metavar="N", type=int, help="change one, as said below")
+    what.add_argument("--json", action="store_true", help="list as JSON, for programs")
+    words = parser.add_argument_group("what to add, or how to change one")
+    words.add_argument("--at", metavar="T", help="where it is, or where it begins")
+    words.add_argument("--until", metavar="T", help="where it ends: so it is a named range")
+    words.add_argument("--name", metavar="TEXT", help="what it is called")
+    words.add_argument("--text", metavar="TEXT", help="what there is to say about it")
+    kinds = words.add_mutually_exclusive_group()
+    kinds.add_argument("--note", action="store_true", help="it is a note, though it has a name")
+    kinds.add_argument("--bookmark", action="store_true", help="it is a bookmark")
+    parser.set_defaults(parser=parser)
+
+
+def check_annotate_arguments(options: Namespace) -> None:
+    """Check what argparse cannot.
+
+    Raises:
+        SystemExit: The arguments make no sense together; it was said on stderr.
+    """
+    words = (options.at, options.until, options.name, options.text)
+    has_words = any(each is not None for each in words) or options.note or options.bookmark
+    if has_words and (options.list or options.remove):
+        options.parser.error("--list and --remove take no --at, --until, --name or --text")
+    if options.until is not None and (options.note or options.bookmark):
+        options.parser.error("a note or a bookmark has no --until")
+    if options.change is not None and not has_words:
+        options.parser.error("say what --change is to change: --at, --until, --name or --text")
 
 
 def add_formats(parser: ArgumentParser) -> None:

@@ -67,8 +67,21 @@ class Annotation:
     @property
     def title(self) -> str:
         """What to call it in a line of text: its name, else how its text begins."""
-        lines = self.text.strip().splitlines()
-        return self.name or (lines[0] if lines else f"unnamed {self.kind}")
+        said = self.said
+        return _line(self.name) or (said[0] if said else f"unnamed {self.kind}")
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        """The lines of its text, with nothing in them that cannot be seen."""
+        return tuple(_lines(self.text).splitlines())
+
+    @property
+    def line(self) -> str:
+        """When, what and how it is called."""
+        when = format_instant(self.at_ns)
+        if self.end_ns is not None:
+            when = f"{when} to {format_instant(self.end_ns)}"
+        return f"{when}  {self.kind}: {self.title}"
 
 
 #: An annotation as it is now, or the number of one that is there no more.

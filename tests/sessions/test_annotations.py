@@ -14,15 +14,25 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from inspector.sessions.annotations import MOST, Annotations, annotation_line
+from inspector.sessions.annotations import MOST, Annotations
 from inspector.sessions.commands import Reload, RewindTo, SaveLast, StartRecording, StepFrames
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.recorded import RecordedSession
 from inspector.testing import held_session, scene_file
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
 from inspector.trace.annotations import Annotation, AnnotationError
-from inspector.trace.recording import RecordingError, annotate, annotations_of, open_recording
+from inspector.trace.log import EventLog
+from inspector.trace.recording import (
+    About,
+    RecordingError,
+    annotate,
+    annotations_of,
+    open_recording,
+)
+from inspector.trace.recording.file import RecordingFile
 
 SCENE = """
     def build(stage):
@@ -103,6 +113,19 @@ def test_that_every_change_can_be_undone_in_turn() -> None:
     assert found.add(bookmark(1)).id == added.id + 1
 
 
+def test_that_what_was_removed_at_once_comes_back_at_once() -> None:
+    found = Annotations()
+    numbers = [found.add(bookmark(at, f"b{at}")).id for at in (10, 20, 30)]
+    with pytest.raises(AnnotationError, match="no annotation 9 any more"):
+        found.remove(numbers[0], 9)
+    assert len(found) == 3
+
+    found.remove(*numbers[:2])
+    assert names(found) == ["b30"]
+    assert found.undo() == "2 annotations are back."
+    assert names(found) == ["b10", "b20", "b30"]
+
+
 def test_that_what_is_not_there_can_be_neither_changed_nor_removed() -> None:
     found = Annotations()
     for act in (
@@ -114,7 +137,7 @@ def test_that_what_is_not_there_can_be_neither_changed_nor_removed() -> None:
 
 
 def test_that_what_is_refused_where_it_is_kept_does_not_count() -> None:
-    def refuse(_change: object) -> int:
+    def refuse(_changes: object) -> list[int]:
         message = "the disk is full"
         raise RecordingError(message)
 
@@ -129,11 +152,6 @@ def test_that_there_is_a_limit_to_how_many() -> None:
     many = (Annotation("bookmark", n, name="x", id=n) for n in range(MOST))
     with pytest.raises(AnnotationError, match="Remove some first"):
         Annotations(many).add(bookmark(1))
-
-
-def test_that_a_line_tells_when_and_what() -> None:
-    assert annotation_line(bookmark(1_500)) == "00:01.500  bookmark: here"
-    assert annotation_line(named(0, 1_500)) == "00:00.000 to 00:01.500  range: fight"
 
 
 # ---------------------------------------------------------------- a running scene
@@ -252,6 +270,41 @@ os.kill(os.getpid(), signal.SIGKILL)
     assert open_recording(path).end == session.history.end
 
 
+def test_that_a_file_that_another_program_records_is_left_to_that(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("inspector.trace.recording.annotations._PATIENCE_S", 0.0)
+    scene = scene_file(tmp_path, SCENE)
+    path = tmp_path / "a.tlrec"
+    program = f"""
+from pathlib import Path
+from inspector.sessions.commands import StartRecording, StepFrames
+from inspector.testing import held_session
+from inspector.trace.annotations import Annotation
+session = held_session(Path({str(scene)!r}))
+session.submit(StartRecording({str(path)!r}))
+session.submit(StepFrames(5))
+while not session.recorder._writer.committed:
+    pass
+print("recording", flush=True)
+input()
+session.annotations.add(Annotation("bookmark", 5, name="there"))
+session.close()
+"""
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "recording\n"
+        with pytest.raises(RecordingError, match="another program is writing it"):
+            annotate(path, bookmark(10, "here"))
+        other.communicate("go on\n", timeout=60)
+    annotate(path, bookmark(10, "here"))
+
+    assert names(annotations_of(path)) == ["there", "here"]
+    assert RecordedSession(path).notes == ()
+
+
 # ---------------------------------------------------------------- a file
 
 
@@ -367,3 +420,40 @@ def test_that_odd_rows_in_a_file_do_not_keep_it_from_opening(recording: Path) ->
 
     assert [each.at_ns for each in found] == [5, 6, 8]
     assert found[2].name == "whole"
+
+
+@given(st.lists(st.tuples(st.sampled_from("acru"), st.integers(0, 5), st.text(max_size=8))))
+def test_that_whatever_is_done_the_file_says_the_same(
+    tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, int, str]]
+) -> None:
+    path = tmp_path_factory.mktemp("steps") / "a.tlrec"
+    RecordingFile(path, About(), EventLog().base.copy(), 0).finish()
+    session = RecordedSession(path)
+    found = session.annotations
+    model: list[dict[int, Annotation]] = [{}]
+    for what, place, words in steps:
+        number = list(model[-1])[place % len(model[-1])] if model[-1] else 0
+        now = dict(model[-1])
+        try:
+            match what:
+                case "a":
+                    added = found.add(named(place, place + 1, words))
+                    now[added.id] = added
+                case "c" if number:
+                    now[number] = found.change(replace(now[number], name=words))
+                case "r" if number:
+                    found.remove(number)
+                    del now[number]
+                case "u" if len(model) > 1:
+                    found.undo()
+                    model.pop()
+                    continue
+        except AnnotationError:
+            continue
+        if now != model[-1]:
+            model.append(now)
+
+    expected = sorted(model[-1].values(), key=lambda each: (each.at_ns, each.id))
+    assert list(found) == expected
+    assert annotations_of(path) == expected
+    session.close()

@@ -61,3 +61,9 @@ def test_that_a_title_is_the_name_else_how_the_text_begins() -> None:
     assert Annotation("note", 1, name="a", text="b").title == "a"
     assert Annotation("note", 1, text="\nfirst\nsecond").title == "first"
     assert Annotation("bookmark", 1).title == "unnamed bookmark"
+
+
+def test_that_a_line_tells_when_and_what() -> None:
+    assert Annotation("bookmark", 1_500_000_000, name="a").line == "00:01.500  bookmark: a"
+    line = Annotation("range", 0, 1_500_000_000, "fight").line
+    assert line == "00:00.000 to 00:01.500  range: fight"

@@ -15,6 +15,7 @@ from tests.ui.shell import open_shell
 from ui.action_descriptions import ActionDescription, Facts, Needs, why_not
 from ui.action_list import ACTIONS
 from ui.actions import ActionSet
+from ui.annotation_actions import AnnotationActions
 from ui.member_actions import MemberActions
 from ui.menus import MenuId
 from ui.palette_entries import palette_entries
@@ -54,8 +55,14 @@ EXPECTED_KEYS = {
     "clear-timer": ["Del"],
     "fire-timer": ["Shift+F"],
     "undo": ["Ctrl+Z"],
+    "bookmark": ["B"],
+    "note": ["Shift+B"],
+    "name-range": ["Ctrl+B"],
+    "look-bookmark-back": ["Alt+PgUp"],
+    "look-bookmark-on": ["Alt+PgDown"],
     "quit": ["Ctrl+Q"],
 }
+_DOERS = (SessionActions, WindowActions, MemberActions, RecordingActions, AnnotationActions)
 
 
 def test_that_every_action_has_a_name_of_its_own() -> None:
@@ -79,11 +86,7 @@ def test_that_the_keys_are_those_that_other_tools_use(action_id: str, keys: list
 
 def test_that_somebody_carries_out_every_action() -> None:
     for description in ACTIONS:
-        doers = [
-            kind
-            for kind in (SessionActions, WindowActions, MemberActions, RecordingActions)
-            if hasattr(kind, description.callback)
-        ]
+        doers = [kind for kind in _DOERS if hasattr(kind, description.callback)]
         assert len(doers) == 1, description.id
 
 

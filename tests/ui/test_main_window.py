@@ -326,6 +326,31 @@ def test_that_a_stop_after_a_failure_is_said_across_the_window(
     assert not shell.window.notice.isVisible()
 
 
+def test_that_delete_in_the_list_of_breakpoints_leaves_the_selected_timer(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    shell = open_shell(qtbot, tmp_path)
+    shell.bridge.submit(AddBreakpoint(Breakpoint(BreakKind.TIMER_FIRES, "attack")))
+    shell.advance(0.1)
+    shell.trigger("panel-breakpoints")
+    panel = shell.window.docks.panel("breakpoints")
+    assert isinstance(panel, BreakpointsPanel)
+    panel.refresh()
+    panel.table.selectRow(0)
+    panel.table.setFocus()
+    shell.window.activateWindow()
+    shell.bridge.select(Selection.timer(1))
+    qtbot.waitUntil(panel.table.hasFocus)
+
+    qtbot.keyClick(panel.table, Qt.Key.Key_Delete)
+    shell.advance(0.1)
+
+    assert 1 in shell.bridge.timeline.timers
+    assert shell.bridge.session is not None
+    assert shell.bridge.session.breakpoints is not None
+    assert not list(shell.bridge.session.breakpoints.items())
+
+
 # ---------------------------------------------------------------------- layout
 
 
@@ -397,14 +422,22 @@ def test_that_resetting_the_layout_shows_everything_again(qtbot: QtBot, tmp_path
 
 
 @pytest.mark.parametrize(
-    ("action_id", "hidden"), [("layout-live", ""), ("layout-analyse", "clock_tree")]
+    ("action_id", "hidden", "front"),
+    [
+        ("layout-live", "", "timer_queue"),
+        ("layout-analyse", "clock_tree", "event_list"),
+        ("layout-look-back", "", "timeline"),
+    ],
 )
 def test_that_presets_show_what_they_are_for(
-    qtbot: QtBot, tmp_path: Path, action_id: str, hidden: str
+    qtbot: QtBot, tmp_path: Path, action_id: str, hidden: str, front: str
 ) -> None:
     shell = open_shell(qtbot, tmp_path)
 
     shell.trigger(action_id)
+    QApplication.processEvents()
+
+    assert shell.window.docks.is_in_front(front)
 
     assert [each for each in shell.window.docks.ids if shell.window.docks[each].isHidden()] == (
         [hidden] if hidden else []

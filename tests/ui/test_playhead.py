@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from inspector.sessions.commands import Hold, PauseClock, Run, SetRate, StepBack, StepFrames
+from inspector.sessions.hosted import HostedSession
 from inspector.sessions.session import SessionPhase
 from inspector.timebase import NS_PER_MS
 from inspector.trace.history import LogHistory
@@ -339,6 +340,64 @@ def test_that_a_held_scene_is_not_said_to_go_on(shell: Shell) -> None:
     settle()
 
     assert shell.window.playhead_bar.label.text().endswith("the scene is held at 00:01.016")
+
+
+def rewinding(shell: Shell) -> HostedSession:
+    """Return the session of a window that goes back in time, a little at each refresh."""
+    session = shell.bridge.session
+    assert isinstance(session, HostedSession)
+    session.rewind_slice_ns = 0
+    shell.bridge.set_playhead(500 * NS_PER_MS)
+    settle()
+    shell.bridge.submit(StepBack(10))
+    shell.bridge.refresh_now()
+    if session.rewinding is None:
+        # It waits for the end of a wake-up.
+        shell.advance(1 / 60)
+    shell.bridge.refresh_now()
+    return session
+
+
+def phase_of(shell: Shell) -> SessionPhase:
+    return shell.bridge.status.phase
+
+
+def test_that_the_bar_tells_how_far_a_rewind_is(shell: Shell) -> None:
+    session, bar = rewinding(shell), shell.window.playhead_bar
+
+    assert phase_of(shell) is SessionPhase.REWINDING
+    assert bar.label.text().startswith("Going back to frame ")
+    assert bar.cancel_button.isVisible()
+    assert not bar.live_button.isVisible()
+    shell.bridge.go_live()
+    settle()
+    assert bar.isVisible()
+
+    while session.rewinding is not None:
+        shell.bridge.refresh_now()
+    settle()
+    assert shell.bridge.status.phase is SessionPhase.HELD
+    assert not bar.isVisible()
+    assert not bar.cancel_button.isVisible()
+
+
+@pytest.mark.parametrize("by_key", [True, False])
+def test_that_a_rewind_is_cancelled_in_the_bar(shell: Shell, by_key: bool) -> None:
+    session, bar = rewinding(shell), shell.window.playhead_bar
+    log, playhead_ns = session.log, shell.bridge.playhead_ns
+
+    if by_key:
+        QTest.keyClick(bar, Qt.Key.Key_Escape)
+    else:
+        bar.cancel_button.click()
+    shell.bridge.refresh_now()
+    settle()
+
+    assert shell.bridge.status.phase is SessionPhase.HELD
+    assert session.log is log
+    assert shell.bridge.playhead_ns == playhead_ns
+    assert bar.label.text().startswith("Looking back at 00:00.500")
+    assert bar.live_button.isVisible()
 
 
 def test_that_an_instant_is_typed_into_the_bar(shell: Shell) -> None:

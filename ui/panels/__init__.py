@@ -148,6 +148,14 @@ PANELS: Final = (
         "what was changed from outside, by whom, and how to undo it",
     ),
     PanelDescription(
+        "bookmarks",
+        "Bookmarks",
+        PanelArea.BOTTOM,
+        "bookmarks",
+        "BookmarksPanel",
+        "bookmarks, notes and named ranges, which recordings keep",
+    ),
+    PanelDescription(
         "lab",
         "Refresh-rate lab",
         PanelArea.BOTTOM,

@@ -7,7 +7,7 @@ from enum import IntEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QPoint, Qt, Slot
+from PySide6.QtCore import QEvent, QPoint, Qt, Slot
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -305,6 +305,19 @@ class BreakpointsPanel(QWidget):
         menu.addAction("Select the frame of the last hit", lambda: self._show_last_hit(row))
         menu.addAction("Remove", self.remove_marked)
         return menu
+
+    @override
+    def event(self, event: QEvent) -> bool:
+        """Take Delete from the table, which clears the selected timer elsewhere."""
+        if (
+            event.type() == QEvent.Type.ShortcutOverride
+            and isinstance(event, QKeyEvent)
+            and event.key() == Qt.Key.Key_Delete
+            and self.table.hasFocus()
+        ):
+            event.accept()
+            return True
+        return super().event(event)
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:

@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from ..session_bridge import SessionBridge
     from ..theme import Theme
 
+#: Under this name the groups of events that are shown are found again at the next start.
+_SHOWN_KINDS: Final = "event_kinds"
 _SAMPLES: Final = {EventColumn.AT: "0:00:00.000", EventColumn.GROUP: "◉ breakpoint"}
 
 
@@ -117,15 +119,22 @@ class EventListPanel(QWidget):
         self._connect()
         self._apply_theme()
         self.show_session(bridge.session)
+        if _SHOWN_KINDS in bridge.panel_choices:
+            self._apply_groups()
 
     # ------------------------------------------------------------------ building
 
     def _make_kinds_button(self) -> QToolButton:
+        kept = self._bridge.panel_choices.get(_SHOWN_KINDS)
+        names = None if kept is None else set(kept.split(","))
+        shown = {each for each in EventGroup if names is not None and each.name.lower() in names}
+        if names is None:
+            shown = set(QUIET_GROUPS)
         for group in EventGroup:
             action = self._kinds_menu.addAction(group.title)
             action.setToolTip(group.explanation)
             action.setCheckable(True)
-            action.setChecked(group in QUIET_GROUPS)
+            action.setChecked(group in shown)
             action.toggled.connect(self._apply_groups)
             self._group_actions[group] = action
         self._kinds_menu.setToolTipsVisible(True)
@@ -308,9 +317,10 @@ class EventListPanel(QWidget):
 
     @Slot()
     def _apply_groups(self) -> None:
-        self.model.set_groups(
-            frozenset(group for group, action in self._group_actions.items() if action.isChecked())
-        )
+        shown = [group for group, action in self._group_actions.items() if action.isChecked()]
+        self.model.set_groups(frozenset(shown))
+        kept = ",".join(group.name.lower() for group in shown)
+        self._bridge.panel_choices[_SHOWN_KINDS] = kept
         self._show_newest()
         self._update_counts()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QPoint, Qt, Slot
@@ -42,6 +43,8 @@ _AXES: Final = (
     (XAxis.FRAME, "Frames", "Count frames along the axis"),
     (XAxis.TIME, "Time", "Show session time along the axis"),
 )
+#: What is left free on either side of a range that is brought into view, as a share of it.
+_ROOM: Final = 0.05
 
 
 class FrameTimesPanel(QWidget):
@@ -104,10 +107,40 @@ class FrameTimesPanel(QWidget):
     @Slot(object)
     def _take_session(self, session: Session | None) -> None:
         self.plot.set_timeline(None if session is None else self._bridge.timeline)
+        self.plot.show_annotations(self._bridge.annotations.items)
         self.plot.show_playhead_ns(self._bridge.playhead_ns)
         self.strip.set_series(self.plot.series)
         self._statistics.show_nothing()
         self._show_view()
+
+    @Slot()
+    def _show_annotations(self) -> None:
+        self.plot.show_annotations(self._bridge.annotations.items)
+
+    def _chosen_ns(self) -> tuple[int, int] | None:
+        return self._span_ns(self.selected_range())
+
+    def _visible_ns(self) -> tuple[int, int] | None:
+        return self._span_ns(self.visible_range())
+
+    def _span_ns(self, frames: tuple[int, int] | None) -> tuple[int, int] | None:
+        """Return when frames begin and end, in session time."""
+        series = self.plot.series
+        if series is None or frames is None or frames[0] >= frames[1]:
+            return None
+        history = series.history
+        start, stop = frames
+        is_newest = stop >= history.end
+        end_ns = self._bridge.timeline.at_ns if is_newest else history.frame(stop).at_ns
+        return history.frame(start).at_ns, end_ns
+
+    @Slot(object)
+    def _show_span(self, span_ns: tuple[int, int]) -> None:
+        series = self.plot.series
+        if series is not None:
+            low, high = (series.x_of_ns(each) or 0.0 for each in span_ns)
+            room = max((high - low) * _ROOM, 1e-6)
+            self.plot.show_span(low - room, high + room)
 
     @Slot(object)
     def _take_news(self, _info: RefreshInfo) -> None:
@@ -230,6 +263,7 @@ class FrameTimesPanel(QWidget):
         clear.setEnabled(self.selected_range() is not None)
         clear.triggered.connect(self._clear_choice)
         menu.addSeparator()
+        self._add_annotating(menu)
         menu.addActions(self._measure_actions.actions())
         menu.addSeparator()
         menu.addActions(self._axis_actions.actions())
@@ -237,6 +271,20 @@ class FrameTimesPanel(QWidget):
         menu.addAction(self.stack_action)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.popup(place)
+
+    def _add_annotating(self, menu: QMenu) -> None:
+        """Offer to leave a bookmark under the pointer, and to name what is chosen or in view."""
+        desk, series, pointed_at = self._bridge.annotations, self.plot.series, self.plot.readout()
+        if series is not None and pointed_at is not None:
+            frame = series.history.frame(pointed_at.frame)
+            text = f"Bookmark frame {frame.index:,}"
+            menu.addAction(text, partial(desk.add_bookmark, frame.at_ns))
+        span_ns = self._chosen_ns() or self._visible_ns()
+        if span_ns is not None:
+            what = "in view" if self._chosen_ns() is None else "chosen"
+            ask = partial(desk.range_wanted.emit, span_ns)
+            menu.addAction(f"Name the frames {what} …", ask)
+        menu.addSeparator()
 
     @Slot()
     def _choose_visible(self) -> None:
@@ -303,6 +351,11 @@ class FrameTimesPanel(QWidget):
         self._bridge.playhead_changed.connect(self.plot.show_playhead_ns)
         self._bridge.following_changed.connect(self.plot.set_following)
         self._bridge.budgets_changed.connect(self._show_budgets)
+        desk = self._bridge.annotations
+        desk.changed.connect(self._show_annotations)
+        desk.span_wanted.connect(self._show_span)
+        desk.ask_for_ranges(self._chosen_ns, 1)
+        desk.ask_for_ranges(self._visible_ns, 2)
         self._theme.changed.connect(self._apply_theme)
 
     def _choices(self, choices: Iterable[tuple[object, str, str]]) -> QActionGroup:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
 
 from PySide6.QtCore import QSize, Qt, Slot
 from PySide6.QtGui import QFont, QIcon, QKeyEvent, QPalette
@@ -19,6 +19,7 @@ from typing_extensions import override
 
 from inspector.analysis.places import EXAMPLES
 from inspector.sessions.commands import Capability
+from inspector.sessions.session import SessionPhase
 from inspector.timebase import format_instant
 
 from ..icons import ICON_SIZE, drawn_icon
@@ -29,6 +30,8 @@ from ..widgets.paced_refresh import PacedRefresh
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from inspector.sessions.session import SessionStatus
+
     from ..actions import ActionSet
     from ..session_bridge import SessionBridge
     from ..theme import Theme
@@ -38,14 +41,25 @@ _TEXT_PERIOD_MS: Final = 100
 _BUTTONS: Final = ("look-timer-back", "look-frame-back", "look-frame-on", "look-timer-on")
 
 
+@runtime_checkable
+class GoesBackInTime(Protocol):
+    """A session that may take its time to go back."""
+
+    def cancel_rewind(self) -> None:
+        """Leave it where it was."""
+
+
 class PlayheadBar(QToolBar):
     """Where the playhead is, and how to move it; hidden at the present.
+
+    While a scene goes back in time, how far that is.
 
     Attributes:
         label: Which instant is shown, and that the scene goes on.
         entry: Where an instant is typed.
         problem: Why what was typed is no place; hidden while there is nothing to say.
         live_button: Leads back to the present.
+        cancel_button: Leaves a scene where it was that is just going back in time.
     """
 
     def __init__(
@@ -76,6 +90,8 @@ class PlayheadBar(QToolBar):
         self._find = find
         self._theme = theme
         self._icon_buttons: dict[str, QToolButton] = {}
+        self._movers: list[QWidget] = []
+        self._is_rewinding = False
         self.label = ElidedLabel()
         self.label.setAccessibleName("What is shown")
         self.problem = QLabel()
@@ -83,12 +99,17 @@ class PlayheadBar(QToolBar):
         self.entry = QLineEdit()
         self.live_button = self._button("look-live", "Back to live")
         self._rewind_button = self._button("rewind", "Rewind to here")
+        self.cancel_button = QToolButton()
+        self.cancel_button.setText("Cancel")
+        self.cancel_button.setToolTip("Stop going back; the scene stays where it was (Esc)")
+        self.cancel_button.clicked.connect(self.cancel_rewind)
         self._lay_out()
         self._pace = PacedRefresh(self, _TEXT_PERIOD_MS)
         self._pace.due.connect(self.show_place)
         bridge.refreshed.connect(self._pace.request)
         bridge.session_changed.connect(self._pace.request)
         bridge.playhead_changed.connect(self._take_playhead)
+        bridge.status_changed.connect(self._take_status)
         theme.changed.connect(self._apply_theme)
         self._apply_theme()
         self._take_playhead(bridge.playhead_ns)
@@ -110,10 +131,14 @@ class PlayheadBar(QToolBar):
         layout.addWidget(self.label, 1)
         layout.addWidget(self.problem)
         for action_id in _BUTTONS:
-            layout.addWidget(self._button(action_id))
+            layout.addWidget(button := self._button(action_id))
+            self._movers.append(button)
         layout.addWidget(self.entry)
         layout.addWidget(self._rewind_button)
         layout.addWidget(self.live_button)
+        layout.addWidget(self.cancel_button)
+        self.cancel_button.hide()
+        self._movers += [self.entry, self._rewind_button, self.live_button]
         self.addWidget(whole)
         self._whole = whole
 
@@ -139,15 +164,39 @@ class PlayheadBar(QToolBar):
         focused = QApplication.focusWidget()
         had_keyboard = focused is not None and self.isAncestorOf(focused)
         self.problem.hide()
-        self.setVisible(at_ns is not None)
+        is_needed = at_ns is not None or self._is_rewinding
+        self.setVisible(is_needed)
         self.show_place()
-        if at_ns is None and had_keyboard:
+        if not is_needed and had_keyboard:
             self.window().setFocus()
+
+    @Slot(object)
+    def _take_status(self, status: SessionStatus) -> None:
+        is_rewinding = status.phase is SessionPhase.REWINDING
+        if is_rewinding != self._is_rewinding:
+            self._is_rewinding = is_rewinding
+            for widget in self._movers:
+                widget.setVisible(not is_rewinding)
+            self.cancel_button.setVisible(is_rewinding)
+            self._take_playhead(self._bridge.playhead_ns)
+        elif is_rewinding:
+            self.show_place()
+
+    @Slot()
+    def cancel_rewind(self) -> None:
+        """Leave the scene where it was, if it is just going back in time."""
+        session: object = self._bridge.session
+        if isinstance(session, GoesBackInTime):
+            session.cancel_rewind()
+            self._bridge.request_refresh()
 
     @Slot()
     def show_place(self) -> None:
         """Say which instant is shown and where the session is meanwhile."""
         at_ns, session = self._bridge.playhead_ns, self._bridge.session
+        if self._is_rewinding:
+            self.label.show_text(self._bridge.status.message)
+            return
         if at_ns is None or session is None:
             return
         is_recorded = Capability.TRANSPORT not in session.capabilities
@@ -190,8 +239,10 @@ class PlayheadBar(QToolBar):
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Go back to the present on Escape."""
-        if event.key() == Qt.Key.Key_Escape:
+        """Go back to the present on Escape, or stay there."""
+        if event.key() == Qt.Key.Key_Escape and self._is_rewinding:
+            self.cancel_rewind()
+        elif event.key() == Qt.Key.Key_Escape:
             self._bridge.go_live()
         else:
             super().keyPressEvent(event)

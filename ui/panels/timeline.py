@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, Qt, Slot
@@ -10,6 +11,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QMenu, QToolButton, QVBoxL
 from typing_extensions import override
 
 from inspector.analysis.lanes import LaneKind, LaneStore
+from inspector.timebase import format_instant
 
 from ..plots.budgets import budget_ns_of
 from ..plots.lane_canvas import LaneCanvas
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
 
 #: Thirty times a second while time passes.
 _PERIOD_MS = 33
+#: What is left free on either side of a range that is brought into view, as a share of it.
+_ROOM = 0.05
 _SESSION_TIME = "Ruler: session time"
 #: By what the kinds of lanes that are hidden are kept from one start to the next.
 _HIDDEN = "timeline.hidden"
@@ -76,12 +80,39 @@ class TimelinePanel(QWidget):
     def show_session(self, session: Session | None) -> None:
         """Show another session from its beginning, as far as it is kept."""
         store = LaneStore()
+        store.take_annotations(self._bridge.annotations.items)
         strings = ("",) if session is None else session.history.strings
         self.canvas.show_session(self._bridge.timeline, strings, store)
         self.canvas.show_selection(self._bridge.selection)
-        self.canvas.show_playhead_ns(self._bridge.playhead_ns)
+        self._show_playhead(self._bridge.playhead_ns)
         self._drawn = (-1, -1)
         self.refresh()
+
+    @Slot(object)
+    def _show_playhead(self, at_ns: int | None) -> None:
+        # What was to come is predicted from there, beside what came.
+        self.canvas.past = None if at_ns is None else self._bridge.shown
+        self.canvas.show_playhead_ns(at_ns)
+
+    @Slot()
+    def _take_annotations(self) -> None:
+        self.canvas.store.take_annotations(self._bridge.annotations.items)
+        self.canvas.refresh()
+
+    def _measured_ns(self) -> tuple[int, int] | None:
+        measured = self.canvas.measured
+        # Behind another tab a panel counts as visible, though nothing of it can be seen.
+        if measured is None or not self.isVisible() or self.visibleRegion().isEmpty():
+            return None
+        present_ns = self._bridge.timeline.at_ns
+        low_ns, high_ns = (min(round(each), present_ns) for each in measured)
+        return low_ns, high_ns
+
+    @Slot(object)
+    def _show_span(self, span_ns: tuple[int, int]) -> None:
+        low_ns, high_ns = span_ns
+        room_ns = (high_ns - low_ns) * _ROOM
+        self.canvas.show_span(low_ns - room_ns, high_ns + room_ns)
 
     @Slot(object)
     def _take_news(self, info: RefreshInfo) -> None:
@@ -223,6 +254,7 @@ class TimelinePanel(QWidget):
                 action.setShortcut(key)
                 action.triggered.connect(slot)
             menu.addSeparator()
+        self._add_annotating(menu)
         menu.addAction("Fold all clocks").triggered.connect(self._fold_all)
         menu.addAction("Unfold all clocks").triggered.connect(self._unfold_all)
         menu.addSeparator()
@@ -230,6 +262,17 @@ class TimelinePanel(QWidget):
         menu.addAction(self.follow_action)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.popup(place)
+
+    def _add_annotating(self, menu: QMenu) -> None:
+        """Offer to leave something where the pointer is, and to name what is measured."""
+        desk, at_ns = self._bridge.annotations, self.canvas.hover_ns
+        if at_ns is not None and 0 <= at_ns <= self._bridge.timeline.at_ns:
+            text = f"Bookmark at {format_instant(int(at_ns))}"
+            menu.addAction(text, partial(desk.add_bookmark, int(at_ns)))
+        span_ns = self._measured_ns()
+        if span_ns is not None and span_ns[0] < span_ns[1]:
+            menu.addAction("Name the measured range …", partial(desk.range_wanted.emit, span_ns))
+        menu.addSeparator()
 
     @Slot()
     def _choose_ruler_of_action(self) -> None:
@@ -302,9 +345,12 @@ class TimelinePanel(QWidget):
         bridge.refreshed.connect(self._take_news)
         bridge.selection_changed.connect(canvas.show_selection)
         bridge.hover_changed.connect(canvas.show_hover_ns)
-        bridge.playhead_changed.connect(canvas.show_playhead_ns)
+        bridge.playhead_changed.connect(self._show_playhead)
         bridge.following_changed.connect(self._follow)
         bridge.budgets_changed.connect(self._show_budgets)
+        bridge.annotations.changed.connect(self._take_annotations)
+        bridge.annotations.span_wanted.connect(self._show_span)
+        bridge.annotations.ask_for_ranges(self._measured_ns, 0)
         self._pace.due.connect(self.refresh)
         self.filter_line.filter_changed.connect(canvas.choose_words)
         self.filter_line.left_downwards.connect(canvas.setFocus)

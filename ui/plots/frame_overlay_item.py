@@ -14,17 +14,19 @@ from ..theme import ColorRole, Theme
 from .bulk_paint import fill_rects
 from .frame_readout import chosen_text
 from .frame_series import FrameSeries
+from .frame_view import FrameView
 from .glyphs import (
     BAR,
     CROSS,
     DIAMOND,
     DOWN_TRIANGLE,
+    FLAG,
     SCISSORED,
     TARGET,
     Glyph,
     glyph_rects,
 )
-from .timeline_marks import MarkGroup, MarkKind
+from .timeline_marks import MarkGroup, MarkKind, TimelineMarks
 
 #: Height of the band above the plot that holds the signs of events.
 MARK_BAND: Final = 12
@@ -33,11 +35,15 @@ _GLYPHS: Final[dict[MarkKind, tuple[Glyph, ColorRole]]] = {
     MarkKind.FAILURE: (CROSS, ColorRole.BAD),
     MarkKind.DELTA_CUT: (SCISSORED, ColorRole.LATE),
     MarkKind.HIT: (TARGET, ColorRole.INTERVENTION),
+    MarkKind.BOOKMARK: (FLAG, ColorRole.ACCENT),
     MarkKind.MARK: (DIAMOND, ColorRole.ACCENT),
     MarkKind.COMMAND: (DOWN_TRIANGLE, ColorRole.INTERVENTION),
     MarkKind.HELD: (BAR, ColorRole.PAUSED),
 }
 _PAD: Final = 6
+#: Height of the bar of a named range, at the foot of the band of signs.
+_RANGE_BAR: Final = 3
+_MOST_LISTED: Final = 8
 _AWAY: Final = 14
 #: Half the width of the grips at the ends of the playhead.
 _GRIP: Final = 5.0
@@ -73,6 +79,7 @@ class FrameOverlayItem(pg.GraphicsObject):
         chosen_text: What is said of the chosen range.
         readout: What is said of the frame under the pointer.
         groups: Signs of events.
+        ranges: Named ranges: left and right edge in pixels, and number.
         empty_text: Said in the middle when there is nothing to draw.
     """
 
@@ -93,6 +100,7 @@ class FrameOverlayItem(pg.GraphicsObject):
         self.chosen_text = ""
         self.readout: Readout | None = None
         self.groups: list[MarkGroup] = []
+        self.ranges: list[tuple[float, float, int]] = []
         self.empty_text = ""
         self._view_box = view_box
         self._theme = theme
@@ -124,11 +132,26 @@ class FrameOverlayItem(pg.GraphicsObject):
             self.chosen_text = chosen_text(series.history, *frames)
         self.update()
 
-    def show_groups(self, groups: list[MarkGroup]) -> None:
-        """Show signs of events."""
-        if groups != self.groups:
-            self.groups = groups
+    def show_marks(
+        self, marks: TimelineMarks | None, series: FrameSeries | None, view: FrameView, width: int
+    ) -> None:
+        """Show signs of events and named ranges in a view that is so many pixels wide."""
+        groups: list[MarkGroup] = []
+        ranges: list[tuple[float, float, int]] = []
+        if marks is not None and series is not None and width >= 1:
+            groups = marks.groups(series, view.low, view.high, width)
+            ranges = marks.ranges(series, view.low, view.high, width)
+        if (groups, ranges) != (self.groups, self.ranges):
+            self.groups, self.ranges = groups, ranges
             self.update()
+
+    def mark_text_at(self, x: float, marks: TimelineMarks) -> str:
+        """Return what the sign or the ranges at a pixel of the band say, empty without any."""
+        group = self.group_at(x)
+        if group is not None:
+            return marks.text_of(group)
+        numbers = [number for left, right, number in self.ranges if left <= x <= right]
+        return "\n".join(map(marks.range_text, numbers[:_MOST_LISTED]))
 
     def group_at(self, x: float) -> MarkGroup | None:
         """Return the sign at a pixel of the view."""
@@ -152,6 +175,9 @@ class FrameOverlayItem(pg.GraphicsObject):
         scale = rect.width() / (high - low)
         painter.setFont(self.font_of_plot())
         if option.exposedRect.top() < 0:
+            for left, right, _ in self.ranges:
+                bar = QRectF(left, -_RANGE_BAR - 1, max(right - left, 1.0), _RANGE_BAR)
+                painter.fillRect(bar, self._theme.color(ColorRole.ACCENT))
             self._draw_groups(painter)
         if self.empty_text:
             painter.setPen(self._theme.color(ColorRole.MUTED_TEXT))

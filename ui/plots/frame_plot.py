@@ -1,6 +1,6 @@
 """The frame-time plot: every frame of a session, to look at, zoom into and point at."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import pyqtgraph as pg
@@ -18,6 +18,7 @@ from typing_extensions import override
 
 from inspector.formats.frame_times import Measure
 from inspector.timebase import NS_PER_SECOND
+from inspector.trace.annotations import Annotation
 from inspector.trace.timeline import Timeline
 from inspector.vocabulary import Phase
 
@@ -152,6 +153,12 @@ class FramePlot(pg.GraphicsView):
             if former is not None:
                 self.following_changed.emit(True)
         self.refresh(is_forced=True)
+
+    def show_annotations(self, annotations: Sequence[Annotation]) -> None:
+        """Show bookmarks, notes and named ranges above the frames, the earliest first."""
+        if self._marks is not None:
+            self._marks.show_annotations(annotations)
+            self._place_marks()
 
     def set_measure(self, measure: Measure) -> None:
         """Show another of the frames' times."""
@@ -395,8 +402,7 @@ class FramePlot(pg.GraphicsView):
         area = self.area()
         if self._marks is None or not area.top() - MARK_BAND - 2 <= place.y() < area.top() + 2:
             return ""
-        group = self._overlay.group_at(place.x() - area.left())
-        return "" if group is None else self._marks.text_of(group)
+        return self._overlay.mark_text_at(place.x() - area.left(), self._marks)
 
     def scale_durations(self, factor: float) -> None:
         """Show ``factor`` times as much of the durations, whatever frames come."""
@@ -502,9 +508,4 @@ class FramePlot(pg.GraphicsView):
             self.following_changed.emit(self.is_following)
 
     def _place_marks(self) -> None:
-        width = int(self.area().width())
-        if self._marks is None or self.series is None or width < 1:
-            groups = []
-        else:
-            groups = self._marks.groups(self.series, self.view.low, self.view.high, width)
-        self._overlay.show_groups(groups)
+        self._overlay.show_marks(self._marks, self.series, self.view, int(self.area().width()))

@@ -64,6 +64,7 @@ class LaneCanvas(QAbstractScrollArea):
         hover_ns: The instant under the pointer, here or in another panel.
         measured: The stretch that was measured.
         playhead_ns: The instant whose state other panels show, ``None`` for the present.
+        past: The state at the playhead, from which is predicted; ``None`` for the present.
         walk: What keys and clicks lead to.
         reader: Says what is where.
     """
@@ -101,6 +102,7 @@ class LaneCanvas(QAbstractScrollArea):
         self.hover_ns: float | None = None
         self.measured: tuple[float, float] | None = None
         self.playhead_ns: int | None = None
+        self.past: Timeline | None = None
         self.picture = LanePicture(theme)
         self._theme = theme
         self._strings: Sequence[str] = ("",)
@@ -153,6 +155,7 @@ class LaneCanvas(QAbstractScrollArea):
         self.pinned = RowPlaces(pinned, map(self._height_of, pinned))
         self.rows = RowPlaces(rows, map(self._height_of, rows))
         self._fit_scroll_bar()
+        self.walk.seek_on()
         self.viewport().update()
 
     def choose_words(self, text: str) -> None:
@@ -173,7 +176,9 @@ class LaneCanvas(QAbstractScrollArea):
         self.viewport().update()
 
     def show_selection(self, selection: Selection) -> None:
-        """Mark what is selected in all panels."""
+        """Mark what is selected in all panels, and have its lane in view."""
+        if selection != self._selection:
+            self.walk.seek(selection)
         self._selection = selection
         self.viewport().update()
 
@@ -475,7 +480,7 @@ class LaneCanvas(QAbstractScrollArea):
         match row.kind:
             case LaneKind.FRAMES:
                 return round(_FRAME_LINES * line)
-            case LaneKind.CLOCK | LaneKind.MACHINE:
+            case LaneKind.CLOCK | LaneKind.MACHINE | LaneKind.BOOKMARKS:
                 return line + 7
         return line + 3
 

@@ -139,12 +139,12 @@ class LaneInput:
             canvas.walk.click(event.position())
 
     def double_click(self, event: QMouseEvent) -> None:
-        """Fold a clock over the names; else show everything."""
+        """Fold a clock over the names, go to a bookmark; else show everything."""
         event.accept()
         canvas = self._canvas
         if event.position().x() < canvas.header_width:
             canvas.walk.toggle_folded()
-        else:
+        elif not canvas.walk.go_to_bookmark(event.position()):
             canvas.fit()
 
     def key(self, event: QKeyEvent) -> bool:  # noqa: C901, PLR0912 - one line a key

@@ -8,7 +8,7 @@ from PySide6.QtCore import QPoint, QRect, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QFont, QPainter, QPen
 
 from inspector.analysis.lanes import LaneKind
-from inspector.analysis.predict import next_fires
+from inspector.analysis.predict import next_fires, waiting
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND, format_duration, format_instant
 
 from ..theme import ColorRole
@@ -16,11 +16,14 @@ from .bulk_paint import fill_rects, mixed
 from .fills import color_of
 from .frame_bars import BarScale, stacked_bars, top_of_scale_ns
 from .frame_series import Window
+from .lane_annotation_painter import AnnotationPainter
 from .lane_clock_painter import ClockPainter
 from .lane_painter import LanePainter
 from .lane_ruler import paint_ruler, ruler_ticks
 
 if TYPE_CHECKING:
+    from inspector.analysis.lanes import Lane
+
     from ..theme import Theme
     from .lane_canvas import LaneCanvas
     from .lane_rows import LaneRow
@@ -45,6 +48,7 @@ _ROLES: Final = {
 }
 _SIGNS: Final = {
     LaneKind.FRAMES: "▭",
+    LaneKind.BOOKMARKS: "★",
     LaneKind.MARKS: "⚑",
     LaneKind.COMMANDS: "»",
     LaneKind.FAILURES: "✖",
@@ -69,6 +73,7 @@ class LanePicture:
         self._theme = theme
         self._lanes = LanePainter(theme)
         self._clocks = ClockPainter(theme)
+        self._annotations = AnnotationPainter(theme)
         self._frames_top_ns = 0
 
     def apply_theme(self) -> None:
@@ -162,6 +167,8 @@ class LanePicture:
         lane = row.lane
         if row.kind is LaneKind.FRAMES:
             self._frames(painter, canvas, window, box)
+        elif row.kind is LaneKind.BOOKMARKS:
+            self._annotations.paint(painter, canvas.store.annotations, window, box)
         elif row.kind is LaneKind.CLOCK:
             self._clocks.paint(painter, canvas.store.clocks, row.clock_id, window, box)
         elif lane is not None and row.kind is LaneKind.MACHINE:
@@ -178,20 +185,26 @@ class LanePicture:
                 late_ns=self.late_ns if is_timer else 0,
                 has_whiskers=is_timer or row.kind is LaneKind.CALL,
             )
-            if is_timer and lane.pending and window.high > window.present_ns:
-                self._predicted(painter, canvas, list(lane.pending), window, box)
+            if is_timer:
+                self._predicted(painter, canvas, lane, window, box)
 
     def _predicted(
         self,
         painter: QPainter,
         canvas: LaneCanvas,
-        timer_ids: list[int],
+        lane: Lane,
         window: LaneWindow,
         box: QRect,
     ) -> None:
-        timeline = canvas.timeline
+        """Paint what is to come from the present, or was to come from the playhead."""
+        timeline = canvas.timeline if canvas.past is None else canvas.past
+        if window.high <= timeline.at_ns:
+            return
+        timer_ids = list(lane.pending)[:_MOST_PENDING]
+        if canvas.past is not None:
+            timer_ids = waiting(timeline, lane.clock_id, lane.sid, _MOST_PENDING)
         instants: list[int] = []
-        for timer_id in timer_ids[:_MOST_PENDING]:
+        for timer_id in timer_ids:
             if timer_id in timeline.timers:
                 row = timeline.timers.index(timer_id)
                 is_dense = timeline.timers.interval[row] < _APART * window.per_pixel

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .lane_rows import LaneRow
 
 _MOST_PATH = 4
+_MOST_LINES = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +51,12 @@ class LaneReader:
 
     # ---------------------------------------------------------------- what is where
 
-    def read(self, row: LaneRow, at_ns: float, within_ns: float) -> LaneReading | None:
+    def read(  # noqa: PLR0911 - one answer per kind
+        self, row: LaneRow, at_ns: float, within_ns: float
+    ) -> LaneReading | None:
         """Return what there is at an instant, or as near to it as ``within_ns``."""
+        if row.kind is LaneKind.BOOKMARKS:
+            return self._annotation(at_ns, within_ns)
         if at_ns < 0 or at_ns > self._timeline.at_ns + within_ns:
             return None
         match row.kind:
@@ -65,6 +70,25 @@ class LaneReader:
             return None
         place = row.lane.instants.nearest(at_ns, within_ns)
         return None if place is None else self._instant(row.lane, place)
+
+    def _annotation(self, at_ns: float, within_ns: float) -> LaneReading | None:
+        """Return the annotation that is nearest, else the shortest range around an instant."""
+        near = (
+            (abs(each.at_ns - at_ns), each.last_ns - each.at_ns, each.id, each)
+            for each in self._store.annotations
+            if abs(each.at_ns - at_ns) <= within_ns
+        )
+        around = (
+            (within_ns, each.last_ns - each.at_ns, each.id, each)
+            for each in self._store.annotations
+            if each.at_ns <= at_ns <= each.last_ns
+        )
+        found = min((*near, *around), default=None)
+        if found is None:
+            return None
+        annotation = found[-1]
+        said = annotation.said if annotation.name else ()
+        return LaneReading(annotation.at_ns, (annotation.line, *said[:_MOST_LINES]))
 
     def _frame(self, at_ns: int) -> LaneReading | None:
         frames = self._timeline.frames

@@ -21,7 +21,13 @@ if TYPE_CHECKING:
 
 #: Lanes that are there only when there is something in them.
 _OCCASIONAL: Final = frozenset(
-    {LaneKind.MARKS, LaneKind.COMMANDS, LaneKind.FAILURES, LaneKind.HITS}
+    {
+        LaneKind.BOOKMARKS,
+        LaneKind.MARKS,
+        LaneKind.COMMANDS,
+        LaneKind.FAILURES,
+        LaneKind.HITS,
+    }
 )
 
 

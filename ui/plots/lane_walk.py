@@ -25,6 +25,20 @@ class LaneWalk:
     def __init__(self, canvas: LaneCanvas) -> None:
         """Walk on a canvas."""
         self._canvas = canvas
+        self._sought: Selection | None = None
+
+    def seek(self, selection: Selection) -> None:
+        """Make the lane of what was selected elsewhere the chosen one, once it is there."""
+        self._sought = selection
+        self.seek_on()
+
+    def seek_on(self) -> None:
+        """Look again for what :meth:`seek` has not found, because there are other lanes."""
+        row = None if self._sought is None else self._row_of(self._sought)
+        if row is not None:
+            self._sought = None
+            if row.key != self._canvas.chosen_key:
+                self.choose_row(row)
 
     def choose_row(self, row: LaneRow | None) -> None:
         """Make a lane the one that keys are about."""
@@ -105,9 +119,24 @@ class LaneWalk:
             return
         at_ns = canvas.caret_ns
         reading = None if at_ns is None else canvas.reader.read(row, at_ns, 1.0)
+        if row.kind is LaneKind.BOOKMARKS and reading is not None:
+            canvas.playhead_moved.emit(reading.at_ns)
+            return
         selection = self._subject_of(row) if reading is None else reading.selection
         if selection.kind is not SelectionKind.NONE:
             canvas.subject_chosen.emit(selection)
+
+    def go_to_bookmark(self, place: QPointF) -> bool:
+        """Put the playhead where the bookmark at a place is; returns whether there is one."""
+        canvas = self._canvas
+        row = canvas.row_at(place.y())
+        if row is None or row.kind is not LaneKind.BOOKMARKS:
+            return False
+        near_ns = NEAR * canvas.lane_window().per_pixel
+        reading = canvas.reader.read(row, canvas.at_x(place.x()), near_ns)
+        if reading is not None:
+            canvas.playhead_moved.emit(reading.at_ns)
+        return reading is not None
 
     def click(self, place: QPointF) -> None:
         """Choose the lane at a place, and select what is there."""
@@ -151,6 +180,22 @@ class LaneWalk:
                 waiting = next(reversed(row.lane.pending), row.lane.subject_id)
                 return Selection.timer(waiting)
         return Selection.nothing()
+
+    def _row_of(self, selection: Selection) -> LaneRow | None:
+        canvas = self._canvas
+        match selection.kind:
+            case SelectionKind.CLOCK:
+                past = canvas.store.clocks.by_id.get(selection.id)
+                return (
+                    None if past is None else canvas.row((LaneKind.CLOCK, selection.id, past.name))
+                )
+            case SelectionKind.TIMER:
+                lane = canvas.store.lane(LaneKind.TIMER, selection.id)
+            case SelectionKind.MEMBER:
+                lane = canvas.store.lane(LaneKind.CALL, selection.id)
+            case _:
+                return None
+        return None if lane is None else canvas.row(lane.key)
 
     def _describe(self) -> None:
         """Say, for those who cannot see it, where keys have led."""

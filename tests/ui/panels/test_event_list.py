@@ -213,3 +213,18 @@ def test_that_the_instant_of_an_event_can_be_looked_at(stand: Stand) -> None:
     next(each for each in menu.actions() if each.text() == "Look at this instant").trigger()
 
     assert stand.bridge.playhead_ns == 40_000_000
+
+
+def test_that_the_kinds_that_were_chosen_are_chosen_again(qtbot: QtBot, stand: Stand) -> None:
+    stand.mark(3)
+    stand.panel.show_groups(frozenset({EventGroup.FRAMES, EventGroup.CLOCKS}))
+
+    again = EventListPanel(stand.bridge, Theme("light"))
+    qtbot.addWidget(again)
+    again.show()
+    again.refresh()
+    assert again.model.rowCount() == stand.panel.model.rowCount() > 0
+    assert again.model.rowCount() < 5
+
+    stand.bridge.panel_choices["event_kinds"] = "of another, version,clocks"
+    qtbot.addWidget(EventListPanel(stand.bridge, Theme("light")))

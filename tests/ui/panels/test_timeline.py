@@ -16,6 +16,7 @@ from inspector.vocabulary import MARK
 from tests.ui.members_world import MS, MembersSession
 from ui.panels.timeline import TimelinePanel
 from ui.plots.lane_canvas import LaneCanvas
+from ui.plots.lane_painter import LanePainter
 from ui.plots.lane_rows import LaneRow
 from ui.session_bridge import Selection, SessionBridge
 from ui.theme import ColorRole, Theme
@@ -421,3 +422,66 @@ def test_that_kinds_that_were_hidden_stay_hidden_at_the_next_start(
     second.refresh()
     assert "spawn" not in labels(second.canvas)
     assert "game" in labels(second.canvas)
+
+
+def test_that_what_was_to_come_is_predicted_from_the_playhead(
+    bridge: SessionBridge,
+    session: LanesSession,
+    panel: TimelinePanel,
+    qtbot: QtBot,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    canvas = panel.canvas
+    session.enemies.pause()
+    session.play(1_000)
+    bridge.refresh_now()
+    panel.refresh()
+    painted: list[list[int]] = []
+    monkeypatch.setattr(
+        LanePainter, "hollow", lambda _self, _painter, instants, *_: painted.append(instants)
+    )
+
+    bridge.set_playhead(1_600 * MS)
+    qtbot.waitUntil(lambda: canvas.past is not None)
+    canvas.show_span(1_500 * MS, 2_800 * MS)
+    canvas.grab()
+
+    # As if nothing were to be paused: the boss comes every 250 ms from 1.75 s on.
+    assert [1_750 * MS, 2_000 * MS, 2_250 * MS, 2_500 * MS, 2_750 * MS] in painted
+    assert any(instants[:2] == [1_700 * MS, 1_800 * MS] for instants in painted)
+
+    bridge.go_live()
+    qtbot.waitUntil(lambda: canvas.past is None)
+    painted.clear()
+    canvas.show_span(1_500 * MS, 3_250 * MS)
+    canvas.grab()
+    assert [each for each in painted if each] == [[3_100 * MS, 3_200 * MS]]
+
+
+def test_that_the_lane_of_what_is_selected_elsewhere_comes_into_view(
+    panel: TimelinePanel, bridge: SessionBridge, session: LanesSession
+) -> None:
+    panel.resize(1_000, 150)
+    canvas = panel.canvas
+    assert canvas.verticalScrollBar().value() == 0
+
+    bridge.select(Selection.timer(session.boss.id))
+
+    assert canvas.chosen_key == row_of(canvas, "boss").key
+    assert canvas.verticalScrollBar().value() > 0
+    bridge.select(Selection.clock(session.root.id))
+    assert canvas.chosen_key == row_of(canvas, "root").key
+
+
+def test_that_the_lane_of_what_was_selected_before_is_in_view_when_lanes_are_there(
+    qtbot: QtBot, bridge: SessionBridge, session: LanesSession
+) -> None:
+    bridge.select(Selection.timer(session.boss.id))
+    panel = TimelinePanel(bridge, Theme("light"))
+    qtbot.addWidget(panel)
+    panel.resize(1_000, 150)
+    panel.show()
+    qtbot.waitExposed(panel)
+    panel.refresh()
+
+    assert panel.canvas.chosen_key == row_of(panel.canvas, "boss").key

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import pytest
 from PySide6.QtCore import QPointF
 from PySide6.QtGui import QImage
 from pytestqt.qtbot import QtBot
 
+from inspector.trace.annotations import Annotation
 from inspector.trace.states import BreakHit, CommandRecord, Held
 from inspector.trace.timeline import Timeline
 from tests.ui.plots.frames import timeline_of
@@ -95,3 +98,44 @@ def test_that_a_hold_that_nobody_asked_for_has_a_sign(plot: FramePlot, timeline:
     (group,) = plot._overlay.groups
     assert group.kind is MarkKind.HELD
     assert text_at(plot, 300) == "00:06.000  held: no session time passed"
+
+
+def test_that_bookmarks_and_ranges_say_their_names(plot: FramePlot) -> None:
+    plot.show_annotations(
+        [
+            Annotation("range", 2_000 * MS, 6_000 * MS, "fight"),
+            Annotation("bookmark", 4_000 * MS, name="here"),
+            Annotation("note", 7_000 * MS, text="look\nthere"),
+        ]
+    )
+    assert text_at(plot, 100) == "00:02.000 to 00:06.000  range: fight"
+    assert text_at(plot, 150) == "00:02.000 to 00:06.000  range: fight"
+    assert text_at(plot, 200) == "00:04.000  bookmark: here"
+    assert text_at(plot, 350) == "00:07.000  note: look"
+    assert text_at(plot, 330) == ""
+
+    plot.show_annotations([])
+    assert [text_at(plot, frame) for frame in (100, 150, 200)] == ["", "", ""]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_that_a_range_is_drawn_as_far_as_it_reaches(
+    qtbot: QtBot, timeline: Timeline, theme: Literal["light", "dark"]
+) -> None:
+    plot = FramePlot(Theme(theme))
+    qtbot.addWidget(plot)
+    plot.resize(900, 300)
+    with qtbot.waitExposed(plot):
+        plot.show()
+    plot.set_timeline(timeline)
+    plot.fit()
+    plot.show_annotations([Annotation("range", 2_000 * MS, 6_000 * MS, "fight")])
+    image: QImage = plot.grab().toImage()
+    wanted = plot._theme.color(ColorRole.ACCENT)
+    y = int(plot.area().top()) - 3
+    found = [
+        frame
+        for frame in (90, 110, 200, 290, 310)
+        if image.pixelColor(int(plot.pixel_of_frame(frame).x()), y) == wanted
+    ]
+    assert found == [110, 200, 290]

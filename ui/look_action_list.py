@@ -1,0 +1,73 @@
+"""What moves the playhead, as data."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from .action_descriptions import ActionDescription, Needs
+from .menus import MenuId
+
+LOOK_ACTIONS: Final = (
+    ActionDescription(
+        "look-at",
+        "Look &at …",
+        MenuId.LOOK_BACK,
+        "ask_where_to_look",
+        ("Ctrl+Shift+G",),
+        "look-at",
+        Needs.PAST,
+        "Show the state at an instant, a frame or so many timers away; the scene goes on.",
+    ),
+    ActionDescription(
+        "look-frame-back",
+        "One &frame back",
+        MenuId.LOOK_BACK,
+        "look_frame_back",
+        ("Alt+Left",),
+        "frame-back",
+        Needs.PAST,
+        "Show the state one frame earlier.",
+        starts_section=True,
+    ),
+    ActionDescription(
+        "look-frame-on",
+        "One frame &on",
+        MenuId.LOOK_BACK,
+        "look_frame_on",
+        ("Alt+Right",),
+        "frame-on",
+        Needs.LOOKING_BACK,
+        "Show the state one frame later; behind the newest frame lies the present.",
+    ),
+    ActionDescription(
+        "look-timer-back",
+        "To the &timer that fired before",
+        MenuId.LOOK_BACK,
+        "look_timer_back",
+        ("Alt+Shift+Left",),
+        "timer-back",
+        Needs.PAST,
+        "Show the state when a timer last fired before.",
+    ),
+    ActionDescription(
+        "look-timer-on",
+        "To the timer that fired ne&xt",
+        MenuId.LOOK_BACK,
+        "look_timer_on",
+        ("Alt+Shift+Right",),
+        "timer-on",
+        Needs.LOOKING_BACK,
+        "Show the state when the next timer fired.",
+    ),
+    ActionDescription(
+        "look-live",
+        "&Back to the present",
+        MenuId.LOOK_BACK,
+        "look_live",
+        ("Alt+End",),
+        "follow",
+        Needs.LOOKING_BACK,
+        "Show what is now; End, L and Escape do so as well.",
+        starts_section=True,
+    ),
+)
