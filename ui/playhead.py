@@ -68,6 +68,11 @@ class Playhead(QObject):
         return self._at_ns
 
     @property
+    def history(self) -> History | None:
+        """The past to which the states that are shown belong, ``None`` without a session."""
+        return self._history
+
+    @property
     def range_ns(self) -> tuple[int, int]:
         """The first and the last instant whose state is known."""
         session, history = self._session, self._history

@@ -192,7 +192,8 @@ class TimerQueue:
         run, position = self.run, self.position
         cut = len(run)
         if run[-1].due_ns > limit_ns:
-            cut = max(position + 1, bisect_right(run, limit_ns, position, key=_due_of))
+            # The first one is taken whatever the limit: its turn has come by its order.
+            cut = bisect_right(run, limit_ns, position + 1, key=_due_of)
         self.position = cut
         return run[position:cut]
 
@@ -216,7 +217,7 @@ class TimerQueue:
                 return batch
 
     def take_bucket(self, limit_ns: int) -> list[Timer] | None:
-        """Remove the earliest bucket if all of it is due up to ``limit_ns``.
+        """Remove what is due of the earliest bucket up to ``limit_ns``, if that is all there is.
 
         What the drain loop does most; ``None`` if it is not that simple.
         """
@@ -224,17 +225,21 @@ class TimerQueue:
         if self.near or not keys or self.position < len(self.run):
             return None
         number = keys[0]
-        if (number + 1) << BUCKET_SHIFT > limit_ns:
+        if number << BUCKET_SHIFT > limit_ns:
             return None
         self.epoch += 1
         heappop(keys)
         bucket = self.buckets.pop(number)
         bucket.sort(key=_due_of)
         self.active = number
-        # Not the same list: compaction would change it under the loop.
-        self.run = []
-        self.position = 0
-        return bucket
+        if bucket[-1].due_ns <= limit_ns:
+            # Not the same list: compaction would change it under the loop.
+            self.run = []
+            self.position = 0
+            return bucket
+        self.run = bucket
+        self.position = cut = bisect_right(bucket, limit_ns, key=_due_of)
+        return bucket[:cut] if cut else None
 
     def return_batch(self) -> None:
         """Put back what the drain loop took out and has not come to yet.

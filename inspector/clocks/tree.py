@@ -160,7 +160,8 @@ class ClockTree:
             self.present = present
         if self._is_halted:
             return False
-        self.now_ns = max(self.now_ns, target_ns)
+        if target_ns > self.now_ns:  # noqa: PLR1730 - max() would be a call
+            self.now_ns = target_ns
         return True
 
     def pass_idle(self, target_ns: int) -> bool:
@@ -293,7 +294,7 @@ class ClockTree:
                 limit_ns = clock.enter_path(limit_ns)
                 path.append(clock)
                 below = head[2]
-                if isinstance(below, Timer):
+                if not below.is_clock:
                     break
                 other = clock.queue.after_wake()
                 if other is not None and other[0] <= limit_ns:
@@ -374,9 +375,9 @@ class ClockTree:
                     else:
                         number = next_number
                         epoch = queue.epoch
-                        found = later.get(number)
-                        if found is not None:
-                            bucket = found
+                        if number in later:
+                            # Quicker than get(), which would be a call.
+                            bucket = later[number]
                             bucket.append(timer)
                         elif number <= LAST_BUCKET:
                             queue.push(timer)

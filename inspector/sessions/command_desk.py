@@ -115,8 +115,16 @@ class CommandDesk(SceneHost):
     def _apply_scripted_hits(self, *, after_frame: bool) -> None:
         """Have the breakpoints hit that the script says were hit here."""
 
-    def _rewinds(self, _command: StepBack | RewindTo, _number: int) -> bool:
-        """Go back in time if that is possible; returns whether it was."""
+    def _rewinds(self, _command: StepBack | RewindTo, _number: int, _place: Place) -> bool:
+        """Go back in time if that is possible; returns whether it is."""
+        return False
+
+    def _go_on_rewinding(self) -> None:
+        """Go on with going back in time, if that is not done yet."""
+
+    @property
+    def _is_rewinding(self) -> bool:
+        """Whether it is just going back in time; commands wait until it is done."""
         return False
 
     @property
@@ -176,7 +184,7 @@ class CommandDesk(SceneHost):
     @property
     def _is_idle(self) -> bool:
         """Whether a command can be applied at once: held, and in no callback."""
-        if self._is_applying:
+        if self._is_applying or self._is_rewinding:
             return False
         hosting = self._hosting
         return hosting is None or not (hosting.transport.is_running or hosting.tree.is_draining)
@@ -191,7 +199,7 @@ class CommandDesk(SceneHost):
         self._is_applying = True
         journal = self._journal
         try:
-            while self._commands:
+            while self._commands and not self._is_rewinding:
                 if place is Place.BEFORE_FRAME and isinstance(self._commands[0], _AFTER_WAKE):
                     break
                 # A scene that was loaded anew is in no wake-up yet.
@@ -207,7 +215,7 @@ class CommandDesk(SceneHost):
         if isinstance(command, Reload):
             self._reload(number)
             return
-        if isinstance(command, StepBack | RewindTo) and self._rewinds(command, number):
+        if isinstance(command, StepBack | RewindTo) and self._rewinds(command, number, place):
             return
         # Names come from the timeline, so let it know what there is.
         self._fold()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
@@ -15,6 +16,8 @@ from inspector.sessions.stage import Stage
 if TYPE_CHECKING:
     from inspector.clocks.clock import Clock
     from inspector.clocks.timer import Timer
+
+logger = logging.getLogger(__name__)
 
 _NAMES_LISTED: Final = 3
 
@@ -38,6 +41,12 @@ class Hosting:
     director: Director
     stage: Stage
     pauses: dict[int, list[Callable[[], object]]] = field(default_factory=dict)
+
+    def let_go(self) -> None:
+        """Call nobody any more; the scene itself is still to be unloaded."""
+        self.transport.on_frame = self.transport.on_wake_done = None
+        self.tree.on_failure = lambda failure: logger.debug("after the end: %s", failure)
+        self.transport.hold()
 
     def clock(self, clock_id: int) -> Clock | None:
         """Return a clock by its number, ``None`` if it is gone."""

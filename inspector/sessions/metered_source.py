@@ -61,6 +61,17 @@ class MeteredSource:
             self.on_reading(reading, self.relative_ns)
         return self.reading_ns
 
+    def successor(self, on_woken: Callable[[], None]) -> MeteredSource:
+        """Return one for another life of the scene, which leaves the source alone."""
+        other = MeteredSource(NoWork(), on_woken)
+        other.reading_ns = other._begun_ns = self._begun_ns
+        return other
+
+    def take(self, source: TimeSource) -> None:
+        """Be woken by a source from now on, instead of whoever was."""
+        self.source = source
+        source.attach(self._wake_if_live)
+
     def set_wake(self, at_ns: int | None) -> None:
         """Ask to be woken once, at an instant of the source."""
         if self.script is None:
@@ -112,6 +123,12 @@ class MeteredManualSource(ManualTimeSource):
     def relative_ns(self) -> int:
         """The present instant, counted from the beginning of the session."""
         return self._inner.now_ns() - self._begun_ns
+
+    def successor(self) -> MeteredManualSource:
+        """Return one for another life of the scene, to follow a script with."""
+        other = MeteredManualSource(self._real)
+        other._begun_ns = self._begun_ns
+        return other
 
     def follow(self, source_ns: int) -> None:
         """Have a source of its own, which begins at a relative instant."""

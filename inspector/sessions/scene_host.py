@@ -259,12 +259,15 @@ class SceneHost:
         if hosting is None:
             return
         self._hosting = None
-        hosting.transport.on_frame = hosting.transport.on_wake_done = None
-        hosting.tree.on_failure = lambda failure: logger.debug("after the end: %s", failure)
-        hosting.transport.hold()
+        hosting.let_go()
         hosting.scene.unload()
 
     def _fold(self) -> None:
+        self._fold_events()
+        self._timeline.set_present(self.present_ns)
+
+    def _fold_events(self) -> None:
+        """Take what is new into the timeline, and leave its present at the newest event."""
         batch = self._log.read(self._cursor)
         if batch.lost:
             # Nobody looked for so long that events fell off; the log's base has them.
@@ -275,7 +278,6 @@ class SceneHost:
             self._timeline.apply_all(batch.events)
         # Not before: what cannot be folded must not look as if it had been.
         self._cursor = batch.cursor
-        self._timeline.set_present(self.present_ns)
         self._unreported += len(batch.events) + batch.lost
 
     # -------------------------------------------------- wake-ups and frames

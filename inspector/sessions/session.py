@@ -21,6 +21,7 @@ class SessionPhase(Enum):
     EMPTY = "empty"
     RUNNING = "running"
     HELD = "held"
+    REWINDING = "rewinding"
     FAILED = "failed"
 
 

@@ -199,6 +199,25 @@ def _dense_case(
     return Case(name, prepare, frames * timers)
 
 
+def _read_case(events: int) -> Case:
+    """Give recorded events to a reader as tuples, a wake-up's worth at a time."""
+    at_once = 1_000
+
+    @contextmanager
+    def prepare() -> Iterator[Work]:
+        log = EventLog(2**40)
+        for number in range(events):
+            log.append((number, 1, number, 0, number))
+
+        def work() -> None:
+            for start in range(0, events, at_once):
+                log.slice(start, start + at_once)
+
+        yield work
+
+    return Case("read", prepare, events)
+
+
 def _append_case(events: int) -> Case:
     """Make and keep the same events with nothing around them."""
 
@@ -226,6 +245,7 @@ def record_overhead(effort: Effort) -> Iterator[Row]:
         _dense_case("off", lambda: None, tree_class, frames),
         _dense_case("on", lambda: EventLog(2**40), tree_class, frames),
         _append_case(frames * 1_000),
+        _read_case(frames * 1_000),
     ]
     measured = measure(cases, effort.repeats(25))
     off_ns = measured.median_ns("off")
@@ -254,6 +274,8 @@ def record_overhead(effort: Effort) -> Iterator[Row]:
         unit="x",
         detail=f"a bare append of a new event takes {append_ns:,.0f} ns",
     )
+    detail = "one event, for the first who reads it; outside of frames"
+    yield Row("record_overhead/reading", measured.median_ns("read"), unit="ns", detail=detail)
 
 
 def without_recording(module: ModuleType) -> ModuleType:

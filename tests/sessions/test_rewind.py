@@ -17,20 +17,27 @@ from inspector.sessions.commands import (
     Command,
     FireTimer,
     Hold,
+    MakeTransition,
     PauseClock,
+    PauseFromPriority,
+    PauseMember,
     Reload,
     ResumeClock,
+    ResumeFromPriority,
+    ResumeMember,
     RewindTo,
     Run,
     SetFailurePolicy,
     SetFrameRate,
     SetRate,
+    SetTimeScale,
     StepBack,
     StepBy,
     StepFrames,
     StepTo,
     StepToNextTimer,
     Undo,
+    UnscheduleMember,
 )
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.journal import (
@@ -44,6 +51,7 @@ from inspector.sessions.journal import (
 from inspector.sessions.replay import Run as Compared
 from inspector.sessions.replay import digest_of, first_difference
 from inspector.sessions.rerun import rerun
+from inspector.sessions.scene import built_in_scenes
 from inspector.sessions.session import SessionPhase
 from inspector.sessions.virtual_source import VirtualTimeSource
 from inspector.testing import fired, held_session, pass_seconds, scene_file, virtual_session
@@ -72,6 +80,7 @@ SCENE = """
 
 clock_ids = st.integers(1, 5)
 timer_ids = st.integers(1, 60)
+member_ids = st.integers(1, 40)
 rates = st.sampled_from([Fraction(0), Fraction(1, 4), Fraction(1), Fraction(7, 3), Fraction(-1)])
 breakpoints = st.sampled_from(
     [
@@ -100,12 +109,30 @@ commands: st.SearchStrategy[Command] = st.one_of(
     st.builds(StepBack, st.integers(0, 10)),
     st.builds(RewindTo, st.integers(0, 10**9)),
     st.just(Reload()),
+    st.builds(PauseMember, member_ids),
+    st.builds(ResumeMember, member_ids),
+    st.builds(PauseFromPriority, member_ids, st.integers(-2, 2)),
+    st.builds(ResumeFromPriority, member_ids),
+    st.builds(UnscheduleMember, member_ids),
+    st.builds(SetTimeScale, member_ids, rates),
+    st.builds(MakeTransition, member_ids, st.sampled_from(["start", "open", "lose sight"])),
 )
+#: Of these scenes each has another kind of member; the first has clocks and timers.
+scenes = st.sampled_from(["", "07_schedulers", "08_components", "09_fast_screen", "10_state"])
 steps = st.lists(st.one_of(commands, st.integers(1, 3 * 10**8)), max_size=25)
+#: What else happens while a session goes back in time slice by slice.
+meanwhile = st.sampled_from(["refresh", "cancel"])
+sliced_steps = st.lists(st.one_of(commands, st.integers(1, 3 * 10**8), meanwhile), max_size=25)
 SOURCES: list[type[ManualTimeSource] | type[VirtualTimeSource]] = [
     ManualTimeSource,
     VirtualTimeSource,
 ]
+
+
+def named(scene: str, otherwise: Path) -> Path:
+    """Return a scene that comes with the inspector by the beginning of its name."""
+    found = [each.path for each in built_in_scenes() if scene and each.path.name.startswith(scene)]
+    return found[0] if found else otherwise
 
 
 def let_pass(source: ManualTimeSource | VirtualTimeSource, duration_ns: int) -> None:
@@ -113,6 +140,23 @@ def let_pass(source: ManualTimeSource | VirtualTimeSource, duration_ns: int) -> 
         source.pass_ns(duration_ns)
     else:
         source.advance_ns(duration_ns)
+
+
+def step_one_by_one(session: HostedSession, frames: int) -> None:
+    """Run frames, with a command for each: a command is done again at one go."""
+    for _ in range(frames):
+        session.submit(StepFrames(1))
+
+
+def phase_of(session: HostedSession) -> SessionPhase:
+    return session.status.phase
+
+
+def go_all_the_way(session: HostedSession) -> None:
+    """Let what goes back in time be done with it."""
+    session.refresh()
+    while session.rewinding is not None:
+        session.refresh()
 
 
 def compared(session: HostedSession) -> Compared:
@@ -141,14 +185,16 @@ def scene_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     steps=steps,
     source=st.builds(lambda kind: kind(), st.sampled_from(SOURCES)),
     autorun=st.booleans(),
+    scene=scenes,
 )
 def test_that_a_scene_does_the_same_again(
     scene_path: Path,
     steps: list[Command | int],
     source: ManualTimeSource | VirtualTimeSource,
     autorun: bool,
+    scene: str,
 ) -> None:
-    session = HostedSession(scene_path, source, autorun=autorun)
+    session = HostedSession(named(scene, scene_path), source, autorun=autorun)
     for step in steps:
         if isinstance(step, int):
             let_pass(source, step)
@@ -164,6 +210,144 @@ def test_that_a_scene_does_the_same_again(
         assert first_difference(compared(session), compared(other), is_whole=True) is None
         assert digest(other) == digest(session)
         other.close()
+    session.close()
+
+
+@given(
+    steps=sliced_steps,
+    source=st.builds(lambda kind: kind(), st.sampled_from(SOURCES)),
+    autorun=st.booleans(),
+    scene=scenes,
+)
+def test_that_going_back_slice_by_slice_or_cancelling_it_leaves_a_run_that_can_be_done_again(
+    scene_path: Path,
+    steps: list[Command | int | str],
+    source: ManualTimeSource | VirtualTimeSource,
+    autorun: bool,
+    scene: str,
+) -> None:
+    session = HostedSession(named(scene, scene_path), source, autorun=autorun)
+    session.rewind_slice_ns = 0
+    for step in steps:
+        if isinstance(step, int):
+            let_pass(source, step)
+        elif step == "refresh":
+            session.refresh()
+        elif step == "cancel":
+            session.cancel_rewind()
+        elif not isinstance(step, str):
+            session.submit(step)
+    go_all_the_way(session)
+    for record in session.timeline.commands:
+        assert "did something else" not in record.refusal
+
+    other = again(session, session._journal)
+    assert first_difference(compared(session), compared(other), is_whole=True) is None
+    other.close()
+    session.close()
+
+
+def test_that_a_session_is_what_it_was_until_it_has_gone_back(scene_path: Path) -> None:
+    session = held_session(scene_path)
+    step_one_by_one(session, 60)
+    session.refresh()
+    log, timeline, before = session.log, session.timeline, digest(session)
+
+    session.rewind_slice_ns = 0
+    session.submit(StepBack(10))
+    session.submit(StepFrames(1))
+    session.refresh()
+
+    assert phase_of(session) is SessionPhase.REWINDING
+    assert session.status.message.startswith("Going back to frame 50: ")
+    assert (session.log, session.timeline) == (log, timeline)
+    assert (session.frames_run, digest(session)) == (60, before)
+
+    go_all_the_way(session)
+
+    assert session.status.phase is SessionPhase.HELD
+    assert session.log is not log
+    assert session.frames_run == 51
+    assert [record.refusal for record in session.timeline.commands] == [""] * 52
+    session.close()
+
+
+def test_that_going_back_can_be_cancelled(scene_path: Path) -> None:
+    session = held_session(scene_path)
+    step_one_by_one(session, 60)
+    session.refresh()
+    log = session.log
+
+    session.rewind_slice_ns = 0
+    session.submit(StepBack(10))
+    session.refresh()
+    session.cancel_rewind()
+    session.refresh()
+
+    assert session.log is log
+    assert (session.status.phase, session.frames_run) == (SessionPhase.HELD, 60)
+    last = session.timeline.commands[-1]
+    assert (last.text, last.refusal) == (
+        "go back 10 frames",
+        "It was cancelled before it was done.",
+    )
+    session.submit(StepFrames(30))
+    session.refresh()
+    assert session.frames_run == 90
+    assert rerun(session.history, scene_path).is_same
+    session.close()
+
+
+def test_that_a_running_scene_is_held_while_it_goes_back(scene_path: Path) -> None:
+    session = virtual_session(scene_path)
+    session.rewind_slice_ns = 0
+    pass_seconds(session, 2)
+
+    session.submit(StepBack(10))
+    pass_seconds(session, 1)
+    assert session.status.phase is SessionPhase.REWINDING
+    frames = session.frames_run
+    session.cancel_rewind()
+    session.refresh()
+    assert (session.frames_run, session.is_running) == (frames, False)
+
+    session.submit(Run())
+    pass_seconds(session, 1)
+
+    assert session.frames_run > frames + 50
+    assert rerun(session.history, scene_path).is_same
+    session.close()
+
+
+def test_that_modules_beside_a_scene_are_its_own_in_each_life(tmp_path: Path) -> None:
+    (tmp_path / "counted.py").write_text("count = [0]\n", encoding="utf-8")
+    path = scene_file(
+        tmp_path,
+        """
+        import counted
+        def build(stage):
+            def tick():
+                import counted as found
+                assert found is counted
+                counted.count[0] += 1
+                stage.mark(str(counted.count[0]))
+            stage.root.set_interval(0.05, tick)
+        """,
+    )
+    session = held_session(path)
+    step_one_by_one(session, 60)
+    session.rewind_slice_ns = 0
+    for cancels in (True, False):
+        session.submit(StepBack(10))
+        session.refresh()
+        if cancels:
+            session.cancel_rewind()
+        go_all_the_way(session)
+        session.submit(StepFrames(10))
+        session.refresh()
+
+    assert not session.timeline.failures
+    assert [mark.text for mark in session.timeline.marks] == [str(n + 1) for n in range(23)]
     session.close()
 
 
