@@ -97,6 +97,8 @@ class LabForm(QWidget):
         self.what_box = QComboBox()
         self.what_box.setAccessibleName("What is run")
         self.what_box.addItems(["Timers", "The open scene", "Another scene"])
+        # Narrow where there is little room; the list that opens has all of it.
+        self.what_box.setMinimumWidth(self.what_box.fontMetrics().horizontalAdvance("Timers") + 40)
         self.what_box.setToolTip(
             "A table of timers, side by side on everything they can live on,\n"
             "or the timers of a scene, run anew under each display"
