@@ -375,9 +375,9 @@ class ClockTree:
                     else:
                         number = next_number
                         epoch = queue.epoch
-                        if number in later:
-                            # Quicker than get(), which would be a call.
-                            bucket = later[number]
+                        found = later.get(number)
+                        if found is not None:
+                            bucket = found
                             bucket.append(timer)
                         elif number <= LAST_BUCKET:
                             queue.push(timer)

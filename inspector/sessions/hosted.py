@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import traceback
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from typing_extensions import override
 
@@ -21,6 +21,8 @@ from inspector.vocabulary import Reading
 
 if TYPE_CHECKING:
     from inspector.clocks.time_source import TimeSource
+
+_EVERYTHING: Final = frozenset(Capability)
 
 
 class HostedSession(RewindDesk):
@@ -70,7 +72,7 @@ class HostedSession(RewindDesk):
     @property
     def capabilities(self) -> frozenset[Capability]:
         """What :meth:`submit` accepts: everything."""
-        return frozenset(Capability)
+        return _EVERYTHING
 
     @property
     def status(self) -> SessionStatus:

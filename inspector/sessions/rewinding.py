@@ -169,14 +169,7 @@ class RewindDesk(CommandDesk):
         rewinding = self._rewinding
         if rewinding is None:
             return
-        kept = self._swap(rewinding.life)
-        # What is taken back in there belongs to the life that is given up.
-        rewinding.steps.close()
-        self._let_go()
-        self._swap(kept)
-        self._rewinding = None
-        rewinding.restore_modules(self._path.parent)
-        self._take_source()
+        self._give_up(rewinding, self._swap(rewinding.life))
         text = command_text(rewinding.command, self._timeline)
         problem = cast("Command", BadCommand(text, "It was cancelled before it was done."))
         self._command_number = rewinding.number - 1
@@ -185,6 +178,16 @@ class RewindDesk(CommandDesk):
             self._apply(problem, place=Place.AT_ONCE)
         finally:
             self._is_applying = was_applying
+
+    def _give_up(self, rewinding: Rewinding, kept: dict[str, Any]) -> None:
+        """Leave the new life for the one that was kept."""
+        # What is taken back in there belongs to the life that is given up.
+        rewinding.steps.close()
+        self._let_go()
+        self._swap(kept)
+        self._rewinding = None
+        rewinding.restore_modules(self._path.parent)
+        self._take_source()
 
     @override
     def _rewinds(self, command: StepBack | RewindTo, number: int, place: Place) -> bool:
@@ -255,11 +258,14 @@ class RewindDesk(CommandDesk):
                     break
             else:
                 is_done = True
-        finally:
-            if not is_done:
-                rewinding.life = self._swap(kept)
+        except BaseException:
+            # Such as the user's Ctrl+C.
+            self._give_up(rewinding, kept)
+            raise
         if is_done:
             self._settle(rewinding, kept)
+        else:
+            rewinding.life = self._swap(kept)
 
     def _settle(self, rewinding: Rewinding, former: dict[str, Any]) -> None:
         """Let go of the former life: the new one is in its place."""

@@ -19,7 +19,6 @@ from inspector.timebase import NS_PER_MS, NS_PER_SECOND
 from inspector.trace.log import BYTES_PER_EVENT, EventLog
 from inspector.trace.recording import RecordingWriter, open_recording
 from inspector.trace.recording.layout import CHUNK_EVENTS
-from inspector.trace.recording.writer import numbers_of
 from tests.benchmarks.measuring import Case, Effort, measure, powers_of_ten, say
 from tests.benchmarks.report import Row
 
@@ -51,7 +50,7 @@ def record_events(effort: Effort) -> Iterator[Row]:
 
     def hand_over() -> None:
         for start in places:
-            numbers_of(log, start, min(start + CHUNK_EVENTS, log.end))
+            log.numbers(start, min(start + CHUNK_EVENTS, log.end))
 
     with TemporaryDirectory() as folder:
         path = Path(folder) / "a.tlrec"

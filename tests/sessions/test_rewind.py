@@ -298,6 +298,31 @@ def test_that_going_back_can_be_cancelled(scene_path: Path) -> None:
     session.close()
 
 
+def test_that_an_interrupted_rewind_leaves_the_session_where_it_was(
+    scene_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = held_session(scene_path)
+    session.submit(StepFrames(60))
+    session.refresh()
+    log = session.log
+
+    def interrupt(_script: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(session, "_follow_script", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            session.submit(StepBack(10))
+    session.refresh()
+    assert (session.log, session.frames_run, session.rewinding) == (log, 60, None)
+
+    session.submit(StepBack(10))
+    session.refresh()
+    assert session.frames_run == 50
+    assert session.timeline.commands[-1].refusal == ""
+    session.close()
+
+
 def test_that_a_running_scene_is_held_while_it_goes_back(scene_path: Path) -> None:
     session = virtual_session(scene_path)
     session.rewind_slice_ns = 0

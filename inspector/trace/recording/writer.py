@@ -171,7 +171,7 @@ class RecordingWriter:
             return
         gap = self._skip_lost() if log.first > self._cursor else None
         texts = log.strings[self._texts :] if len(log.strings) > self._texts else []
-        numbers = numbers_of(log, self._cursor, end)
+        numbers = log.numbers(self._cursor, end)
         self._texts += len(texts)
         self._handed += end - self._cursor
         self._cursor = end
@@ -286,15 +286,6 @@ class RecordingWriter:
                 file.commit()
                 self._committed = self._written
         del numbers[: EVENT_COLUMNS * count]
-
-
-def numbers_of(log: EventLog, start: int, end: int) -> list[int]:
-    """Return the numbers of events by cursor, one event behind another.
-
-    Tuples would cost five times as much, and keep the garbage collector busy.
-    """
-    first = log.first
-    return log._flat[EVENT_COLUMNS * (start - first) : EVENT_COLUMNS * (end - first)]
 
 
 def begin_behind_command(
