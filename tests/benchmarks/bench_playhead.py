@@ -1,4 +1,4 @@
-"""Dragging the playhead: what a move costs in a window with a thousand timers.
+"""Dragging the playhead: what a move costs, over a thousand timers and in a long recording.
 
 A move is the state at another instant, and every panel in view that shows it, painted.
 What is counted is the CPU time of the thread.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 from statistics import median
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory, mkdtemp
 from time import thread_time_ns
 from typing import TYPE_CHECKING, Final
 
@@ -22,6 +22,8 @@ from inspector.clocks.manual_source import ManualTimeSource
 from inspector.sessions.commands import Hold
 from inspector.sessions.scene import find_scene
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
+from tests.benchmarks.bench_recording import record_scene
+from tests.benchmarks.measuring import powers_of_ten
 from tests.benchmarks.report import Row
 from ui.application import make_application
 from ui.main_window import MainWindow
@@ -45,14 +47,9 @@ _GOAL_MS: Final = 16.0
 
 def drag(effort: Effort) -> Iterator[Row]:
     """Drag the playhead forward, then back, over a scene that is held."""
-    application = make_application()
     source = ManualTimeSource()
     bridge = SessionBridge(make_source=lambda _precision: source)
-    folder = Path(mkdtemp(prefix="bench-playhead-"))
-    window = MainWindow(Theme("light"), SettingsFile(folder / "settings.json"), Settings())
-    window.resize(*_SIZE)
-    window.show()
-    window.complete(bridge)
+    window = _shown(bridge)
     bridge.open_path(find_scene(_SCENE))
     moves = 20 if effort.is_quick else 60
     for _ in range(120 + 6 * moves):
@@ -60,11 +57,54 @@ def drag(effort: Effort) -> Iterator[Row]:
     bridge.submit(Hold())
     source.advance_ns(_FRAME_NS)
     bridge.refresh_now()
-    application.processEvents()
-    begin_ns = NS_PER_SECOND
-    for name, direction in (("forward", 1), ("back", -1)):
+    make_application().processEvents()
+    yield from _rows("a thousand timers", bridge, NS_PER_SECOND, moves, effort.repeats(5))
+    _close(window)
+
+
+def drag_recording(effort: Effort) -> Iterator[Row]:
+    """Drag the playhead in the midst of a long recording."""
+    events = 50_000 if effort.is_quick else 10_000_000
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "a.tlrec"
+        record_scene(path, events)
+        bridge = SessionBridge()
+        window = _shown(bridge)
+        bridge.open_path(path)
+        bridge.refresh_now()
+        make_application().processEvents()
+        middle_ns = bridge.timeline.at_ns // 2
+        moves = 20 if effort.is_quick else 60
+        name = f"a recording of {powers_of_ten(events)}"
+        yield from _rows(name, bridge, middle_ns, moves, effort.repeats(5))
+        _close(window)
+
+
+def _shown(bridge: SessionBridge) -> MainWindow:
+    """Return a complete window."""
+    make_application()
+    folder = Path(mkdtemp(prefix="bench-playhead-"))
+    window = MainWindow(Theme("light"), SettingsFile(folder / "settings.json"), Settings())
+    window.resize(*_SIZE)
+    window.show()
+    window.complete(bridge)
+    return window
+
+
+def _close(window: MainWindow) -> None:
+    window.close()
+    window.bridge.close()
+    window.deleteLater()
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+
+
+def _rows(
+    name: str, bridge: SessionBridge, begin_ns: int, moves: int, repeats: int
+) -> Iterator[Row]:
+    application = make_application()
+    for way, direction in (("forward", 1), ("back", -1)):
         costs_ms: list[float] = []
-        for _ in range(effort.repeats(5)):
+        for _ in range(repeats):
             at_ns = begin_ns if direction > 0 else begin_ns + moves * _MOVE_NS
             bridge.set_playhead(at_ns)
             application.processEvents()
@@ -76,11 +116,8 @@ def drag(effort: Effort) -> Iterator[Row]:
         costs_ms.sort()
         slow_ms = costs_ms[len(costs_ms) * 95 // 100]
         detail = f"95 of 100 moves take at most {slow_ms:.1f} ms, the longest {costs_ms[-1]:.1f}"
-        yield Row(f"playhead drag/{name}", median(costs_ms), _GOAL_MS, detail=detail, unit="ms")
-    window.close()
-    bridge.close()
-    window.deleteLater()
-    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+        what = f"playhead drag/{name}, {way}"
+        yield Row(what, median(costs_ms), _GOAL_MS, detail=detail, unit="ms")
 
 
-BENCHMARKS = (drag,)
+BENCHMARKS = (drag, drag_recording)

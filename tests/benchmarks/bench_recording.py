@@ -97,7 +97,7 @@ def reach_instants(effort: Effort) -> Iterator[Row]:
     events = 50_000 if effort.is_quick else 10_000_000
     with TemporaryDirectory() as folder:
         path = Path(folder) / "a.tlrec"
-        lost = _record_scene(path, events)
+        lost = record_scene(path, events)
         began_ns = perf_counter_ns()
         past = open_recording(path)
         past.state_before(past.end)
@@ -123,7 +123,7 @@ def _took_ms(work: Callable[[int], object], at_ns: int) -> float:
     return (thread_time_ns() - began_ns) / NS_PER_MS
 
 
-def _record_scene(path: Path, events: int) -> int:
+def record_scene(path: Path, events: int) -> int:
     """Record the first built-in scene; returns how many events were lost."""
     session = HostedSession(find_scene("1"), VirtualTimeSource(), autorun=False)
     session.recorder.start(path)
