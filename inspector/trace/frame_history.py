@@ -46,7 +46,8 @@ class FrameHistory:
     """Columns of whole nanoseconds, one entry a frame; only ever appended to.
 
     A million frames (four and a half hours at 60 Hz) take 96 MB. Copies share what
-    they have in common with the original, so that keeping many of them costs nothing.
+    they have in common with the original, also when both go on with the same frames, so
+    that keeping many of them costs nothing.
 
     Attributes:
         first: Index of the oldest frame that is kept.
@@ -154,6 +155,11 @@ class FrameHistory:
     ) -> None:
         """Add a frame that has ended."""
         values = (at_ns, interval_ns, delta_ns, busy_ns, cut_ns, *phases)
+        if len(self._columns[0]) > self._length and self._goes_on_with(
+            [(each,) for each in values]
+        ):
+            self._length += 1
+            return
         for column, value in zip(self._own_columns(), values, strict=True):
             column.append(value)
         self._length += 1
@@ -172,12 +178,27 @@ class FrameHistory:
         if len(added) != len(self._columns) or len({len(column) for column in added}) != 1:
             message = f"{len(self._columns)} columns of equal lengths are needed"
             raise ValueError(message)
+        known = min(len(self._columns[0]) - self._length, len(added[0]))
+        if known and self._goes_on_with([column[:known] for column in added]):
+            self._length += known
+            added = [column[known:] for column in added]
+        if not added[0]:
+            return
         for column, values in zip(self._own_columns(), added, strict=True):
             column.extend(values)
         self._length += len(added[0])
 
+    def _goes_on_with(self, columns: Sequence[Sequence[int]]) -> bool:
+        """Return whether a copy has gone on from here with just these frames."""
+        start = self._length
+        stop = start + len(columns[0])
+        return all(
+            column[start:stop] == array("q", values)
+            for column, values in zip(self._columns, columns, strict=True)
+        )
+
     def _own_columns(self) -> list[array[int]]:
-        """Return the columns to add to: copied first, if a copy has gone on from here."""
+        """Return the columns to add to: copied first, if a copy has gone on otherwise."""
         if len(self._columns[0]) != self._length:
             self._columns = [column[: self._length] for column in self._columns]
         return self._columns

@@ -136,6 +136,27 @@ def test_that_copies_of_frames_share_them_until_they_part() -> None:
         twin.frame(4)
 
 
+def test_that_copies_that_go_on_with_the_same_frames_keep_sharing_them() -> None:
+    frames = FrameHistory()
+    frames.append(0, 10, 0, 0, 0, [0] * len(Phase))
+    one, many = frames.copy(), frames.copy()
+    for number in range(1, 4):
+        frames.append(number, 10 + number, 0, 0, 0, [0] * len(Phase))
+
+    one.append(1, 11, 0, 0, 0, [0] * len(Phase))
+    zeros = [[0] * 4] * (2 + len(Phase))
+    many.extend([[1, 2, 3, 4], [11, 12, 13, 14], [0] * 4, *zeros])
+
+    assert one._columns is many._columns is frames._columns
+    assert (len(one), len(many), len(frames)) == (2, 5, 4)
+    assert list(many.at_ns) == [0, 1, 2, 3, 4]
+    assert list(one.at_ns) == [0, 1]
+    one.append(2, 12, 0, 0, 0, [7] * len(Phase))
+    assert one._columns is not frames._columns
+    assert list(one.phases[0]) == [0, 0, 7]
+    assert list(frames.at_ns) == [0, 1, 2, 3]
+
+
 def test_that_the_frame_at_an_instant_is_found() -> None:
     frames = FrameHistory()
     for number in range(5):
