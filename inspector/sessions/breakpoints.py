@@ -169,11 +169,12 @@ class Breakpoint:
             case BreakKind.TIMER_FIRES:
                 return f"timer{about} fires" if about else "a timer fires"
             case BreakKind.LATENESS_ABOVE:
-                return f"timer{about or 's'} more than {limit} late"
+                who = f"timer{about}" if about else "a timer"
+                return f"{who} fires more than {limit} late"
             case BreakKind.FRAME_ABOVE:
-                return f"a frame time above {limit}"
+                return f"a frame time exceeds {limit}"
             case BreakKind.DELTA_ABOVE:
-                return f"a delta above {limit}"
+                return f"a delta exceeds {limit}"
             case BreakKind.CLOCK_PAUSED:
                 return f"clock{about} is paused" if about else "a clock is paused"
             case BreakKind.RATE_CHANGED:

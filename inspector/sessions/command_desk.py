@@ -204,9 +204,20 @@ class CommandDesk(SceneHost):
                     break
                 # A scene that was loaded anew is in no wake-up yet.
                 where = place if self._journal is journal else Place.AT_ONCE
-                self._apply(self._commands.popleft(), place=where)
+                self._apply(self._next_command(), place=where)
         finally:
             self._is_applying = False
+
+    def _next_command(self) -> Command:
+        """Take the next command; steps back that wait one behind another are taken at once."""
+        command = self._commands.popleft()
+        while isinstance(command, StepBack) and self._commands:
+            other = self._commands[0]
+            if not isinstance(other, StepBack) or value_problem(command) or value_problem(other):
+                break
+            self._commands.popleft()
+            command = StepBack(command.frames + other.frames)
+        return command
 
     def _apply(
         self, command: Command, *, place: Place, by: str = "", host_ms: int | None = None

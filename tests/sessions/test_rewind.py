@@ -272,6 +272,23 @@ def test_that_a_session_is_what_it_was_until_it_has_gone_back(scene_path: Path) 
     session.close()
 
 
+def test_that_steps_back_that_wait_are_one(scene_path: Path) -> None:
+    session = held_session(scene_path)
+    step_one_by_one(session, 60)
+    session.rewind_slice_ns = 0
+    for _ in range(5):
+        session.submit(StepBack())
+    session.submit(StepFrames(1))
+    go_all_the_way(session)
+
+    # What came behind where one has gone back to is no part of this life.
+    texts = [record.text for record in session.timeline.commands[-2:]]
+    assert texts == ["go back 4 frames", "step 1 frame"]
+    assert session.frames_run == 56
+    assert rerun(session.history, scene_path).is_same
+    session.close()
+
+
 def test_that_going_back_can_be_cancelled(scene_path: Path) -> None:
     session = held_session(scene_path)
     step_one_by_one(session, 60)
