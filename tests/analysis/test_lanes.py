@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from inspector.analysis.lanes import Lane, LaneKind, LaneStore
 from inspector.clocks import Clock
 from inspector.trace import EventLog
+from inspector.trace.log import BYTES_PER_EVENT
 from tests.ui.members_world import MembersSession
 from tests.ui.world import World
 
@@ -90,7 +91,7 @@ def test_that_a_pause_says_when_it_began_who_did_it_and_that_it_ended() -> None:
 
 def test_that_a_lane_goes_on_behind_what_has_fallen_off_and_counts_it() -> None:
     world = World()
-    world.log.budget_bytes = 200 * 100
+    world.log.budget_bytes = BYTES_PER_EVENT * 100
     clock = world.root.child("game")
     clock.set_interval(0.001, _nothing, name="tick")
     for at_ms in range(10, 400, 10):

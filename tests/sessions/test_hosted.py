@@ -20,6 +20,7 @@ from inspector.testing import (
     virtual_session,
 )
 from inspector.trace import Timeline
+from inspector.trace.log import BYTES_PER_EVENT
 from inspector.vocabulary import Phase
 
 FAILING = """
@@ -194,7 +195,7 @@ def test_that_a_held_scene_stays_held_over_a_reload(tmp_path: Path) -> None:
 
 def test_that_events_that_fell_off_unread_are_in_the_timeline_all_the_same(tmp_path: Path) -> None:
     session = held_session(scene_file(tmp_path, FAILING))
-    session.log.budget_bytes = 200 * 50
+    session.log.budget_bytes = BYTES_PER_EVENT * 50
     complete = Timeline(session.log.strings)
     cursor = 0
     for _ in range(30):

@@ -5,7 +5,10 @@ from __future__ import annotations
 import gc
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+import inspector.trace.log as log_module
 from inspector.trace import EventLog
 from inspector.trace.log import BYTES_PER_EVENT
 from inspector.vocabulary import MARK, EventKind, RawEvent, describe
@@ -74,9 +77,47 @@ def test_that_a_slice_holds_what_is_kept_between_two_cursors() -> None:
     assert log.slice(0, 99) == everything[log.first :]
     assert log.slice(15, 18) == everything[15:18]
     assert log.slice(18, 15) == log.slice(0, log.first) == log.slice(20, 30) == []
-    assert log.numbers(15, 17) == [*everything[15], *everything[16]]
-    assert log.numbers(0, log.first) == []
+    assert list(log.numbers(15, 17)) == [*everything[15], *everything[16]]
+    assert list(log.numbers(0, log.first)) == []
     assert log.cursor_at(16) == 17
+
+
+@given(
+    steps=st.lists(st.integers(0, 12), max_size=40),
+    budget=st.integers(1, 60),
+    edges=st.tuples(st.integers(-2, 300), st.integers(-2, 300)),
+)
+def test_that_packing_changes_nothing(
+    steps: list[int], budget: int, edges: tuple[int, int]
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(log_module, "_BLOCK", 4)
+        patch.setattr(log_module, "_BLOCK_NUMBERS", 4 * 5)
+        log = EventLog(budget * BYTES_PER_EVENT)
+        everything: list[RawEvent] = []
+        for step in steps:
+            for _ in range(step):
+                at_ns = len(everything) // 2
+                # Now and then a number that needs more than 64 bits.
+                event = (at_ns, MARK, 0, 0, 2**70 if at_ns % 7 == 6 else at_ns)
+                everything.append(event)
+                log.append(event)
+            log.settle()
+            # What was packed is dropped by the block.
+            assert len(log) <= max(budget, 1)
+        start, end = edges
+        first = log.first
+
+        assert log.end == len(everything)
+        assert log.slice(start, end) == everything[max(start, first) : max(end, first)]
+        assert list(log.numbers(start, end)) == [
+            n for event in log.slice(start, end) for n in event
+        ]
+        assert log.read(0).events == everything[first:]
+        for at_ns in {start, end}:
+            expected = sum(event[0] <= at_ns for event in everything[first:])
+            assert log.cursor_at(at_ns) == first + expected
+        assert len(log.base.marks) == first
 
 
 def test_that_recording_makes_no_work_for_the_garbage_collector() -> None:

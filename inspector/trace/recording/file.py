@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from inspector.trace.annotations import AnnotationChange
+    from inspector.trace.log import Numbers
     from inspector.trace.recording.columns import Block
     from inspector.trace.timeline import Timeline
     from inspector.vocabulary import RawEvent
@@ -196,7 +197,7 @@ class RecordingFile:
             part = events[start : start + _FOLDED_AT_ONCE]
             self.add_numbers(list(chain.from_iterable(part)), 0, len(part))
 
-    def add_numbers(self, numbers: Sequence[int], first: int, end: int) -> None:
+    def add_numbers(self, numbers: Numbers, first: int, end: int) -> None:
         """Add the next events, the numbers of which lie one event behind another.
 
         Args:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
+from array import array
 from collections import deque
 from threading import Event, Thread
 from time import monotonic_ns, sleep
 from typing import TYPE_CHECKING, Final
 
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
+from inspector.trace.log import joined, packed
 from inspector.trace.recording.columns import EVENT_COLUMNS
 from inspector.trace.recording.file import About, RecordingFile, reserve
 from inspector.trace.recording.layout import CHUNK_EVENTS, RecordingError
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from inspector.trace.annotations import AnnotationChange
-    from inspector.trace.log import EventLog
+    from inspector.trace.log import EventLog, Numbers
     from inspector.vocabulary import RawEvent
 
 
@@ -52,7 +54,7 @@ class _Portion:
 
     def __init__(
         self,
-        numbers: list[int],
+        numbers: Numbers,
         texts: list[str],
         gap: tuple[Timeline, int] | None,
         annotations: Sequence[AnnotationChange] = (),
@@ -240,7 +242,7 @@ class RecordingWriter:
                 file.abandon()
 
     def _write_portions(self, file: RecordingFile) -> None:
-        rest: list[int] = []
+        rest: Numbers = array("q")
         while not self._is_stopped or self._portions:
             self._has_some.wait()
             due_ns = monotonic_ns() + COMMIT_NS
@@ -257,7 +259,7 @@ class RecordingWriter:
             file.commit()
             self._committed = self._written
 
-    def _write_waiting(self, file: RecordingFile, rest: list[int]) -> list[int]:
+    def _write_waiting(self, file: RecordingFile, rest: Numbers) -> Numbers:
         """Write what waits but for what fills no chunk; returns that."""
         portions = self._portions
         while portions:
@@ -268,15 +270,13 @@ class RecordingWriter:
                 file.skip_to(*portion.gap)
             file.annotate(portion.annotations)
             # Much at once is not copied.
-            if rest:
-                rest += portion.numbers
-            else:
-                rest = portion.numbers
+            numbers = packed(portion.numbers)
+            rest = joined(rest, numbers) if rest else numbers
             count = len(rest) // EVENT_COLUMNS
             self._add(file, rest, count - count % CHUNK_EVENTS)
         return rest
 
-    def _add(self, file: RecordingFile, numbers: list[int], count: int) -> None:
+    def _add(self, file: RecordingFile, numbers: Numbers, count: int) -> None:
         """Write the first events of several, and take them out."""
         for start in range(0, count, ENOUGH):
             end = min(start + ENOUGH, count)

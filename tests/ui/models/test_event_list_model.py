@@ -6,6 +6,7 @@ import pytest
 from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
 
+from inspector.trace.log import BYTES_PER_EVENT
 from inspector.vocabulary import CALLBACK_FAILED, COMMAND, MARK
 from tests.ui.world import PlayedSession
 from ui.models import event_list_model
@@ -117,7 +118,7 @@ def test_that_the_list_is_bounded_and_keeps_the_newest(
 
 def test_that_events_lost_before_they_were_read_are_counted(listed: Listed) -> None:
     model = listed.show(frozenset({EventGroup.MARKS}))
-    listed.log.budget_bytes = 200 * 10
+    listed.log.budget_bytes = BYTES_PER_EVENT * 10
     for number in range(100):
         listed.log.append((number, MARK, 0, 0, 0))
     listed.log.settle()

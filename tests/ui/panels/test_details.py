@@ -7,6 +7,7 @@ from PySide6.QtGui import QGuiApplication
 from pytestqt.qtbot import QtBot
 
 from inspector.clocks.wake_errors import WakeErrorSummary
+from inspector.trace.log import BYTES_PER_EVENT
 from inspector.vocabulary import CALLBACK_FAILED, COMMAND, MARK, Mode
 from tests.ui.world import PlayedSession
 from ui.panels.details import DetailsPanel
@@ -210,7 +211,7 @@ def test_that_the_overview_counts(stand: Stand) -> None:
 
 
 def test_that_events_that_fell_off_are_told(stand: Stand) -> None:
-    stand.session.log.budget_bytes = 400
+    stand.session.log.budget_bytes = 3 * BYTES_PER_EVENT
     stand.session.log.settle()
 
     stand.run_to_ms(1)

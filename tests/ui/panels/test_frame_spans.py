@@ -8,6 +8,7 @@ import pytest
 from PySide6.QtCore import QCoreApplication, QPoint, Qt
 from pytestqt.qtbot import QtBot
 
+from inspector.trace.log import BYTES_PER_EVENT
 from inspector.vocabulary import MemberKind
 from tests.ui.members_world import MS, MembersSession
 from ui.models.frame_span_model import SpanColumn
@@ -127,7 +128,7 @@ def test_that_calls_that_fell_off_the_log_are_said_to_be_gone(
     bridge.set_session(session)
     for _ in range(30):
         run_frame(session, bridge)
-    session.log.budget_bytes = 200 * 40
+    session.log.budget_bytes = BYTES_PER_EVENT * 40
     session.log.settle()
     bridge.select(Selection.frame(2))
     assert texts(panel, SpanColumn.WHO) == ["update"]

@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector.analysis.lanes import LaneKind
 from inspector.clocks import Clock
+from inspector.trace.log import BYTES_PER_EVENT
 from inspector.vocabulary import MARK, MemberKind
 from tests.ui.members_world import MS, MembersSession
 from ui.panels.frame_spans import FrameSpansPanel
@@ -180,7 +181,7 @@ class Player:
 
     def let_events_fall_off(self) -> None:
         self.session.fold()
-        self.session.log.budget_bytes = 200 * self.chance.choice((50, 400, 4_000))
+        self.session.log.budget_bytes = BYTES_PER_EVENT * self.chance.choice((50, 400, 4_000))
         self.session.log.settle()
 
     def resize(self) -> None:

@@ -13,6 +13,7 @@ from inspector.clocks.wake_errors import WakeErrorSummary
 from inspector.sessions.commands import SetFrameRate, SetRate
 from inspector.sessions.session import SessionPhase, SessionStatus
 from inspector.trace import EventLog
+from inspector.trace.log import BYTES_PER_EVENT
 from inspector.vocabulary import MARK
 from tests.ui.world import PlayedSession
 from ui.actions import ActionSet
@@ -91,7 +92,7 @@ def test_that_the_log_counts_what_it_keeps_and_promises_no_file(played: Bar) -> 
 
 
 def test_that_lost_events_are_counted(played: Bar) -> None:
-    played.session.log = EventLog(budget_bytes=2_000)
+    played.session.log = EventLog(budget_bytes=10 * BYTES_PER_EVENT)
     for number in range(40):
         played.session.log.append((number, MARK, 0, 0, 0))
     played.session.log.settle()
