@@ -8,9 +8,10 @@ from fractions import Fraction
 from heapq import heappush
 from typing import TYPE_CHECKING, Any
 
+from inspector.clocks.branch import move_branch, remove_branch
 from inspector.clocks.node import NOTHING_IS_EARLIER, ClockNode
-from inspector.clocks.queue import BUCKET_SHIFT, LAST_BUCKET, REACH_BITS, TimerQueue
-from inspector.clocks.rate import D, moved, rate_numerator
+from inspector.clocks.queue import BUCKET_SHIFT, LAST_BUCKET, REACH_BITS
+from inspector.clocks.rate import D, rate_numerator
 from inspector.clocks.timer import (
     NO_ARGUMENTS,
     Interval,
@@ -25,10 +26,8 @@ from inspector.timebase import MAX_NS_BITS, checked_ns, seconds_to_ns
 from inspector.vocabulary import (
     CLOCK_ADDED,
     CLOCK_ANCHORED,
-    CLOCK_MOVED,
     CLOCK_PAUSED,
     CLOCK_RATE,
-    CLOCK_REMOVED,
     CLOCK_RESUMED,
     TIMER_ADDED,
     TIMER_ARMED,
@@ -226,33 +225,7 @@ class Clock(ClockNode):
             ValueError: The root, a clock of another tree, or one inside this branch.
             RuntimeError: Either clock was removed.
         """
-        self._check_alive()
-        parent._check_alive()
-        old = self._above
-        if old is None or old._above is None:
-            message = "the root clock cannot be moved"
-            raise ValueError(message)
-        if parent._tree is not self._tree:
-            message = f"{parent.name!r} belongs to another tree"
-            raise ValueError(message)
-        if parent is self or self in parent.ancestors():
-            message = f"{self.name!r} cannot hang under {parent.name!r}, which is inside it"
-            raise ValueError(message)
-        if parent is old:
-            return
-        tree = self._tree
-        tree.sync()
-        if tree.record is not None:
-            tree.record((tree.now_ns, CLOCK_MOVED, self.id, parent.id, 0))
-        self._off = moved(self._off, self._n, old.time_ns, parent.time_ns)
-        self._shift_ns = self._off // D if self._n == D else None
-        self._disarm()
-        old.children.remove(self)
-        self._above = parent
-        parent.children.append(self)
-        self._floor_ns = parent.time_ns
-        tree.mapping_changed()
-        self._reorder()
+        move_branch(self, parent)
 
     def remove(self) -> None:
         """Take the branch out of the tree for good; its timers will not be called.
@@ -260,22 +233,7 @@ class Clock(ClockNode):
         Raises:
             ValueError: The root clock cannot be removed.
         """
-        if self.is_removed:
-            return
-        above = self._above
-        if above is None or above._above is None:
-            message = "the root clock cannot be removed"
-            raise ValueError(message)
-        tree = self._tree
-        tree.sync()
-        if tree.record is not None:
-            tree.record((tree.now_ns, CLOCK_REMOVED, self.id, 0, 0))
-        self._disarm()
-        above.children.remove(self)
-        for clock in self.walk():
-            clock.is_removed = True
-            clock._armed_ns = NOTHING_IS_EARLIER
-            clock.queue = TimerQueue()
+        remove_branch(self)
 
     # ---------------------------------------------------------------- timers
 

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING
 from inspector.clocks.timer import checked_callable
 from inspector.frames.dialect_arguments import as_written
 from inspector.frames.dialect_complaints import Complaint, Diagnostic
-from inspector.frames.dialect_lists import ArrayOrder, LinkedOrder, TimerElement, UpdateEntry
+from inspector.frames.dialect_lists import ArrayOrder, LinkedOrder, TimerElement
 from inspector.frames.dialect_pending import pending_timer, pending_update
 from inspector.frames.dialect_reports import DialectReports
 from inspector.frames.dialect_timer import DialectTimer, single, unrounded
+from inspector.frames.dialect_updates import DialectUpdates
 from inspector.frames.dialects import CREATOR_2_4, Dialect, Lists, PriorityChange, Rescheduling
 from inspector.frames.reporting import Reporter
 from inspector.frames.scheduling import callback_key, default_target
@@ -26,9 +27,10 @@ from inspector.timebase import ns_to_seconds
 from inspector.vocabulary import MemberKind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
 
     from inspector.clocks.clock import Clock
+    from inspector.frames.dialect_lists import UpdateEntry
     from inspector.frames.scheduling import Callback, PendingCall
 
 __all__ = ["Complaint", "Diagnostic", "DialectScheduler"]
@@ -76,11 +78,8 @@ class DialectScheduler:
         self.on_diagnostic = on_diagnostic
         self._number = single if dialect.float32 else unrounded
         self._time_scale: float = 1.0
+        self._updates = DialectUpdates(dialect)
         order = ArrayOrder if dialect.lists is Lists.ARRAYS else LinkedOrder
-        self._negative: ArrayOrder[UpdateEntry] | LinkedOrder[UpdateEntry] = order()
-        self._zero: ArrayOrder[UpdateEntry] | LinkedOrder[UpdateEntry] = order()
-        self._positive: ArrayOrder[UpdateEntry] | LinkedOrder[UpdateEntry] = order()
-        self._updates: dict[int, UpdateEntry] = {}
         self._elements: ArrayOrder[TimerElement] | LinkedOrder[TimerElement] = order()
         self._elements_by_target: dict[int, TimerElement] = {}
         self._is_locked = False
@@ -151,7 +150,7 @@ class DialectScheduler:
             reports.frame_ended()
 
     def _run(self, scaled: float) -> None:
-        for entries in self._update_lists():
+        for entries in self._updates.lists:
             for entry in entries.walk():
                 if not entry.paused and not entry.is_marked:
                     self._call_update(entry, scaled)
@@ -163,9 +162,9 @@ class DialectScheduler:
             if self._is_current_salvaged and not element.timers:
                 self._elements.remove_current(element)
                 del self._elements_by_target[id(element.target)]
-        for entries in self._update_lists():
+        for entries in self._updates.lists:
             for entry in [entry for entry in entries if entry.is_marked]:
-                self._remove_update(entry)
+                self._updates.remove(entry)
         self._is_locked = False
         self._current = None
         self._perform_posted()
@@ -347,7 +346,7 @@ class DialectScheduler:
     ) -> None:
         """Call ``target.update``, or ``callback``, in every frame."""
         dialect = self.dialect
-        entry = self._updates.get(id(target))
+        entry = self._updates.find(target)
         if entry is not None:
             asked = entry
             if dialect.compares_priority_of_first_entry:
@@ -367,30 +366,20 @@ class DialectScheduler:
                 self._changed(target)
                 return
             self.unschedule_update(target)
-        order = self._positive if priority > 0 else self._negative if priority else self._zero
-        entry = UpdateEntry(target, callback, priority, paused=paused, order=order)
-        order.insert(entry)
-        self._updates[id(target)] = entry
+        self._updates.add(target, callback, priority, paused=paused)
         self._changed(target)
 
     def unschedule_update(self, target: object) -> bool:
         """Remove an update callback, or mark it inside a frame; returns whether there was one."""
-        entry = self._updates.get(id(target))
+        entry = self._updates.find(target)
         if entry is None:
             return False
         if self._is_locked:
             entry.is_marked = True
         if not self._is_locked or self.dialect.removes_updates_at_once:
-            self._remove_update(entry)
+            self._updates.remove(entry)
         self._changed(target)
         return True
-
-    def _remove_update(self, entry: UpdateEntry) -> None:
-        entry.order.remove(entry)
-        del self._updates[id(entry.target)]
-
-    def _update_lists(self) -> tuple[ArrayOrder[UpdateEntry] | LinkedOrder[UpdateEntry], ...]:
-        return (self._negative, self._zero, self._positive)
 
     # ------------------------------------------------------------- everything
 
@@ -413,7 +402,7 @@ class DialectScheduler:
             elements.reverse()
         for element in elements:
             self.unschedule_target(element.target)
-        for entry in list(self._updates_from(min_priority)):
+        for entry in list(self._updates.from_priority(min_priority)):
             self.unschedule_update(entry.target)
 
     def pause_target(self, target: object) -> None:
@@ -428,7 +417,7 @@ class DialectScheduler:
         element = self._elements_by_target.get(id(target))
         if element is not None:
             element.paused = element.passed_paused = paused
-        entry = self._updates.get(id(target))
+        entry = self._updates.find(target)
         if entry is not None:
             entry.paused = paused
         self._changed(target)
@@ -438,7 +427,7 @@ class DialectScheduler:
         element = self._elements_by_target.get(id(target))
         if element is not None:
             return element.paused
-        entry = self._updates.get(id(target))
+        entry = self._updates.find(target)
         return entry is not None and entry.paused
 
     def pause_all(self, min_priority: int | None = None) -> list[object]:
@@ -452,7 +441,7 @@ class DialectScheduler:
         for element in self._elements:
             element.paused = element.passed_paused = True
             found.append(element.target)
-        for entry in self._updates_from(min_priority):
+        for entry in self._updates.from_priority(min_priority):
             entry.paused = True
             found.append(entry.target)
         for target in found:
@@ -465,14 +454,6 @@ class DialectScheduler:
         """Resume every one of these targets."""
         for target in paused:
             self.resume_target(target)
-
-    def _updates_from(self, min_priority: int | None) -> Iterator[UpdateEntry]:
-        least = self.dialect.priority_of_everything if min_priority is None else min_priority
-        if least < 0:
-            yield from [entry for entry in self._negative if entry.priority >= least]
-        if least <= 0:
-            yield from self._zero
-        yield from [entry for entry in self._positive if entry.priority >= least]
 
     # ----------------------------------------------------------------- others
 
@@ -495,7 +476,7 @@ class DialectScheduler:
         """Return everything scheduled, in the order in which a frame comes to it."""
         updates = [
             pending_update(entry)
-            for order in self._update_lists()
+            for order in self._updates.lists
             for entry in order
             if not entry.is_marked
         ]
@@ -509,7 +490,7 @@ class DialectScheduler:
 
     def entry_of(self, target: object) -> UpdateEntry | None:
         """Return the update of a target, which may be marked; to be read only."""
-        return self._updates.get(id(target))
+        return self._updates.find(target)
 
     def _changed(self, target: object) -> None:
         if self.reports is not None:

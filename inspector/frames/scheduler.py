@@ -15,18 +15,17 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections import deque
-from concurrent.futures import Future
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from inspector.clocks.failures import CALLBACK_ERRORS
 from inspector.clocks.rate import D, rate_numerator
-from inspector.clocks.timer import checked_callable, label_of
+from inspector.clocks.timer import checked_callable
 from inspector.frames.call_list import CallList
+from inspector.frames.call_order import timers_in_order, updates_in_order
 from inspector.frames.frame_timer import FrameTimer
 from inspector.frames.pause import Pause
+from inspector.frames.posted import PostedFunctions
 from inspector.frames.reporting import Reporter
 from inspector.frames.scheduled import ScheduledCall, UpdateCallback
 from inspector.frames.scheduling import Overshoot, PendingCall, callback_key, default_target
@@ -37,6 +36,7 @@ from inspector.vocabulary import Field, MemberKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from concurrent.futures import Future
 
     from inspector.clocks.clock import Clock
     from inspector.frames.scheduling import Callback
@@ -102,7 +102,7 @@ class Scheduler:
         self.reporter.set(self.number, Field.RATE, D)
         self.reporter.set(self.number, Field.TIME, 0)
         self._targets = Targets(self.reporter, self.number)
-        self._posted: deque[tuple[Future[Any], Callable[..., Any], tuple[Any, ...]]] = deque()
+        self._posted = PostedFunctions()
         self._scale_n = D
         # What is left of a nanosecond, in units of 1/D, so that no scale drifts.
         self._rest = 0
@@ -192,8 +192,8 @@ class Scheduler:
             self.update_calls.run(delta, self._report)
             self.calendar.run_due(now_ns, self._report, is_long=is_long)
             self.frame_calls.run(delta, self._report)
-            if self._posted:
-                self._run_posted()
+            if self._posted.waiting:
+                self._posted.run(self._report_label)
         finally:
             self.is_in_frame = False
 
@@ -459,35 +459,16 @@ class Scheduler:
         Raises:
             TypeError: ``function`` cannot be called.
         """
-        checked_callable(function)
-        future: Future[ResultT] = Future()
-        self._posted.append((future, function, args))
-        return future
+        return self._posted.add(function, args)
 
     def clear_posted(self) -> None:
         """Cancel what was posted and has not been called."""
-        while self._posted:
-            self._posted.popleft()[0].cancel()
+        self._posted.clear()
 
     @property
     def posted_count(self) -> int:
         """How many posted functions wait."""
-        return len(self._posted)
-
-    def _run_posted(self) -> None:
-        for _ in range(len(self._posted)):
-            if not self._posted:
-                return
-            future, function, args = self._posted.popleft()
-            if not future.set_running_or_notify_cancel():
-                continue
-            try:
-                result = function(*args)
-            except CALLBACK_ERRORS as error:
-                future.set_exception(error)
-                self._report_label(label_of(function), error)
-            else:
-                future.set_result(result)
+        return len(self._posted.waiting)
 
     # ---------------------------------------------------------- introspection
 
@@ -502,23 +483,14 @@ class Scheduler:
 
     def updates(self) -> list[UpdateCallback]:
         """Return the update callbacks in call order."""
-        owners = [slot.owner for slot in self.update_calls.in_order()]
-        return [owner for owner in owners if isinstance(owner, UpdateCallback)]
+        return updates_in_order(self.update_calls)
 
     def timers(self, target: object = None) -> list[FrameTimer]:
         """Return the timers, of one target or of all, the next one to be called first.
 
         Behind those that wait for an instant come those of every frame, then the paused.
         """
-        owners: list[object] = [entry.owner for entry in self.calendar.in_order()]
-        owners += [slot.owner for slot in self.frame_calls.in_order() if slot.is_called]
-        found = [owner for owner in owners if isinstance(owner, FrameTimer)]
-        found += [
-            timer
-            for record in self._targets.all()
-            for timer in record.timers.values()
-            if timer.is_paused
-        ]
+        found = timers_in_order(self.calendar, self.frame_calls, self._targets.all())
         return [timer for timer in found if target is None or timer.target is target]
 
     def pending(self) -> list[PendingCall]:

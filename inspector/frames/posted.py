@@ -1,0 +1,69 @@
+"""Functions that were posted to a scheduler: called at the end of one of its frames."""
+
+from __future__ import annotations
+
+from collections import deque
+from concurrent.futures import Future
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from inspector.clocks.failures import CALLBACK_ERRORS
+from inspector.clocks.timer import checked_callable, label_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ResultT = TypeVar("ResultT")
+
+
+class PostedFunctions:
+    """Keeps functions until the end of a frame; they may be added from any thread.
+
+    Attributes:
+        waiting: Each function's future, the function and its arguments, in the order in
+            which they came; not to be changed from outside.
+    """
+
+    __slots__ = ("waiting",)
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self.waiting: deque[tuple[Future[Any], Callable[..., Any], tuple[Any, ...]]] = deque()
+
+    def add(self, function: Callable[..., ResultT], args: tuple[Any, ...]) -> Future[ResultT]:
+        """Have ``function(*args)`` called at the end of a frame.
+
+        Returns:
+            A future: another thread may wait for the result or cancel the call.
+
+        Raises:
+            TypeError: ``function`` cannot be called.
+        """
+        checked_callable(function)
+        future: Future[ResultT] = Future()
+        self.waiting.append((future, function, args))
+        return future
+
+    def clear(self) -> None:
+        """Cancel what has not been called."""
+        while self.waiting:
+            self.waiting.popleft()[0].cancel()
+
+    def run(self, report: Callable[[str, BaseException], object]) -> None:
+        """Call what waits now; what is added meanwhile waits for the next frame.
+
+        Args:
+            report: Given the label and the exception of a function that failed.
+        """
+        for _ in range(len(self.waiting)):
+            if not self.waiting:
+                return
+            future, function, args = self.waiting.popleft()
+            if not future.set_running_or_notify_cancel():
+                continue
+            try:
+                result = function(*args)
+            except CALLBACK_ERRORS as error:
+                future.set_exception(error)
+                report(label_of(function), error)
+            else:
+                future.set_result(result)

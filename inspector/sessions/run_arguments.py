@@ -1,0 +1,148 @@
+"""The arguments of the commands ``run`` and ``export``; imports nothing heavy."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Final
+
+from inspector.clocks.failures import FailurePolicy
+from inspector.sessions.argument_values import (
+    count,
+    duration_ns,
+    failure_policy,
+    milliseconds,
+    rate,
+    size,
+    step_ns,
+)
+from inspector.sessions.recording_arguments import add_formats
+
+RUN_EPILOG: Final = """\
+what the ways in which time passes mean:
+  --dt 1/60       virtual time, as fast as the processor can: frames that far
+                  apart, timers exactly when they are due (the default)
+  --real-time     the time of the computer, at the scene's frame rate
+  --frame-times   frames as long as those of a capture, as in a program that
+                  looks at its clocks once a frame: timers are as late as there
+
+examples:
+  timeline-inspector run 1 --frames 600
+  timeline-inspector run game.py --seconds "1 min" --export game.svg --export game.csv
+  timeline-inspector run game.py --frame-times PresentMon.csv:MsBetweenPresents
+  timeline-inspector run game.py --seconds 10 --real-time --budget 8.3 --export game.png
+  timeline-inspector run game.py --seconds 60 --record game.tlrec
+
+Exit code 1 if a callback failed; 4 if the scene could not be loaded.
+"""
+
+EXPORT_EPILOG: Final = """\
+FILE is a recording (.tlrec), a CSV or JSON that was exported before, or any CSV with
+a column of frame times: PresentMon, CapFrameX, FrameView, MangoHud, OCAT or your own.
+
+examples:
+  timeline-inspector export run.json -o run.svg -o run.pdf --stacked
+  timeline-inspector export PresentMon.csv:MsBetweenPresents -o frames.png
+  timeline-inspector export run.csv -o start.svg --range :600 --theme dark
+  timeline-inspector export game.tlrec --as svg --as csv
+  timeline-inspector export game.tlrec --as pytest -o test_game.py
+"""
+
+
+def add_run_arguments(parser: ArgumentParser) -> None:
+    """Add the arguments of ``run``."""
+    parser.set_defaults(parser=parser)
+    parser.add_argument("scene", metavar="SCENE", help="a scene file, or a number or name")
+    length = parser.add_argument_group("how long (one of them, unless --frame-times is given)")
+    lengths = length.add_mutually_exclusive_group()
+    lengths.add_argument("--frames", metavar="N", type=count, help="so many frames, exactly")
+    lengths.add_argument(
+        "--seconds",
+        metavar="S",
+        type=duration_ns,
+        help="so much session time: 10, 1.5, 90s, “3 min”, 1:00:00",
+    )
+    time = parser.add_argument_group("how time passes")
+    times = time.add_mutually_exclusive_group()
+    times.add_argument(
+        "--dt", metavar="T", type=step_ns, help="from frame to frame: 1/60 (default), 10ms"
+    )
+    times.add_argument("--real-time", action="store_true", help="by the computer's clock")
+    times.add_argument(
+        "--frame-times", metavar="FILE[:COLUMN]", help="as in a capture of another program"
+    )
+    time.add_argument(
+        "--rate", metavar="R", type=rate, help="rate of the root clock: 0.25, 1/3, 2x, 50%%"
+    )
+    parser.add_argument(
+        "--failure-policy",
+        type=failure_policy,
+        default=FailurePolicy.CONTINUE,
+        metavar="POLICY",
+        help="after a callback raised: continue (default), pause-branch or stop",
+    )
+    parser.add_argument(
+        "--export",
+        metavar="FILE",
+        type=Path,
+        action="append",
+        default=[],
+        help="write the frame times: .svg .png .pdf .csv .json; may be repeated",
+    )
+    parser.add_argument(
+        "--record", metavar="FILE", type=Path, help="record everything to a new file (.tlrec)"
+    )
+    _add_graph_options(parser)
+    output = parser.add_argument_group("what is printed")
+    output.add_argument(
+        "--timers", metavar="N", type=count, default=20, help="lines of timers (default 20)"
+    )
+    outputs = output.add_mutually_exclusive_group()
+    outputs.add_argument("--json", action="store_true", help="everything, as JSON")
+    outputs.add_argument("--quiet", action="store_true", help="nothing but what went wrong")
+
+
+def add_export_arguments(parser: ArgumentParser) -> None:
+    """Add the arguments of ``export``."""
+    parser.add_argument("file", metavar="FILE[:COLUMN]", help="where the frame times are")
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        type=Path,
+        action="append",
+        default=[],
+        help="what to write: .svg .png .pdf .csv .json; may be repeated",
+    )
+    parser.set_defaults(parser=parser)
+    add_formats(parser)
+    _add_graph_options(parser)
+
+
+def _add_graph_options(parser: ArgumentParser) -> None:
+    graph = parser.add_argument_group("what is exported, and how")
+    graph.add_argument("--title", metavar="TEXT", default="", help="heading of the graph")
+    graph.add_argument(
+        "--measure",
+        choices=("interval", "busy", "delta"),
+        help="time from frame to frame, time spent in callbacks, or local time given to "
+        "them (default: interval, or busy when all intervals are alike)",
+    )
+    graph.add_argument(
+        "--budget",
+        metavar="MS",
+        type=milliseconds,
+        action="append",
+        help="a budget line at so many milliseconds; may be repeated (default 8.3 16.7 33.3)",
+    )
+    graph.add_argument("--stacked", action="store_true", help="the phases of each frame as areas")
+    graph.add_argument("--theme", choices=("light", "dark"), default="light")
+    graph.add_argument(
+        "--size", metavar="WxH", type=size, default=(720.0, 405.0), help="in points (720x405)"
+    )
+    graph.add_argument(
+        "--dpi", metavar="N", type=float, default=144.0, help="resolution of a PNG (144)"
+    )
+    graph.add_argument(
+        "--range", metavar="A:B", default="all", help="frames A up to B, without B (default all)"
+    )
