@@ -14,6 +14,7 @@ from inspector.sessions.scene import built_in_scenes
 
 from .action_list import ACTIONS
 from .focus import enter
+from .menu_previews import MenuPreviews
 from .menus import MenuId
 from .widgets.filter_line import FilterLine
 
@@ -31,7 +32,11 @@ _THEME_CHOICES: dict[str, ThemeChoice] = {"system": "system", "light": "light", 
 
 
 class WindowActions(QObject):
-    """Fills the menus, and carries out every action that is not for the session alone."""
+    """Fills the menus, and carries out every action that is not for the session alone.
+
+    Attributes:
+        previews: What shows beside the menus what their commands would do.
+    """
 
     def __init__(self, window: MainWindow, top_menus: Mapping[MenuId, QMenu]) -> None:
         """Fill the menus of a window.
@@ -44,6 +49,7 @@ class WindowActions(QObject):
         self._window = window
         self._actions = window.actions_by_id
         self._menus = dict(top_menus)
+        self.previews = MenuPreviews(window)
         self._palette: CommandPalette | None = None
         self._keys_page: KeysPage | None = None
         self._help_viewer: HelpViewer | None = None
@@ -73,6 +79,8 @@ class WindowActions(QObject):
                 self._menus[parent].insertMenu(after_open, self._menus[menu_id])
             elif parent is not None:
                 self._menus[parent].addMenu(self._menus[menu_id])
+        for menu_id in (MenuId.TIME, MenuId.BRANCH, MenuId.TIMER):
+            self.previews.watch(self._menus[menu_id])
         # So that shortcuts work whatever menu they are in.
         self._window.addActions(list(self._actions.by_id.values()))
         self._menus[MenuId.BUILT_IN_SCENES].aboutToShow.connect(self._fill_built_in_scenes)

@@ -25,7 +25,7 @@ from inspector.vocabulary import TRANSPORT, Mode
 from tests.benchmarks.measuring import Case, Effort, measure, powers_of_ten
 from tests.benchmarks.report import Row
 from tests.ui.world import PlayedSession
-from ui.models.clock_tree_model import ClockColumn
+from ui.models.clock_tree_columns import ClockColumn
 from ui.panels.clock_tree import ClockTreePanel
 from ui.panels.details import DetailsPanel
 from ui.panels.event_list import EventListPanel

@@ -44,7 +44,8 @@ from tests.benchmarks.report import Row
 from tests.ui.crowded_session import CrowdedSession
 from ui.application import make_application
 from ui.main_window import MainWindow
-from ui.models.clock_tree_model import ClockColumn, ClockTreeModel
+from ui.models.clock_tree_columns import ClockColumn
+from ui.models.clock_tree_model import ClockTreeModel
 from ui.session_bridge import Selection, SessionBridge
 from ui.settings import Settings, SettingsFile
 from ui.theme import Theme

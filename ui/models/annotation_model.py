@@ -138,6 +138,8 @@ class AnnotationModel(QAbstractTableModel):
                 return _EXPLANATIONS.get(AnnotationColumn(section))
             case roles.ALIGNMENT:
                 return _alignment(section)
+            case roles.DECORATION if section == AnnotationColumn.NAME:
+                return roles.gap()
         return None
 
     @override

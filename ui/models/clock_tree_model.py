@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from enum import IntEnum
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt, Signal
 from PySide6.QtGui import QColor, QFont
 from typing_extensions import override
@@ -20,57 +18,22 @@ from inspector.sessions.commands import (
     SetRate,
     SetTimeScale,
 )
-from inspector.timebase import format_duration, format_instant
-from inspector.vocabulary import NEVER, RATE_DENOMINATOR, Field, rate_text
+from inspector.vocabulary import RATE_DENOMINATOR, Field
 
 from . import roles
+from .clock_cells import ClockCells
 from .clock_filter import matching_nodes, with_ancestors
 from .clock_shape import TOP, ClockShape
-from .clock_texts import fraction_text, next_dues, path_text, rate_algebra
+from .clock_tree_columns import ALIGNMENTS, HEADERS, LIVE_COLUMNS, ClockColumn
 from .member_cells import MemberCells, is_member, member_of, node_of
 from .member_texts import PAUSABLE
-from .roles import Role
 from .shaped_model import ShapedModel
-from .standing import Standing, StandingKind, standing_of
+from .standing import Standing
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from inspector.trace.members import MemberState
-    from inspector.trace.states import ClockState
     from inspector.trace.timeline import Timeline
 
-
-class ClockColumn(IntEnum):
-    """The columns of the clock tree."""
-
-    NAME = 0
-    LOCAL_TIME = 1
-    RATE = 2
-    STATE = 3
-    EFFECTIVE_RATE = 4
-    PENDING = 5
-    NEXT_DUE = 6
-
-
-_HEADERS: Final = {
-    ClockColumn.NAME: ("Clock", "Click the sign in front of a clock to pause or resume it"),
-    ClockColumn.LOCAL_TIME: ("Local (m:s)", "What time it is on this clock"),
-    ClockColumn.RATE: (
-        "Rate (×)",
-        "Local seconds per second of the parent; double-click or F2 to change it",
-    ),
-    ClockColumn.STATE: ("State", "Running, or who stopped it and since when"),
-    ClockColumn.EFFECTIVE_RATE: (
-        "Effective (×)",
-        "Local seconds per session second: all rates up to the root multiplied, 0 if one is paused",
-    ),
-    ClockColumn.PENDING: ("Timers", "Pending timers of this clock itself"),
-    ClockColumn.NEXT_DUE: ("Next due in", "Session time until the next timer of this clock fires"),
-}
-
-#: Columns whose text changes while nothing but time passes.
-LIVE_COLUMNS: Final = (ClockColumn.LOCAL_TIME, ClockColumn.NEXT_DUE)
 
 # Combining flags costs more than the rest of a cell, and they are asked for with every cell.
 _USUAL_FLAGS: Final = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
@@ -95,12 +58,10 @@ class ClockTreeModel(ShapedModel):
         super().__init__(len(ClockColumn))
         self._timeline = timeline
         self._opened: set[int] = set()
+        self._clock_cells = ClockCells()
         self._cells = MemberCells()
         self._filter_words: tuple[str, ...] = ()
         self._matches: frozenset[int] | None = None
-        self._standings: dict[int, Standing] = {}
-        self._next_due: NDArray[np.int64] | None = None
-        self._at_ns = 0
         self._structure_version = self._mapping_version = self._timers_version = -1
         self._members_version = self._member_values_version = -1
         self._was_running = False
@@ -120,7 +81,7 @@ class ClockTreeModel(ShapedModel):
         """Show another timeline."""
         self._timeline = timeline
         self._structure_version = self._mapping_version = self._timers_version = -1
-        self._standings.clear()
+        self._clock_cells.forget()
         self._members_version = -1
         self._opened.clear()
         self.show_anew(self._wanted_shape())
@@ -181,7 +142,7 @@ class ClockTreeModel(ShapedModel):
         ):
             self._mapping_version = timeline.mapping_version
             self._was_running = timeline.is_running
-            self._standings.clear()
+            self._clock_cells.forget_standings()
             columns = tuple(ClockColumn)
         if timeline.timers_version != self._timers_version:
             self._timers_version = timeline.timers_version
@@ -189,8 +150,7 @@ class ClockTreeModel(ShapedModel):
         if timeline.members.values_version != self._member_values_version:
             self._member_values_version = timeline.members.values_version
             columns = tuple(ClockColumn)
-        self._next_due = None
-        self._at_ns = timeline.at_ns
+        self._clock_cells.take_instant(timeline)
         return columns
 
     def clock_id(self, index: QModelIndex | QPersistentModelIndex) -> int:
@@ -211,11 +171,8 @@ class ClockTreeModel(ShapedModel):
 
     def standing(self, clock_id: int) -> Standing:
         """Return what a clock does now, and why."""
-        standing = self._standings.get(clock_id)
-        if standing is None:
-            assert self._timeline is not None
-            standing = self._standings[clock_id] = standing_of(self._timeline, clock_id)
-        return standing
+        assert self._timeline is not None
+        return self._clock_cells.standing(clock_id, self._timeline)
 
     # ------------------------------------------------------------------ Qt
 
@@ -271,11 +228,11 @@ class ClockTreeModel(ShapedModel):
             return None
         column = ClockColumn(section)
         if role == roles.DISPLAY:
-            return _HEADERS[column][0]
+            return HEADERS[column][0]
         if role == roles.TOOL_TIP:
-            return _HEADERS[column][1]
+            return HEADERS[column][1]
         if role == roles.ALIGNMENT:
-            return _ALIGNMENTS[section]
+            return ALIGNMENTS[section]
         if role == roles.DECORATION and column == ClockColumn.STATE:
             return roles.gap()
         return None
@@ -298,7 +255,7 @@ class ClockTreeModel(ShapedModel):
         return _FLAGS[column] if can else _USUAL_FLAGS
 
     @override
-    def data(  # noqa: C901, PLR0911 - one question a role
+    def data(  # noqa: PLR0911 - one question a role
         self, index: QModelIndex | QPersistentModelIndex, role: int = roles.DISPLAY
     ) -> object:
         if role == roles.BACKGROUND:
@@ -314,25 +271,26 @@ class ClockTreeModel(ShapedModel):
             return None
         column = index.column()
         if role == roles.DISPLAY:
-            return self._text(clock, column, timeline)
+            return self._clock_cells.data(clock, column, role, timeline)
         if role == roles.ALIGNMENT:
-            return _ALIGNMENTS[column]
+            return ALIGNMENTS[column]
         if role == roles.DECORATION:
             return roles.gap() if column == ClockColumn.STATE else None
         if role == roles.FOREGROUND:
-            return self._color(clock_id, column)
+            return self._color(clock_id, column, timeline)
         if role == roles.FONT:
             is_match = self._matches is not None and column == ClockColumn.NAME
             return self._bold if is_match and clock_id in (self._matches or ()) else None
-        if role == roles.EDIT:
-            return self._edited_text(clock, column, timeline)
-        if role == roles.TOOL_TIP:
-            return self._tool_tip(clock, column, timeline)
-        if role == roles.CHECK_STATE and column == ClockColumn.NAME:
-            return Qt.CheckState.Unchecked if clock.paused else Qt.CheckState.Checked
-        if role == roles.ACCESSIBLE_TEXT:
-            return f"{_HEADERS[ClockColumn(column)][0]}: {self._text(clock, column, timeline)}"
-        return self._raw(clock, column, role, timeline)
+        return self._clock_cells.data(clock, column, role, timeline)
+
+    def _color(self, clock_id: int, column: int, timeline: Timeline) -> QColor | None:
+        if column == ClockColumn.NAME:
+            is_only_ancestor = self._matches is not None and clock_id not in self._matches
+            return self._muted_color if is_only_ancestor else None
+        if column in (ClockColumn.LOCAL_TIME, ClockColumn.EFFECTIVE_RATE, ClockColumn.NEXT_DUE):
+            runs = self._clock_cells.is_lively(clock_id, timeline)
+            return None if runs else self._muted_color
+        return None
 
     def _member_data(  # noqa: PLR0911 - one question a role
         self, number: int, column: int, role: int, timeline: Timeline
@@ -341,7 +299,7 @@ class ClockTreeModel(ShapedModel):
         if member is None:
             return None
         if role == roles.ALIGNMENT:
-            return _ALIGNMENTS[column]
+            return ALIGNMENTS[column]
         if role == roles.DECORATION:
             return roles.gap() if column == ClockColumn.STATE else None
         if role == roles.FONT:
@@ -390,99 +348,7 @@ class ClockTreeModel(ShapedModel):
             if rate is not None and rate != Fraction(member.fields[Field.RATE], RATE_DENOMINATOR):
                 self.command_requested.emit(SetTimeScale(number, rate))
 
-    # ------------------------------------------------------------------ cells
-
-    def _text(self, clock: ClockState, column: int, timeline: Timeline) -> str:  # noqa: PLR0911
-        match column:
-            case ClockColumn.NAME:
-                return clock.name
-            case ClockColumn.LOCAL_TIME:
-                return format_instant(self._local_ns(clock.id, timeline))
-            case ClockColumn.RATE:
-                return rate_text(clock.rate_n)
-            case ClockColumn.EFFECTIVE_RATE:
-                return fraction_text(timeline.effective_rate(clock.id))
-            case ClockColumn.STATE:
-                return self.standing(clock.id).text
-            case ClockColumn.PENDING:
-                return str(clock.pending) if clock.pending else ""
-            case ClockColumn.NEXT_DUE:
-                return self._next_due_text(clock, timeline)
-            case _:
-                return ""
-
-    def _next_due_text(self, clock: ClockState, timeline: Timeline) -> str:
-        if not clock.pending:
-            return ""
-        due_ns = self._next_due_ns(clock.id, timeline)
-        if due_ns == NEVER:
-            return "waiting"
-        return format_duration(max(0, due_ns - self._at_ns))
-
-    def _local_ns(self, clock_id: int, timeline: Timeline) -> int:
-        """Return the local time at the last refresh, so that all rows show one instant."""
-        if timeline.mapping_version != self._mapping_version:
-            return timeline.local_ns(clock_id)
-        return timeline.local_ns(clock_id, self._at_ns)
-
-    def _next_due_ns(self, clock_id: int, timeline: Timeline) -> int:
-        if self._next_due is None:
-            self._next_due = next_dues(timeline)
-        return int(self._next_due[clock_id]) if clock_id < self._next_due.size else NEVER
-
-    def _edited_text(self, clock: ClockState, column: int, timeline: Timeline) -> str:
-        if column == ClockColumn.RATE:
-            return rate_text(clock.rate_n)
-        return self._text(clock, column, timeline)
-
-    def _color(self, clock_id: int, column: int) -> QColor | None:
-        if column == ClockColumn.NAME:
-            is_only_ancestor = self._matches is not None and clock_id not in self._matches
-            return self._muted_color if is_only_ancestor else None
-        if column in (ClockColumn.LOCAL_TIME, ClockColumn.EFFECTIVE_RATE, ClockColumn.NEXT_DUE):
-            runs = self.standing(clock_id).kind in (StandingKind.RUNNING, StandingKind.HELD)
-            return None if runs else self._muted_color
-        return None
-
-    def _tool_tip(self, clock: ClockState, column: int, timeline: Timeline) -> str | None:
-        match column:
-            case ClockColumn.NAME:
-                return f"{path_text(timeline, clock.id)}\n{self.standing(clock.id).text}"
-            case ClockColumn.LOCAL_TIME:
-                return f"{self._local_ns(clock.id, timeline):,} ns"
-            case ClockColumn.EFFECTIVE_RATE:
-                return rate_algebra(timeline, clock.id)
-            case ClockColumn.STATE:
-                return self.standing(clock.id).text
-            case _:
-                return None
-
-    def _raw(  # noqa: C901, PLR0911 - one line a column
-        self, clock: ClockState, column: int, role: int, timeline: Timeline
-    ) -> object:
-        if role == Role.ID:
-            return clock.id
-        if role == Role.STANDING:
-            return self.standing(clock.id)
-        if role != Role.RAW:
-            return None
-        match column:
-            case ClockColumn.NAME:
-                return clock.name
-            case ClockColumn.LOCAL_TIME:
-                return self._local_ns(clock.id, timeline)
-            case ClockColumn.RATE:
-                return Fraction(clock.rate_n, RATE_DENOMINATOR)
-            case ClockColumn.EFFECTIVE_RATE:
-                return timeline.effective_rate(clock.id)
-            case ClockColumn.STATE:
-                return self.standing(clock.id).kind
-            case ClockColumn.PENDING:
-                return clock.pending
-            case ClockColumn.NEXT_DUE:
-                return self._next_due_ns(clock.id, timeline)
-            case _:
-                return None
+    # ------------------------------------------------------------------ asking
 
     def _ask_for_rate(self, clock_id: int, text: str) -> None:
         rate = self._read_rate(text)
@@ -534,9 +400,3 @@ class ClockTreeModel(ShapedModel):
         if not is_whole and node not in self._opened:
             return []
         return [node_of(number) for number in self._cells.order(member_of(node), timeline)]
-
-
-_ALIGNMENTS: Final = tuple(
-    roles.LEFT if column in (ClockColumn.NAME, ClockColumn.STATE) else roles.RIGHT
-    for column in ClockColumn
-)

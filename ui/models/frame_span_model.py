@@ -194,7 +194,8 @@ class FrameSpanModel(QAbstractTableModel):
         is_timer = total.kind == TIMER_KIND
         match column:
             case SpanColumn.WHO:
-                return f"{_INDENT * row.depth}{total.label}"
+                # One step more than its depth, to lie behind the square in front of a phase.
+                return f"{_INDENT * (row.depth + 1) if row.depth else ''}{total.label}"
             case SpanColumn.KIND:
                 return total.kind
             case SpanColumn.PHASE:

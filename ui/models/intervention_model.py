@@ -176,6 +176,8 @@ class InterventionModel(QAbstractTableModel):
             return _EXPLANATIONS.get(InterventionColumn(section))
         if role == roles.ALIGNMENT:
             return _alignment(section)
+        if role == roles.DECORATION and section in _BEHIND_NUMBERS:
+            return roles.gap()
         return None
 
     @override

@@ -117,6 +117,8 @@ class LabResultsModel(QAbstractTableModel):
             return _HEADERS[LabColumn(section)][1]
         if role == roles.ALIGNMENT:
             return roles.RIGHT if section in _NUMBERS else roles.LEFT
+        if role == roles.DECORATION and section == LabColumn.DIVERGENCE:
+            return roles.gap()
         return None
 
     @override
@@ -132,6 +134,8 @@ class LabResultsModel(QAbstractTableModel):
                 answer = _RAW.get(column, _TEXTS[column])(result)
             case roles.ALIGNMENT:
                 answer = roles.RIGHT if column in _NUMBERS else roles.LEFT
+            case roles.DECORATION if column == LabColumn.DIVERGENCE:
+                answer = roles.gap()
             case roles.FOREGROUND if column == LabColumn.RESULT:
                 is_right = result.verdict.is_right
                 answer = self._theme.color(ColorRole.GOOD if is_right else ColorRole.BAD)

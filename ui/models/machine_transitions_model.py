@@ -45,6 +45,8 @@ _HEADERS: Final = {
     TransitionColumn.TARGET: ("To", "The state it was in from then on, or why not"),
 }
 _NUMBERS: Final = frozenset({TransitionColumn.WHEN, TransitionColumn.LASTED})
+#: Columns that are kept off the numbers to their left.
+_BEHIND_NUMBERS: Final = frozenset({TransitionColumn.SOURCE, TransitionColumn.BY})
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +180,8 @@ class MachineTransitionsModel(QAbstractTableModel):
             return _HEADERS[TransitionColumn(section)][1]
         if role == roles.ALIGNMENT:
             return roles.RIGHT if section in _NUMBERS else roles.LEFT
+        if role == roles.DECORATION and section in _BEHIND_NUMBERS:
+            return roles.gap()
         return None
 
     @override
@@ -193,6 +197,8 @@ class MachineTransitionsModel(QAbstractTableModel):
                 answer = row.at_ns
             case roles.ALIGNMENT:
                 answer = roles.RIGHT if column in _NUMBERS else roles.LEFT
+            case roles.DECORATION if column in _BEHIND_NUMBERS:
+                answer = roles.gap()
             case roles.FOREGROUND if row.is_refused:
                 answer = self._theme.color(ColorRole.BAD)
             case roles.TOOL_TIP if row.reason:

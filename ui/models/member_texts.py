@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from inspector.timebase import format_duration, format_instant
 from inspector.vocabulary import NEVER, RATE_DENOMINATOR, Field, Life, MemberKind, Phase
 
-from .standing import Standing, StandingKind, reason_text
+from .standing import Standing, StandingKind, brief_cause_text, brief_stop_text, reason_text
 
 if TYPE_CHECKING:
     from inspector.trace.members import MemberState
@@ -46,23 +46,24 @@ def member_standing(timeline: Timeline, member: MemberState) -> Standing:
     """Return what a member does now; its own pause is named before those above it."""
     life = member.fields.get(Field.LIFE)
     if member.is_paused:
-        return Standing(StandingKind.PAUSED, _pause_text(member))
+        brief = "paused" + brief_cause_text(member.pause_cause)
+        return Standing(StandingKind.PAUSED, _pause_text(member), brief)
     if life is not None and life != _ON:
         kind = StandingKind.PAUSED if life == Life.DISABLED else StandingKind.HELD
         return Standing(kind, Life(life).text if life in _LIVES else f"life {life}")
     above = timeline.members.pausing(member.id)
     if above is not None:
         text = f"stopped by {above.kind.text} “{above.name}” ({_pause_text(above)})"
-        return Standing(StandingKind.STOPPED, text)
+        return Standing(StandingKind.STOPPED, text, f"“{above.name}” paused")
     scheduler = timeline.members.scheduler_of(member.id)
     if scheduler is not None and scheduler.fields.get(Field.RATE, RATE_DENOMINATOR) == 0:
         text = "time scale 0" if scheduler is member else f"“{scheduler.name}” has time scale 0"
         return Standing(StandingKind.FROZEN, text)
     for reason in timeline.stopping_clocks(member):
         text = f"stopped by clock “{reason.clock_name}” ({reason_text(reason)})"
-        return Standing(StandingKind.STOPPED, text)
+        return Standing(StandingKind.STOPPED, text, brief_stop_text(reason))
     kind = StandingKind.RUNNING if timeline.is_running else StandingKind.HELD
-    return Standing(kind, doing_text(timeline, member))
+    return Standing(kind, doing_text(timeline, member), _brief_doing_text(member))
 
 
 def _pause_text(member: MemberState) -> str:
@@ -96,6 +97,22 @@ def doing_text(timeline: Timeline, member: MemberState) -> str:  # noqa: PLR0911
 
 
 _PHASES = frozenset(map(int, Phase))
+
+
+def _brief_doing_text(member: MemberState) -> str:
+    """Return the gist of what a member does, for a narrow column; empty if all of it is."""
+    fields = member.fields
+    match member.kind:
+        case MemberKind.SCHEDULER | MemberKind.TICKER:
+            return "running"
+        case MemberKind.UPDATE:
+            return f"priority {fields.get(Field.PRIORITY, 0)}"
+        case MemberKind.FRAME_TIMER | MemberKind.TICKER_TIMER if fields.get(Field.INTERVAL):
+            return f"every {format_duration(fields[Field.INTERVAL])}"
+        case MemberKind.FRAME_CALLBACK if fields.get(Field.PHASE) in _PHASES:
+            return f"in {Phase(fields[Field.PHASE]).text}"
+        case _:
+            return ""
 
 
 def _timer_text(member: MemberState) -> str:

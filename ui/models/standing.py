@@ -49,10 +49,13 @@ class Standing:
     Attributes:
         kind: Running or why not.
         text: The same for people, with who stopped it and since when.
+        brief: The gist of the text, for where there is no room for all of it; empty when
+            the text is short.
     """
 
     kind: StandingKind
     text: str
+    brief: str = ""
 
 
 def standing_of(timeline: Timeline, clock_id: int) -> Standing:
@@ -61,16 +64,30 @@ def standing_of(timeline: Timeline, clock_id: int) -> Standing:
     if not reasons:
         if timeline.is_running:
             return Standing(StandingKind.RUNNING, "running")
-        return Standing(StandingKind.HELD, "ready, the session is held")
+        return Standing(StandingKind.HELD, "ready, the session is held", "held")
     own = reasons[0] if reasons[0].is_own else None
     if own is None:
         nearest = reasons[0]
-        return Standing(
-            StandingKind.STOPPED, f"stopped by “{nearest.clock_name}” ({reason_text(nearest)})"
-        )
+        text = f"stopped by “{nearest.clock_name}” ({reason_text(nearest)})"
+        return Standing(StandingKind.STOPPED, text, brief_stop_text(nearest))
     others = "".join(f", so is “{reason.clock_name}”" for reason in reasons[1:2])
     kind = StandingKind.FROZEN if own.is_rate_zero else StandingKind.PAUSED
-    return Standing(kind, reason_text(own) + others)
+    what = "rate 0" if own.is_rate_zero else "paused"
+    return Standing(kind, reason_text(own) + others, what + brief_cause_text(own.cause))
+
+
+def brief_stop_text(reason: PauseReason) -> str:
+    """Return which clock stops others, for a narrow column."""
+    return f"“{reason.clock_name}” {'at rate 0' if reason.is_rate_zero else 'paused'}"
+
+
+def brief_cause_text(cause: int) -> str:
+    """Return who did something, for a narrow column.
+
+    Args:
+        cause: The number of the command that did it, 0 for the program.
+    """
+    return " by you" if cause else " by program"
 
 
 def reason_text(reason: PauseReason) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from PySide6.QtCore import QEvent, QObject, Qt, Slot
 from typing_extensions import override
 
-from ..models.clock_tree_model import ClockColumn
+from ..models.clock_tree_columns import ClockColumn
 from .clock_delegates import SIGN_WIDTH, SPANNED_COLUMNS, is_spanned
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _SAMPLES: Final = {
     ClockColumn.NEXT_DUE: "000.0 ms",
 }
 #: What can be read of every state, however narrow the panel: who or what it is about.
-_SHORTEST_STATE: Final = "paused by you"
+_SHORTEST_STATE: Final = "“game” paused"
 _NARROWEST_NAMES: Final = 100
 _WIDEST_NAMES: Final = 240
 #: Names measured to find the width of their column.

@@ -19,7 +19,8 @@ from typing_extensions import override
 
 from inspector.vocabulary import Field
 
-from ..models.clock_tree_model import ClockColumn, ClockTreeModel
+from ..models.clock_tree_columns import ClockColumn
+from ..models.clock_tree_model import ClockTreeModel
 from ..models.roles import Role
 from ..models.standing import Standing, StandingKind
 from ..theme import ColorRole
@@ -40,6 +41,8 @@ _GLYPHS = {
 _GLYPH_SIZE = QSize(16, 16)
 #: Room in front of a name for the sign, the fold mark and the margins.
 SIGN_WIDTH = 38
+#: What the style leaves free around a decoration and around the text behind it.
+_STATE_MARGINS = 12
 
 
 #: Names of members that have neither time nor rate reach over these columns.
@@ -242,3 +245,19 @@ class RateDelegate(NumberDelegate):
         assert isinstance(editor, QLineEdit)
         if editor.isModified():
             model.setData(index, editor.text())
+
+
+class StateDelegate(QStyledItemDelegate):
+    """What a row does: all of it, or the gist of it where there is no room."""
+
+    @override
+    def initStyleOption(
+        self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        super().initStyleOption(option, index)
+        taken = option.decorationSize.width() + _STATE_MARGINS
+        if option.fontMetrics.horizontalAdvance(option.text) <= option.rect.width() - taken:
+            return
+        standing = index.data(Role.STANDING)
+        if isinstance(standing, Standing) and standing.brief:
+            option.text = standing.brief

@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QRect, Qt, Signal, Slot
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, Qt, Slot
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QHBoxLayout,
-    QHeaderView,
     QLabel,
     QLineEdit,
     QMenu,
-    QTreeView,
     QVBoxLayout,
     QWidget,
 )
 from typing_extensions import override
 
 from inspector.sessions.commands import Command, required_capability
-from inspector.vocabulary import MemberKind
 
 from ..models.clock_texts import path_text
-from ..models.clock_tree_model import ClockColumn, ClockTreeModel
+from ..models.clock_tree_columns import ClockColumn
+from ..models.clock_tree_model import ClockTreeModel
 from ..models.member_cells import is_member, member_of, node_of
 from ..session_bridge import Selection, SelectionKind
 from ..theme import ColorRole
@@ -33,7 +29,8 @@ from ..widgets.empty_notice import EmptyNotice
 from ..widgets.filter_line import FilterLine
 from ..widgets.paced_refresh import PacedRefresh
 from .clock_columns import ClockColumns
-from .clock_delegates import ClockNameDelegate, NumberDelegate, RateDelegate
+from .clock_delegates import ClockNameDelegate, NumberDelegate, RateDelegate, StateDelegate
+from .clock_tree_view import ClockTreeView
 from .previewing import Previewer, global_rect, rate_command
 from .tree_menus import (
     Requests,
@@ -44,41 +41,10 @@ from .tree_menus import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from inspector.sessions.session import Session
 
     from ..session_bridge import SessionBridge
     from ..theme import Theme
-
-#: More clocks than this are shown with their lower levels folded.
-_EXPAND_ALL_UP_TO: Final = 2_000
-#: Schedulers with more targets than this stay folded until they are opened.
-_UNFOLD_TARGETS_UP_TO: Final = 12
-
-
-class ClockTreeView(QTreeView):
-    """A tree whose rows can be worked without a mouse.
-
-    Signals:
-        rate_edit_requested: F2: edit the rate of the current row.
-        pause_toggle_requested: Enter: pause or resume the current row.
-    """
-
-    rate_edit_requested = Signal()
-    pause_toggle_requested = Signal()
-
-    @override
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Turn F2 and Enter into requests; an open editor passes its own Enter on to here."""
-        if self.state() == QAbstractItemView.State.EditingState:
-            super().keyPressEvent(event)
-        elif event.key() == Qt.Key.Key_F2:
-            self.rate_edit_requested.emit()
-        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            self.pause_toggle_requested.emit()
-        else:
-            super().keyPressEvent(event)
 
 
 class ClockTreePanel(QWidget):
@@ -89,13 +55,10 @@ class ClockTreePanel(QWidget):
         self._bridge = bridge
         self._theme = theme
         self._session: Session | None = None
-        self._folded: set[int] = set()
-        self._unfolded: set[int] = set()
-        self._is_arranging = False
         self.model = ClockTreeModel()
         self.filter_line = FilterLine("Filter clocks")
         self.count_label = QLabel()
-        self.view = self._make_view()
+        self.view = ClockTreeView(self.model)
         self.columns = ClockColumns(self.view, self.model)
         self._notice = EmptyNotice(self.view)
         self.refusal_label = QLabel()
@@ -110,6 +73,8 @@ class ClockTreePanel(QWidget):
         self.view.setItemDelegateForColumn(ClockColumn.NAME, self._name_delegate)
         self.view.setItemDelegateForColumn(ClockColumn.LOCAL_TIME, self._time_delegate)
         self.view.setItemDelegateForColumn(ClockColumn.RATE, self._rate_delegate)
+        self._state_delegate = StateDelegate(self.view)
+        self.view.setItemDelegateForColumn(ClockColumn.STATE, self._state_delegate)
         self._rate_delegate.rate_typed.connect(self._preview_rate)
         self._rate_delegate.closeEditor.connect(self.previewer.hide)
         self._lay_out()
@@ -119,25 +84,6 @@ class ClockTreePanel(QWidget):
         self.show_session(bridge.session)
 
     # ------------------------------------------------------------------ building
-
-    def _make_view(self) -> ClockTreeView:
-        view = ClockTreeView()
-        view.setAccessibleName("Clocks")
-        view.setModel(self.model)
-        view.setUniformRowHeights(True)
-        view.setIndentation(14)
-        view.setAllColumnsShowFocus(True)
-        view.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        view.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        view.setEditTriggers(QAbstractItemView.EditTrigger.DoubleClicked)
-        view.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerItem)
-        view.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        header = view.header()
-        header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
-        header.setStretchLastSection(False)
-        header.setSectionsMovable(True)
-        return view
 
     def _lay_out(self) -> None:
         top = QHBoxLayout()
@@ -163,10 +109,8 @@ class ClockTreePanel(QWidget):
         self.filter_line.left_downwards.connect(view.setFocus)
         model.command_requested.connect(self._submit)
         model.edit_refused.connect(self._show_refusal)
-        model.modelReset.connect(self._restore_after_reset)
-        model.rowsInserted.connect(self._unfold_inserted)
-        view.expanded.connect(self._note_expanded)
-        view.collapsed.connect(self._note_collapsed)
+        # Behind the view's own, which unfolds what was unfolded.
+        model.modelReset.connect(self._mark_selected)
         view.customContextMenuRequested.connect(self._open_menu)
         view.rate_edit_requested.connect(self.edit_rate_of_current)
         view.pause_toggle_requested.connect(self._toggle_current)
@@ -179,11 +123,10 @@ class ClockTreePanel(QWidget):
         """Show the clocks of another session, or of another timeline of the same."""
         if session is not self._session:
             self._session = session
-            self._folded.clear()
-            self._unfolded.clear()
+            self.view.forget_folds()
             self.columns.start_anew()
         self._show_refusal("")
-        with self._arranging():
+        with self.view.arranging():
             self.model.set_timeline(None if session is None else self._bridge.shown)
         self.columns.fit()
         self.show_selection(self._bridge.selection)
@@ -192,9 +135,9 @@ class ClockTreePanel(QWidget):
     @Slot()
     def refresh(self) -> None:
         """Show what is new, painting only the columns that can have changed."""
-        with self._arranging():
+        with self.view.arranging():
             columns = self._switched()
-        self._repaint(columns)
+        self.view.repaint_columns(columns)
         if ClockColumn.NAME in columns:
             self.columns.fit()
             # Rows have come or gone, and Qt has marked a neighbour of a row that went.
@@ -223,6 +166,7 @@ class ClockTreePanel(QWidget):
         if current.isValid():
             self.view.scrollTo(current)
 
+    @Slot()
     def _mark_selected(self) -> None:
         """Mark what is selected where it is now; the view neither scrolls nor unfolds clocks."""
         selection = self._bridge.selection
@@ -232,28 +176,17 @@ class ClockTreePanel(QWidget):
         elif selection.kind is SelectionKind.TIMER:
             node = self._clock_of_timer(selection.id) or self.current_clock_id()
         elif selection.kind is SelectionKind.MEMBER:
-            with self._arranging():
+            with self.view.arranging():
                 self.model.reveal(selection.id)
             node = node_of(selection.id)
         index = self.model.index_of(node)
         if self.model.node(index) == self.model.node(self.view.currentIndex()):
             return
-        with self._arranging():
+        with self.view.arranging():
             if index.isValid():
                 self.view.setCurrentIndex(index)
             else:
                 self.view.selectionModel().clear()
-
-    @contextmanager
-    def _arranging(self) -> Iterator[None]:
-        """Change rows, marks and folds without taking that for the user's doing."""
-        was_arranging, self._is_arranging = self._is_arranging, True
-        self.view.setAutoScroll(False)
-        try:
-            yield
-        finally:
-            self.view.setAutoScroll(True)
-            self._is_arranging = was_arranging
 
     def current_clock_id(self) -> int:
         """Return the marked clock, 0 when there is none."""
@@ -271,20 +204,13 @@ class ClockTreePanel(QWidget):
 
     @Slot(QModelIndex, QModelIndex)
     def _select_row(self, current: QModelIndex, _previous: QModelIndex) -> None:
-        if not self._is_arranging and current.isValid():
+        if not self.view.is_arranging and current.isValid():
             self._show_refusal("")
             member_id = self.model.member_id(current)
             clock_id = self.model.clock_id(current)
             self._bridge.select(
                 Selection.member(member_id) if member_id else Selection.clock(clock_id)
             )
-
-    def _repaint(self, columns: Iterable[ClockColumn]) -> None:
-        viewport, view = self.view.viewport(), self.view
-        for column in columns:
-            left, width = view.columnViewportPosition(column), view.columnWidth(column)
-            if left < viewport.width() and left + width > 0:
-                viewport.update(QRect(left, 0, width, viewport.height()))
 
     def _update_counts(self) -> None:
         timeline = self.model.timeline
@@ -307,81 +233,9 @@ class ClockTreePanel(QWidget):
 
     @Slot(str)
     def _apply_filter(self, text: str) -> None:
-        with self._arranging():
-            self.model.set_filter(text)
-            if text and self.model.shown_count <= _EXPAND_ALL_UP_TO:
-                self.view.expandAll()
-            elif not text:
-                self.model.close_members()
-                self._restore_expansion()
+        self.view.apply_filter(text)
         self._mark_selected()
         self._update_counts()
-
-    @Slot()
-    def _restore_after_reset(self) -> None:
-        self._restore_expansion()
-        self._mark_selected()
-
-    def _restore_expansion(self) -> None:
-        model, view = self.model, self.view
-        with self._arranging():
-            if model.shown_count > _EXPAND_ALL_UP_TO:
-                view.expandToDepth(1)
-                for node in self._folded:
-                    view.collapse(model.index_of(node))
-                return
-            for node in model.shown_branch(0):
-                if self._is_open_at_first(node):
-                    view.expand(model.index_of(node))
-
-    def _is_open_at_first(self, node: int) -> bool:
-        """Whether what is below a node is shown without being asked for."""
-        if node in self._folded:
-            return False
-        if not is_member(node):
-            return bool(self.model.shown_below(node))
-        if node in self._unfolded:
-            return True
-        timeline = self.model.timeline
-        member = None if timeline is None else timeline.members.by_id.get(member_of(node))
-        return (
-            member is not None
-            and member.kind is MemberKind.SCHEDULER
-            and 0 < len(member.children) <= _UNFOLD_TARGETS_UP_TO
-        )
-
-    @Slot(QModelIndex, int, int)
-    def _unfold_inserted(self, parent: QModelIndex, first: int, last: int) -> None:
-        model, view = self.model, self.view
-        if model.shown_count > _EXPAND_ALL_UP_TO or self.filter_line.filter_text:
-            return
-        with self._arranging():
-            above = model.node(parent)
-            if above not in self._folded and not is_member(above):
-                view.expand(parent)
-            for row in range(first, last + 1):
-                for node in model.shown_branch(model.node(model.index(row, 0, parent))):
-                    if self._is_open_at_first(node):
-                        view.expand(model.index_of(node))
-
-    @Slot(QModelIndex)
-    def _note_expanded(self, index: QModelIndex) -> None:
-        if not self._is_arranging:
-            node = self.model.node(index)
-            self._folded.discard(node)
-            if is_member(node):
-                self._unfolded.add(node)
-
-    @Slot(QModelIndex)
-    def _note_collapsed(self, index: QModelIndex) -> None:
-        if self._is_arranging:
-            return
-        node = self.model.node(index)
-        self._folded.add(node)
-        self._unfolded.discard(node)
-        if is_member(node) and not self.filter_line.filter_text:
-            with self._arranging():
-                self.model.close_member(node)
 
     # ------------------------------------------------------------------ commands
 
@@ -452,10 +306,10 @@ class ClockTreePanel(QWidget):
             if not is_member(node):
                 menu.addAction("Copy path", partial(_copy, path_text(timeline, node)))
             menu.addSeparator()
-            menu.addAction("Expand branch", partial(self._unfold_branch, node))
-            menu.addAction("Collapse branch", partial(self._fold_branch, node))
-        menu.addAction("Expand all", self._unfold_all)
-        menu.addAction("Collapse all", self._fold_all)
+            menu.addAction("Expand branch", partial(self.view.unfold_branch, node))
+            menu.addAction("Collapse branch", partial(self.view.fold_branch, node))
+        menu.addAction("Expand all", self.view.unfold_all)
+        menu.addAction("Collapse all", self.view.fold_all)
         self.previewer.watch(menu)
         return menu
 
@@ -466,24 +320,6 @@ class ClockTreePanel(QWidget):
     def _copy_row(self, clock_id: int) -> None:
         cells = (self.model.index_of(clock_id, column).data() for column in ClockColumn)
         _copy("\t".join(str(cell or "") for cell in cells))
-
-    def _unfold_branch(self, clock_id: int) -> None:
-        self._folded.difference_update(self.model.shown_branch(clock_id))
-        self.view.expandRecursively(self.model.index_of(clock_id))
-
-    def _fold_branch(self, clock_id: int) -> None:
-        self.view.collapse(self.model.index_of(clock_id))
-
-    def _unfold_all(self) -> None:
-        self._folded.clear()
-        self.view.expandAll()
-
-    def _fold_all(self) -> None:
-        top = self.model.shown_below(0)
-        self._folded = {each for each in self.model.shown_branch(0) if each not in top}
-        self.view.collapseAll()
-        for clock_id in top:
-            self.view.expand(self.model.index_of(clock_id))
 
     # ------------------------------------------------------------------ looks
 

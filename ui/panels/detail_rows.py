@@ -140,5 +140,5 @@ def ago(timeline: Timeline, since_ns: int) -> str:
 
 
 def instant_with_ns(ns: int) -> str:
-    """Return an instant for people and, behind it, exactly."""
-    return f"{format_instant(ns)}  ({ns:,} ns)"
+    """Return an instant for people and, behind it, exactly; its unit is not left alone."""
+    return f"{format_instant(ns)}  ({ns:,}\N{NO-BREAK SPACE}ns)"

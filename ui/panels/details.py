@@ -244,6 +244,8 @@ class DetailsPanel(QWidget):
             f"{shown.row.key}\t{shown.row.text}" if shown.row.key else shown.row.text
             for shown in self._shown
         )
+        # Only the labels need what keeps words together.
+        rows = rows.replace("\N{NO-BREAK SPACE}", " ")
         return f"{self.title_label.text()}\n{rows}"
 
     @Slot()

@@ -173,6 +173,8 @@ class FrameSpansPanel(QWidget):
         self.title.show_text("")
         self.readout.show_text("")
         self.flame.show_spans(())
+        # Half of the panel would be empty without a word.
+        self._upper.hide()
         self.model.show_totals((), 0)
         self.notice.show_text(problem)
         self.previous_button.setEnabled(False)
@@ -183,6 +185,7 @@ class FrameSpansPanel(QWidget):
         frame = timeline.frames.frame(index)
         spans = spans_of(history, timeline, index)
         self._is_arranging = True
+        self._upper.show()
         self.flame.show_spans(spans)
         # As many rows as there are, until the table would become too small.
         height = min(self.flame.minimumSizeHint().height(), _MOST_FLAME)
@@ -336,7 +339,7 @@ class FrameSpansPanel(QWidget):
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         scroll.setWidget(self.flame)
         self._scroll = scroll
-        upper = QWidget()
+        self._upper = upper = QWidget()
         column = QVBoxLayout(upper)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(2)

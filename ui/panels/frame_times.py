@@ -65,6 +65,11 @@ class FrameTimesPanel(QWidget):
         self.plot = FramePlot(theme, self)
         self.strip = OverviewStrip(theme, self)
         self._legend = FrameLegend(theme, self)
+        # In a line of its own where there is no room for it beside the buttons.
+        self._lower_legend = FrameLegend(theme, self, is_wrapping=True)
+        self._lower_legend.setContentsMargins(8, 0, 8, 0)
+        self._lower_legend.hide()
+        self._legend.fit_changed.connect(self._lower_legend.setHidden)
         self._statistics = FrameStatisticsLabel(self)
         self._make_actions()
         self._budget_menu = BudgetMenu(self)
@@ -246,10 +251,11 @@ class FrameTimesPanel(QWidget):
         self._show_legend()
 
     def _show_legend(self) -> None:
-        if self.is_stacked:
-            self._legend.show_phases(self.plot.used_phases(), has_waiting=self.measure != "busy")
-        else:
-            self._legend.show_paces()
+        for legend in (self._lower_legend, self._legend):
+            if self.is_stacked:
+                legend.show_phases(self.plot.used_phases(), has_waiting=self.measure != "busy")
+            else:
+                legend.show_paces()
 
     @Slot(object)
     def _show_menu(self, place: QPoint) -> None:
@@ -396,6 +402,7 @@ class FrameTimesPanel(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(2)
         layout.addLayout(top)
+        layout.addWidget(self._lower_legend)
         layout.addWidget(self.strip)
         layout.addWidget(self.plot, 1)
         layout.addLayout(bottom)

@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, QPoint, QRect, Qt, Signal, Slot
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
+from typing_extensions import override
+
+from ..widgets.quiet_focus import without_choosing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from PySide6.QtGui import QFocusEvent
     from PySide6.QtWidgets import QWidget
 
     from ..models.ranked_table import RankedTableModel
@@ -159,6 +163,11 @@ class RankedView(QTableView):
         return row
 
     # ------------------------------------------------------------------ acting
+
+    @override
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        with without_choosing(self):
+            super().focusInEvent(event)
 
     @Slot(QModelIndex, QModelIndex)
     def _choose_row(self, current: QModelIndex, _previous: QModelIndex) -> None:

@@ -129,6 +129,9 @@ class StateMachinesPanel(QWidget):
         if self.machine is None:
             self._show_machine(self._known[0][0] if self._known else 0)
         machine = self.machine
+        # Without one, nothing but the line that says so.
+        for part in (self.chooser, self.lane, self._scroll):
+            part.setHidden(machine is None)
         if session is None or machine is None:
             self.notice.show_text(NO_SESSION if session is None else NO_MACHINE)
             self.readout.show_text("")
@@ -280,6 +283,7 @@ class StateMachinesPanel(QWidget):
         scroll.setWidgetResizable(True)
         scroll.setFrameShape(QScrollArea.Shape.NoFrame)
         scroll.setWidget(self.diagram)
+        self._scroll = scroll
         self.splitter.addWidget(scroll)
         self.splitter.addWidget(self.view)
         self.splitter.setStretchFactor(0, 6)

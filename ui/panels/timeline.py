@@ -126,6 +126,7 @@ class TimelinePanel(QWidget):
         session = self._bridge.session
         if session is None:
             self.notice.show_text("No scene is open.")
+            self._show_ruler_clocks()
             return
         if not self.isVisible():
             return
@@ -197,7 +198,7 @@ class TimelinePanel(QWidget):
     def _show_ruler_clocks(self) -> None:
         clocks = self._bridge.timeline.clocks
         known = tuple((clock.id, clock.name) for clock in clocks.values())
-        if known == self._ruler_clocks:
+        if known == self._ruler_clocks and self.ruler_box.count():
             return
         self._ruler_clocks = known
         chosen = self.canvas.ruler_clock_id

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 from typing_extensions import override
@@ -32,16 +32,35 @@ class _Entry:
 
 
 class FrameLegend(QLabel):
-    """Squares with words at the right, shorter ones or none where room is short."""
+    """Squares with words at the right, shorter ones or none where room is short.
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        """Take colours from a theme."""
+    Signals:
+        fit_changed: Whether there is room for it; if not, nothing is shown.
+    """
+
+    fit_changed = Signal(bool)
+
+    def __init__(
+        self, theme: Theme, parent: QWidget | None = None, *, is_wrapping: bool = False
+    ) -> None:
+        """Take colours from a theme.
+
+        Args:
+            theme: Colours.
+            parent: Owner in the sense of Qt.
+            is_wrapping: Take as many lines as the words need, from the left.
+        """
         super().__init__(parent)
+        self._is_wrapping = is_wrapping
+        self._is_fitting = True
         self._theme = theme
         self._entries: tuple[_Entry, ...] = ()
         self.setTextFormat(Qt.TextFormat.RichText)
         self.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        if is_wrapping:
+            self.setWordWrap(True)
+            self.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 
     def show_paces(self) -> None:
         """Explain the colours that compare with the budget."""
@@ -69,6 +88,15 @@ class FrameLegend(QLabel):
         self._fit_text()
 
     def _fit_text(self) -> None:
+        is_fitting = self._show_fitting_text()
+        if is_fitting != self._is_fitting:
+            self._is_fitting = is_fitting
+            self.fit_changed.emit(is_fitting)
+
+    def _show_fitting_text(self) -> bool:
+        if self._is_wrapping:
+            self.setText(self._colored([entry.text for entry in self._entries]))
+            return True
         for texts in (
             [entry.text for entry in self._entries],
             [entry.short_text for entry in self._entries],
@@ -76,8 +104,9 @@ class FrameLegend(QLabel):
             plain = _BETWEEN.join(f"■ {text}" for text in texts)
             if self.fontMetrics().horizontalAdvance(plain) <= self.width() - _MARGIN:
                 self.setText(self._colored(texts))
-                return
+                return True
         self.setText("")
+        return False
 
     def _colored(self, texts: Sequence[str]) -> str:
         from html import escape  # noqa: PLC0415 - slow, and not needed by the first paint

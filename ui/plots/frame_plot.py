@@ -27,12 +27,13 @@ from .duration_scale import DEFAULT_BUDGET_NS, DurationScale
 from .frame_canvas import FrameCanvas
 from .frame_overlay_item import MARK_BAND, Readout
 from .frame_plot_input import FramePlotInput
-from .frame_readout import frame_readout
+from .frame_pointer import FramePointer
 from .frame_series import FrameSeries, XAxis
 from .frame_view import FrameView, ViewMode
 from .timeline_marks import TimelineMarks
 
 EMPTY_TEXT: Final = "No frames yet – press Space to run"
+NO_SCENE_TEXT: Final = "No scene is open."
 MEASURE_NAMES: Final[dict[Measure, str]] = {
     "interval": "frame interval",
     "busy": "busy time",
@@ -90,9 +91,9 @@ class FramePlot(pg.GraphicsView):
         self._selected_frame: int | None = None
         self._playhead_ns: int | None = None
         self._chosen: tuple[int, int] | None = None
-        self._pointer: QPointF | None = None
         self._canvas = FrameCanvas(theme)
         self._bars, self._overlay = self._canvas.bars, self._canvas.overlay
+        self._pointer = FramePointer(self._bars, self._overlay)
         self.setCentralItem(self._canvas.widget)
         self._input = FramePlotInput(self)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -373,29 +374,8 @@ class FramePlot(pg.GraphicsView):
 
     def point_at(self, place: QPointF | None) -> None:
         """Read the frame at a place of this widget, until the pointer is elsewhere."""
-        self._pointer = place
-        area, series, overlay = self.area(), self.series, self._overlay
-        frames = None
-        if series is not None and place is not None and area.left() <= place.x() <= area.right():
-            frames = self._bars.frames_at(place.x() - area.left())
-        if frames is None or series is None or place is None:
-            if overlay.readout is not None:
-                overlay.readout = overlay.hover = None
-                overlay.update()
-                self.frame_hovered.emit(None)
-            return
-        frame = series.slowest_within(self.measure, *frames)
-        former = overlay.readout.frame if overlay.readout is not None else None
-        lines = frame_readout(
-            series.history.frame(frame), self.measure, frames[1] - frames[0], self.budgets_ns
-        )
-        readout = Readout(frame, lines, place.x() - area.left())
-        hover = (series.start_of(frame) + series.start_of(frame + 1)) / 2
-        if (readout, hover) != (overlay.readout, overlay.hover):
-            overlay.readout, overlay.hover = readout, hover
-            overlay.update()
-        if frame != former:
-            self.frame_hovered.emit(frame)
+        if self._pointer.point_at(place, self.area(), self.series):
+            self.frame_hovered.emit(self._pointer.frame)
 
     def mark_text_at(self, place: QPointF) -> str:
         """Return what the sign above the plot at a place says, empty if there is none."""
@@ -486,8 +466,10 @@ class FramePlot(pg.GraphicsView):
             view.settle(series, self._bars.pixels_per_view())
             self._scale.settle(series, self.measure, self.visible_frames(), budget_ns)
         is_moved = self._canvas.show_range(view.low, view.high, self._scale.top_ns)
-        is_empty = series is None or series.first == series.end
-        self._overlay.empty_text = EMPTY_TEXT if is_empty else ""
+        if series is None:
+            self._overlay.empty_text = NO_SCENE_TEXT
+        else:
+            self._overlay.empty_text = EMPTY_TEXT if series.first == series.end else ""
         if is_forced:
             self._bars.picture.forget()
         self._bars.refresh()
@@ -496,8 +478,8 @@ class FramePlot(pg.GraphicsView):
             self._overlay.show_selected(series, self._selected_frame)
             self._overlay.show_chosen(series, self._chosen)
             self._overlay.show_playhead(series, self._playhead_ns)
-        if self._pointer is not None:
-            self.point_at(self._pointer)
+        if self._pointer.place is not None:
+            self.point_at(self._pointer.place)
 
     def _move(self, change: Callable[[], None]) -> None:
         was_following = self.is_following

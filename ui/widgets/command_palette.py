@@ -344,7 +344,8 @@ class _EntryDelegate(QStyledItemDelegate):
         left = icon_rect.right() + 8
         metrics = drawn.fontMetrics
         right_text = entry.reason or entry.shortcut
-        right_width = min(metrics.horizontalAdvance(right_text), rect.width() // 2)
+        # A pixel more: a text as wide as its room is cut off where its width is a fraction.
+        right_width = min(metrics.horizontalAdvance(right_text) + 1, rect.width() // 2)
         painter.setPen(palette.color(muted_role))
         middle = Qt.AlignmentFlag.AlignVCenter
         elide = Qt.TextElideMode.ElideRight

@@ -13,7 +13,8 @@ from inspector.frames.scheduler import Scheduler
 from inspector.frames.state_machine import Edge, StateMachine
 from inspector.sessions.commands import PauseMember, ResumeMember, SetTimeScale
 from tests.ui.world import World
-from ui.models.clock_tree_model import ClockColumn, ClockTreeModel
+from ui.models.clock_tree_columns import ClockColumn
+from ui.models.clock_tree_model import ClockTreeModel
 from ui.models.member_cells import node_of
 from ui.models.roles import Role
 from ui.models.standing import Standing, StandingKind

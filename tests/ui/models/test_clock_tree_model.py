@@ -14,7 +14,8 @@ from inspector.clocks import Clock
 from inspector.sessions.commands import PauseClock, ResumeClock, SetRate
 from tests.ui.world import World
 from ui.models.clock_texts import rate_algebra
-from ui.models.clock_tree_model import ClockColumn, ClockTreeModel
+from ui.models.clock_tree_columns import ClockColumn
+from ui.models.clock_tree_model import ClockTreeModel
 from ui.models.roles import Role
 from ui.models.standing import StandingKind
 

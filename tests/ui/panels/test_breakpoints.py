@@ -121,7 +121,7 @@ def test_that_rows_say_what_when_and_how_often(stand: Stand) -> None:
     stand.bridge.refresh_now()
 
     assert stand.rows() == [
-        ["a frame time above 20.0 ms", "hold the scene, once", "0", "frame 88 at 00:01.500"]
+        ["a frame time exceeds 20.0 ms", "hold the scene, once", "0", "frame 88 at 00:01.500"]
     ]
     stand.panel.table.cellDoubleClicked.emit(0, 0)
     assert stand.bridge.selection == Selection.frame(88)

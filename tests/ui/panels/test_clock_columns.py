@@ -8,7 +8,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector.frames.scheduler import Scheduler
 from tests.ui.world import PlayedSession
-from ui.models.clock_tree_model import ClockColumn
+from ui.models.clock_tree_columns import ClockColumn
 from ui.models.member_cells import node_of
 from ui.panels.clock_delegates import is_spanned
 from ui.panels.clock_tree import ClockTreePanel

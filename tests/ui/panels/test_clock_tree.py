@@ -5,14 +5,14 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QLineEdit, QMenu, QStyle, QStyleOptionViewItem
 from pytestqt.qtbot import QtBot
 
 from inspector.sessions.commands import Capability, PauseClock, ResumeClock, SetRate
 from tests.ui.world import PlayedSession
-from ui.models.clock_tree_model import ClockColumn
+from ui.models.clock_tree_columns import ClockColumn
 from ui.panels.clock_tree import ClockTreePanel
 from ui.session_bridge import Selection, SessionBridge
 from ui.theme import Theme
@@ -283,3 +283,30 @@ def test_that_the_copy_key_copies_the_whole_row(stand: Stand, qtbot: QtBot) -> N
     qtbot.keySequence(stand.view, "Ctrl+C")
 
     assert QGuiApplication.clipboard().text() == "enemies\t00:00.000\t1\trunning\t1\t\t"
+
+
+def test_that_taking_the_keyboard_does_not_change_what_is_selected(stand: Stand) -> None:
+    stand.bridge.select(Selection.frame(0))
+
+    stand.view.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    assert stand.view.hasFocus()
+    assert stand.bridge.selection == Selection.frame(0)
+    assert not stand.view.currentIndex().isValid()
+
+
+def test_that_a_narrow_state_says_the_gist_and_a_wide_one_all(stand: Stand) -> None:
+    stand.game.pause(cause=1)
+    stand.refresh()
+    index = stand.panel.model.index_of(stand.enemies.id, ClockColumn.STATE)
+    delegate = stand.view.itemDelegateForColumn(ClockColumn.STATE)
+    option = QStyleOptionViewItem()
+    stand.view.initViewItemOption(option)
+
+    texts = []
+    for width in (90, 600):
+        option.rect = QRect(0, 0, width, 20)
+        delegate.initStyleOption(option, index)  # type: ignore[attr-defined]
+        texts.append(option.text)
+
+    assert texts == ["“game” paused", "stopped by “game” (paused by you since 00:00.000)"]

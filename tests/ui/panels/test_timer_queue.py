@@ -234,3 +234,13 @@ def test_that_the_copy_key_copies_the_whole_row(stand: Stand, qtbot: QtBot) -> N
     qtbot.keySequence(stand.view, "Ctrl+C")
 
     assert QGuiApplication.clipboard().text().startswith("second\tenemies\tinterval\t")
+
+
+def test_that_taking_the_keyboard_does_not_change_what_is_selected(stand: Stand) -> None:
+    stand.bridge.select(Selection.clock(stand.game.id))
+
+    stand.view.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    assert stand.view.hasFocus()
+    assert stand.bridge.selection == Selection.clock(stand.game.id)
+    assert stand.marked() is None

@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector.trace.states import CommandRecord, Failure, Mark
 from tests.ui.plots.frames import MS, add_frame, timeline_of, usual_timeline
-from ui.plots.frame_plot import EMPTY_TEXT, FramePlot
+from ui.plots.frame_plot import EMPTY_TEXT, NO_SCENE_TEXT, FramePlot
 from ui.plots.frame_series import XAxis
 from ui.theme import Theme
 
@@ -74,7 +74,7 @@ def picture(plot: FramePlot) -> QImage:
 
 
 def test_that_an_empty_plot_says_what_to_do(plot: FramePlot) -> None:
-    assert plot._overlay.empty_text == EMPTY_TEXT
+    assert plot._overlay.empty_text == NO_SCENE_TEXT
     plot.set_timeline(timeline_of([]))
     assert plot._overlay.empty_text == EMPTY_TEXT
 

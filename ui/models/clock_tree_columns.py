@@ -1,0 +1,47 @@
+"""The columns of the clock tree: their titles, what they mean, and how they are aligned."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Final
+
+from . import roles
+
+
+class ClockColumn(IntEnum):
+    """The columns of the clock tree."""
+
+    NAME = 0
+    LOCAL_TIME = 1
+    RATE = 2
+    STATE = 3
+    EFFECTIVE_RATE = 4
+    PENDING = 5
+    NEXT_DUE = 6
+
+
+#: Title and explanation of each column.
+HEADERS: Final = {
+    ClockColumn.NAME: ("Clock", "Click the sign in front of a clock to pause or resume it"),
+    ClockColumn.LOCAL_TIME: ("Local (m:s)", "What time it is on this clock"),
+    ClockColumn.RATE: (
+        "Rate (×)",
+        "Local seconds per second of the parent; double-click or F2 to change it",
+    ),
+    ClockColumn.STATE: ("State", "Running, or who stopped it and since when"),
+    ClockColumn.EFFECTIVE_RATE: (
+        "Effective (×)",
+        "Local seconds per session second: all rates up to the root multiplied, 0 if one is paused",
+    ),
+    ClockColumn.PENDING: ("Timers", "Pending timers of this clock itself"),
+    ClockColumn.NEXT_DUE: ("Next due in", "Session time until the next timer of this clock fires"),
+}
+
+#: Columns whose text changes while nothing but time passes.
+LIVE_COLUMNS: Final = (ClockColumn.LOCAL_TIME, ClockColumn.NEXT_DUE)
+
+#: How the cells of each column are aligned.
+ALIGNMENTS: Final = tuple(
+    roles.LEFT if column in (ClockColumn.NAME, ClockColumn.STATE) else roles.RIGHT
+    for column in ClockColumn
+)
