@@ -54,7 +54,8 @@ def annotate_recording(options: Namespace, out: TextIO, err: TextIO) -> int:
 
 
 def _says_something(options: Namespace) -> bool:
-    return any(each is not None for each in (options.at, options.until, options.name, options.text))
+    words = (options.at, options.until, options.name, options.text)
+    return any(each is not None for each in words) or options.note or options.bookmark
 
 
 def _list(found: Sequence[Annotation], out: TextIO, *, as_json: bool) -> None:

@@ -30,6 +30,7 @@ from inspector.sessions.virtual_source import VirtualTimeSource
 from inspector.timebase import NS_PER_SECOND, format_instant
 from inspector.trace.history import History
 from inspector.trace.recording import open_recording
+from inspector.trace.recording.layout import SUFFIX
 from inspector.trace.timeline import Timeline
 
 #: What every SQLite file begins with: so recordings are told from scenes.
@@ -218,6 +219,9 @@ def _past(options: Namespace, err: TextIO, at_ns: int | None) -> Iterator[_Past]
 
 
 def _is_recording(path: Path) -> bool:
+    if path.suffix.lower() == SUFFIX:
+        # Whatever has become of it, it is no program to be run.
+        return True
     try:
         with path.open("rb") as file:
             return file.read(len(_SQLITE)) == _SQLITE

@@ -79,6 +79,8 @@ def check_annotate_arguments(options: Namespace) -> None:
         options.parser.error("a note or a bookmark has no --until")
     if options.change is not None and not has_words:
         options.parser.error("say what --change is to change: --at, --until, --name or --text")
+    if options.json and (has_words or options.remove):
+        options.parser.error("--json only lists; leave it out to add, change or remove")
 
 
 def add_formats(parser: ArgumentParser) -> None:

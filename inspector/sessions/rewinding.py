@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from inspector.clocks.time_source import TimeSource
+    from inspector.sessions.scene import Scene
 
 #: What is another one in another life of the scene.
 _OF_A_LIFE: Final = (
@@ -93,11 +94,10 @@ class Rewinding:
     frames_done: int = 0
     told: Told | None = None
 
-    def restore_modules(self, folder: Path) -> None:
+    def restore_modules(self, scene: Scene) -> None:
         """Let the former life import what it had imported, and what is beside it."""
         sys.modules.update(self.aside)
-        if str(folder) not in sys.path:
-            sys.path.append(str(folder))
+        scene.keep_neighbours()
 
     @property
     def percent(self) -> int:
@@ -186,7 +186,8 @@ class RewindDesk(CommandDesk):
         self._let_go()
         self._swap(kept)
         self._rewinding = None
-        rewinding.restore_modules(self._path.parent)
+        assert self._hosting is not None, "only what lives goes back in time"
+        rewinding.restore_modules(self._hosting.scene)
         self._take_source()
 
     @override

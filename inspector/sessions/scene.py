@@ -29,6 +29,11 @@ _PACKAGE_FOLDER = str(Path(__file__).resolve().parent.parent)
 _EXCERPT_LINES = 3
 _SCENE_NUMBERS = count(1)
 
+#: Folders of the scenes that are loaded, by the name of their module.
+_folders: dict[str, str] = {}
+#: Those of them that were not on the path before.
+_folders_added: set[str] = set()
+
 
 @dataclass(frozen=True, slots=True)
 class SceneFile:
@@ -109,20 +114,31 @@ class Scene:
                 build(stage)
             except CALLBACK_ERRORS as error:
                 raise _problem(self.path, "build", error) from error
-        # A callback may import a neighbour later; at the end of the path the folder
-        # cannot put anything in front of what the inspector itself imports.
-        if str(self.path.parent) not in sys.path:
-            sys.path.append(str(self.path.parent))
+        self.keep_neighbours()
+
+    def keep_neighbours(self) -> None:
+        """Let callbacks import what is beside the scene, until it is unloaded."""
+        folder = str(self.path.parent)
+        _folders[self.module.__name__] = folder
+        # At the end of the path the folder cannot put anything in front of what the
+        # inspector itself imports.
+        if folder not in sys.path:
+            sys.path.append(folder)
+            _folders_added.add(folder)
 
     def unload(self) -> None:
         """Let go of the scene and of the modules beside it that it has imported."""
         folder = self.path.parent
+        _folders.pop(self.module.__name__, None)
         sys.modules.pop(self.module.__name__, None)
         for name in [name for name in sys.modules if name not in self.known_before]:
             if _is_neighbour(name, folder):
                 del sys.modules[name]
-        if str(folder) in sys.path:
-            sys.path.remove(str(folder))
+        # Another scene in there may live on, as beside the lab, and the user's own path stays.
+        if str(folder) in _folders_added and str(folder) not in _folders.values():
+            _folders_added.remove(str(folder))
+            if str(folder) in sys.path:
+                sys.path.remove(str(folder))
         linecache.checkcache()
 
 

@@ -353,6 +353,19 @@ def test_that_a_window_and_a_shell_do_not_overwrite_one_another(recording: Path)
     assert names(annotations_of(recording)) == ["window 1", "shell", "window 3"]
 
 
+def test_that_what_comes_back_does_not_take_the_place_of_what_a_shell_has_added(
+    recording: Path,
+) -> None:
+    session = RecordedSession(recording)
+    removed = session.annotations.add(bookmark(100, "window"))
+    session.annotations.remove(removed.id)
+    annotate(recording, bookmark(200, "shell"))
+    session.annotations.undo()
+
+    assert names(annotations_of(recording)) == ["window", "shell"]
+    session.close()
+
+
 def _read_only(path: Path) -> None:
     path.chmod(0o444)
 

@@ -181,6 +181,20 @@ def test_that_a_recording_has_its_own_length(
     assert capsys.readouterr().out.startswith("a game, 00:0")
 
 
+def test_that_what_is_named_like_a_recording_is_never_run_as_a_scene(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "game.tlrec"
+    for content, sentence in (("", "is empty"), ("raise SystemExit(7)", "is no recording")):
+        path.write_text(content)
+        for line in (["explain", str(path), "boss"], ["lint", str(path)]):
+            assert main(line) == 1
+            assert sentence in capsys.readouterr().err
+    path.unlink()
+    assert main(["lint", str(path)]) == 1
+    assert "There is no file" in capsys.readouterr().err
+
+
 def test_that_lint_finds_nothing_in_a_sound_scene(
     scene: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

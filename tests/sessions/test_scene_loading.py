@@ -10,7 +10,7 @@ from inspector.errors import SceneError
 from inspector.sessions.commands import Reload, Run
 from inspector.sessions.scene import built_in_scenes, find_scene, load_scene
 from inspector.sessions.session import SessionPhase, SessionStatus
-from inspector.testing import held_session, scene_file
+from inspector.testing import held_session, pass_seconds, scene_file, virtual_session
 
 GOOD = """
     def build(stage):
@@ -269,3 +269,38 @@ def test_that_every_built_in_scene_says_what_it_shows() -> None:
     for scene in scenes:
         assert 5 < len(scene.title) < 60
         assert len(scene.summary) > 60
+
+
+def test_that_a_callback_imports_a_neighbour_after_another_scene_of_the_folder_has_gone(
+    tmp_path: Path,
+) -> None:
+    scene_file(tmp_path, "NAME = 'found'\n", "late_neighbour.py")
+    path = scene_file(
+        tmp_path,
+        """
+        def build(stage):
+            def late():
+                import late_neighbour
+                stage.mark(late_neighbour.NAME)
+            stage.root.set_timeout(1, late)
+        """,
+    )
+    path_before = list(sys.path)
+    session, other = virtual_session(path), held_session(path)
+    other.close()
+    pass_seconds(session, 2)
+    session.refresh()
+
+    assert [mark.text for mark in session.timeline.marks] == ["found"]
+    session.close()
+    assert sys.path == path_before
+
+
+def test_that_a_folder_the_user_has_on_the_path_stays_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    path_before = list(sys.path)
+    held_session(scene_file(tmp_path, "def build(stage): pass\n")).close()
+
+    assert sys.path == path_before

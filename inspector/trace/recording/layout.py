@@ -75,8 +75,9 @@ CREATE TABLE states (
 CREATE TABLE hits (
     cursor INTEGER, at_ns INTEGER, breakpoint INTEGER, frame INTEGER, text TEXT);
 CREATE TABLE annotations (
-    id INTEGER PRIMARY KEY, kind TEXT NOT NULL, at_ns INTEGER NOT NULL, end_ns INTEGER,
-    name TEXT NOT NULL DEFAULT '', text TEXT NOT NULL DEFAULT '', created TEXT NOT NULL);
+    id INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, at_ns INTEGER NOT NULL,
+    end_ns INTEGER, name TEXT NOT NULL DEFAULT '', text TEXT NOT NULL DEFAULT '',
+    created TEXT NOT NULL);
 """
 
 

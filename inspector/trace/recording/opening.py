@@ -129,6 +129,10 @@ class OpenFile:
         meta = dict(self.rows("SELECT name, value FROM meta"))
         schema, vocabulary = meta.get("schema_version"), meta.get("vocabulary_version")
         if not isinstance(schema, int) or not isinstance(vocabulary, int):
+            if is_written_here(self.path):
+                raise RecordingError(
+                    f"{self.path} has only just begun: nothing is in it yet. Open it in a moment."
+                )
             raise RecordingError(
                 f"{self.path} is damaged: nothing in it can be read. Copy it again, in full."
             )

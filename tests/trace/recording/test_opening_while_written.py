@@ -192,3 +192,15 @@ def test_that_a_recording_is_ended_while_somebody_reads_it(tmp_path: Path) -> No
     past = open_recording(path)
     assert (past.end, past.notes) == (1, ())
     reader.close()
+
+
+def test_that_a_recording_of_which_nothing_is_written_yet_is_not_called_damaged(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "a.tlrec"
+    file = RecordingFile(path, About(), Timeline([""]), 0)
+    with pytest.raises(RecordingError, match="has only just begun"):
+        open_recording(path)
+    file.commit()
+    open_recording(path).close()
+    file.finish()
