@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final
 from inspector.timebase import format_instant
 from inspector.vocabulary import (
     CALLBACK_FAILED,
-    COMMAND,
     FRAME_BEGAN,
     TIMER_ADDED,
 )
@@ -143,11 +142,6 @@ def event_at(history: History, cursor: int) -> RawEvent | None:
     """Return one event, ``None`` when it is not kept."""
     found = history.events(cursor, cursor + 1)
     return found[0] if found else None
-
-
-def command_cursor(history: History, at_ns: int, number: int) -> int | None:
-    """Return the cursor of a command that was carried out at an instant."""
-    return find_event(history, at_ns, COMMAND, number)
 
 
 def by_whom(timeline: Timeline, cause: int) -> str:

@@ -8,7 +8,6 @@ one-shot again and again has one lane for it, not thousands.
 
 from __future__ import annotations
 
-from array import array
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import TYPE_CHECKING, Final
@@ -332,12 +331,3 @@ class LaneStore:
 
     def _refused(self, at_ns: int, subject: int, a: int, b: int) -> None:
         self.refusals.setdefault(subject, Instants()).append(at_ns, a, b)
-
-
-def bytes_of(store: LaneStore) -> int:
-    """Return what the columns of all lanes take in memory."""
-    columns: list[array[int]] = []
-    for lane in store.lanes.values():
-        columns += [lane.instants.at_ns, lane.instants.value, lane.instants.subject]
-        columns += [lane.steps.at_ns, lane.steps.value, lane.steps.cause]
-    return sum(len(column) * column.itemsize for column in columns)

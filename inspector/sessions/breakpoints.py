@@ -391,11 +391,6 @@ class Breakpoints:
         self._changed()
         return True
 
-    def reset_hits(self) -> None:
-        """Count all hits anew."""
-        self._hits = dict.fromkeys(self._hits, 0)
-        self._version += 1
-
     def _look_from_now_on(self, number: int) -> None:
         """Note that what happened up to now is nothing to a breakpoint."""
         self._since[number] = 0 if self._log is None else self._log.end

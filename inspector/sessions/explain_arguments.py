@@ -28,8 +28,8 @@ branch would fire after a pause or another rate, instead of why a timer has not 
 examples:
   timeline-inspector explain 1 "boss arrives"
   timeline-inspector explain game.py autosave --at 12.5 --seconds 30
-  timeline-inspector explain crash.tlr 1049 --at 02:10.5
-  timeline-inspector explain crash.tlr --at 40 --preview "pause enemies"
+  timeline-inspector explain crash.tlrec 1049 --at 02:10.5
+  timeline-inspector explain crash.tlrec --at 40 --preview "pause enemies"
   timeline-inspector explain game.py --at 3 --preview "rate game 1/2"
 
 Exit code 0 when it was explained; 2 if there is no such timer, or several; 4 if the

@@ -608,7 +608,9 @@ def test_that_complaints_are_logged_if_nobody_wants_them(caplog: pytest.LogCaptu
 def test_that_the_cut_off_loop_is_logged_as_an_error(caplog: pytest.LogCaptureFixture) -> None:
     never_stop(DialectScheduler(COCOS2DX_3_15), [])
 
-    assert [record.levelname for record in caplog.records] == ["ERROR"]
+    # Something else in this process may have asked for messages of all levels.
+    told = [each.levelname for each in caplog.records if each.name.startswith("inspector")]
+    assert told == ["ERROR"]
 
 
 @pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.name)

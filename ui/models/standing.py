@@ -27,11 +27,6 @@ class StandingKind(IntEnum):
         """One character that says the same without colour."""
         return _GLYPHS[self]
 
-    @property
-    def is_own_pause(self) -> bool:
-        """Whether resuming this very clock is what would change it."""
-        return self is StandingKind.PAUSED
-
 
 _GLYPHS = {
     StandingKind.RUNNING: "▶",

@@ -127,11 +127,6 @@ class TimerTableModel(RankedTableModel):
         """The column that decides the order."""
         return self._sort_column
 
-    @property
-    def is_descending(self) -> bool:
-        """Whether the largest comes first."""
-        return self._is_descending
-
     def set_timeline(self, timeline: Timeline | None, strings: Sequence[str]) -> None:
         """Show another timeline, with the string table of its log."""
         self.beginResetModel()
