@@ -39,9 +39,11 @@ def overview_rows(session: Session | None, census: Census, timeline: Timeline) -
     ]
     if status.detail:
         rows.append(DetailRow("", status.detail, RowKind.CODE))
+    # Of a recording this is how it was, whether or not it is being played.
+    was = "" if session.capabilities else "was "
     rows += [
         DetailRow("Session time", instant_with_ns(timeline.at_ns)),
-        DetailRow("Transport", "running" if timeline.is_running else "held"),
+        DetailRow("Transport", was + ("running" if timeline.is_running else "held")),
     ]
     if Capability.FRAME_RATE in session.capabilities:
         rows.append(DetailRow("Frame rate", f"{float(session.frame_rate):.6g} per second"))

@@ -210,6 +210,16 @@ def test_that_the_overview_counts(stand: Stand) -> None:
     )
 
 
+def test_that_the_transport_of_a_recording_is_told_as_past(stand: Stand) -> None:
+    stand.run_to_ms(1)
+    now = stand.value("Transport")
+
+    stand.session.capabilities = frozenset()
+    stand.run_to_ms(2)
+
+    assert stand.value("Transport") == f"was {now}"
+
+
 def test_that_events_that_fell_off_are_told(stand: Stand) -> None:
     stand.session.log.budget_bytes = 3 * BYTES_PER_EVENT
     stand.session.log.settle()
