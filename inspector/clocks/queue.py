@@ -64,7 +64,6 @@ class TimerQueue:
         batch: Timers that the drain loop has taken out and is walking through.
         rest: Those of the batch that the drain loop has not come to yet.
         dead: Cancelled entries that are still in here, at least.
-        epoch: Changes whenever a bucket has left ``buckets``.
     """
 
     __slots__ = (
@@ -73,7 +72,6 @@ class TimerQueue:
         "batch",
         "buckets",
         "dead",
-        "epoch",
         "keys",
         "near",
         "position",
@@ -92,7 +90,6 @@ class TimerQueue:
         self.batch: list[Timer] = []
         self.rest: Iterator[Timer] = iter(())
         self.dead = 0
-        self.epoch = 0
         self._compact_at = _FEW
 
     def push(self, timer: Timer) -> None:
@@ -158,7 +155,6 @@ class TimerQueue:
 
     def activate(self) -> None:
         """Make the earliest bucket the active one; ``run`` must be used up."""
-        self.epoch += 1
         number = heappop(self.keys)
         run = self.buckets.pop(number)
         run.sort(key=_due_of)
@@ -227,7 +223,6 @@ class TimerQueue:
         number = keys[0]
         if number << BUCKET_SHIFT > limit_ns:
             return None
-        self.epoch += 1
         heappop(keys)
         bucket = self.buckets.pop(number)
         bucket.sort(key=_due_of)
@@ -320,7 +315,6 @@ class TimerQueue:
         if 2 * self.dead < stored:
             self._compact_at = max(_FEW, stored // 2)
             return
-        self.epoch += 1
         for number, bucket in list(self.buckets.items()):
             # In place: the drain loop may hold this very list.
             bucket[:] = [timer for timer in bucket if timer.callback is not None]

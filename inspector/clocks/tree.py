@@ -27,6 +27,9 @@ logger = logging.getLogger(__name__)
 
 _INTERVAL_BURST = TimerKind.INTERVAL_BURST
 
+#: Stands for a source's reading in virtual time, and for "before everything".
+_NO_READING = -NEVER
+
 #: How many timers may be set and called within one instant before it is called endless.
 ENDLESS_LIMIT = 100_000
 
@@ -91,9 +94,9 @@ class ClockTree:
         self._is_draining = False
         self._is_interrupted = False
         self._is_halted = False
-        # The source's reading in session time while timers are called, or -NEVER when
-        # virtual time goes from due instant to due instant and nothing is late.
-        self._observed_ns = -NEVER
+        # The source's reading in session time while timers are called, or _NO_READING
+        # when virtual time goes from due instant to due instant and nothing is late.
+        self._observed_ns = _NO_READING
         self._endless_at_ns = -1
         self._endless_order = 0
         self._endless_count = 0
@@ -149,7 +152,7 @@ class ClockTree:
         if (wake := root.wake) is None or wake[0] > target_ns:
             return self.pass_idle(target_ns)
         present, self.present = self.present, None
-        self._observed_ns = -NEVER if observed_ns is None else max(observed_ns, target_ns)
+        self._observed_ns = _NO_READING if observed_ns is None else max(observed_ns, target_ns)
         self._is_draining = True
         self._is_halted = False
         try:
@@ -326,8 +329,10 @@ class ClockTree:
         record = self.record
         observed_ns = self._observed_ns
         shift_ns = clock.shift_to_session()
-        # Local time of the source's reading, 0 in virtual time: against it they are late.
-        seen_ns = 0 if shift_ns is None or observed_ns == -NEVER else observed_ns + shift_ns
+        # Local time against which they are late; None in virtual time, where it is "now".
+        seen_ns = None
+        if shift_ns is not None and observed_ns != _NO_READING:
+            seen_ns = observed_ns + shift_ns
         self._is_interrupted = False
         batch: list[Timer] | None = None
         while True:
@@ -340,13 +345,9 @@ class ClockTree:
             horizon_ns = batch[-1].due_ns
             now_ns = self.now_ns
             # Up to this local time "now" is late enough.
-            reached_ns = -NEVER if shift_ns is None else now_ns + shift_ns
-            # What is due at reached_ns or before it is late by the difference to this.
-            late_from_ns = seen_ns or reached_ns
-            # Timers of one batch mostly go to the same bucket again.
-            number, bucket, epoch = -1, batch, queue.epoch
-            queue.rest = iter(batch)
-            for timer in queue.rest:
+            reached_ns = _NO_READING if shift_ns is None else now_ns + shift_ns
+            queue.rest = rest = iter(batch)
+            for timer in rest:
                 callback = timer.callback
                 if callback is None:
                     queue.forget_dead()
@@ -355,13 +356,12 @@ class ClockTree:
                 if due_ns > reached_ns:
                     reached_ns = due_ns
                     if shift_ns is not None:
-                        late_from_ns = seen_ns or due_ns
                         self.now_ns = now_ns = due_ns - shift_ns
                     else:
                         at_ns = max(clock.session_ns(due_ns), -MAX_NS)
                         if at_ns > now_ns:
                             self.now_ns = now_ns = at_ns
-                        late_from_ns = due_ns + max(observed_ns, now_ns) - at_ns
+                        seen_ns = due_ns + max(observed_ns, now_ns) - at_ns
                 args = timer.args
                 if type(timer) is Interval:
                     next_ns = due_ns + timer.interval_ns
@@ -369,29 +369,24 @@ class ClockTree:
                         next_ns = self._next_due_late(timer, max(observed_ns, now_ns))
                     timer.due_ns = next_ns
                     self.last_order = timer.order = self.last_order + 1
-                    next_number = next_ns >> BUCKET_SHIFT
-                    if next_number == number and queue.epoch == epoch:
-                        bucket.append(timer)
-                    else:
-                        number = next_number
-                        epoch = queue.epoch
-                        found = later.get(number)
-                        if found is not None:
-                            bucket = found
-                            bucket.append(timer)
-                        elif number <= LAST_BUCKET:
+                    try:
+                        # Quicker than get(), and nearly always there.
+                        later[next_ns >> BUCKET_SHIFT].append(timer)
+                    except KeyError:
+                        if next_ns >> BUCKET_SHIFT <= LAST_BUCKET:
                             queue.push(timer)
-                            number = -1
                         else:
                             # Due again at no instant that an event can hold: the last call.
                             timer.callback = None
                             next_ns = NEVER
                     if record is not None:
-                        record((now_ns, TIMER_FIRED, timer.number, late_from_ns - due_ns, next_ns))
+                        late_ns = (reached_ns if seen_ns is None else seen_ns) - due_ns
+                        record((now_ns, TIMER_FIRED, timer.number, late_ns, next_ns))
                 else:
                     timer.callback = timer.args = None
                     if record is not None:
-                        record((now_ns, TIMER_FIRED, timer.order, late_from_ns - due_ns, NEVER))
+                        late_ns = (reached_ns if seen_ns is None else seen_ns) - due_ns
+                        record((now_ns, TIMER_FIRED, timer.order, late_ns, NEVER))
                 try:
                     # See held_arguments(): most have none, and one is held as it is.
                     if args is no_arguments:
