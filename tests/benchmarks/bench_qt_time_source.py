@@ -297,14 +297,14 @@ def _frame_lateness(precision: Precision, frames: int) -> list[FrameLateness]:
     loop = QEventLoop()
     lateness: list[FrameLateness] = []
     queued = _QueuedTime()
-    begin_ns = 0
+    begin_ns = due_ns = 0
 
     def run_frame(_interval_ns: int, _cut_ns: int) -> None:
+        nonlocal due_ns
         # Read from the source itself, so that the transport cannot embellish it.
-        passed_ns = source.now_ns() - begin_ns
-        due_ns = transport.next_frame_ns
-        assert due_ns is not None
-        late_ns = passed_ns - due_ns
+        late_ns = source.now_ns() - begin_ns - due_ns
+        # Inside a frame this is already the one after it.
+        due_ns = transport.next_frame_ns or 0
         queued_ns = queued.since_mark_ns()
         lateness.append(FrameLateness(late_ns, late_ns - min(queued_ns, max(0, late_ns))))
         if len(lateness) == frames:
@@ -313,6 +313,7 @@ def _frame_lateness(precision: Precision, frames: int) -> list[FrameLateness]:
 
     transport.on_frame = run_frame
     transport.frame_period_ns = _FRAME_NS
+    due_ns = transport.next_frame_ns or 0
     begin_ns = source.now_ns()
     transport.run()
     loop.exec()
