@@ -25,6 +25,7 @@ from ..theme import ColorRole
 from ..widgets.elided_label import ElidedLabel
 from ..widgets.empty_notice import EmptyNotice
 from ..widgets.filter_line import FilterLine
+from ..widgets.tables import set_up_table, size_columns
 
 if TYPE_CHECKING:
     from ..session_bridge import SessionBridge
@@ -121,27 +122,11 @@ class BookmarksPanel(QWidget):
         view = BookmarksView()
         view.setAccessibleName("Bookmarks")
         view.setModel(self.model)
-        view.setWordWrap(False)
-        view.setShowGrid(False)
-        view.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        view.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        set_up_table(view, selects_many=True, has_menu=True)
         view.setEditTriggers(QAbstractItemView.EditTrigger.SelectedClicked)
-        view.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        view.setTabKeyNavigation(False)
-        rows = view.verticalHeader()
-        rows.setVisible(False)
-        rows.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        rows.setMinimumSectionSize(8)
-        rows.setDefaultSectionSize(view.fontMetrics().height() + 6)
         header = view.horizontalHeader()
-        header.setHighlightSections(False)
         header.setSectionResizeMode(AnnotationColumn.TEXT, QHeaderView.ResizeMode.Stretch)
-        metrics = view.fontMetrics()
-        for column, sample in _SAMPLES.items():
-            title = str(self.model.headerData(column, Qt.Orientation.Horizontal))
-            widest = max(metrics.horizontalAdvance(sample), metrics.horizontalAdvance(title))
-            view.setColumnWidth(column, widest + 16)
+        size_columns(view, _SAMPLES)
         return view
 
     def _lay_out(self) -> None:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final
 from PySide6.QtCore import QEvent, QPoint, Qt, Slot
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QFileDialog,
     QHBoxLayout,
     QHeaderView,
@@ -32,6 +31,7 @@ from inspector.timebase import format_instant
 
 from ..session_bridge import Selection
 from ..widgets.empty_notice import EmptyNotice
+from ..widgets.tables import set_up_table
 from .breakpoint_form import BreakpointForm
 
 if TYPE_CHECKING:
@@ -101,17 +101,8 @@ class BreakpointsPanel(QWidget):
         table = QTableWidget(0, len(_Column))
         table.setAccessibleName("Breakpoints")
         table.setHorizontalHeaderLabels([_TITLES[column] for column in _Column])
-        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        table.setShowGrid(False)
-        table.setWordWrap(False)
-        table.setTabKeyNavigation(False)
-        table.verticalHeader().setVisible(False)
-        table.verticalHeader().setDefaultSectionSize(table.fontMetrics().height() + 6)
+        set_up_table(table, has_menu=True)
         header = table.horizontalHeader()
-        header.setHighlightSections(False)
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         header.setSectionResizeMode(_Column.WHEN, QHeaderView.ResizeMode.Stretch)
         for column in (_Column.THEN, _Column.HITS, _Column.LAST):

@@ -19,7 +19,6 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHBoxLayout,
-    QHeaderView,
     QLabel,
     QMenu,
     QTableView,
@@ -37,6 +36,7 @@ from ..theme import ColorRole
 from ..widgets.empty_notice import EmptyNotice
 from ..widgets.filter_line import FilterLine
 from ..widgets.paced_refresh import PacedRefresh
+from ..widgets.tables import set_up_table, size_columns
 
 if TYPE_CHECKING:
     from inspector.sessions.session import Session
@@ -149,26 +149,9 @@ class EventListPanel(QWidget):
         view = EventTableView()
         view.setAccessibleName("Events")
         view.setModel(self.model)
-        view.setWordWrap(False)
-        view.setShowGrid(False)
-        view.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        view.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
-        view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        view.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        view.setTabKeyNavigation(False)
-        rows = view.verticalHeader()
-        rows.setVisible(False)
-        rows.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        rows.setMinimumSectionSize(8)
-        rows.setDefaultSectionSize(view.fontMetrics().height() + 5)
+        set_up_table(view, selects_many=True, has_menu=True)
         header = view.horizontalHeader()
-        header.setHighlightSections(False)
-        metrics = view.fontMetrics()
-        for column, sample in _SAMPLES.items():
-            title = str(self.model.headerData(column, Qt.Orientation.Horizontal))
-            widest = max(metrics.horizontalAdvance(sample), metrics.horizontalAdvance(title))
-            view.setColumnWidth(column, widest + 16)
+        size_columns(view, _SAMPLES)
         header.setStretchLastSection(True)
         return view
 

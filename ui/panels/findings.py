@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final
 from PySide6.QtCore import QPoint, Qt, Slot
 from PySide6.QtGui import QGuiApplication, QShowEvent
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QHBoxLayout,
     QHeaderView,
     QLabel,
@@ -28,6 +27,7 @@ from inspector.timebase import format_duration, format_instant
 
 from ..session_bridge import Selection
 from ..widgets.empty_notice import EmptyNotice
+from ..widgets.tables import set_up_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -103,17 +103,10 @@ class FindingsPanel(QWidget):
         table = QTableWidget(0, len(_Column))
         table.setAccessibleName("Findings")
         table.setHorizontalHeaderLabels([_TITLES[column] for column in _Column])
-        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        table.setShowGrid(False)
+        set_up_table(table, has_menu=True)
         table.setWordWrap(True)
-        table.setTabKeyNavigation(False)
-        table.verticalHeader().setVisible(False)
         table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         header = table.horizontalHeader()
-        header.setHighlightSections(False)
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         header.setSectionResizeMode(_Column.KIND, QHeaderView.ResizeMode.ResizeToContents)
         header.setSectionResizeMode(_Column.AT, QHeaderView.ResizeMode.ResizeToContents)

@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Final
 from PySide6.QtCore import QModelIndex, QSortFilterProxyModel, Qt, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QComboBox,
     QHBoxLayout,
-    QHeaderView,
     QScrollArea,
     QSplitter,
     QTableView,
@@ -31,6 +29,7 @@ from ..session_bridge import Selection, SelectionKind
 from ..widgets.elided_label import ElidedLabel
 from ..widgets.empty_notice import EmptyNotice
 from ..widgets.paced_refresh import PacedRefresh
+from ..widgets.tables import set_up_table, size_columns, sort_by_click
 
 if TYPE_CHECKING:
     from inspector.sessions.session import Session
@@ -296,30 +295,10 @@ class FrameSpansPanel(QWidget):
         view = QTableView()
         view.setAccessibleName("Calls of the frame")
         view.setModel(self.sorted)
-        view.setWordWrap(False)
-        view.setShowGrid(False)
-        view.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        view.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        view.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        view.setTabKeyNavigation(False)
-        rows = view.verticalHeader()
-        rows.setVisible(False)
-        rows.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        rows.setMinimumSectionSize(8)
-        rows.setDefaultSectionSize(view.fontMetrics().height() + 5)
+        set_up_table(view)
         header = view.horizontalHeader()
-        header.setHighlightSections(False)
-        header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
-        header.setSortIndicatorClearable(True)
-        view.setSortingEnabled(True)
-        metrics = view.fontMetrics()
-        for column, sample in _SAMPLES.items():
-            title = str(self.model.headerData(column, Qt.Orientation.Horizontal))
-            widest = max(
-                metrics.horizontalAdvance(sample), metrics.horizontalAdvance(title + " ▾ ")
-            )
-            view.setColumnWidth(column, widest + 14)
+        sort_by_click(view)
+        size_columns(view, _SAMPLES)
         header.setStretchLastSection(True)
         return view
 

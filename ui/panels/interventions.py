@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPoint, Qt, Slot
 from PySide6.QtGui import QFocusEvent, QGuiApplication, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QHBoxLayout,
     QHeaderView,
     QLabel,
@@ -28,6 +27,7 @@ from ..theme import ColorRole
 from ..widgets.empty_notice import EmptyNotice
 from ..widgets.filter_line import FilterLine
 from ..widgets.paced_refresh import PacedRefresh
+from ..widgets.tables import set_up_table, size_columns
 
 if TYPE_CHECKING:
     from ..session_bridge import SessionBridge
@@ -90,29 +90,12 @@ class InterventionsPanel(QWidget):
         view = InterventionsView()
         view.setAccessibleName("Interventions")
         view.setModel(self.model)
-        view.setWordWrap(False)
-        view.setShowGrid(False)
-        view.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        view.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
-        view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        view.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        view.setTabKeyNavigation(False)
-        rows = view.verticalHeader()
-        rows.setVisible(False)
-        rows.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        rows.setMinimumSectionSize(8)
-        rows.setDefaultSectionSize(view.fontMetrics().height() + 5)
+        set_up_table(view, selects_many=True, has_menu=True)
         header = view.horizontalHeader()
-        header.setHighlightSections(False)
         header.setStretchLastSection(False)
         header.setSectionResizeMode(InterventionColumn.WHAT, QHeaderView.ResizeMode.Stretch)
         header.setMinimumSectionSize(view.fontMetrics().horizontalAdvance("No.") + 8)
-        metrics = view.fontMetrics()
-        for column, sample in _SAMPLES.items():
-            title = str(self.model.headerData(column, Qt.Orientation.Horizontal))
-            widest = max(metrics.horizontalAdvance(sample), metrics.horizontalAdvance(title))
-            view.setColumnWidth(column, widest + 16)
+        size_columns(view, _SAMPLES)
         return view
 
     def _lay_out(self) -> None:

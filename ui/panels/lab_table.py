@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from PySide6.QtCore import QSortFilterProxyModel, Qt
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
+from PySide6.QtCore import QSortFilterProxyModel
+from PySide6.QtWidgets import QTableView
 
 from ..models.lab_results_model import LabColumn
+from ..widgets.tables import set_up_table, size_columns, sort_by_click
 
 _SAMPLES: Final = {
     LabColumn.RESULT: "✓ within a frame",
@@ -32,29 +33,10 @@ def results_view(results: QSortFilterProxyModel) -> QTableView:
     view = QTableView()
     view.setAccessibleName("Results of the refresh-rate lab")
     view.setModel(results)
-    view.setWordWrap(False)
-    view.setShowGrid(False)
-    view.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-    view.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
-    view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-    view.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-    view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-    view.setTabKeyNavigation(False)
-    rows = view.verticalHeader()
-    rows.setVisible(False)
-    rows.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-    rows.setMinimumSectionSize(8)
-    rows.setDefaultSectionSize(view.fontMetrics().height() + 6)
+    set_up_table(view, selects_many=True, has_menu=True)
+    sort_by_click(view)
+    size_columns(view, _SAMPLES)
     header = view.horizontalHeader()
-    header.setHighlightSections(False)
-    header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
-    header.setSortIndicatorClearable(True)
-    view.setSortingEnabled(True)
-    metrics = view.fontMetrics()
-    for column, sample in _SAMPLES.items():
-        title = str(results.headerData(column, Qt.Orientation.Horizontal))
-        widest = max(metrics.horizontalAdvance(sample), metrics.horizontalAdvance(title + " ▾ "))
-        view.setColumnWidth(column, widest + 14)
     # Beside the drift that it explains; the columns of lateness are for a wide window.
     header.moveSection(LabColumn.DIVERGENCE, LabColumn.EARLIEST)
     return view

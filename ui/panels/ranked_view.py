@@ -5,11 +5,12 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QModelIndex, QPoint, QRect, Qt, Signal, Slot
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
+from PySide6.QtCore import QModelIndex, QPoint, QRect, Signal, Slot
+from PySide6.QtWidgets import QTableView
 from typing_extensions import override
 
 from ..widgets.quiet_focus import without_choosing
+from ..widgets.tables import set_up_table, size_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -56,40 +57,13 @@ class RankedView(QTableView):
         self._marked_id = 0
         self.setAccessibleName(name)
         self.setModel(model)
-        self._set_up()
-        self._size_columns(samples)
+        set_up_table(self, has_menu=True)
+        self.horizontalHeader().setSortIndicatorClearable(True)
+        size_columns(self, samples)
+        self.horizontalHeader().setStretchLastSection(True)
         self.horizontalHeader().sortIndicatorChanged.connect(self.repaint_all)
         self.customContextMenuRequested.connect(self._request_menu)
         self.selectionModel().currentRowChanged.connect(self._choose_row)
-
-    def _set_up(self) -> None:
-        self.setWordWrap(False)
-        self.setShowGrid(False)
-        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        self.setTabKeyNavigation(False)
-        # Rows are placed by reckoning only while all have the same, fixed height.
-        rows = self.verticalHeader()
-        rows.setVisible(False)
-        rows.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        rows.setMinimumSectionSize(8)
-        rows.setDefaultSectionSize(self.fontMetrics().height() + 6)
-        header = self.horizontalHeader()
-        header.setHighlightSections(False)
-        header.setSortIndicatorClearable(True)
-
-    def _size_columns(self, samples: Mapping[int, str]) -> None:
-        metrics = self.fontMetrics()
-        for column, sample in samples.items():
-            title = str(self._ranked.headerData(column, Qt.Orientation.Horizontal))
-            widest = max(
-                metrics.horizontalAdvance(sample), metrics.horizontalAdvance(title + " ▾ ")
-            )
-            self.setColumnWidth(column, widest + 12)
-        self.horizontalHeader().setStretchLastSection(True)
 
     # ------------------------------------------------------------------ following
 
