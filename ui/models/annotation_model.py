@@ -14,6 +14,7 @@ from typing_extensions import override
 from inspector.timebase import format_duration, format_instant
 
 from . import roles
+from .header_row import HeaderRow, alignments
 from .roles import Role
 
 if TYPE_CHECKING:
@@ -33,25 +34,23 @@ class AnnotationColumn(IntEnum):
     CREATED = 5
 
 
-_TITLES: Final = {
-    AnnotationColumn.KIND: "Kind",
-    AnnotationColumn.AT: "At (m:s)",
-    AnnotationColumn.UNTIL: "Until",
-    AnnotationColumn.NAME: "Name",
-    AnnotationColumn.TEXT: "Text",
-    AnnotationColumn.CREATED: "Made",
-}
-_EXPLANATIONS: Final = {
-    AnnotationColumn.AT: "Session time, in minutes and seconds; where a range begins",
-    AnnotationColumn.UNTIL: "Session time at which a range ends",
-    AnnotationColumn.NAME: "F2 or another click edits it",
-    AnnotationColumn.TEXT: "F2 or another click edits it",
-    AnnotationColumn.CREATED: "When it was made, by the clock on the wall",
+_HEADERS: Final = {
+    AnnotationColumn.KIND: ("Kind", ""),
+    AnnotationColumn.AT: (
+        "At (m:s)",
+        "Session time, in minutes and seconds; where a range begins",
+    ),
+    AnnotationColumn.UNTIL: ("Until", "Session time at which a range ends"),
+    AnnotationColumn.NAME: ("Name", "F2 or another click edits it"),
+    AnnotationColumn.TEXT: ("Text", "F2 or another click edits it"),
+    AnnotationColumn.CREATED: ("Made", "When it was made, by the clock on the wall"),
 }
 #: Where a line of a text ends, in its cell.
 _NEW_LINE: Final = "⏎"
 _EDITABLE: Final = (AnnotationColumn.NAME, AnnotationColumn.TEXT)
 _NUMBERS: Final = (AnnotationColumn.AT, AnnotationColumn.UNTIL)
+_ALIGNED: Final = alignments(AnnotationColumn, _NUMBERS)
+_HEADER: Final = HeaderRow(_HEADERS, _ALIGNED, apart=[AnnotationColumn.NAME])
 
 
 class AnnotationModel(QAbstractTableModel):
@@ -129,18 +128,7 @@ class AnnotationModel(QAbstractTableModel):
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = roles.DISPLAY
     ) -> object:
-        if orientation is Qt.Orientation.Vertical or not 0 <= section < len(AnnotationColumn):
-            return None
-        match role:
-            case roles.DISPLAY:
-                return _TITLES[AnnotationColumn(section)]
-            case roles.TOOL_TIP:
-                return _EXPLANATIONS.get(AnnotationColumn(section))
-            case roles.ALIGNMENT:
-                return _alignment(section)
-            case roles.DECORATION if section == AnnotationColumn.NAME:
-                return roles.gap()
-        return None
+        return _HEADER.data(section, orientation, role)
 
     @override
     def flags(self, index: QModelIndex | QPersistentModelIndex) -> Qt.ItemFlag:
@@ -166,7 +154,7 @@ class AnnotationModel(QAbstractTableModel):
             case roles.FOREGROUND if column is AnnotationColumn.CREATED:
                 return QBrush(self._muted_color)
             case roles.ALIGNMENT:
-                return _alignment(column)
+                return _ALIGNED[column]
             case roles.DECORATION if column is AnnotationColumn.NAME:
                 return roles.gap()
             case Role.RAW:
@@ -238,7 +226,3 @@ def made_text(created: str) -> str:
     except ValueError:
         return created
     return f"{when.astimezone():%Y-%m-%d %H:%M}"
-
-
-def _alignment(column: int) -> Qt.AlignmentFlag:
-    return roles.RIGHT if column in _NUMBERS else roles.LEFT

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import Final
 
-from . import roles
+from .header_row import HeaderRow, alignments
 
 
 class ClockColumn(IntEnum):
@@ -41,7 +41,9 @@ HEADERS: Final = {
 LIVE_COLUMNS: Final = (ClockColumn.LOCAL_TIME, ClockColumn.NEXT_DUE)
 
 #: How the cells of each column are aligned.
-ALIGNMENTS: Final = tuple(
-    roles.LEFT if column in (ClockColumn.NAME, ClockColumn.STATE) else roles.RIGHT
-    for column in ClockColumn
+ALIGNMENTS: Final = alignments(
+    ClockColumn, frozenset(ClockColumn) - {ClockColumn.NAME, ClockColumn.STATE}
 )
+
+#: The titles as a view asks for them.
+HEADER: Final = HeaderRow(HEADERS, ALIGNMENTS, apart=[ClockColumn.STATE])

@@ -24,7 +24,7 @@ from . import roles
 from .clock_cells import ClockCells
 from .clock_filter import matching_nodes, with_ancestors
 from .clock_shape import TOP, ClockShape
-from .clock_tree_columns import ALIGNMENTS, HEADERS, LIVE_COLUMNS, ClockColumn
+from .clock_tree_columns import ALIGNMENTS, HEADER, LIVE_COLUMNS, ClockColumn
 from .member_cells import MemberCells, is_member, member_of, node_of
 from .member_texts import PAUSABLE
 from .shaped_model import ShapedModel
@@ -224,18 +224,7 @@ class ClockTreeModel(ShapedModel):
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = roles.DISPLAY
     ) -> object:
-        if orientation == Qt.Orientation.Vertical or not 0 <= section < len(ClockColumn):
-            return None
-        column = ClockColumn(section)
-        if role == roles.DISPLAY:
-            return HEADERS[column][0]
-        if role == roles.TOOL_TIP:
-            return HEADERS[column][1]
-        if role == roles.ALIGNMENT:
-            return ALIGNMENTS[section]
-        if role == roles.DECORATION and column == ClockColumn.STATE:
-            return roles.gap()
-        return None
+        return HEADER.data(section, orientation, role)
 
     @override
     def flags(self, index: QModelIndex | QPersistentModelIndex) -> Qt.ItemFlag:

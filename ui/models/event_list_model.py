@@ -19,6 +19,7 @@ from ..session_bridge import Selection, SelectionKind
 from . import roles
 from .event_groups import QUIET_GROUPS, EventGroup, group_of, kinds_of
 from .event_names import NAMING_KINDS, EventNames
+from .header_row import HeaderRow, alignments
 from .roles import Role
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ _HEADERS: Final = {
     EventColumn.GROUP: ("Kind", "What kind of event it is"),
     EventColumn.WHAT: ("What happened", "Double-click to select what it happened to"),
 }
+_HEADER: Final = HeaderRow(_HEADERS, alignments(EventColumn, ()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,15 +233,7 @@ class EventListModel(QAbstractTableModel):
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = roles.DISPLAY
     ) -> object:
-        if orientation == Qt.Orientation.Vertical or not 0 <= section < len(EventColumn):
-            return None
-        if role == roles.DISPLAY:
-            return _HEADERS[EventColumn(section)][0]
-        if role == roles.TOOL_TIP:
-            return _HEADERS[EventColumn(section)][1]
-        if role == roles.ALIGNMENT:
-            return roles.LEFT
-        return None
+        return _HEADER.data(section, orientation, role)
 
     @override
     def data(  # noqa: PLR0911 - one question a role

@@ -20,6 +20,7 @@ from .frame_call_cells import (
     call_cells,
 )
 from .frame_call_table import CallTable
+from .header_row import HeaderRow, alignments
 from .ranked_table import RankedTableModel
 from .roles import Role
 from .standing import StandingKind
@@ -30,9 +31,13 @@ if TYPE_CHECKING:
 
     from inspector.trace.timeline import Timeline
 
-_LEFT_COLUMNS: Final = CONSTANT_COLUMNS | {CallColumn.STATE}
-_ALIGNMENTS: Final = tuple(
-    roles.LEFT if column in _LEFT_COLUMNS else roles.RIGHT for column in CallColumn
+_NUMBERS: Final = frozenset(CallColumn) - CONSTANT_COLUMNS - {CallColumn.STATE}
+_ALIGNED: Final = alignments(CallColumn, _NUMBERS)
+_HEADER: Final = HeaderRow(
+    CALL_HEADERS,
+    # A right-aligned title would lie under the sort indicator.
+    alignments(CallColumn, _NUMBERS, number=roles.CENTER),
+    apart=[CallColumn.STATE],
 )
 #: Asked for with every cell that is painted, and never answered.
 _UNANSWERED: Final = frozenset({roles.BACKGROUND, roles.CHECK_STATE, roles.FONT})
@@ -159,18 +164,7 @@ class FrameCallModel(RankedTableModel):
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = roles.DISPLAY
     ) -> object:
-        if orientation == Qt.Orientation.Vertical or not 0 <= section < len(CallColumn):
-            return None
-        if role == roles.DISPLAY:
-            return CALL_HEADERS[CallColumn(section)][0]
-        if role == roles.TOOL_TIP:
-            return CALL_HEADERS[CallColumn(section)][1]
-        if role == roles.ALIGNMENT:
-            # A right-aligned title would lie under the sort indicator.
-            return roles.LEFT if section in _LEFT_COLUMNS else roles.CENTER
-        if role == roles.DECORATION and section == CallColumn.STATE:
-            return roles.gap()
-        return None
+        return _HEADER.data(section, orientation, role)
 
     @override
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
@@ -187,7 +181,7 @@ class FrameCallModel(RankedTableModel):
             return None
         column = index.column()
         if role == roles.ALIGNMENT:
-            return _ALIGNMENTS[column]
+            return _ALIGNED[column]
         if role == roles.DECORATION:
             return roles.gap() if column == CallColumn.STATE else None
         cells = self._cells_of(index.row()) if index.isValid() else None

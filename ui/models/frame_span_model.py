@@ -14,6 +14,7 @@ from inspector.timebase import format_duration
 
 from ..session_bridge import Selection
 from . import roles
+from .header_row import HeaderRow, alignments
 from .roles import Role
 
 if TYPE_CHECKING:
@@ -48,6 +49,8 @@ _HEADERS: Final = {
     SpanColumn.LATE: ("Late", "How late the timer fired; the latest of several"),
 }
 _NUMBERS: Final = frozenset(SpanColumn) - {SpanColumn.WHO, SpanColumn.KIND, SpanColumn.PHASE}
+_ALIGNED: Final = alignments(SpanColumn, _NUMBERS)
+_HEADER: Final = HeaderRow(_HEADERS, _ALIGNED)
 _INDENT: Final = "    "
 
 
@@ -158,15 +161,7 @@ class FrameSpanModel(QAbstractTableModel):
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = roles.DISPLAY
     ) -> object:
-        if orientation != Qt.Orientation.Horizontal:
-            return None
-        if role == roles.DISPLAY:
-            return _HEADERS[SpanColumn(section)][0]
-        if role == roles.TOOL_TIP:
-            return _HEADERS[SpanColumn(section)][1]
-        if role == roles.ALIGNMENT:
-            return roles.RIGHT if section in _NUMBERS else roles.LEFT
-        return None
+        return _HEADER.data(section, orientation, role)
 
     @override
     def data(self, index: QModelIndex | QPersistentModelIndex, role: int = roles.DISPLAY) -> object:
@@ -180,7 +175,7 @@ class FrameSpanModel(QAbstractTableModel):
             case Role.RAW:
                 answer = self._raw(row, column, index.row())
             case roles.ALIGNMENT:
-                answer = roles.RIGHT if column in _NUMBERS else roles.LEFT
+                answer = _ALIGNED[column]
             case roles.DECORATION if column == SpanColumn.WHO and row.depth == 0:
                 answer = self._theme.color_of_phase(row.total.phase)
             case roles.TOOL_TIP if row.total.kind == TIMER_KIND:

@@ -16,6 +16,7 @@ from inspector.timebase import format_instant
 
 from ..selection import Selection
 from . import roles
+from .header_row import HeaderRow, alignments
 from .roles import Role
 
 if TYPE_CHECKING:
@@ -38,26 +39,30 @@ class InterventionColumn(IntEnum):
     UNDO = 7
 
 
-_TITLES: Final = {
-    InterventionColumn.NUMBER: "No.",
-    InterventionColumn.AT: "Session (m:s)",
-    InterventionColumn.LOCAL: "Local time",
-    InterventionColumn.HOST: "Host time",
-    InterventionColumn.WHAT: "What",
-    InterventionColumn.BY: "By",
-    InterventionColumn.RESULT: "Result",
-    InterventionColumn.UNDO: "Undo",
+_HEADERS: Final = {
+    InterventionColumn.NUMBER: (
+        "No.",
+        "Number of the command, or b and the number of the breakpoint",
+    ),
+    InterventionColumn.AT: ("Session (m:s)", "Session time, in minutes and seconds"),
+    InterventionColumn.LOCAL: (
+        "Local time",
+        "Local time of the clock it is about, or of the root clock",
+    ),
+    InterventionColumn.HOST: ("Host time", "The clock on the wall of this computer"),
+    InterventionColumn.WHAT: ("What", ""),
+    InterventionColumn.BY: ("By", "Who asked for it"),
+    InterventionColumn.RESULT: (
+        "Result",
+        "Whether it was carried out, refused, or undone since",
+    ),
+    InterventionColumn.UNDO: ("Undo", ""),
 }
+_NUMBERS: Final = (InterventionColumn.NUMBER, InterventionColumn.AT, InterventionColumn.HOST)
 #: Left-aligned columns to the right of numbers.
 _BEHIND_NUMBERS: Final = (InterventionColumn.LOCAL, InterventionColumn.WHAT)
-_EXPLANATIONS: Final = {
-    InterventionColumn.NUMBER: "Number of the command, or b and the number of the breakpoint",
-    InterventionColumn.AT: "Session time, in minutes and seconds",
-    InterventionColumn.LOCAL: "Local time of the clock it is about, or of the root clock",
-    InterventionColumn.HOST: "The clock on the wall of this computer",
-    InterventionColumn.BY: "Who asked for it",
-    InterventionColumn.RESULT: "Whether it was carried out, refused, or undone since",
-}
+_ALIGNED: Final = alignments(InterventionColumn, _NUMBERS)
+_HEADER: Final = HeaderRow(_HEADERS, _ALIGNED, apart=_BEHIND_NUMBERS)
 
 
 class InterventionModel(QAbstractTableModel):
@@ -168,17 +173,7 @@ class InterventionModel(QAbstractTableModel):
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = roles.DISPLAY
     ) -> object:
-        if orientation is Qt.Orientation.Vertical or not 0 <= section < len(InterventionColumn):
-            return None
-        if role == roles.DISPLAY:
-            return _TITLES[InterventionColumn(section)]
-        if role == roles.TOOL_TIP:
-            return _EXPLANATIONS.get(InterventionColumn(section))
-        if role == roles.ALIGNMENT:
-            return _alignment(section)
-        if role == roles.DECORATION and section in _BEHIND_NUMBERS:
-            return roles.gap()
-        return None
+        return _HEADER.data(section, orientation, role)
 
     @override
     def data(  # noqa: PLR0911 - one answer per role
@@ -198,7 +193,7 @@ class InterventionModel(QAbstractTableModel):
             case roles.FOREGROUND:
                 return self._brush(row, entry, column)
             case roles.ALIGNMENT:
-                return _alignment(column)
+                return _ALIGNED[column]
             case roles.DECORATION if column in _BEHIND_NUMBERS:
                 return roles.gap()
             case Role.RAW:
@@ -294,12 +289,3 @@ def host_time_text(host_ms: int, *, is_full: bool = False) -> str:
         return ""
     text = f"{when:%H:%M:%S}.{host_ms % _MS_PER_SECOND:03d}"
     return f"{when:%A, %Y-%m-%d} {text} {when:%Z}".rstrip() if is_full else text
-
-
-def _alignment(column: int) -> Qt.AlignmentFlag:
-    is_number = column in (
-        InterventionColumn.NUMBER,
-        InterventionColumn.AT,
-        InterventionColumn.HOST,
-    )
-    return roles.RIGHT if is_number else roles.LEFT

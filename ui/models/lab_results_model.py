@@ -15,6 +15,7 @@ from inspector.timebase import NS_PER_SECOND, format_duration
 
 from ..theme import ColorRole, Theme
 from . import roles
+from .header_row import HeaderRow, alignments
 from .roles import Role
 
 
@@ -60,6 +61,8 @@ _NUMBERS: Final = frozenset(
         LabColumn.LATEST,
     }
 )
+_ALIGNED: Final = alignments(LabColumn, _NUMBERS)
+_HEADER: Final = HeaderRow(_HEADERS, _ALIGNED, apart=[LabColumn.DIVERGENCE])
 #: Above every drift, in seconds.
 _WRONG_FROM: Final = 1e12
 
@@ -109,17 +112,7 @@ class LabResultsModel(QAbstractTableModel):
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = roles.DISPLAY
     ) -> object:
-        if orientation != Qt.Orientation.Horizontal:
-            return None
-        if role == roles.DISPLAY:
-            return _HEADERS[LabColumn(section)][0]
-        if role == roles.TOOL_TIP:
-            return _HEADERS[LabColumn(section)][1]
-        if role == roles.ALIGNMENT:
-            return roles.RIGHT if section in _NUMBERS else roles.LEFT
-        if role == roles.DECORATION and section == LabColumn.DIVERGENCE:
-            return roles.gap()
-        return None
+        return _HEADER.data(section, orientation, role)
 
     @override
     def data(self, index: QModelIndex | QPersistentModelIndex, role: int = roles.DISPLAY) -> object:
@@ -133,7 +126,7 @@ class LabResultsModel(QAbstractTableModel):
             case Role.RAW:
                 answer = _RAW.get(column, _TEXTS[column])(result)
             case roles.ALIGNMENT:
-                answer = roles.RIGHT if column in _NUMBERS else roles.LEFT
+                answer = _ALIGNED[column]
             case roles.DECORATION if column == LabColumn.DIVERGENCE:
                 answer = roles.gap()
             case roles.FOREGROUND if column == LabColumn.RESULT:

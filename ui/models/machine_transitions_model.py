@@ -15,6 +15,7 @@ from inspector.vocabulary import TRANSITION_REFUSED
 
 from ..theme import ColorRole, Theme
 from . import roles
+from .header_row import HeaderRow, alignments
 from .roles import Role
 
 if TYPE_CHECKING:
@@ -47,6 +48,8 @@ _HEADERS: Final = {
 _NUMBERS: Final = frozenset({TransitionColumn.WHEN, TransitionColumn.LASTED})
 #: Columns that are kept off the numbers to their left.
 _BEHIND_NUMBERS: Final = frozenset({TransitionColumn.SOURCE, TransitionColumn.BY})
+_ALIGNED: Final = alignments(TransitionColumn, _NUMBERS)
+_HEADER: Final = HeaderRow(_HEADERS, _ALIGNED, apart=_BEHIND_NUMBERS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,17 +175,7 @@ class MachineTransitionsModel(QAbstractTableModel):
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = roles.DISPLAY
     ) -> object:
-        if orientation != Qt.Orientation.Horizontal:
-            return None
-        if role == roles.DISPLAY:
-            return _HEADERS[TransitionColumn(section)][0]
-        if role == roles.TOOL_TIP:
-            return _HEADERS[TransitionColumn(section)][1]
-        if role == roles.ALIGNMENT:
-            return roles.RIGHT if section in _NUMBERS else roles.LEFT
-        if role == roles.DECORATION and section in _BEHIND_NUMBERS:
-            return roles.gap()
-        return None
+        return _HEADER.data(section, orientation, role)
 
     @override
     def data(self, index: QModelIndex | QPersistentModelIndex, role: int = roles.DISPLAY) -> object:
@@ -196,7 +189,7 @@ class MachineTransitionsModel(QAbstractTableModel):
             case Role.RAW:
                 answer = row.at_ns
             case roles.ALIGNMENT:
-                answer = roles.RIGHT if column in _NUMBERS else roles.LEFT
+                answer = _ALIGNED[column]
             case roles.DECORATION if column in _BEHIND_NUMBERS:
                 answer = roles.gap()
             case roles.FOREGROUND if row.is_refused:

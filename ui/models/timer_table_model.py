@@ -13,6 +13,7 @@ from typing_extensions import override
 from inspector.vocabulary import NEVER, TimerKind
 
 from . import roles
+from .header_row import HeaderRow, alignments
 from .ranked_table import RankedTableModel
 from .roles import Role
 from .string_tables import StringMatches, StringRanks
@@ -34,8 +35,13 @@ if TYPE_CHECKING:
     from inspector.trace.timeline import Timeline
 
 
-_ALIGNMENTS: Final = tuple(
-    roles.LEFT if column in CONSTANT_COLUMNS else roles.RIGHT for column in TimerColumn
+_NUMBERS: Final = frozenset(TimerColumn) - CONSTANT_COLUMNS
+_ALIGNED: Final = alignments(TimerColumn, _NUMBERS)
+_HEADER: Final = HeaderRow(
+    TIMER_HEADERS,
+    # A right-aligned title would lie under the sort indicator.
+    alignments(TimerColumn, _NUMBERS, number=roles.CENTER),
+    apart=[TimerColumn.CALL_SITE],
 )
 _COLUMN_COUNT: Final = len(TimerColumn)
 #: Asked for with every cell that is painted, and never answered.
@@ -183,18 +189,7 @@ class TimerTableModel(RankedTableModel):
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = roles.DISPLAY
     ) -> object:
-        if orientation == Qt.Orientation.Vertical or not 0 <= section < len(TimerColumn):
-            return None
-        if role == roles.DISPLAY:
-            return TIMER_HEADERS[TimerColumn(section)][0]
-        if role == roles.TOOL_TIP:
-            return TIMER_HEADERS[TimerColumn(section)][1]
-        if role == roles.ALIGNMENT:
-            # A right-aligned title would lie under the sort indicator.
-            return roles.LEFT if section in CONSTANT_COLUMNS else roles.CENTER
-        if role == roles.DECORATION and section == TimerColumn.CALL_SITE:
-            return roles.gap()
-        return None
+        return _HEADER.data(section, orientation, role)
 
     @override
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
@@ -212,7 +207,7 @@ class TimerTableModel(RankedTableModel):
             return None
         column = index.column()
         if role == roles.ALIGNMENT:
-            return _ALIGNMENTS[column]
+            return _ALIGNED[column]
         if role == roles.DECORATION:
             return roles.gap() if column == TimerColumn.CALL_SITE else None
         cells = self._cells_of(index.row()) if index.isValid() else None
