@@ -7,6 +7,7 @@ name). Seconds as ``float`` or ``Fraction`` come in through
 
 import math
 import re
+from decimal import Decimal
 from fractions import Fraction
 from numbers import Real
 from typing import Final
@@ -38,16 +39,18 @@ _SIXTY: Final = 60
 _SEXAGESIMAL: Final = re.compile(r"(?:(\d+):)?(\d{1,3}):(\d{1,2}(?:\.\d*)?)")
 
 
-def seconds_to_ns(seconds: float | Fraction) -> int:
+def seconds_to_ns(seconds: float | Fraction | Decimal) -> int:
     """Return ``seconds`` as whole nanoseconds, rounded to the nearest.
 
     Args:
-        seconds: Any real number; ``Fraction`` and ``int`` are converted exactly.
+        seconds: Any real number; all but ``float`` are converted exactly.
 
     Raises:
         ValueError: ``seconds`` is not a number, infinite, or beyond 146 years.
     """
     try:
+        if isinstance(seconds, Decimal):
+            seconds = Fraction(seconds)
         # A text times a billion would be a very long text.
         ns = round(seconds * NS_PER_SECOND) if isinstance(seconds, Real) else None
     except (ValueError, OverflowError, TypeError):

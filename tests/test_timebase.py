@@ -30,8 +30,24 @@ def test_that_seconds_survive_to_the_nanosecond(seconds: float) -> None:
     assert abs(ns_to_seconds(seconds_to_ns(seconds)) - seconds) <= 1e-9 + abs(seconds) * 1e-15
 
 
+def test_that_decimal_seconds_are_exact() -> None:
+    assert seconds_to_ns(Decimal("0.1")) == 100_000_000
+    assert seconds_to_ns(Decimal("4000000000.000000001")) == 4_000_000_000_000_000_001
+
+
 @pytest.mark.parametrize(
-    "bad", [float("nan"), float("inf"), -float("inf"), 1e300, "1", None, Decimal(1), 1j]
+    "bad",
+    [
+        float("nan"),
+        float("inf"),
+        -float("inf"),
+        1e300,
+        "1",
+        None,
+        Decimal("nan"),
+        Decimal("inf"),
+        1j,
+    ],
 )
 def test_that_what_is_no_number_of_seconds_is_named(bad: object) -> None:
     with pytest.raises(ValueError, match="seconds"):

@@ -254,7 +254,8 @@ class Clock(ClockNode):
         Raises:
             ValueError: The delay is not a number, infinite or absurd, or the timer would
                 be due beyond 292 years of local time.
-            TypeError: ``callback`` cannot be called.
+            TypeError: ``callback`` cannot be called, or is an async function (found only in
+                a session or if the timer has a name).
             RuntimeError: The clock was removed.
         """
         return self.set_timeout_ns(seconds_to_ns(delay), callback, *args, name=name)
@@ -333,7 +334,7 @@ class Clock(ClockNode):
         Raises:
             ValueError: An interval that is not above 0, not a number or absurd, an unknown
                 policy, or a first call beyond 292 years of local time.
-            TypeError: ``callback`` cannot be called.
+            TypeError: ``callback`` cannot be called, or is an async function.
             RuntimeError: The clock was removed.
         """
         delay_ns = None if delay is None else seconds_to_ns(delay)
@@ -445,6 +446,7 @@ class Clock(ClockNode):
     ) -> Timer:
         self._check_alive()
         self._within_reach(due_ns)
+        checked_callable(callback)
         timer = LabelledTimer(self, due_ns, order, callback, args, name, self._call_site())
         self._record_timer(timer, callback)
         return timer

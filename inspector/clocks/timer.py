@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
+from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any, Literal
 
 from inspector.timebase import format_duration, format_instant
@@ -241,11 +242,17 @@ def label_of(callback: Callable[..., object]) -> str:
 
 
 def checked_callable(callback: object) -> None:
-    """Refuse what cannot be called.
+    """Refuse what cannot be called, and what would do nothing when called.
 
     Raises:
         TypeError: Naming what was given.
     """
     if not callable(callback):
         message = f"not something that can be called: {callback!r}"
+        raise TypeError(message)
+    if iscoroutinefunction(callback):
+        message = (
+            f"nobody would await the async function {label_of(callback)!r}: "
+            "give a plain function, which may start a task"
+        )
         raise TypeError(message)

@@ -141,11 +141,21 @@ class EventLog:
         return self._base
 
     def intern(self, text: str) -> int:
-        """Return the number of ``text`` in the string table, adding it if new."""
+        """Return the number of ``text`` in the string table, adding it if new.
+
+        Half a surrogate pair, as in the name of a file that is no text, is no character
+        that a file can hold: it is kept as what Python shows for it.
+
+        Raises:
+            TypeError: It is not a text.
+        """
         number = self._numbers.get(text)
         if number is None:
+            if not isinstance(text, str):
+                message = f"a name has to be a text: {text!r}"  # type: ignore[unreachable]
+                raise TypeError(message)
             number = self._numbers[text] = len(self.strings)
-            self.strings.append(text)
+            self.strings.append(text.encode("utf-8", "backslashreplace").decode("utf-8"))
         return number
 
     def read(self, cursor: int = 0) -> LogBatch:

@@ -16,6 +16,7 @@ from inspector.clocks import (
     MissedTicks,
     Transport,
 )
+from inspector.trace import EventLog
 
 NS = 1
 SECOND = 1_000_000_000
@@ -616,3 +617,16 @@ def test_that_a_callback_is_given_exactly_the_arguments_it_was_set_with(
 
     assert given == [args, args, args]
     assert [timeout.fired, interval.fired, out_of_turn.fired, is_fired] == [1, 1, 1, True]
+
+
+def test_that_an_async_function_is_refused_and_nothing_is_left_of_it() -> None:
+    tree = ClockTree(EventLog())
+
+    async def wait() -> None: ...
+
+    with pytest.raises(TypeError, match="nobody would await the async function"):
+        tree.root.set_timeout(1, wait)
+    with pytest.raises(TypeError, match=r"wait.*plain function"):
+        tree.root.set_interval(1, wait)
+
+    assert tree.root.pending() == []

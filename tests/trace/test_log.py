@@ -26,6 +26,25 @@ def test_that_texts_are_numbered_once() -> None:
     assert log.strings == ["", "a"]
 
 
+@pytest.mark.parametrize("name", [5, b"bytes", None])
+def test_that_a_name_that_is_no_text_is_refused(name: object) -> None:
+    log = EventLog()
+
+    with pytest.raises(TypeError, match="a name has to be a text"):
+        log.intern(name)  # type: ignore[arg-type]
+
+    assert log.strings == [""]
+
+
+def test_that_a_text_that_no_file_can_hold_is_kept_readable() -> None:
+    log = EventLog()
+
+    number = log.intern("half \ud800 a pair")
+
+    assert log.strings[number] == r"half \ud800 a pair"
+    assert log.intern("half \ud800 a pair") == number
+
+
 def test_that_a_reader_gets_only_what_is_new() -> None:
     log = EventLog()
     log.append(_mark(log, "one"))
