@@ -11,9 +11,10 @@ import os
 import re
 import sys
 from collections.abc import Sequence
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, NoReturn
+from typing import Final, NoReturn, TextIO
 
 from typing_extensions import override
 
@@ -118,8 +119,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     _write_what_can_be_written()
     try:
         options = build_parser().parse_args(_with_negative_values(arguments))
-        code = _run_command(options)
-        sys.stdout.flush()
+        out = sys.stdout
+        # What a scene prints is not part of the JSON.
+        prints_to = sys.stderr if getattr(options, "json", False) else out
+        with redirect_stdout(prints_to):
+            code = _run_command(options, out)
+        out.flush()
     except SystemExit as exit_:
         return exit_.code if isinstance(exit_.code, int) else ExitCode.OK
     except KeyboardInterrupt:
@@ -129,15 +134,34 @@ def main(argv: Sequence[str] | None = None) -> int:
         # The reader (head, less) has seen enough; keep the exit from complaining too.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitCode.OK
-    except SceneError as error:
-        detail = getattr(error, "detail", "")
-        sys.stderr.write(f"{PROGRAM}: {error}\n" + (f"\n{detail}\n" if detail else ""))
-        return ExitCode.SCENE
     except InspectorError as error:
-        sys.stderr.write(f"{PROGRAM}: {error}\n")
-        exit_code: ExitCode = getattr(error, "exit_code", ExitCode.FAILED)
-        return exit_code
+        return _say_error(error)
+    except BaseException as error:
+        if isinstance(error, Exception):
+            raise
+        # Such as asyncio.CancelledError: what ends a program wherever it is raised.
+        sys.stderr.write(f"{PROGRAM}: {_end_of_program(error)}\n")
+        return ExitCode.FAILED
     return code
+
+
+def _say_error(error: InspectorError) -> ExitCode:
+    detail = getattr(error, "detail", "")
+    sys.stderr.write(f"{PROGRAM}: {error}\n" + (f"\n{detail}\n" if detail else ""))
+    if isinstance(error, SceneError):
+        return ExitCode.SCENE
+    exit_code: ExitCode = getattr(error, "exit_code", ExitCode.FAILED)
+    return exit_code
+
+
+def _end_of_program(error: BaseException) -> str:
+    from inspector.sessions.scene import user_place, user_traceback  # noqa: PLC0415
+    from inspector.vocabulary import what_was_raised  # noqa: PLC0415
+
+    text = user_traceback(error)
+    place = user_place(text)
+    where = f" ({place})" if place else ""
+    return f"{what_was_raised(text)}{where} ended the program: it is no Exception."
 
 
 def _with_negative_values(arguments: list[str]) -> list[str]:
@@ -260,7 +284,7 @@ def _command(
     )
 
 
-def _run_command(options: argparse.Namespace) -> int:
+def _run_command(options: argparse.Namespace, out: TextIO) -> int:
     # Each command brings in what it needs: --help and scenes should not wait for numpy.
     match options.command:
         case "run":
@@ -268,50 +292,50 @@ def _run_command(options: argparse.Namespace) -> int:
                 options.parser.error("say how long to run: --frames N or --seconds S")
             from inspector.sessions.cli_run import run_scene  # noqa: PLC0415
 
-            return run_scene(options, sys.stdout, sys.stderr)
+            return run_scene(options, out, sys.stderr)
         case "export":
-            return _export(options)
+            return _export(options, out)
         case "replay" | "annotate":
-            return _run_with_recording(options)
+            return _run_with_recording(options, out)
         case "lab":
             from inspector.sessions.cli_lab import run_lab_command  # noqa: PLC0415
 
-            return run_lab_command(options, sys.stdout, sys.stderr)
+            return run_lab_command(options, out, sys.stderr)
         case "explain" | "lint":
             from inspector.sessions import cli_explain  # noqa: PLC0415
 
             is_lint = options.command == "lint"
             command = cli_explain.lint_command if is_lint else cli_explain.explain_command
-            return command(options, sys.stdout, sys.stderr)
+            return command(options, out, sys.stderr)
         case _:
             from inspector.sessions.cli_scenes import list_scenes  # noqa: PLC0415
 
-            return list_scenes(options, sys.stdout)
+            return list_scenes(options, out)
 
 
-def _run_with_recording(options: argparse.Namespace) -> int:
+def _run_with_recording(options: argparse.Namespace, out: TextIO) -> int:
     if options.command == "replay":
         from inspector.sessions.cli_recordings import replay_recording  # noqa: PLC0415
 
-        return replay_recording(options, sys.stdout, sys.stderr)
+        return replay_recording(options, out, sys.stderr)
     from inspector.sessions.recording_arguments import check_annotate_arguments  # noqa: PLC0415
 
     check_annotate_arguments(options)
     from inspector.sessions.cli_annotate import annotate_recording  # noqa: PLC0415
 
-    return annotate_recording(options, sys.stdout, sys.stderr)
+    return annotate_recording(options, out, sys.stderr)
 
 
-def _export(options: argparse.Namespace) -> int:
+def _export(options: argparse.Namespace, out: TextIO) -> int:
     from inspector.sessions.recording_arguments import is_pytest  # noqa: PLC0415
 
     if is_pytest(options):
         from inspector.sessions.cli_recordings import export_as_pytest  # noqa: PLC0415
 
-        return export_as_pytest(options, sys.stdout, sys.stderr)
+        return export_as_pytest(options, out, sys.stderr)
     from inspector.sessions.cli_run import export_file  # noqa: PLC0415
 
-    return export_file(options, sys.stdout, sys.stderr)
+    return export_file(options, out, sys.stderr)
 
 
 def _version_text() -> str:

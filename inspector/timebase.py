@@ -9,7 +9,7 @@ import math
 import re
 from decimal import Decimal
 from fractions import Fraction
-from numbers import Real
+from numbers import Integral, Real
 from typing import Final
 
 NS_PER_US: Final = 1_000
@@ -49,21 +49,39 @@ def seconds_to_ns(seconds: float | Fraction | Decimal) -> int:
         ValueError: ``seconds`` is not a number, infinite, or beyond 146 years.
     """
     try:
-        if isinstance(seconds, Decimal):
-            seconds = Fraction(seconds)
-        # A text times a billion would be a very long text.
-        ns = round(seconds * NS_PER_SECOND) if isinstance(seconds, Real) else None
+        ns = round(plain_number(seconds) * NS_PER_SECOND)
     except (ValueError, OverflowError, TypeError):
-        ns = None
-    if ns is None:
         message = f"not a usable number of seconds: {seconds!r}"
-        raise ValueError(message)
+        raise ValueError(message) from None
     if not -MAX_NS < ns < MAX_NS:
         text = str(seconds)
         text = text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}…"
         message = f"too many seconds (the limit is about 146 years): {text}"
         raise ValueError(message)
     return ns
+
+
+def plain_number(value: object) -> float | Fraction:
+    """Return a real number as Python's own.
+
+    Numbers of other libraries overflow (numpy's) or cannot be mixed with others.
+
+    Raises:
+        TypeError: It is no real number.
+        ValueError: It is a ``Decimal`` that is not a number.
+        OverflowError: It is an infinite ``Decimal``.
+    """
+    match value:
+        case int() | float() | Fraction():
+            return value
+        case Decimal():
+            return Fraction(value)
+        case Integral():
+            return int(value)
+        case Real():
+            return float(value)
+    message = f"not a number: {value!r}"
+    raise TypeError(message)
 
 
 def checked_ns(ns: int) -> int:

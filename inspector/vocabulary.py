@@ -76,6 +76,7 @@ that differs between two runs of the same scene with the same readings.
 from collections.abc import Sequence
 from enum import IntEnum
 from fractions import Fraction
+from itertools import takewhile
 from typing import Final, TypeAlias
 
 from inspector.timebase import format_duration, format_instant
@@ -424,8 +425,7 @@ def _sentence(event: RawEvent, strings: Sequence[str]) -> str:  # noqa: C901, PL
         case EventKind.DELTA_CUT:
             return f"{format_duration(a)} cut from the delta (longer than max_delta)"
         case EventKind.CALLBACK_FAILED:
-            last_line = strings[b].strip().rpartition("\n")[2]
-            return f"“{strings[a]}” failed: {last_line}"
+            return f"“{strings[a]}” failed: {what_was_raised(strings[b])}"
         case EventKind.MARK:
             return f"mark: {strings[a]}"
         case EventKind.COMMAND:
@@ -497,3 +497,29 @@ def _field_text(field: Field, value: int, strings: Sequence[str]) -> str:  # noq
 
 def _by(cause: int) -> str:
     return f" by command {cause}" if cause else ""
+
+
+def what_was_raised(traceback_text: str) -> str:
+    """Return the line of a traceback that tells what was raised, as ``ValueError: no``.
+
+    Of a message of several lines it is the first; of a group of exceptions, the group's.
+    """
+    lines = traceback_text.strip("\n").splitlines()
+    if lines and lines[0].lstrip().startswith(_GROUP_SIGNS):
+        # Each line of a group stands behind a bar, and its members below a line of dashes.
+        lines = [line.partition("| ")[2] for line in takewhile(_is_before_members, lines)]
+    behind_frames = 0
+    for number, line in enumerate(lines, 1):
+        if line.startswith(_FRAME_SIGNS):
+            behind_frames = number
+    told = (line for line in lines[behind_frames:] if line.strip() and not line[0].isspace())
+    return next(told, lines[-1].strip() if lines else "")
+
+
+#: How the lines of a traceback begin that are followed by lines of the user's program.
+_FRAME_SIGNS: Final = ('  File "', "Traceback (")
+_GROUP_SIGNS: Final = ("+ Exception Group", "| ")
+
+
+def _is_before_members(line: str) -> bool:
+    return not line.lstrip().startswith("+-")

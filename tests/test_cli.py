@@ -507,3 +507,65 @@ def test_that_a_terminal_without_our_signs_is_written_to_all_the_same() -> None:
     )
     assert done.returncode == 0, done.stderr
     assert b"?" in done.stdout
+
+
+def test_that_what_a_scene_prints_is_not_part_of_the_json(run: Run, tmp_path: Path) -> None:
+    scene_file(tmp_path, "def build(stage):\n    print('hello')\n")
+
+    code, out, err = run("run scene.py --frames 3 --json")
+
+    assert code == ExitCode.OK
+    assert json.loads(out)["frames"] == 3
+    assert err.startswith("hello\n")
+
+
+@pytest.mark.parametrize(
+    ("raised", "said"),
+    [
+        ("OwnError('a\\nb')", "OwnError: a"),
+        ("ExceptionGroup('many', [OwnError(1)])", "ExceptionGroup: many (1 sub-exception)"),
+    ],
+)
+def test_that_an_error_is_named_as_its_author_wrote_it(
+    run: Run, tmp_path: Path, raised: str, said: str
+) -> None:
+    scene_file(
+        tmp_path,
+        f"""
+        class OwnError(Exception): pass
+
+        def fail():
+            raise {raised}
+
+        def build(stage):
+            stage.root.set_timeout(0.5, fail, name="fails\\ntwice")
+        """,
+    )
+
+    _, out, err = run("run scene.py --seconds 1")
+
+    assert f"  00:00.500  “fails⏎twice”  {said}\n" in out
+    assert err == f"timeline-inspector: “fails⏎twice” failed with {said} (scene.py, line 5).\n"
+
+
+def test_that_what_ends_a_program_is_said_in_a_sentence(run: Run, tmp_path: Path) -> None:
+    scene_file(
+        tmp_path,
+        """
+        from asyncio import CancelledError
+
+        def stop():
+            raise CancelledError
+
+        def build(stage):
+            stage.root.set_timeout(0.5, stop)
+        """,
+    )
+
+    code, _, err = run("run scene.py --seconds 1")
+
+    assert code == ExitCode.FAILED
+    assert err == (
+        "timeline-inspector: asyncio.exceptions.CancelledError (scene.py, line 5) ended the "
+        "program: it is no Exception.\n"
+    )

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from inspector.clocks import ClockTree
 from inspector.timebase import (
     MAX_NS,
     checked_ns,
@@ -28,6 +31,12 @@ def test_that_nanoseconds_survive_the_way_over_fractions(ns: int) -> None:
 @given(st.floats(-1e9, 1e9))
 def test_that_seconds_survive_to_the_nanosecond(seconds: float) -> None:
     assert abs(ns_to_seconds(seconds_to_ns(seconds)) - seconds) <= 1e-9 + abs(seconds) * 1e-15
+
+
+@pytest.mark.parametrize("three", [np.int8(3), np.uint8(3), np.int32(3), np.float16(3)])
+def test_that_numbers_of_other_libraries_do_not_overflow(three: Any) -> None:  # noqa: ANN401
+    assert seconds_to_ns(three) == 3_000_000_000
+    assert ClockTree().root.child("three", rate=three).rate == 3
 
 
 def test_that_decimal_seconds_are_exact() -> None:

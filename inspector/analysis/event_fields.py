@@ -19,6 +19,7 @@ from inspector.vocabulary import (
     MemberKind,
     Phase,
     TimerKind,
+    what_was_raised,
 )
 
 if TYPE_CHECKING:
@@ -304,7 +305,7 @@ def _error(reader: EventReader) -> Value:
     _, kind, _, _, b = reader.event
     if kind != EventKind.CALLBACK_FAILED:
         return None
-    return reader.text(b).strip().rpartition("\n")[2]
+    return what_was_raised(reader.text(b))
 
 
 _D, _N, _T = FieldType.DURATION, FieldType.NUMBER, FieldType.TEXT

@@ -32,7 +32,14 @@ from inspector.analysis.explain_standing import (
 )
 from inspector.analysis.timer_story import Firing, Moment, TimerStory
 from inspector.timebase import NS_PER_MS, format_duration, format_instant
-from inspector.vocabulary import CLOCK_PAUSED, CLOCK_RATE, NEVER, TIMER_ADDED, rate_text
+from inspector.vocabulary import (
+    CLOCK_PAUSED,
+    CLOCK_RATE,
+    NEVER,
+    TIMER_ADDED,
+    rate_text,
+    what_was_raised,
+)
 
 if TYPE_CHECKING:
     from inspector.trace.history import History
@@ -337,7 +344,7 @@ def _failure(history: History, story: TimerStory) -> list[Reason]:
     failed = story.failed
     if failed is None:
         return []
-    error = text_of(history, failed.b).strip().rpartition("\n")[2]
+    error = what_was_raised(text_of(history, failed.b))
     again = f" {times(story.failures)}, the last time" if story.failures > 1 else ""
     return [Reason(f"Its callback raised{again}: {error}", failed.at_ns, failed.cursor)]
 

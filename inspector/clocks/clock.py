@@ -338,8 +338,12 @@ class Clock(ClockNode):
             RuntimeError: The clock was removed.
         """
         delay_ns = None if delay is None else seconds_to_ns(delay)
+        interval_ns = seconds_to_ns(interval)
+        if interval_ns <= 0:
+            message = f"an interval must be longer than 0, by a nanosecond at least: {interval!r} s"
+            raise ValueError(message)
         return self.set_interval_ns(
-            seconds_to_ns(interval), callback, *args, missed=missed, delay_ns=delay_ns, name=name
+            interval_ns, callback, *args, missed=missed, delay_ns=delay_ns, name=name
         )
 
     def set_interval_ns(

@@ -1,8 +1,15 @@
 """What happens when a user's callback raises."""
 
+import re
 import traceback
 from dataclasses import dataclass
 from enum import Enum
+
+#: How the module of a scene is called in ``sys.modules``, before a number. Nobody wrote that
+#: and another run has another number, so it is cut from what is shown and recorded.
+SCENE_MODULE = "timeline_inspector_scene_"
+
+_IN_SCENE_MODULE = re.compile(rf"\b{SCENE_MODULE}\d+\.")
 
 #: What a callback may raise without taking the loop with it. A key press
 #: (``KeyboardInterrupt``) still ends the program.
@@ -39,7 +46,12 @@ class CallbackFailure:
         error = self.error
         top = error.__traceback__
         below = top.tb_next if top is not None and top.tb_next is not None else top
-        return "".join(traceback.format_exception(type(error), error, below))
+        return as_shown("".join(traceback.format_exception(type(error), error, below)))
+
+
+def as_shown(traceback_text: str) -> str:
+    """Return a traceback without the name that the inspector has given to a scene."""
+    return _IN_SCENE_MODULE.sub("", traceback_text)
 
 
 class EndlessInstantError(RuntimeError):

@@ -8,6 +8,7 @@ no error builds up however often the rate changes. Pause is ``n = 0``.
 
 from fractions import Fraction
 
+from inspector.timebase import plain_number
 from inspector.vocabulary import RATE_DENOMINATOR
 
 D = RATE_DENOMINATOR
@@ -28,7 +29,7 @@ def rate_numerator(rate: float | Fraction | str) -> int:
             or so small that it would round to a standstill.
     """
     try:
-        exact = _parse(rate) if isinstance(rate, str) else Fraction(rate)
+        exact = _parse(rate) if isinstance(rate, str) else Fraction(plain_number(rate))
     except (ValueError, OverflowError, TypeError, ZeroDivisionError):
         message = f"not a rate: {rate!r} (write 1, 0.25, 1/3, 25% or 2x)"
         raise ValueError(message) from None

@@ -32,6 +32,7 @@ from inspector.sessions.run_report import (
     RunReport,
     clock_lines,
     frames_text,
+    one_line,
     over_budget,
     report_text,
     report_values,
@@ -43,6 +44,7 @@ from inspector.sessions.virtual_run import VirtualRun, run_frame_times, run_virt
 from inspector.sessions.virtual_source import VirtualTimeSource
 from inspector.timebase import NS_PER_SECOND, format_duration
 from inspector.trace.recording import RecordingError
+from inspector.vocabulary import what_was_raised
 
 _DEFAULT_STEP_NS = Fraction(NS_PER_SECOND, 60)
 _SLICE_NS = 50_000_000
@@ -360,7 +362,7 @@ def _judge(report: RunReport, status: str, err: TextIO) -> int:
     """Say what went wrong, if anything did; return the exit code."""
     if report.failures:
         first = report.failures[0]
-        what = first.traceback.strip().rpartition("\n")[2]
+        what = what_was_raised(first.traceback)
         count = len(report.failures)
         times = "" if count == 1 else f"{count:,} callbacks failed, first of all "
         verb = " failed" if count == 1 else ""
@@ -368,9 +370,8 @@ def _judge(report: RunReport, status: str, err: TextIO) -> int:
         place = user_place(first.traceback)
         where = f" ({place})" if place else ""
         what = what.rstrip(".")
-        err.write(
-            f"timeline-inspector: {times}“{first.label}”{verb} with {what}{where}.{stopped}\n"
-        )
+        label = one_line(first.label)
+        err.write(f"timeline-inspector: {times}“{label}”{verb} with {what}{where}.{stopped}\n")
         return ExitCode.FAILED
     if not report.is_complete:
         err.write(f"timeline-inspector: The run ended early. {status}\n")

@@ -16,13 +16,14 @@ from inspector.timebase import (
 )
 from inspector.trace.states import Failure
 from inspector.trace.timeline import Timeline
-from inspector.vocabulary import rate_text
+from inspector.vocabulary import rate_text, what_was_raised
 
 if TYPE_CHECKING:
     from inspector.formats.frame_times import FrameTimes, NsColumn
 
 _LISTED_FAILURES: Final = 5
 _LISTED_CLOCKS: Final = 40
+_WIDEST_CELL: Final = 80
 _OVER: Final = 1.05
 
 
@@ -282,8 +283,8 @@ def _closing(report: RunReport) -> str:
         times = "1 callback" if len(report.failures) == 1 else f"{len(report.failures):,} callbacks"
         lines.append(f"{times} failed:")
         for failure in report.failures[:_LISTED_FAILURES]:
-            what = failure.traceback.strip().rpartition("\n")[2]
-            lines.append(f"  {format_instant(failure.at_ns)}  “{failure.label}”  {what}")
+            what = what_was_raised(failure.traceback)
+            lines.append(f"  {format_instant(failure.at_ns)}  “{one_line(failure.label)}”  {what}")
         more = len(report.failures) - _LISTED_FAILURES
         if more > 0:
             lines.append(f"  … and {more:,} more")
@@ -307,6 +308,7 @@ def table(heading: Sequence[str], rows: Sequence[Sequence[str]], *, right: set[i
         rows: The cells.
         right: Columns aligned to the right.
     """
+    rows = [[one_line(cell) for cell in row] for row in rows]
     widths = [max(len(line[i]) for line in (heading, *rows)) for i in range(len(heading))]
     rule = ["─" * width for width in widths]
     return "\n".join(
@@ -316,6 +318,12 @@ def table(heading: Sequence[str], rows: Sequence[Sequence[str]], *, right: set[i
         ).rstrip()
         for line in (heading, rule, *rows)
     )
+
+
+def one_line(text: str) -> str:
+    """Return a text as it tears no table apart: in one line, and not too long."""
+    line = text.replace("\n", "⏎")
+    return line if len(line) <= _WIDEST_CELL else f"{line[: _WIDEST_CELL - 1]}…"
 
 
 def _ms(ns: int) -> str:

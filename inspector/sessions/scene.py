@@ -20,14 +20,18 @@ from itertools import count
 from pathlib import Path
 from types import CodeType, ModuleType
 
-from inspector.clocks.failures import CALLBACK_ERRORS
+from inspector.clocks.failures import CALLBACK_ERRORS, SCENE_MODULE, as_shown
 from inspector.errors import SceneError
 from inspector.resources import resource_path
 from inspector.sessions.stage import Stage
+from inspector.vocabulary import what_was_raised
 
 _PACKAGE_FOLDER = str(Path(__file__).resolve().parent.parent)
 _EXCERPT_LINES = 3
 _SCENE_NUMBERS = count(1)
+
+#: Marks of a function that returns something to be run instead of running.
+_DOES_NOTHING_WHEN_CALLED = inspect.CO_COROUTINE | inspect.CO_GENERATOR | inspect.CO_ASYNC_GENERATOR
 
 #: Folders of the scenes that are loaded, by the name of their module.
 _folders: dict[str, str] = {}
@@ -150,7 +154,7 @@ def load_scene(path: Path) -> Scene:
     """
     path = path.absolute()
     code = _compiled(path)
-    module = ModuleType(f"timeline_inspector_scene_{next(_SCENE_NUMBERS)}")
+    module = ModuleType(f"{SCENE_MODULE}{next(_SCENE_NUMBERS)}")
     module.__file__ = str(path)
     scene = Scene(path, module, frozenset(sys.modules))
     # Dataclasses and pickle look the module up by its name.
@@ -222,7 +226,7 @@ def user_traceback(error: BaseException) -> str:
     linecache.checkcache()
     report = traceback.TracebackException.from_exception(error, compact=True)
     _keep_user_frames(report, set())
-    return "".join(report.format()).rstrip()
+    return as_shown("".join(report.format()).rstrip())
 
 
 def _described(path: Path) -> SceneFile:
@@ -264,8 +268,9 @@ def _problem(path: Path, step: str, error: BaseException) -> SceneProblem:
     elif isinstance(error, SyntaxError):
         what = f"{type(error).__name__}: {error.msg}"
     else:
-        text = str(error).strip().partition("\n")[0]
-        what = f"{type(error).__name__}: {text}" if text else type(error).__name__
+        # Not str(error), which may raise itself.
+        alone = traceback.format_exception_only(type(error), error)
+        what = as_shown(what_was_raised("".join(alone)))
     verb = "could not be imported" if step == "import" else "failed in build(stage)"
     where = ""
     if line is not None:
@@ -286,23 +291,28 @@ def _signature_problem(path: Path, build: Callable[..., object]) -> SceneProblem
     except (ValueError, TypeError):
         # Not everything that can be called says how; calling it will tell.
         return None
+    code = getattr(build, "__code__", None)
+    line = code.co_firstlineno if isinstance(code, CodeType) else None
+    where = "" if line is None else f" (line {line})"
+    message = ""
     try:
         signature.bind(None)
     except TypeError:
-        code = getattr(build, "__code__", None)
-        line = code.co_firstlineno if isinstance(code, CodeType) else None
-        where = "" if line is None else f" (line {line})"
         message = (
             f"{path.name}: build{signature} cannot be given the stage alone{where}. "
             "Define it as build(stage)."
         )
-        return SceneProblem(message, path, line=line, excerpt=_excerpt(path, line))
-    return None
+    if isinstance(code, CodeType) and code.co_flags & _DOES_NOTHING_WHEN_CALLED:
+        message = (
+            f"{path.name}: calling build(stage) would do nothing{where}: it is async or has a "
+            "yield. Define it as a plain function."
+        )
+    return SceneProblem(message, path, line=line, excerpt=_excerpt(path, line)) if message else None
 
 
 def user_place(traceback_text: str) -> str:
     """Return the last line of the user's own in a traceback, as ``file, line n``."""
-    places = re.findall(r'^  File "(.+)", line (\d+)', traceback_text, re.MULTILINE)
+    places = re.findall(r'^[ |]*File "(.+)", line (\d+)', traceback_text, re.MULTILINE)
     own = [(file, line) for file, line in places if _is_user_frame(file)]
     return f"{Path(own[-1][0]).name}, line {own[-1][1]}" if own else ""
 

@@ -50,6 +50,11 @@ class LogBatch:
     lost: int
 
 
+_CONTROLS = {
+    code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\n\t"
+}
+
+
 class EventLog:
     """Keeps the newest events within a budget of bytes.
 
@@ -143,8 +148,7 @@ class EventLog:
     def intern(self, text: str) -> int:
         """Return the number of ``text`` in the string table, adding it if new.
 
-        Half a surrogate pair, as in the name of a file that is no text, is no character
-        that a file can hold: it is kept as what Python shows for it.
+        Characters that cannot be stored or shown are kept as what Python shows for them.
 
         Raises:
             TypeError: It is not a text.
@@ -155,7 +159,7 @@ class EventLog:
                 message = f"a name has to be a text: {text!r}"  # type: ignore[unreachable]
                 raise TypeError(message)
             number = self._numbers[text] = len(self.strings)
-            self.strings.append(text.encode("utf-8", "backslashreplace").decode("utf-8"))
+            self.strings.append(_readable(text))
         return number
 
     def read(self, cursor: int = 0) -> LogBatch:
@@ -254,3 +258,9 @@ def joined(first: Numbers, second: Numbers) -> Numbers:
         first.extend(second)
         return first
     return [*first, *second]
+
+
+def _readable(text: str) -> str:
+    # Half a surrogate pair, as in the name of a file that is no text, is no character that
+    # a file can hold; and control characters would be carried out by a terminal.
+    return text.encode("utf-8", "backslashreplace").decode("utf-8").translate(_CONTROLS)

@@ -35,6 +35,38 @@ def test_that_a_syntax_error_names_file_line_and_text(tmp_path: Path) -> None:
     assert "> 2 │     x = = 1" in status.detail
 
 
+@pytest.mark.parametrize(
+    "build", ["async def build(stage): ...", "def build(stage):\n    yield stage"]
+)
+def test_that_a_build_that_would_do_nothing_is_refused(tmp_path: Path, build: str) -> None:
+    status = failed(scene_file(tmp_path, build + "\n"))
+
+    assert status.message == (
+        "scene.py: calling build(stage) would do nothing (line 1): it is async or has a yield. "
+        "Define it as a plain function."
+    )
+    assert status.line == 1
+
+
+def test_that_an_error_that_has_no_text_is_named(tmp_path: Path) -> None:
+    status = failed(
+        scene_file(
+            tmp_path,
+            """
+            class OwnError(Exception):
+                def __str__(self): raise ValueError
+
+            def build(stage):
+                raise OwnError
+            """,
+        )
+    )
+
+    assert status.message == (
+        "scene.py failed in build(stage) (line 6): OwnError: <exception str() failed>."
+    )
+
+
 def test_that_a_missing_module_is_told_with_the_line_that_wants_it(tmp_path: Path) -> None:
     status = failed(scene_file(tmp_path, "\nimport no_such_module_anywhere\n"))
 

@@ -8,6 +8,8 @@ from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QToolButton, QWidget
 
+from inspector.vocabulary import what_was_raised
+
 from ..theme import ColorRole
 
 if TYPE_CHECKING:
@@ -47,7 +49,7 @@ class FailureNote(QToolButton):
         self.setText(text)
         self.setAccessibleName(text)
         newest = failures[-1]
-        last_line = newest.traceback.strip().rpartition("\n")[2]
+        last_line = what_was_raised(newest.traceback)
         self.setToolTip(f"The newest: “{newest.label}” failed: {last_line}\nClick to see events.")
 
     @Slot()

@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from inspector.timebase import NS_PER_SECOND, format_duration
-from inspector.vocabulary import Phase
+from inspector.vocabulary import Phase, what_was_raised
 
 from ..models.event_list_model import frame_span
 from .detail_rows import (
@@ -111,7 +111,7 @@ def _frame_of(failure: Failure) -> int:
 
 
 def _failure_rows(failure: Failure) -> list[DetailRow]:
-    last_line = failure.traceback.strip().rpartition("\n")[2]
+    last_line = what_was_raised(failure.traceback)
     return [
         DetailRow("✖ Failed", f"“{failure.label}”: {last_line}"),
         DetailRow("", failure.traceback.strip(), RowKind.CODE),

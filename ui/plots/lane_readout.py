@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from inspector.analysis.lanes import GONE_STATE, Lane, LaneKind
 from inspector.timebase import format_duration, format_instant
-from inspector.vocabulary import Phase, rate_text
+from inspector.vocabulary import Phase, rate_text, what_was_raised
 
 from ..session_bridge import Selection
 
@@ -188,7 +188,7 @@ class LaneReader:
                 return f"{by}{command.text}{refused}"
             case LaneKind.FAILURES:
                 failure = timeline.failures[place]
-                last = failure.traceback.strip().rpartition("\n")[2]
+                last = what_was_raised(failure.traceback)
                 return f"“{failure.label}” failed: {last}"
             case _:
                 hit = timeline.hits[place]

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from inspector.timebase import NS_PER_MS, format_duration, format_instant
 from inspector.trace.annotations import Annotation
 from inspector.trace.timeline import Timeline
+from inspector.vocabulary import what_was_raised
 
 from .frame_series import FrameSeries
 
@@ -172,7 +173,7 @@ class TimelineMarks:
         match kind:
             case MarkKind.FAILURE:
                 failure = timeline.failures[number]
-                last = failure.traceback.strip().rpartition("\n")[2]
+                last = what_was_raised(failure.traceback)
                 return f"{instant}  “{failure.label}” failed: {last}"
             case MarkKind.DELTA_CUT:
                 frame = timeline.frames.frame(self._cut_frames[number])

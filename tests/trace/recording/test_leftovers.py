@@ -49,7 +49,7 @@ def test_that_half_a_character_ends_no_recording(tmp_path: Path) -> None:
     past = open_recording(tmp_path / "a.tlrec")
 
     assert recorder.problem == ""
-    assert past.strings[1:] == ["bad \\udc80 text", "nul \0 text"]
+    assert past.strings[1:] == [r"bad \udc80 text", r"nul \x00 text"]
 
 
 def test_that_a_change_that_was_killed_half_done_is_taken_back(tmp_path: Path) -> None:
