@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.conformance.replay import GoldenLine, System, golden_files, read_lines, system_name
+from tests.conformance.replay import GoldenLine, System, golden_files, read_lines
 from tests.conformance.systems import SYSTEMS
 
 if TYPE_CHECKING:
@@ -26,9 +26,10 @@ def recordings_folder(config: pytest.Config) -> Path:
 
 def _cases(folder: Path) -> Iterator[tuple[System, GoldenLine]]:
     for path in golden_files(folder):
+        lines = list(read_lines(path))
         for system in SYSTEMS:
-            if system.name == system_name(path):
-                for line in read_lines(path):
+            for line in lines:
+                if system.name == line.system:
                     yield system, line
 
 

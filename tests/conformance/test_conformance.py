@@ -7,20 +7,25 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.conformance.conftest import recordings_folder
-from tests.conformance.replay import first_difference, golden_files, system_name
+from tests.conformance.replay import first_difference, golden_files, read_lines
 from tests.conformance.systems import SYSTEMS
 
 if TYPE_CHECKING:
     from tests.conformance.replay import GoldenLine, System
 
 
-def test_that_recordings_of_a_known_system_were_found(request: pytest.FixtureRequest) -> None:
+def test_that_recordings_were_found_and_every_line_can_be_replayed(
+    request: pytest.FixtureRequest,
+) -> None:
     folder = recordings_folder(request.config)
     known = {system.name for system in SYSTEMS}
 
-    found = [path.name for path in golden_files(folder) if system_name(path) in known]
+    files = golden_files(folder)
+    found = {path.name: [line.system for line in read_lines(path)] for path in files}
 
-    assert found, f"no recording of {', '.join(sorted(known))} in {folder}"
+    assert found, f"no recording (*.jsonl or *.jsonl.gz) in {folder}"
+    assert [name for name, systems in found.items() if not systems] == [], "without a line"
+    assert {system for systems in found.values() for system in systems} <= known
 
 
 def test_that_every_event_is_as_recorded(
