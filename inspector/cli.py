@@ -136,12 +136,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         return ExitCode.OK
     except InspectorError as error:
         return _say_error(error)
-    except BaseException as error:
-        if isinstance(error, Exception):
-            raise
-        # Such as asyncio.CancelledError: what ends a program wherever it is raised.
-        sys.stderr.write(f"{PROGRAM}: {_end_of_program(error)}\n")
-        return ExitCode.FAILED
     return code
 
 
@@ -152,16 +146,6 @@ def _say_error(error: InspectorError) -> ExitCode:
         return ExitCode.SCENE
     exit_code: ExitCode = getattr(error, "exit_code", ExitCode.FAILED)
     return exit_code
-
-
-def _end_of_program(error: BaseException) -> str:
-    from inspector.sessions.scene import user_place, user_traceback  # noqa: PLC0415
-    from inspector.vocabulary import what_was_raised  # noqa: PLC0415
-
-    text = user_traceback(error)
-    place = user_place(text)
-    where = f" ({place})" if place else ""
-    return f"{what_was_raised(text)}{where} ended the program: it is no Exception."
 
 
 def _with_negative_values(arguments: list[str]) -> list[str]:

@@ -11,9 +11,10 @@ SCENE_MODULE = "timeline_inspector_scene_"
 
 _IN_SCENE_MODULE = re.compile(rf"\b{SCENE_MODULE}\d+\.")
 
-#: What a callback may raise without taking the loop with it. A key press
-#: (``KeyboardInterrupt``) still ends the program.
-CALLBACK_ERRORS = (Exception, SystemExit)
+#: What a callback may raise without taking the loop with it: everything, as in asyncio, an
+#: exit and the result of a cancelled task included. Only a key press still ends the program;
+#: ``KeyboardInterrupt`` has to be let through before these are caught.
+CALLBACK_ERRORS = (BaseException,)
 
 
 class FailurePolicy(Enum):

@@ -395,6 +395,8 @@ class ClockTree:
                         callback(*args)
                     else:
                         callback(args)
+                except KeyboardInterrupt:
+                    raise
                 except CALLBACK_ERRORS as error:
                     label = timer.name or label_of(callback)
                     self.report_failure(clock, timer.id, label, error)
@@ -477,6 +479,8 @@ class ClockTree:
                 callback(*args)
             else:
                 callback(args)
+        except KeyboardInterrupt:
+            raise
         except CALLBACK_ERRORS as error:
             self.report_failure(clock, timer.id, timer.name or label_of(callback), error)
         finally:

@@ -152,6 +152,8 @@ class CallList:
             try:
                 for call in calls:
                     call(delta)
+            except KeyboardInterrupt:
+                raise
             except CALLBACK_ERRORS as error:
                 failed = len(self._calls) - length_hint(calls) - 1
                 report(self._slots[failed].owner, error)

@@ -49,6 +49,8 @@ class ComponentList:
             component = items[self.cursor]
             try:
                 call(component)
+            except KeyboardInterrupt:
+                raise
             except CALLBACK_ERRORS as error:
                 if on_error is None:
                     raise

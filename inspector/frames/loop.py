@@ -215,6 +215,8 @@ class FixedRateLoop:
         self._is_in_call = True
         try:
             told(*args)
+        except KeyboardInterrupt:
+            raise
         except CALLBACK_ERRORS as error:
             clock, tree = self.clock, self.clock.tree
             owner = clock if isinstance(clock, ClockNode) else tree.root
@@ -313,8 +315,8 @@ def start_loop_by(
         exact = Fraction(rate).limit_denominator(1_000_000)
     except (ValueError, OverflowError, TypeError):
         exact = Fraction(0)
-    if exact <= 0:
-        message = f"a loop needs a rate above 0 ticks per second: {rate!r}"
+    if not 0 < exact <= NS_PER_SECOND:
+        message = f"a loop needs a rate above 0 and up to a tick a nanosecond: {rate!r} per second"
         raise ValueError(message)
     checked_callable(on_tick)
     loop = FixedRateLoop(clock, exact, on_tick, rules, name or f"loop {label_of(on_tick)}")

@@ -62,6 +62,10 @@ class PostedFunctions:
                 continue
             try:
                 result = function(*args)
+            except KeyboardInterrupt as error:
+                # Whoever waits for it in another thread is not to wait for ever.
+                future.set_exception(error)
+                raise
             except CALLBACK_ERRORS as error:
                 future.set_exception(error)
                 report(label_of(function), error)

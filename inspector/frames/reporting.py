@@ -156,6 +156,8 @@ class Reporter:
                 return str(name)[:_LONGEST_NAME]
             if hasattr(thing, "__qualname__"):
                 return label_of(thing)[:_LONGEST_NAME]  # type: ignore[arg-type]
+        except KeyboardInterrupt:
+            raise
         except CALLBACK_ERRORS:
             pass
         kind = type(thing).__name__
@@ -181,6 +183,8 @@ def text_of(value: object) -> str:
     try:
         text = value.name if isinstance(value, Enum) else str(value)
         return str(text)[:_LONGEST_NAME]
+    except KeyboardInterrupt:
+        raise
     except CALLBACK_ERRORS:
         return type(value).__name__
 

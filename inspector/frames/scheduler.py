@@ -83,8 +83,8 @@ class Scheduler:
         Raises:
             ValueError: An unknown policy, or a limit below 1.
         """
-        if max_calls_per_frame is not None and max_calls_per_frame < 1:
-            message = f"a timer needs at least 1 call per frame: {max_calls_per_frame}"
+        if max_calls_per_frame is not None and not _is_count(max_calls_per_frame, 1):
+            message = f"a timer needs at least 1 call per frame: {max_calls_per_frame!r}"
             raise ValueError(message)
         self.clock = clock
         self.name = name
@@ -253,8 +253,8 @@ class Scheduler:
         checked_callable(callback)
         interval_ns, delay_ns = _duration_ns(interval), _duration_ns(delay)
         policy = self.overshoot if overshoot is None else Overshoot(overshoot)
-        if repeat is not None and repeat < 0:
-            message = f"repeat counts the calls after the first, so it is 0 or more: {repeat}"
+        if repeat is not None and not _is_count(repeat, 0):
+            message = f"repeat counts the calls after the first, so it is 0 or more: {repeat!r}"
             raise ValueError(message)
         owner = default_target(callback) if target is None else target
         record = self._targets.of(owner)
@@ -505,3 +505,7 @@ def _duration_ns(seconds: float | Fraction) -> int:
         message = f"not a duration that a timer can wait: {seconds!r} s"
         raise ValueError(message)
     return ns
+
+
+def _is_count(value: object, least: int) -> bool:
+    return isinstance(value, int) and value >= least

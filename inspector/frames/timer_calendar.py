@@ -166,6 +166,8 @@ class TimerCalendar:
                             except KeyError:
                                 self.push(entry)
                             call(entry.argument)
+                    except KeyboardInterrupt:
+                        raise
                     except CALLBACK_ERRORS as error:
                         report(entry.owner, error)
                     else:

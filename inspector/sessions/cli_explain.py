@@ -29,7 +29,7 @@ from inspector.sessions.virtual_run import run_virtual
 from inspector.sessions.virtual_source import VirtualTimeSource
 from inspector.timebase import NS_PER_SECOND, format_instant
 from inspector.trace.history import History
-from inspector.trace.recording import open_recording
+from inspector.trace.recording import RecordingError, open_recording
 from inspector.trace.recording.layout import SUFFIX
 from inspector.trace.timeline import Timeline
 
@@ -199,6 +199,9 @@ def _past(options: Namespace, err: TextIO, at_ns: int | None) -> Iterator[_Past]
         recording = open_recording(path)
         try:
             err.writelines(f"timeline-inspector: {note}\n" for note in recording.notes)
+            if not recording.end:
+                message = f"{path} holds no event, so there is nothing to look at."
+                raise RecordingError(message)
             yield _Past(recording, recording.title, recording.last_ns)
         finally:
             recording.close()

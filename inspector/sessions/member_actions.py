@@ -61,6 +61,8 @@ def prepared_member_action(
         members.cause = number
         try:
             action()
+        except KeyboardInterrupt:
+            raise
         except CALLBACK_ERRORS as error:
             state = timeline.members.by_id[command.member_id]
             clock = hosting.clock(state.clock_id) or hosting.tree.root

@@ -26,7 +26,9 @@ from inspector.vocabulary import (
     PHASE_ENDED,
     SCENE,
     STATE_ENTERED,
+    TICKS_MISSED,
     TIMER_ADDED,
+    TIMER_ARMED,
     TIMER_CLEARED,
     TIMER_FIRED,
     TIMER_ORIGIN,
@@ -42,6 +44,11 @@ if TYPE_CHECKING:
 
 #: An event as it is compared: texts instead of their numbers, and nothing measured.
 Row: TypeAlias = tuple[int, int, int, int | str, int | str]
+
+#: Events whose subject is a timer.
+_OF_A_TIMER: Final = frozenset(
+    {TIMER_ARMED, TIMER_ORIGIN, TIMER_FIRED, TIMER_CLEARED, TICKS_MISSED}
+)
 
 #: Comparing so many takes a few milliseconds.
 _ROWS_IN_A_STEP: Final = 2_000
@@ -258,13 +265,19 @@ def _first_common_frame(expected: Run, found: Run) -> int:
 
 
 def _words(one: tuple[RawEvent, Row, int] | None, run: Run) -> str:
-    return "nothing" if one is None else describe(one[0], run.strings)
+    if one is None:
+        return "nothing"
+    event = one[0]
+    text = describe(event, run.strings)
+    name = _name(run, TIMER_ADDED, event[2]) if event[1] in _OF_A_TIMER else ""
+    return f"{text} (“{name}”)" if name else text
 
 
 def _label_at(run: Run, index: int) -> str:
     """Return what people call the callback in which an event happened.
 
-    In a frame that is whose call ends next; outside of one, the timer that fired last.
+    In a frame that is whose call ends next; outside of one, the timer that fired last;
+    before all of them, ``build``.
     """
     events = run.events
     for event in reversed(events[:index]):
@@ -274,6 +287,9 @@ def _label_at(run: Run, index: int) -> str:
             break
         if event[1] == FRAME_ENDED:
             return ""
+    else:
+        # Nobody has been called yet.
+        return "" if run.lost else "build"
     for event in events[index:]:
         if event[1] == CALL_ENDED:
             return _name(run, MEMBER_ADDED, event[2])

@@ -365,6 +365,12 @@ class SceneHost:
     def block_ns(self, duration_ns: int) -> None:
         """Let virtual time pass as in a host that looks at its clocks once a frame.
 
+        One frame runs, at the end. What its callbacks work belongs to the time before
+        the next one.
+
+        Args:
+            duration_ns: From the frame before, if its callbacks did not work for longer.
+
         Raises:
             TypeError: The time source is not a :class:`VirtualTimeSource`.
         """
@@ -372,10 +378,15 @@ class SceneHost:
         if not isinstance(source, VirtualTimeSource):
             message = f"only a virtual time source can be blocked, not {source!r}"
             raise TypeError(message)
-        if self._hosting is not None:
-            # A frame is due at once, so that whatever comes is at its end.
-            self._set_period(1)
-            source.block_ns(duration_ns)
+        if self._hosting is None:
+            return
+        # A frame is due at once, so that whatever comes is at its end.
+        self._set_period(1)
+        source.jump_ns(max(1, duration_ns - self._ahead_ns))
+        source.wake_if_due()
+        # What a callback has asked for at this very instant is part of it, but no frame.
+        self._set_period(duration_ns + NS_PER_SECOND)
+        source.pass_ns(0)
 
     def end_virtual_run(self) -> None:
         """Go back to the frames of the scene's own frame rate."""

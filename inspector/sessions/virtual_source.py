@@ -61,15 +61,9 @@ class VirtualTimeSource:
             self._wake()
         self._now_ns = max(self._now_ns, target_ns)
 
-    def block_ns(self, duration_ns: int) -> None:
-        """Let time pass as a busy host does: what was due meanwhile is woken at the end.
-
-        Raises:
-            ValueError: ``duration_ns`` is negative.
-        """
-        self._now_ns += _forward(duration_ns)
-        # What a callback asks for at this very instant is part of it.
-        while self._wake_ns is not None and self._wake_ns <= self._now_ns:
+    def wake_if_due(self) -> None:
+        """Wake once, late, if that was asked for by now: a busy host has come to look."""
+        if self._wake_ns is not None and self._wake_ns <= self._now_ns:
             self._wake()
 
     def jump_ns(self, duration_ns: int) -> None:

@@ -218,6 +218,19 @@ def test_that_a_posted_failure_reaches_who_waits(
         future.result(timeout=0)
 
 
+def test_that_who_waits_for_a_posted_function_hears_of_what_ends_the_program(
+    scheduler: Scheduler,
+) -> None:
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    future = scheduler.post(interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        run(scheduler, 0.1)
+
+    assert isinstance(future.exception(timeout=0), KeyboardInterrupt)
+
+
 def test_that_functions_can_be_scheduled_where_they_are_written(scheduler: Scheduler) -> None:
     calls: list[str] = []
 

@@ -18,7 +18,8 @@ from inspector.cli import wants_window
 from inspector.exit_codes import ExitCode
 from inspector.sessions.journal import JournalError
 from inspector.sessions.replayed import outside_text, replayed, what_happened
-from inspector.trace.recording import open_recording
+from inspector.trace import EventLog
+from inspector.trace.recording import RecordingWriter, open_recording
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -106,6 +107,45 @@ def test_that_a_scene_that_does_something_else_is_told_where(
     assert out.startswith("game.py did something else: ")
     assert "it was “" in out
     assert run(f"replay {recording}")[0] == ExitCode.OK
+
+
+def test_that_chance_in_build_is_told_as_such(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "chance.py").write_text(
+        "import time\n"
+        "def build(stage):\n"
+        "    stage.root.set_timeout(0.1 + time.time_ns() % 10**6 / 1e7, print, name='jitter')\n"
+    )
+    run("run chance.py --seconds 1 --record chance.tlrec")
+
+    code, out, _ = run("replay chance.tlrec --verify")
+
+    assert code == ExitCode.DIFFERENT
+    assert "after 0 frames in “build”: it was “timer 1 is due at" in out
+    assert "(“jitter”)”, now it is “timer 1 is due at" in out
+    assert "Does “build” use the time of day" in out
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("lint {}", "holds no event, so there is nothing to look at."),
+        ("explain {} tick", "holds no event, so there is nothing to look at."),
+        ("export {} -o x.svg", "holds no frame to draw. Record one, or name another file."),
+    ],
+)
+def test_that_a_recording_of_nothing_is_said_to_be_one(
+    run: Run, tmp_path: Path, line: str, said: str
+) -> None:
+    path = tmp_path / "nothing.tlrec"
+    recorder = RecordingWriter(path, EventLog())
+    recorder.start()
+    recorder.stop()
+
+    code, out, err = run(line.format(path.name))
+
+    assert code != ExitCode.OK
+    assert out == ""
+    assert err.splitlines()[-1] == f"timeline-inspector: nothing.tlrec {said}"
 
 
 def test_that_a_scene_that_has_moved_is_named(run: Run, recording: Path, tmp_path: Path) -> None:

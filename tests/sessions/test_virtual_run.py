@@ -124,6 +124,28 @@ def test_that_a_capture_begins_again_when_more_frames_are_wanted() -> None:
     session.close()
 
 
+def test_that_work_in_a_capture_belongs_to_the_time_before_the_next_frame(
+    tmp_path: Path,
+) -> None:
+    path = scene_file(
+        tmp_path,
+        """
+        def build(stage):
+            stage.root.set_interval(0.05, stage.work, 0.025)
+            stage.root.set_interval(0.05, lambda: stage.root.set_timeout(0, stage.mark, "now"))
+        """,
+    )
+    session = virtual_session(path)
+
+    run = run_frame_times(session, [10 * NS_PER_MS, 40 * NS_PER_MS], frames=40)
+
+    frames = session.timeline.frames
+    assert run.frames == len(frames) == 40
+    # A frame comes at its time, or when the work of one or two ticks is done.
+    assert {round(ns / NS_PER_MS) for ns in frames.interval_ns} == {10, 25, 40, 50}
+    session.close()
+
+
 def test_that_a_capture_can_be_run_for_a_duration() -> None:
     session = minimal()
 
