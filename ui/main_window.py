@@ -61,7 +61,8 @@ _TRANSPORT_HEIGHT: Final = 34
 _MESSAGE_MS: Final = 8_000
 #: Longer messages do not fit into the status bar.
 _LONGEST_MESSAGE: Final = 120
-_FIELD_CLASSES: Final = ("QLineEdit", "QAbstractSpinBox", "QComboBox", "QCheckBox")
+_FIELD_CLASSES: Final = ("QLineEdit", "QAbstractSpinBox", "QComboBox")
+_TICK_CLASSES: Final = ("QCheckBox", "QRadioButton")
 _FILE_SUFFIXES: Final = frozenset({".py", ".pyw", ".tlrec"})
 
 
@@ -402,10 +403,13 @@ class MainWindow(QMainWindow):
             self.actions_by_id.set_icons(self.theme)
 
     def _apply_field_palette(self) -> None:
-        palette = self.theme.field_palette()
-        for class_name in _FIELD_CLASSES:
-            # The stubs want bytes, which PySide6 itself refuses.
-            QApplication.setPalette(palette, class_name)  # type: ignore[arg-type]
+        for class_names, palette in (
+            (_FIELD_CLASSES, self.theme.field_palette()),
+            (_TICK_CLASSES, self.theme.tick_palette()),
+        ):
+            for class_name in class_names:
+                # The stubs want bytes, which PySide6 itself refuses.
+                QApplication.setPalette(palette, class_name)  # type: ignore[arg-type]
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:

@@ -50,7 +50,7 @@ class Preset:
     id: str
     hidden: frozenset[str] = frozenset()
     front: str = "timer_queue"
-    left_percent: int = 32
+    left_percent: int = 34
     right_percent: int = 23
     bottom_percent: int = 34
 
@@ -104,10 +104,10 @@ class PanelDocks(QObject):
         self._next_turn.setSingleShot(True)
         self._next_turn.setInterval(0)
         self._next_turn.timeout.connect(self._resize)
-        self._widths: list[str] = []
-        self._width_turn = QTimer(self)
-        self._width_turn.setSingleShot(True)
-        self._width_turn.timeout.connect(self._restore_widths)
+        self._sizes: list[str] = []
+        self._size_turn = QTimer(self)
+        self._size_turn.setSingleShot(True)
+        self._size_turn.timeout.connect(self._restore_sizes)
         window.setDockNestingEnabled(True)
         window.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
         for panel in PANELS:
@@ -183,16 +183,26 @@ class PanelDocks(QObject):
     def save(self) -> str:
         """Return where everything is, as text."""
         state = bytes(self._window.saveState(LAYOUT_VERSION).toHex().data()).decode("ascii")
-        widths = (
-            f"{panel_id}={dock.width()}"
+        sizes = (
+            f"{panel_id}={dock.width()}{self._saved_height(panel_id)}"
             for panel_id, dock in self._docks.items()
             if dock.isVisible() and not dock.isFloating()
         )
-        return " ".join([state, *widths])
+        return " ".join([state, *sizes])
+
+    def _saved_height(self, panel_id: str) -> str:
+        """Return ``x`` and the height of a dock with its tabs, nothing if it lies behind one."""
+        if not self.is_in_front(panel_id):
+            return ""
+        dock = self._docks[panel_id]
+        tabs = 0
+        if self._window.tabifiedDockWidgets(dock):
+            tabs = max((bar.height() for bar in self._tab_bars() if bar.isVisible()), default=0)
+        return f"x{dock.height() + tabs}"
 
     def restore(self, layout: str) -> bool:
         """Put everything where :meth:`save` found it; return whether that was possible."""
-        state, *self._widths = layout.split(" ")
+        state, *self._sizes = layout.split(" ")
         data = QByteArray.fromHex(QByteArray(state.encode("ascii", "replace")))
         for dock in self:
             # Said in so many words: what was never shown cannot be hidden, and Qt would
@@ -200,22 +210,31 @@ class PanelDocks(QObject):
             dock.show()
         is_restored = bool(state) and self._window.restoreState(data, LAYOUT_VERSION)
         if is_restored:
-            self._restore_widths()
-            self._width_turn.start()
+            self._restore_sizes()
+            self._size_turn.start()
         self._name_tab_bars()
         return is_restored
 
     @Slot()
-    def _restore_widths(self) -> None:
-        """Give side docks their widths again: Qt shares out among them what hidden ones had."""
-        sides = (Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea)
-        for entry in self._widths:
-            panel_id, _, width = entry.partition("=")
+    def _restore_sizes(self) -> None:
+        """Give docks their sizes again.
+
+        Qt shares out among those at the sides what hidden ones had, and makes those above
+        and below higher by the tabs that they are saved without.
+        """
+        areas, orientation = Qt.DockWidgetArea, Qt.Orientation
+        for entry in self._sizes:
+            panel_id, _, size = entry.partition("=")
+            width, _, height = size.partition("x")
             dock = self._docks.get(panel_id)
-            if dock is None or not width.isdecimal():
+            if dock is None:
                 continue
-            if self._window.dockWidgetArea(dock) in sides:
-                self._window.resizeDocks([dock], [int(width)], Qt.Orientation.Horizontal)
+            area = self._window.dockWidgetArea(dock)
+            if area in (areas.LeftDockWidgetArea, areas.RightDockWidgetArea):
+                if width.isdecimal():
+                    self._window.resizeDocks([dock], [int(width)], orientation.Horizontal)
+            elif height.isdecimal():
+                self._window.resizeDocks([dock], [int(height)], orientation.Vertical)
 
     @Slot()
     def _resize(self) -> None:
@@ -292,10 +311,13 @@ class PanelDocks(QObject):
         """
         if not isValid(self._window):
             return
-        direct = Qt.FindChildOption.FindDirectChildrenOnly
-        for bar in self._window.findChildren(QTabBar, options=direct):
+        for bar in self._tab_bars():
             bar.setAccessibleName("Stacked panels")
             bar.setMovable(False)
+
+    def _tab_bars(self) -> list[QTabBar]:
+        direct = Qt.FindChildOption.FindDirectChildrenOnly
+        return self._window.findChildren(QTabBar, options=direct)
 
     def _make_dock(self, panel: PanelDescription, area: PanelArea) -> QDockWidget:
         dock = QDockWidget(panel.title, self._window)

@@ -180,7 +180,7 @@ class Theme(QObject):
         return palette
 
     def field_palette(self) -> QPalette:
-        """Return the palette for what can be typed into or ticked.
+        """Return the palette for what can be typed into.
 
         Fusion outlines fields in a darker shade of the window, which cannot be seen
         on dark; so they are lighter than what they lie on.
@@ -188,6 +188,17 @@ class Theme(QObject):
         palette = self.palette()
         if self.is_dark:
             palette.setColor(QPalette.ColorRole.Base, self.color(ColorRole.PANEL).lighter(150))
+        return palette
+
+    def tick_palette(self) -> QPalette:
+        """Return the palette for what can be ticked or chosen by a round button.
+
+        Fusion outlines these, too, in a darker shade of the window. Here that shade stands
+        out 3 to 1; the window itself is painted by what they lie on.
+        """
+        palette = self.field_palette()
+        color = self.color(ColorRole.PAUSED).lighter(120)
+        palette.setColor(QPalette.ColorRole.Window, color)
         return palette
 
     def icon(self, name: str) -> QIcon:

@@ -55,6 +55,24 @@ def test_that_the_keys_page_can_be_filtered(qtbot: QtBot) -> None:
     assert {line.text(0) for line in lines_of(page)} == {"Other …"}
 
 
+@pytest.mark.parametrize("width", [820, 560])
+def test_that_the_keys_page_cuts_no_description_off(qtbot: QtBot, width: int) -> None:
+    page = KeysPage(ACTIONS)
+    qtbot.addWidget(page)
+    page.resize(width, 620)
+    with qtbot.waitExposed(page):
+        page.show()
+
+    metrics, flags = page.tree.fontMetrics(), Qt.TextFlag.TextWordWrap
+
+    for line in lines_of(page):
+        cell = page.tree.visualRect(page.tree.indexFromItem(line, 2))
+        room = cell.adjusted(3, 0, -3, 0)
+        needed = metrics.boundingRect(room, flags, line.text(2))
+        assert needed.height() <= room.height(), line.text(0)
+        assert needed.width() <= room.width(), line.text(0)
+
+
 @pytest.mark.parametrize("name", ["getting-started", "window", "scenes"])
 def test_that_help_pages_are_there_and_link_to_pages_that_are(qtbot: QtBot, name: str) -> None:
     viewer = HelpViewer()

@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QColor, QGuiApplication, QPalette
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QRadioButton,
+    QStyle,
+    QStyleOptionButton,
+    QTableWidget,
+    QTableWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
 from pytestqt.qtbot import QtBot
 
 from inspector.formats.options import GRAPH_COLORS
 from inspector.resources import resource_path
 from inspector.vocabulary import Phase
+from tests.ui.shell import open_shell
 from ui.theme import ColorRole, Theme, ThemeName
+from ui.widgets.tables import TickDelegate
 
 TEXT_ROLES = (ColorRole.TEXT, ColorRole.MUTED_TEXT, ColorRole.BAD, ColorRole.ACCENT)
 GRAPHIC_ROLES = (
@@ -68,6 +83,50 @@ def test_that_selected_text_is_readable(name: ThemeName) -> None:
     role = QPalette.ColorRole
 
     assert contrast(palette.color(role.HighlightedText), palette.color(role.Highlight)) >= 4.5
+
+
+def strongest_contrast(widget: QWidget, along: QRect, background: QColor) -> float:
+    """Return the most that a pixel in the middle row of ``along`` stands out."""
+    image = widget.grab().toImage()
+    row = (image.pixelColor(x, along.center().y()) for x in range(along.left(), along.right() + 1))
+    return max(contrast(color, background) for color in row)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_that_what_is_not_ticked_or_chosen_has_a_contrast_of_3(
+    qtbot: QtBot, tmp_path: Path, name: ThemeName
+) -> None:
+    shell = open_shell(qtbot, tmp_path)
+    shell.trigger(f"theme-{name}")
+    page = QWidget()
+    qtbot.addWidget(page)
+    layout = QVBoxLayout(page)
+    radio, check = QRadioButton("by"), QCheckBox("once")
+    table = QTableWidget(1, 1)
+    tick = QTableWidgetItem("on")
+    tick.setCheckState(Qt.CheckState.Unchecked)
+    table.setItem(0, 0, tick)
+    table.setItemDelegate(TickDelegate(table))
+    for each in (radio, check, table):
+        layout.addWidget(each)
+
+    with qtbot.waitExposed(page):
+        page.show()
+
+    panel, elements = shell.window.theme.color(ColorRole.PANEL), QStyle.SubElement
+    for button, element in (
+        (radio, elements.SE_RadioButtonIndicator),
+        (check, elements.SE_CheckBoxIndicator),
+    ):
+        option = QStyleOptionButton()
+        button.initStyleOption(option)
+        indicator = button.style().subElementRect(element, option, button)
+        shown = indicator.translated(button.pos())
+        assert strongest_contrast(page, shown, panel) >= 3, button
+    beginning = table.visualItemRect(tick)
+    beginning.setWidth(16)
+    behind = table.palette().color(QPalette.ColorRole.Base)
+    assert strongest_contrast(table.viewport(), beginning, behind) >= 3
 
 
 @pytest.mark.usefixtures("qapp")

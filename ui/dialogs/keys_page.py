@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import Qt, Slot
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt, Slot
 from PySide6.QtGui import QFont, QPalette
 from PySide6.QtWidgets import (
     QDialog,
     QHeaderView,
     QLabel,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
     QTreeWidget,
     QTreeWidgetItem,
     QVBoxLayout,
     QWidget,
 )
+from typing_extensions import override
 
 from ..menus import MenuId
 from ..widgets.filter_line import FilterLine
@@ -23,6 +26,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ..action_descriptions import ActionDescription
+
+#: What Fusion leaves free on both sides of the text in a cell, and above and below it.
+_BESIDE_TEXT: Final = 6
+_ABOVE_TEXT: Final = 4
 
 
 class KeysPage(QDialog):
@@ -45,10 +52,11 @@ class KeysPage(QDialog):
         self.tree.setColumnCount(3)
         self.tree.setHeaderLabels(["Action", "Keys", "What it does"])
         self.tree.setRootIsDecorated(False)
-        self.tree.setUniformRowHeights(True)
+        self.tree.setWordWrap(True)
         self.tree.setItemsExpandable(False)
         self.tree.setAlternatingRowColors(True)
         self.tree.setIndentation(12)
+        self.tree.setItemDelegate(_WrappedText(self.tree))
         self._fill(descriptions)
         header = self.tree.header()
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
@@ -65,6 +73,7 @@ class KeysPage(QDialog):
         layout.addWidget(self.filter_line)
         layout.addWidget(self.tree, 1)
         layout.addWidget(note)
+        header.sectionResized.connect(self.tree.scheduleDelayedItemsLayout)
         self.filter_line.filter_changed.connect(self.show_matching)
         self.filter_line.left_downwards.connect(self.tree.setFocus)
         self.resize(820, 620)
@@ -88,7 +97,8 @@ class KeysPage(QDialog):
                 top.setExpanded(True)
             keys = "  or  ".join(each.shortcut_texts)
             item = QTreeWidgetItem(top, [each.plain_title, keys, each.tip])
-            item.setToolTip(2, each.tip)
+            for column in range(self.tree.columnCount()):
+                item.setTextAlignment(column, Qt.AlignmentFlag.AlignTop)
 
     @Slot(str)
     def show_matching(self, text: str) -> None:
@@ -105,3 +115,27 @@ class KeysPage(QDialog):
                 item.setHidden(wanted not in line)
                 shown += wanted in line
             top.setHidden(not shown)
+
+
+class _WrappedText(QStyledItemDelegate):
+    """Makes rows as high as their text takes in the width of its column.
+
+    A tree wraps text by itself, but only where a row is high enough for it.
+    """
+
+    def __init__(self, tree: QTreeWidget) -> None:
+        super().__init__(tree)
+        self._tree = tree
+
+    @override
+    def sizeHint(
+        self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> QSize:
+        usual = super().sizeHint(option, index)
+        if index.column() != self._tree.columnCount() - 1:
+            return QSize(usual.width(), usual.height() + _ABOVE_TEXT)
+        width = self._tree.columnWidth(index.column()) - _BESIDE_TEXT
+        flags = Qt.TextFlag.TextWordWrap
+        text = str(index.data())
+        taken = option.fontMetrics.boundingRect(QRect(0, 0, width, 0), flags, text)
+        return QSize(usual.width(), taken.height() + _ABOVE_TEXT)

@@ -12,6 +12,7 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from inspector.analysis.refresh_lab import begin_cell
 from inspector.errors import InspectorError
 from inspector.sessions.lab_scene import begin_scene_lab
+from inspector.vocabulary import what_was_raised
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -190,6 +191,13 @@ class LabRunner(QObject):
         self._is_in_step = True
         try:
             problem = _slice_of(steps, taken, lambda: self._steps is steps)
+        except BaseException as error:
+            # A fault in here goes on to whoever reports it; the job is over all the same.
+            if self._steps is steps:
+                self._steps = None
+                self._turn.stop()
+                self._tell_of_fault(taken, error)
+            raise
         finally:
             self._is_in_step = False
         if self._steps is not steps:
@@ -200,6 +208,13 @@ class LabRunner(QObject):
         if problem is not None and self._steps is steps:
             self.cancel()
             self.finished.emit(problem)
+
+    def _tell_of_fault(self, taken: list[LabStep], error: BaseException) -> None:
+        results = [result for step in taken for result in step.results]
+        if results:
+            self.results_arrived.emit(results)
+        what = what_was_raised(f"{type(error).__name__}: {error}")
+        self.finished.emit(f"The run broke off: {what}. What is shown is what came before.")
 
     def _tell(self, steps: Generator[LabStep, None, None], taken: list[LabStep]) -> None:
         results = [result for step in taken for result in step.results]

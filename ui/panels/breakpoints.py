@@ -31,7 +31,7 @@ from inspector.timebase import format_instant
 
 from ..session_bridge import Selection
 from ..widgets.empty_notice import EmptyNotice
-from ..widgets.tables import set_up_table
+from ..widgets.tables import TickDelegate, set_up_table
 from .breakpoint_form import BreakpointForm
 
 if TYPE_CHECKING:
@@ -102,6 +102,7 @@ class BreakpointsPanel(QWidget):
         table.setAccessibleName("Breakpoints")
         table.setHorizontalHeaderLabels([_TITLES[column] for column in _Column])
         set_up_table(table, has_menu=True)
+        table.setItemDelegateForColumn(_Column.WHEN, TickDelegate(table))
         header = table.horizontalHeader()
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         header.setSectionResizeMode(_Column.WHEN, QHeaderView.ResizeMode.Stretch)

@@ -99,6 +99,8 @@ class ClockNameDelegate(QStyledItemDelegate):
         standing = index.data(Role.STANDING)
         feature = QStyleOptionViewItem.ViewItemFeature
         option.features &= ~feature.HasCheckIndicator
+        # Names that are alike differ in how they begin or in how they end.
+        option.textElideMode = Qt.TextElideMode.ElideMiddle
         if isinstance(standing, Standing):
             option.features |= feature.HasDecoration
             option.decorationSize = _GLYPH_SIZE

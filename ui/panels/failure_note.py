@@ -1,4 +1,4 @@
-"""How many callbacks have failed, in the status bar; nothing while none has."""
+"""How many callbacks have failed, or that the scene has, in the status bar; else nothing."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class FailureNote(QToolButton):
         super().__init__(parent)
         self._bridge = bridge
         self._theme = theme
-        self._count = 0
+        self._shown = (0, False)
         self.setAutoRaise(True)
         self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -39,18 +39,25 @@ class FailureNote(QToolButton):
         """Show how many there are now, and the newest of them in the tooltip."""
         failures = self._bridge.timeline.failures
         count = len(failures)
-        if count == self._count:
+        shown = count, bool(self._bridge.timeline.clocks)
+        if shown == self._shown:
             return
-        self._count = count
+        self._shown = shown
         self.setVisible(bool(count))
         if not count:
             return
-        text = "1 callback failed" if count == 1 else f"{count:,} callbacks failed"
+        newest = failures[-1]
+        raised = what_was_raised(newest.traceback)
+        if not self._bridge.timeline.clocks:
+            # A scene that could not be built has left no clock, and nothing was called on one.
+            text = "the scene could not be built"
+            told = f"“{newest.label}” could not be built: {raised}"
+        else:
+            text = "1 callback failed" if count == 1 else f"{count:,} callbacks failed"
+            told = f"The newest: “{newest.label}” failed: {raised}"
         self.setText(text)
         self.setAccessibleName(text)
-        newest = failures[-1]
-        last_line = what_was_raised(newest.traceback)
-        self.setToolTip(f"The newest: “{newest.label}” failed: {last_line}\nClick to see events.")
+        self.setToolTip(f"{told}\nClick to see events.")
 
     @Slot()
     def _apply_theme(self) -> None:

@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt
+from PySide6.QtGui import QPalette
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QApplication,
+    QHeaderView,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTableView,
+)
+from typing_extensions import override
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,6 +54,18 @@ def set_up_table(view: QTableView, *, selects_many: bool = False, has_menu: bool
     rows.setMinimumSectionSize(8)
     rows.setDefaultSectionSize(view.fontMetrics().height() + _ROW_PADDING)
     view.horizontalHeader().setHighlightSections(False)
+
+
+class TickDelegate(QStyledItemDelegate):
+    """Outlines ticks in a table as those of check boxes are, so that they can be seen."""
+
+    @override
+    def initStyleOption(
+        self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        super().initStyleOption(option, index)
+        ticks = QApplication.palette("QCheckBox")
+        option.palette.setColor(QPalette.ColorRole.Window, ticks.color(QPalette.ColorRole.Window))
 
 
 def sort_by_click(view: QTableView) -> None:

@@ -54,6 +54,27 @@ def turn(runner: LabRunner, qtbot: QtBot) -> None:
     QApplication.processEvents()
 
 
+def test_that_a_fault_in_a_step_ends_the_job_with_what_happened(qtbot: QtBot) -> None:
+    @dataclass
+    class BrokenJob:
+        def begin(self) -> Generator[LabStep, None, None]:
+            yield LabStep(done=0.5)
+            message = "of the lab"
+            raise ZeroDivisionError(message)
+
+    runner = LabRunner()
+    heard = Heard(runner)
+
+    with qtbot.captureExceptions() as faults:
+        runner.start(BrokenJob())
+        turn(runner, qtbot)
+
+    (problem,) = heard.finished
+    assert problem.startswith("The run broke off: ZeroDivisionError: of the lab.")
+    assert [str(error) for _kind, error, _trace in faults] == ["of the lab"]
+    assert not runner.is_running
+
+
 def test_that_a_job_can_be_cancelled_from_within_a_step(qtbot: QtBot) -> None:
     runner = LabRunner()
     heard = Heard(runner)

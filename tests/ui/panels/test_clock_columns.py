@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication, QStyleOptionViewItem
 from pytestqt.qtbot import QtBot
 
 from inspector.frames.scheduler import Scheduler
 from tests.ui.world import PlayedSession
 from ui.models.clock_tree_columns import ClockColumn
 from ui.models.member_cells import node_of
-from ui.panels.clock_delegates import is_spanned
+from ui.panels.clock_delegates import ClockNameDelegate, is_spanned
 from ui.panels.clock_tree import ClockTreePanel
 from ui.session_bridge import Selection, SessionBridge
 from ui.theme import Theme
@@ -90,6 +91,22 @@ def test_that_names_give_way_before_states_do(stand: Stand) -> None:
 
     assert 100 <= stand.width(ClockColumn.NAME) < roomy
     assert stand.end_of_state() == stand.view.viewport().width()
+
+
+def test_that_a_name_without_room_keeps_its_beginning_and_its_end(stand: Stand) -> None:
+    name = "a clock with quite a long name as well"
+    clock = stand.game.child(name)
+    stand.bridge.refresh_now()
+    stand.panel.refresh()
+    index = stand.panel.model.index_of(clock.id)
+    delegate = stand.view.itemDelegateForColumn(ClockColumn.NAME)
+    assert isinstance(delegate, ClockNameDelegate)
+    option = QStyleOptionViewItem()
+
+    delegate.initStyleOption(option, index)
+
+    assert option.textElideMode == Qt.TextElideMode.ElideMiddle
+    assert f"root / game / {name}" in index.data(Qt.ItemDataRole.ToolTipRole)
 
 
 def test_that_a_dragged_column_stays_as_it_is(stand: Stand) -> None:
