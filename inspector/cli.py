@@ -9,9 +9,11 @@ import argparse
 import io
 import os
 import re
+import signal
 import sys
-from collections.abc import Sequence
-from contextlib import redirect_stdout
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NoReturn, TextIO
@@ -64,6 +66,7 @@ exit codes:
   5  a library is missing, or one is installed that is known not to work
   6  a recorded scene was run again and did something else (replay --verify)
   130  interrupted with Ctrl+C
+  143  ended by the system (SIGTERM); what was being recorded is complete up to there
 """
 
 
@@ -122,14 +125,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         out = sys.stdout
         # What a scene prints is not part of the JSON.
         prints_to = sys.stderr if getattr(options, "json", False) else out
-        with redirect_stdout(prints_to):
+        with redirect_stdout(prints_to), _terminable():
             code = _run_command(options, out)
         out.flush()
     except SystemExit as exit_:
         return exit_.code if isinstance(exit_.code, int) else ExitCode.OK
-    except KeyboardInterrupt:
-        sys.stderr.write(f"{PROGRAM}: Interrupted.\n")
-        return ExitCode.INTERRUPTED
+    except KeyboardInterrupt as stop:
+        is_terminated = isinstance(stop, _Terminated)
+        sys.stderr.write(f"{PROGRAM}: {'Terminated' if is_terminated else 'Interrupted'}.\n")
+        return ExitCode.TERMINATED if is_terminated else ExitCode.INTERRUPTED
     except BrokenPipeError:
         # The reader (head, less) has seen enough; keep the exit from complaining too.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -137,6 +141,27 @@ def main(argv: Sequence[str] | None = None) -> int:
     except InspectorError as error:
         return _say_error(error)
     return code
+
+
+class _Terminated(KeyboardInterrupt):
+    """The system has asked the program to end; ends it as a key press does."""
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """Have SIGTERM end what is under way in an orderly way, so that recordings are closed."""
+
+    def end(_number: int, _frame: object) -> NoReturn:
+        raise _Terminated
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    former = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, former)
 
 
 def _say_error(error: InspectorError) -> ExitCode:

@@ -15,6 +15,7 @@ class ExitCode(IntEnum):
         BAD_ENVIRONMENT: A library is missing, or one is installed that is known not to work.
         DIFFERENT: A recorded scene that was run again did something else.
         INTERRUPTED: Stopped by Ctrl+C (128 + SIGINT, as shells count it).
+        TERMINATED: Stopped by SIGTERM (128 + SIGTERM, likewise).
     """
 
     OK = 0
@@ -25,3 +26,4 @@ class ExitCode(IntEnum):
     BAD_ENVIRONMENT = 5
     DIFFERENT = 6
     INTERRUPTED = 130
+    TERMINATED = 143

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from difflib import get_close_matches
 from fractions import Fraction
 from operator import add, eq, ge, gt, le, lt, mul, ne, sub, truediv
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -119,9 +120,23 @@ class _Token:
 
 @dataclass(frozen=True, slots=True)
 class _Operand:
+    """One side of a comparison or calculation.
+
+    Attributes:
+        read: Its value for an event.
+        type: Of the value.
+        place: Where it is in the condition.
+        unit_ns: Of a duration that was written out; 0 for all else.
+        text: Of a text that was written out; ``None`` for all else.
+        choices: What the text of a field can be, if that is known.
+    """
+
     read: _Read
     type: FieldType
     place: int
+    unit_ns: int = 0
+    text: str | None = None
+    choices: frozenset[str] = frozenset()
 
 
 class _Parser:
@@ -266,19 +281,23 @@ def _tokens(text: str) -> list[_Token]:
 def _value_of(token: _Token) -> _Operand:
     if token.kind == "text":
         text = re.sub(r"\\(.)", r"\1", token.text[1:-1])
-        return _Operand(lambda _: text, FieldType.TEXT, token.place)
+        return _Operand(lambda _: text, FieldType.TEXT, token.place, text=text)
     if token.kind == "number":
         number = Fraction(token.text)
         if token.unit:
-            duration = number * _UNITS[token.unit]
-            return _Operand(lambda _: duration, FieldType.DURATION, token.place)
+            unit_ns = _UNITS[token.unit]
+            duration = number * unit_ns
+            return _Operand(lambda _: duration, FieldType.DURATION, token.place, unit_ns)
         return _Operand(lambda _: number, FieldType.NUMBER, token.place)
     if token.kind == "word":
         field = FIELDS_BY_NAME.get(token.text.lower())
         if field is None:
             known = ", ".join(FIELDS_BY_NAME)
-            raise _error(f"there is no field “{token.text}” (there are {known})", token.place)
-        return _Operand(field.read, field.type, token.place)
+            hint = f"there are {known}"
+            if any(token.text.lower() in each.choices for each in FIELDS_BY_NAME.values()):
+                hint = f"a text stands in quotes: {quoted(token.text)}"
+            raise _error(f"there is no field “{token.text}” ({hint})", token.place)
+        return _Operand(field.read, field.type, token.place, choices=field.choices)
     raise _error(f"“{token.text}” is not expected here", token.place)
 
 
@@ -300,6 +319,8 @@ def _check_comparable(left: _Operand, right: _Operand, token: _Token) -> None:
     if left.type is right.type:
         if left.type is FieldType.TEXT and token.text not in {"==", "=", "!="}:
             raise _error("texts can be equal, different, or contain one another", token.place)
+        _check_choice(left, right)
+        _check_choice(right, left)
         return
     types = {left.type, right.type}
     if types == {FieldType.DURATION, FieldType.NUMBER}:
@@ -309,7 +330,26 @@ def _check_comparable(left: _Operand, right: _Operand, token: _Token) -> None:
     raise _error(f"a {other} cannot be compared with a text", token.place)
 
 
+def _check_choice(field: _Operand, other: _Operand) -> None:
+    """Refuse to compare a field with a text that it never is."""
+    if not field.choices or other.text is None or other.text in field.choices:
+        return
+    close = get_close_matches(other.text, sorted(field.choices), 3, 0.5)
+    known = ", ".join(close or sorted(field.choices))
+    raise _error(f"it is never “{other.text}” (but {known})", other.place)
+
+
 def _calculated(token: _Token, left: _Operand, right: _Operand) -> _Operand:
+    if token.text == "/" and left.type is FieldType.NUMBER and right.unit_ns:
+        # 1/60 s is a sixtieth of a second: the unit belongs to the quotient.
+        read_number, unit_ns = right.read, right.unit_ns
+        number = _Operand(
+            lambda reader: _in_units(read_number(reader), unit_ns),
+            FieldType.NUMBER,
+            right.place,
+        )
+        unit = _Operand(lambda _: unit_ns, FieldType.DURATION, token.place)
+        return _calculated(_Token("*", "sign", token.place), _calculated(token, left, number), unit)
     result = _result_type(token.text, left.type, right.type)
     if result is None:
         text = f"a {left.type.value} {token.text} a {right.type.value} makes no sense"
@@ -326,6 +366,10 @@ def _calculated(token: _Token, left: _Operand, right: _Operand) -> _Operand:
         return Fraction(calculate(Fraction(a), Fraction(b)))
 
     return _Operand(read, result, left.place)
+
+
+def _in_units(value: Value, unit_ns: int) -> Value:
+    return None if value is None or isinstance(value, str) else Fraction(value) / unit_ns
 
 
 def _result_type(sign: str, left: FieldType, right: FieldType) -> FieldType | None:

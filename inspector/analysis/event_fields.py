@@ -59,6 +59,10 @@ _MEMBER_KINDS: Final = (
 )
 
 
+#: Timers that are called in frames: those of schedulers and tickers.
+_MEMBER_TIMERS: Final = frozenset({MemberKind.FRAME_TIMER, MemberKind.TICKER_TIMER})
+
+
 class FieldType(Enum):
     """What kind of value a field has."""
 
@@ -214,12 +218,14 @@ class EventField:
         type: What kind of value it has.
         summary: What it is, for people.
         read: Takes it from the present event.
+        choices: Every text that it can be, if those are known.
     """
 
     name: str
     type: FieldType
     summary: str
     read: Callable[[EventReader], Value]
+    choices: frozenset[str] = frozenset()
 
 
 def _of(kind: EventKind, place: int) -> Callable[[EventReader], Value]:
@@ -255,7 +261,10 @@ def _clock(reader: EventReader) -> Value:
 
 
 def _timer(reader: EventReader) -> Value:
-    return None if reader.timer is None else reader.timer.label
+    if reader.timer is not None:
+        return reader.timer.label
+    member = reader.member
+    return member.name if member is not None and member.kind in _MEMBER_TIMERS else None
 
 
 def _fired(reader: EventReader) -> Value:
@@ -312,11 +321,17 @@ _D, _N, _T = FieldType.DURATION, FieldType.NUMBER, FieldType.TEXT
 
 #: Every field, in the order in which help shows them.
 EVENT_FIELDS: Final = (
-    EventField("kind", _T, "what happened, such as timer_fired", _kind),
+    EventField(
+        "kind",
+        _T,
+        "what happened, such as timer_fired",
+        _kind,
+        frozenset(kind.name.lower() for kind in EventKind),
+    ),
     EventField("at", _D, "session time of the event", lambda reader: reader.event[0]),
     EventField("frame", _N, "the frame it belongs to", lambda reader: reader.frame),
     EventField("clock", _T, "name of the clock, also of a timer's clock", _clock),
-    EventField("timer", _T, "name of the timer", _timer),
+    EventField("timer", _T, "name of the timer, a scheduler's or ticker's too", _timer),
     EventField("lateness", _D, "how late a timer fired", _of(EventKind.TIMER_FIRED, 3)),
     EventField("fired", _N, "how often the timer that fires has fired", _fired),
     EventField("missed", _N, "ticks that were left out", _of(EventKind.TICKS_MISSED, 3)),
@@ -324,7 +339,9 @@ EVENT_FIELDS: Final = (
     EventField("interval", _D, "time from frame to frame", _of(EventKind.FRAME_ENDED, 3)),
     EventField("busy", _D, "what a frame took, measured", _of(EventKind.FRAME_ENDED, 4)),
     EventField("cut", _D, "what was cut from a delta", _of(EventKind.DELTA_CUT, 3)),
-    EventField("phase", _T, "phase of the frame that ended", _phase),
+    EventField(
+        "phase", _T, "phase of the frame that ended", _phase, frozenset(p.text for p in Phase)
+    ),
     EventField("took", _D, "what a phase or a call took, measured", _took),
     EventField("rate", _N, "the new rate of a clock or time scale", _rate),
     EventField("member", _T, "name of a target, a call, a component", _member),
@@ -337,7 +354,13 @@ EVENT_FIELDS: Final = (
         "the transition that is made or refused",
         _text_of((EventKind.STATE_ENTERED, 4), (EventKind.TRANSITION_REFUSED, 3)),
     ),
-    EventField("policy", _T, "kind of a timer that is set", _timer_kind),
+    EventField(
+        "policy",
+        _T,
+        "kind of a timer that is set",
+        _timer_kind,
+        frozenset(kind.text for kind in TimerKind),
+    ),
     EventField("error", _T, "last line of a traceback", _error),
     EventField(
         "text",

@@ -41,12 +41,16 @@ def _standing(history: History, timeline: Timeline, reason: PauseReason, clock_i
     frame = frame_at(timeline, at_ns)
     if reason.is_rate_zero:
         cursor = find_event(history, at_ns, CLOCK_RATE, number)
-        if cursor is None:
-            cursor = find_event(history, at_ns, CLOCK_ANCHORED, number)
-            text = f"{name} has had the rate 0 since it was made."
-        else:
+        made = find_event(history, at_ns, CLOCK_ANCHORED, number)
+        if cursor is not None:
             who = by_whom(timeline, reason.cause)
             text = f"{name} has had the rate 0 since frame {frame:,}, set {who}."
+        elif made is not None:
+            cursor = made
+            text = f"{name} has had the rate 0 since it was made."
+        else:
+            cursor = find_event(history, at_ns, CLOCK_PAUSED, number)
+            text = f"{name} has the rate 0, and was paused besides, in frame {frame:,}."
     else:
         cursor = find_event(history, at_ns, CLOCK_PAUSED, number)
         who = pauser(history, timeline, cursor, reason.cause)

@@ -26,7 +26,7 @@ _FRAME: Final = re.compile(r"(?:frame|f|#)\s*(?:number|no\.?)?\s*#?\s*(\d[\d,_ ]
 _COUNTED: Final = re.compile(r"([-+\N{MINUS SIGN}])\s*(\d+)?\s*(frame|timer)s?", re.IGNORECASE)
 _RELATIVE: Final = re.compile(r"([-+\N{MINUS SIGN}])\s*(\S.*)")
 _FIRST_WORDS: Final = frozenset({"start", "begin", "beginning", "first"})
-_LAST_WORDS: Final = frozenset({"end", "newest", "last"})
+_LAST_WORDS: Final = frozenset({"end", "newest", "last", "now", "live"})
 #: Longer numbers are no number of a frame.
 _MOST_DIGITS: Final = 18
 

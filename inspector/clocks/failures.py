@@ -9,7 +9,8 @@ from enum import Enum
 #: and another run has another number, so it is cut from what is shown and recorded.
 SCENE_MODULE = "timeline_inspector_scene_"
 
-_IN_SCENE_MODULE = re.compile(rf"\b{SCENE_MODULE}\d+\.")
+#: Where a class of the scene's or of the engine's own is named in a traceback.
+_MODULES = re.compile(rf"\b{SCENE_MODULE}\d+\.|^inspector(?:\.\w+)+\.(?=\w+Error\b)", re.MULTILINE)
 
 #: What a callback may raise without taking the loop with it: everything, as in asyncio, an
 #: exit and the result of a cancelled task included. Only a key press still ends the program;
@@ -51,8 +52,8 @@ class CallbackFailure:
 
 
 def as_shown(traceback_text: str) -> str:
-    """Return a traceback without the name that the inspector has given to a scene."""
-    return _IN_SCENE_MODULE.sub("", traceback_text)
+    """Return a traceback without the names of modules that no user has written."""
+    return _MODULES.sub("", traceback_text)
 
 
 class EndlessInstantError(RuntimeError):

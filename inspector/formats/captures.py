@@ -40,6 +40,8 @@ _FRAME_TIME_COLUMNS: Final = (
 )
 _STREAM_COLUMNS: Final = ("application", "processid", "swapchainaddress")
 #: Columns that say when a frame was. The first are so for certain, the others likely.
+#: Names of columns that hold rates instead of times.
+_PER_SECOND: Final = re.compile(r"(?<![a-z])(fps|hz)(?![a-z])|per.?second", re.IGNORECASE)
 _INSTANTS: Final = re.compile(
     r"timein(?:seconds|ms|qpc|datetime)|cpustart.*|animationtime|elapsed|at(?:ns|ms)"
 )
@@ -176,6 +178,12 @@ def _named_column(table: CaptureTable, wanted: str) -> int:
     if "qpc" in name.lower():
         message = (
             f"{table.path}: {name} counts ticks of the processor, not milliseconds. "
+            f"Choose another column. {table.listed_columns()}"
+        )
+        raise CaptureError(message)
+    if _PER_SECOND.search(name):
+        message = (
+            f"{table.path}: {name} counts frames per second, not milliseconds. "
             f"Choose another column. {table.listed_columns()}"
         )
         raise CaptureError(message)

@@ -86,6 +86,13 @@ class MachineRules:
 ORIGINAL: Final = MachineRules()
 SOUND: Final = MachineRules(queues_transitions=True, recovers=True)
 
+#: So many transitions may wait for one another before that is called endless.
+MOST_IN_A_ROW: Final = 10_000
+
+
+class EndlessTransitionsError(RuntimeError):
+    """Transitions of a machine keep asking for one another."""
+
 
 class StateMachine(Generic[StateT, NameT]):
     """Makes named transitions from state to state.
@@ -182,6 +189,7 @@ class StateMachine(Generic[StateT, NameT]):
         Raises:
             KeyError: There is no such transition. (Not being allowed is no exception:
                 ``on_error`` is called.)
+            EndlessTransitionsError: Those that waited kept asking for others.
         """
         if name not in self._edges:
             message = f"no transition {name!r}; there are {', '.join(self._edges)}"
@@ -190,8 +198,17 @@ class StateMachine(Generic[StateT, NameT]):
             self._waiting.append(name)
             return False
         made = self._try(name)
+        tried = 0
         while self._waiting and not self._is_transiting:
-            self._try(self._waiting.popleft())
+            tried += 1
+            if tried > MOST_IN_A_ROW:
+                self._waiting.clear()
+                raise EndlessTransitionsError(
+                    f"more than {MOST_IN_A_ROW:,} transitions waited for one another, the last "
+                    f"{name!r}; is there a hook that always asks for the next one?"
+                )
+            name = self._waiting.popleft()
+            self._try(name)
         return made
 
     def _try(self, name: NameT) -> bool:

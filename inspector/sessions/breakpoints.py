@@ -59,6 +59,11 @@ class BreakKind(Enum):
         """Whether it compares with a duration."""
         return self in {BreakKind.LATENESS_ABOVE, BreakKind.FRAME_ABOVE, BreakKind.DELTA_ABOVE}
 
+    @property
+    def needs_reason(self) -> bool:
+        """Whether what happened does not tell by itself what was looked out for."""
+        return self.needs_limit or self is BreakKind.CONDITION
+
 
 class BreakAction(Enum):
     """What a hit does."""
@@ -127,7 +132,9 @@ class Breakpoint:
         limit = f"{self.limit_ns} ns"
         match self.kind:
             case BreakKind.TIMER_FIRES:
-                return self._about("timer", 'kind == "timer_fired"')
+                # A call of a scheduler's or ticker's timer is an event of another kind.
+                fired = '(kind == "timer_fired" or kind == "call_ended" and timer contains "")'
+                return self._about("timer", fired)
             case BreakKind.LATENESS_ABOVE:
                 return self._about("timer", f"lateness > {limit}")
             case BreakKind.FRAME_ABOVE:
@@ -469,7 +476,7 @@ class Breakpoints:
                 cursor,
                 reader.frame,
                 reader.clock_id,
-                f"{breakpoint_.text}: {happened}",
+                f"{breakpoint_.text}: {happened}" if breakpoint_.kind.needs_reason else happened,
             )
         )
 

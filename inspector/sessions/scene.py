@@ -30,6 +30,9 @@ _PACKAGE_FOLDER = str(Path(__file__).resolve().parent.parent)
 _EXCERPT_LINES = 3
 _SCENE_NUMBERS = count(1)
 
+#: Other files are opened by mistake.
+_PYTHON_SUFFIXES = frozenset({".py", ".pyw", ""})
+
 #: Marks of a function that returns something to be run instead of running.
 _DOES_NOTHING_WHEN_CALLED = inspect.CO_COROUTINE | inspect.CO_GENERATOR | inspect.CO_ASYNC_GENERATOR
 
@@ -279,6 +282,12 @@ def _described(path: Path) -> SceneFile:
 
 
 def _compiled(path: Path) -> CodeType:
+    if path.suffix.lower() not in _PYTHON_SUFFIXES:
+        message = (
+            f"{path.name} is no Python file, so it is no scene. Name the scene's .py file; frame "
+            "times of a capture go to “run SCENE --frame-times FILE” or to “export FILE”."
+        )
+        raise SceneProblem(message, path)
     try:
         source = path.read_bytes()
     except FileNotFoundError:

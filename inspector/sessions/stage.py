@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from random import Random
 from time import perf_counter_ns
-from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar, runtime_checkable
 
 from typing_extensions import override
 
@@ -40,6 +40,10 @@ class JumpsInTime(Protocol):
 
     def jump_ns(self, delta_ns: int) -> None:
         """Let ``delta_ns`` pass without waking anybody."""
+
+
+#: So many characters of a title are shown.
+_LONGEST_TITLE: Final = 120
 
 
 class Stage:
@@ -83,8 +87,16 @@ class Stage:
         return f"<Stage {self.title!r}>"
 
     def name(self, title: str) -> None:
-        """Give the scene a title for the window and for exported graphs."""
-        self.title = title
+        """Give the scene a title for the window and for exported graphs.
+
+        Raises:
+            TypeError: It is not a text.
+        """
+        if not isinstance(title, str):
+            message = f"a title has to be a text: {title!r}"  # type: ignore[unreachable]
+            raise TypeError(message)
+        line = " ".join(title.split())
+        self.title = line if len(line) <= _LONGEST_TITLE else f"{line[: _LONGEST_TITLE - 1]}…"
 
     def mark(self, text: str, *, clock: Clock | None = None) -> None:
         """Mark the present instant with a text.
@@ -246,15 +258,15 @@ class Stage:
             transitions: By name, an edge or a list of edges that are tried in order.
             clock: The clock; the root if left out.
             name: What people call it.
-            rules: What it does beyond the original; by default it lets transitions wait for
-                one another and goes on after an exception.
+            rules: What it does beyond the original, such as letting transitions wait for
+                one another; nothing if left out.
         """
-        from inspector.frames.state_machine import SOUND, StateMachine  # noqa: PLC0415 - likewise
+        from inspector.frames.state_machine import ORIGINAL, StateMachine  # noqa: PLC0415 - likewise
 
         return StateMachine(
             initial,
             transitions,
-            rules=SOUND if rules is None else rules,
+            rules=ORIGINAL if rules is None else rules,
             clock=self.root if clock is None else clock,
             name=name,
         )

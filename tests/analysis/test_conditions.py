@@ -107,6 +107,22 @@ def test_that_machines_have_names_states_and_transitions() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "holds"),
+    [
+        ("lateness > 1/60 s", False),
+        ("lateness > 1/1000 s", True),
+        ("lateness >= 2 * 3/1200 s", True),
+        ("lateness < (1 + 1)/60 s - 1/60 s", True),
+        ("lateness / 1ms = 5", True),
+    ],
+)
+def test_that_a_quotient_can_have_a_unit(text: str, *, holds: bool) -> None:
+    fired = (0, EventKind.TIMER_FIRED, 1, 5_000_000, 0)
+
+    assert parsed_condition(text).holds(reader_at(fired)) is holds
+
+
+@pytest.mark.parametrize(
     ("text", "place", "words"),
     [
         ("", 0, "missing"),
@@ -126,6 +142,9 @@ def test_that_machines_have_names_states_and_transitions() -> None:
         ("lateness > 5m", 11, "cannot be read"),
         ("__import__('os')", 0, "no field"),
         ("lateness > 5ms; kind", 14, "cannot be read"),
+        ("kind == timer_fired", 8, 'a text stands in quotes: "timer_fired"'),
+        ("kind == 'timer_fierd'", 8, "it is never “timer_fierd” (but timer_fired"),
+        ("'Update' = phase", 0, "it is never “Update”"),
     ],
 )
 def test_that_a_mistake_is_named_with_its_place(text: str, place: int, words: str) -> None:

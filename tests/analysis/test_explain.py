@@ -178,6 +178,22 @@ def test_that_several_stopped_clocks_are_all_named(stand: Stand) -> None:
     assert len([text for text in texts(explanation) if "has been paused" in text]) == 2
 
 
+def test_that_a_rate_of_zero_that_came_during_a_pause_is_not_called_older(stand: Stand) -> None:
+    stand.run(1)
+    clock = stand.clock("ui")
+    stand.session.submit(PauseClock(clock))
+    stand.run(1)
+    stand.session.submit(SetRate(clock, Fraction(0)))
+    stand.run(1)
+    stand.session.submit(ResumeClock(clock))
+    stand.run(1)
+
+    said = texts(stand.explain("leaves the level"))
+
+    assert not [text for text in said if "since it was made" in text]
+    assert any("“ui” has the rate 0, and was paused besides, in frame 60" in t for t in said)
+
+
 def test_that_a_rate_of_zero_is_told_from_a_pause(stand: Stand) -> None:
     stand.run(1)
 

@@ -230,14 +230,14 @@ def _raw_case(name: str, calls: int, frames: int) -> Case:
     return Case(name, prepare, frames * calls)
 
 
-def scheduler_dense(effort: Effort) -> Iterator[Row]:
+def steady_dense(effort: Effort) -> Iterator[Row]:
     """Run 1 000 repeating timers of as many targets, all due in every frame."""
     goals: dict[Peer, float | None] = {PYGLET: 4.0, KIVY: 1.0, PANDA: 1.0, CREATOR: None}
     timers, frames = 1_000, 20 if effort.is_quick else 100
     cases = _cases(goals, lambda name, make: _dense_case(name, make, timers, frames))
     cases.append(_raw_case("raw", timers, frames))
     measured = measure(cases, effort.repeats(15))
-    prefix = f"scheduler_dense/{powers_of_ten(timers)}"
+    prefix = f"steady_dense/{powers_of_ten(timers)}"
     yield from _rival_rows(prefix, goals, measured, "a call")
     raw_ns = measured.median_ns("raw")
     detail = f"a raw call takes {raw_ns:,.0f} ns"
@@ -303,7 +303,7 @@ def _bare_loop_case(name: str, calls: int, frames: int) -> Case:
     return Case(name, prepare, frames * calls)
 
 
-def scheduler_updates(effort: Effort) -> Iterator[Row]:
+def update_callbacks(effort: Effort) -> Iterator[Row]:
     """Call 10 000 update callbacks in every frame."""
     count, frames = 10_000, 5 if effort.is_quick else 20
     goals: dict[Peer, float | None] = {PYGLET: 4.0, KIVY: 6.0}
@@ -314,11 +314,11 @@ def scheduler_updates(effort: Effort) -> Iterator[Row]:
     ]
     cases.append(_bare_loop_case("raw", count, frames))
     measured = measure(cases, effort.repeats(15))
-    prefix = f"scheduler_updates/{powers_of_ten(count)}"
+    prefix = f"update_callbacks/{powers_of_ten(count)}"
     yield from _rival_rows(prefix, goals, measured, "a call")
     detail = f"{measured.median_ns('raw'):,.1f} ns a call, ours {measured.median_ns('ours'):,.1f}"
     ratio = measured.ratio("ours", "raw")
     yield Row(f"{prefix} to a bare loop", ratio, 1.1, unit="x", detail=detail)
 
 
-BENCHMARKS = (scheduler_sparse, scheduler_sparse_many, scheduler_dense, scheduler_updates)
+BENCHMARKS = (scheduler_sparse, scheduler_sparse_many, steady_dense, update_callbacks)

@@ -92,6 +92,14 @@ def test_that_an_unknown_column_lists_those_there_are(tmp_path: Path) -> None:
             read_frame_times(path, wanted)
 
 
+@pytest.mark.parametrize("name", ["fps", "Avg FPS", "refresh (Hz)", "frames per second"])
+def test_that_frames_per_second_are_no_frame_times(tmp_path: Path, name: str) -> None:
+    path = write(tmp_path, f"{name},FrameTime\n60,16.5\n")
+
+    with pytest.raises(CaptureError, match=r"counts frames per second.*FrameTime"):
+        read_frame_times(path, name)
+
+
 def test_that_columns_of_instants_and_ticks_are_refused(tmp_path: Path) -> None:
     path = write(tmp_path, "TimeInQPC,CPUStartTime,FrameTime\n1857900376640,5.1,16.5\n")
     with pytest.raises(CaptureError, match="counts ticks of the processor"):

@@ -10,6 +10,7 @@ from inspector.frames.state_machine import (
     ANY,
     SOUND,
     Edge,
+    EndlessTransitionsError,
     MachineRules,
     StateMachine,
     TransitionError,
@@ -101,6 +102,26 @@ def test_that_only_a_sound_machine_goes_on_after_an_exception(
     machine.go("open")
 
     assert machine.state == state
+
+
+def test_that_transitions_that_always_ask_for_the_next_one_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("inspector.frames.state_machine.MOST_IN_A_ROW", 100)
+    machine = StateMachine("off", {"turn": Edge(["off", "on"], "on")}, rules=SOUND)
+    entered = []
+
+    def again(_old: str, new: str) -> None:
+        entered.append(new)
+        machine.go("turn")
+
+    machine.on_enter["on"] = again
+    with pytest.raises(EndlessTransitionsError, match=r"more than 100 transitions.*'turn'"):
+        machine.go("turn")
+
+    assert len(entered) == 101
+    machine.on_enter.clear()
+    assert machine.go("turn")
 
 
 def test_that_an_unknown_name_is_named_with_those_there_are() -> None:

@@ -36,6 +36,7 @@ def test_that_the_numbers_of_the_exit_codes_stay() -> None:
         ("BAD_ENVIRONMENT", 5),
         ("DIFFERENT", 6),
         ("INTERRUPTED", 130),
+        ("TERMINATED", 143),
     ]
 
 
@@ -52,7 +53,8 @@ def test_that_without_a_display_one_sentence_names_the_headless_commands(
     assert code == ExitCode.NO_DISPLAY
     assert printed.out == ""
     assert printed.err.count("\n") == 1
-    assert "`timeline-inspector run`, `export` and `scenes`" in printed.err
+    assert "`timeline-inspector run`, `export`" in printed.err
+    assert all(f"`{command}`" in printed.err for command in ("lab", "explain", "lint", "replay"))
 
 
 @on_linux

@@ -53,8 +53,7 @@ def test_that_a_hit_holds_the_scene_after_its_frame_and_says_why(scene: Path) ->
     assert not run.is_complete
     assert session.status.phase is SessionPhase.HELD
     assert session.status.message == (
-        "Held at 00:00.500 in frame 29 because timer “boss” fires: "
-        "timer “boss” fired; due again at local 00:01.000."
+        "Held at 00:00.500 in frame 29 because timer “boss” fired; due again at local 00:01.000."
     )
     session.refresh()
     (hit,) = session.timeline.hits
@@ -96,7 +95,7 @@ def test_that_a_step_to_a_timer_is_looked_at_as_well(scene: Path) -> None:
 
     session.refresh()
     assert [mark.text for mark in session.timeline.marks] == [
-        "timer “tick” fires: timer “tick” fired; due again at local 00:00.200"
+        "timer “tick” fired; due again at local 00:00.200"
     ]
     session.close()
 
@@ -265,3 +264,28 @@ def test_that_a_breakpoint_is_not_hit_by_what_has_set_it(scene: Path) -> None:
 
     assert [hits for _, _, hits in session.breakpoints.items()] == [1, 1]
     session.close()
+
+
+def test_that_timers_of_schedulers_and_tickers_fire_too(tmp_path: Path) -> None:
+    session = virtual_session(
+        scene_file(
+            tmp_path,
+            """
+            def build(stage):
+                stage.scheduler().schedule(lambda _: None, 0.3, name="frame timer")
+                def refresh(): pass
+                stage.ticker().set_interval(refresh, 250)
+                stage.root.set_timeout(1, lambda: None, name="plain")
+            """,
+        )
+    )
+    for subject in ("", "frame timer", "build.refresh"):
+        breakpoint_ = Breakpoint(BreakKind.TIMER_FIRES, subject, action=BreakAction.MARK)
+        session.submit(AddBreakpoint(breakpoint_))
+
+    pass_seconds(session, 1.5)
+
+    hits = [session.breakpoints.hits(number) for number in (1, 2, 3)]
+    assert hits[1] >= 4
+    assert hits[2] >= 4
+    assert hits[0] == hits[1] + hits[2] + 1

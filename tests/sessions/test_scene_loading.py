@@ -48,6 +48,15 @@ def test_that_a_build_that_would_do_nothing_is_refused(tmp_path: Path, build: st
     assert status.line == 1
 
 
+def test_that_a_table_is_no_scene(tmp_path: Path) -> None:
+    path = tmp_path / "capture.csv"
+    path.write_text("frame,ms\n1,16.6\n")
+
+    assert failed(path).message.startswith(
+        "capture.csv is no Python file, so it is no scene. Name the scene's .py file; frame times"
+    )
+
+
 def test_that_an_error_that_has_no_text_is_named(tmp_path: Path) -> None:
     status = failed(
         scene_file(
