@@ -21,6 +21,7 @@ from inspector.errors import SceneError
 from inspector.exit_codes import ExitCode
 from inspector.sessions.scene import built_in_scenes, find_scene
 from inspector.testing import scene_file
+from inspector.trace.recording import open_recording
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -86,6 +87,8 @@ def test_that_the_version_names_what_it_runs_on(run: Run) -> None:
         ("run 4 --seconds -1", "Argument --seconds: a duration must be above 0: '-1'"),
         ("run 4 --seconds nan", "Argument --seconds: not a duration: 'nan'"),
         ("run 4 --frames 1 --dt 0", "Argument --dt: a step must be at least a nanosecond: '0'"),
+        ("run 4 --frames 1 --dt 1e40", "Argument --dt: a step must be shorter than 146 years"),
+        ("run 4 --frames 3 --dt 4e9", "Argument --dt: 3 frames so far apart take longer"),
         ("run 4 --frames 1 --rate=-2", "Argument --rate: a rate cannot be negative"),
         ("run 4 --frames 1 --failure-policy x", "Argument --failure-policy: no such policy: 'x'"),
         ("run 4 --frames 1 --budget 0", "Argument --budget: not a number of milliseconds: '0'"),
@@ -299,6 +302,16 @@ def test_that_a_run_in_real_time_has_exactly_the_frames_that_were_asked_for(run:
     assert json.loads(out)["frames"] == 12
 
 
+def test_that_what_was_cut_from_long_frames_is_said(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "capture.csv").write_text("ms\n16\n300\n16\n1250\n")
+
+    _, out, _ = run("run 4 --frame-times capture.csv")
+    _, as_json, _ = run("run 4 --frame-times capture.csv --json")
+
+    assert "1.05 s cut from 2 frames longer than max_delta\n" in out
+    assert json.loads(as_json)["cut_ns"] == pytest.approx(1_050_000_000, abs=10)
+
+
 def test_that_an_export_is_drawn_again_from_what_was_exported(run: Run, tmp_path: Path) -> None:
     run("run 1 --seconds 10 --export a.json --export a.csv --export direct.svg --title T")
 
@@ -424,6 +437,7 @@ def test_that_a_step_of_a_fraction_is_kept_as_one() -> None:
         ("--range 5:2", "Argument --range"),
         ("--range -3:4", "Argument --range: “-3:4” is not a range of frames."),
         ("--size -5x5", "Argument --size: the width is within 400 and 14400, not -5"),
+        ("--size 1x1", "Argument --size: the width is within 400 and 14400, not 1."),
         ("--size 10x10", "Argument --size: the width"),
         ("--dpi 0", "Argument --dpi"),
     ],
@@ -548,7 +562,7 @@ def test_that_an_error_is_named_as_its_author_wrote_it(
     assert err == f"timeline-inspector: “fails⏎twice” failed with {said} (scene.py, line 5).\n"
 
 
-def test_that_what_ends_a_program_is_said_in_a_sentence(run: Run, tmp_path: Path) -> None:
+def test_that_what_ends_other_programs_fails_here(run: Run, tmp_path: Path) -> None:
     scene_file(
         tmp_path,
         """
@@ -566,6 +580,36 @@ def test_that_what_ends_a_program_is_said_in_a_sentence(run: Run, tmp_path: Path
 
     assert code == ExitCode.FAILED
     assert err == (
-        "timeline-inspector: asyncio.exceptions.CancelledError (scene.py, line 5) ended the "
-        "program: it is no Exception.\n"
+        "timeline-inspector: “stop” failed with asyncio.exceptions.CancelledError "
+        "(scene.py, line 5).\n"
     )
+
+
+def test_that_a_run_that_is_terminated_closes_its_recording(tmp_path: Path) -> None:
+    scene_file(
+        tmp_path,
+        """
+        import os, signal
+
+        def build(stage):
+            stage.root.set_timeout(2, os.kill, os.getpid(), signal.SIGTERM)
+        """,
+    )
+    command = [sys.executable, "-m", "inspector", "run", "scene.py", "--seconds", "9"]
+    done = subprocess.run(
+        [*command, "--record", "a.tlrec"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert done.returncode == ExitCode.TERMINATED
+    assert done.stderr == "timeline-inspector: Terminated.\n"
+    assert not (tmp_path / "a.tlrec-wal").exists()
+    past = open_recording(tmp_path / "a.tlrec")
+    assert past.notes == ()
+    assert past.last_ns >= 2_000_000_000
+    past.close()

@@ -275,7 +275,7 @@ _TIME_ACTIONS: Final = (
         "&Economical",
         MenuId.PRECISION,
         "set_precision",
-        tip="Wake about 0.75 ms late, for next to no processor time.",
+        tip="Wake about 0.6 ms late, for next to no processor time.",
         argument="economical",
         is_checkable=True,
     ),
@@ -425,6 +425,13 @@ _HELP_ACTIONS: Final = (
     ),
     ActionDescription(
         "help-lab", "Refresh-rate &lab", MenuId.HELP, "show_help", argument="lab"
+    ),
+    ActionDescription(
+        "help-schedulers", "Sche&dulers and their originals", MenuId.HELP, "show_help",
+        argument="schedulers",
+    ),
+    ActionDescription(
+        "help-words", "W&ords", MenuId.HELP, "show_help", argument="words"
     ),
     ActionDescription(
         "keys", "&Keys", MenuId.HELP, "show_keys", ("?",), "keys", starts_section=True

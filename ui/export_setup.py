@@ -10,6 +10,7 @@ from PySide6.QtCore import Qt
 
 import inspector
 from inspector.analysis.intervention_list import interventions_between
+from inspector.analysis.landmarks import landmarks_between
 from inspector.formats.frame_times import Provenance
 from inspector.formats.options import ExportOptions
 
@@ -41,6 +42,7 @@ def export_dialog(
         height_pt=_number(choices.get("height_pt", ""), usual.height_pt, 300, 14_400),
         dots_per_inch=_number(choices.get("dots_per_inch", ""), usual.dots_per_inch, 36, 1_200),
         interventions=choices.get("interventions", "yes") != "no",
+        landmarks=choices.get("landmarks", "yes") != "no",
     )
     folder = Path(settings.export_folder) if settings.export_folder else Path.cwd()
     ranges = _ranges(session, panel)
@@ -50,6 +52,7 @@ def export_dialog(
             ranges,
             _provenance(session),
             interventions_between(session.timeline),
+            landmarks_between(session.timeline, session.annotations),
         ),
         ExportChoices(
             options,
@@ -78,6 +81,7 @@ def choices_of(dialog: ExportDialog) -> dict[str, str]:
         "height_pt": f"{options.height_pt:g}",
         "dots_per_inch": f"{options.dots_per_inch:g}",
         "interventions": "yes" if options.interventions else "no",
+        "landmarks": "yes" if options.landmarks else "no",
     }
 
 

@@ -406,6 +406,7 @@ class MainWindow(QMainWindow):
         for class_names, palette in (
             (_FIELD_CLASSES, self.theme.field_palette()),
             (_TICK_CLASSES, self.theme.tick_palette()),
+            (("QMenu",), self.theme.menu_palette()),
         ):
             for class_name in class_names:
                 # The stubs want bytes, which PySide6 itself refuses.

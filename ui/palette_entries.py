@@ -25,7 +25,7 @@ def palette_entries(
     entries = [
         PaletteEntry(
             id=action.description.id,
-            title=_title(action.description.plain_title),
+            title=action.description.plain_title,
             category=_category(action.description.menu),
             shortcut=" or ".join(action.description.shortcut_texts),
             reason=action.reason,
@@ -45,10 +45,6 @@ def palette_entries(
             paths[entry_id] = Path(text)
             entries.append(PaletteEntry(entry_id, f"Open {Path(text).name}", "Recent scenes"))
     return entries, paths
-
-
-def _title(plain_title: str) -> str:
-    return plain_title.removesuffix(" …")
 
 
 def _category(menu: MenuId) -> str:

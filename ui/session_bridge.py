@@ -6,7 +6,7 @@ import math
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QObject, Signal, Slot
 
 from inspector.clocks.failures import FailurePolicy
 from inspector.errors import InspectorError
@@ -18,13 +18,13 @@ from inspector.sessions.commands import (
     required_capability,
 )
 from inspector.sessions.session import SessionPhase, SessionStatus
-from inspector.timebase import NS_PER_MS
 from inspector.trace.timeline import Timeline
 
 from .annotation_desk import AnnotationDesk
 from .playhead import Playhead
 from .qt_time_source import Precision, QtTimeSource
 from .refresh_info import Glance, RefreshInfo
+from .refresh_pace import QUIET_REFRESH_MS, REFRESH_MS, RefreshPace
 from .selection import Selection, SelectionKind, is_same_thing
 from .session_opening import (
     RECORDING_SUFFIX,
@@ -56,15 +56,6 @@ __all__ = [
     "SessionBridge",
 ]
 
-#: Milliseconds from one refresh to the next: a little less than 60 a second.
-REFRESH_MS: Final = 17
-#: The same while a session runs in which nothing happens: only digits move.
-QUIET_REFRESH_MS: Final = 100
-#: A refresh that took long is followed by as long a pause, but not by a longer one than this.
-_LONGEST_PAUSE_MS: Final = 250
-#: So many refreshes in a row without an event are quiet.
-_QUIET_AFTER: Final = 30
-
 #: Commands about what panels show lead back to the present, where they are carried out.
 _SHOWN_IN_PANELS: Final = frozenset(
     {Capability.PAUSE, Capability.RATE, Capability.TIMERS, Capability.MEMBERS}
@@ -76,9 +67,9 @@ _NO_SESSION: Final = SessionStatus(SessionPhase.EMPTY, "No scene is open.")
 class SessionBridge(QObject):
     """Holds the session that the window shows, and what all panels share.
 
-    One timer refreshes, at most 60 times a second: while the session runs, and after
-    a command until a refresh finds nothing new. With the session held, or with nobody
-    to see it, nothing runs. A refresh that takes long is followed by as long a pause.
+    It refreshes at most 60 times a second: while the session runs, and after a command
+    until a refresh finds nothing new. With the session held, or with nobody to see it,
+    nothing runs.
 
     :meth:`submit` and :meth:`request_refresh` may be called from any thread.
 
@@ -86,6 +77,7 @@ class SessionBridge(QObject):
         failure_policy: What follows a failure in scenes that are opened from now on.
         kept_breakpoints: The breakpoints of the session, or what the next one begins with.
         panel_choices: What panels want to find again at the next start, by a name of theirs.
+        pace: When refreshes come.
         playhead: Where in the past the session is shown.
         annotations: Bookmarks, notes and named ranges of the session.
 
@@ -114,7 +106,6 @@ class SessionBridge(QObject):
     precision_changed = Signal(object)  # Precision
     playhead_changed = Signal(object)  # int | None
 
-    _refresh_requested = Signal()
     _present_requested = Signal()
 
     def __init__(
@@ -140,7 +131,6 @@ class SessionBridge(QObject):
         self._breakpoints_version = 0
         self._make_source = make_source
         self._make_session = make_session
-        self._clock = clock
         self._session: Session | None = None
         self._source: TimeSource | None = None
         self._scene_path: Path | None = None
@@ -155,14 +145,8 @@ class SessionBridge(QObject):
         self._is_following = True
         self._budgets_ms: tuple[float, ...] = (1000 / 60, 1000 / 120, 1000 / 30)
         self._precision = Precision.ECONOMICAL
-        self._is_visible = True
-        self._quiet_turns = 0
-        self._refreshed_at_ns = clock() - REFRESH_MS * NS_PER_MS
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setTimerType(Qt.TimerType.PreciseTimer)
-        self._timer.timeout.connect(self.refresh_now)
-        self._refresh_requested.connect(self._refresh_soon)
+        self.pace = RefreshPace(self, clock=clock)
+        self.pace.due.connect(self.refresh_now)
         self._was_following: bool | None = None
         self.annotations = AnnotationDesk(self)
         self.playhead = Playhead(self)
@@ -260,35 +244,28 @@ class SessionBridge(QObject):
 
     def request_refresh(self) -> None:
         """Have the window refreshed as soon as its pace allows; from any thread."""
-        self._refresh_requested.emit()
+        self.pace.request()
 
     @Slot()
     def refresh_now(self) -> None:
         """Take what is new into the timeline and tell everybody."""
         if self._session is None:
             return
-        began_ns = self._refreshed_at_ns = self._clock()
+        self.pace.begin_turn()
         info = self._take_news(self._session)
         self.refreshed.emit(info)
         self._update_status()
-        self._quiet_turns = 0 if info.events else self._quiet_turns + 1
-        self._arm_after(self._clock() - began_ns)
+        self.pace.end_turn(has_news=bool(info.events))
 
     @property
     def is_visible(self) -> bool:
         """Whether there is anybody to refresh for."""
-        return self._is_visible
+        return self.pace.is_visible
 
     @Slot(bool)
     def set_visible(self, is_visible: bool) -> None:  # noqa: FBT001 - a slot
         """Say whether the window can be seen; hidden or minimised, nothing refreshes."""
-        if is_visible == self._is_visible:
-            return
-        self._is_visible = is_visible
-        if is_visible:
-            self.request_refresh()
-        elif not self._is_rewinding:
-            self._timer.stop()
+        self.pace.set_visible(is_visible=is_visible)
 
     # ------------------------------------------------- what all panels share
 
@@ -416,7 +393,7 @@ class SessionBridge(QObject):
     def _drop_session(self) -> None:
         session, self._session = self._session, None
         self._source = self._problem = None
-        self._timer.stop()
+        self.pace.start_anew()
         if session is None:
             return
         if isinstance(session, NotifiesChanges):
@@ -428,7 +405,6 @@ class SessionBridge(QObject):
         self._session = session
         self._timeline = self._empty
         self._log = None
-        self._quiet_turns = 0
         self.playhead.use(session)
         self.annotations.use(session)
         self._was_following = None
@@ -483,35 +459,7 @@ class SessionBridge(QObject):
     def _update_status(self) -> None:
         session = self._session
         status = (self._problem or _NO_SESSION) if session is None else session.status
+        self.pace.phase = None if session is None else status.phase
         if status != self._status:
             self._status = status
             self.status_changed.emit(status)
-
-    def _arm_after(self, spent_ns: int) -> None:
-        """Arm for the next refresh, after one that took ``spent_ns``, if one is needed."""
-        if self._is_rewinding:
-            self._timer.start(1)
-            return
-        is_running = self._status.phase is SessionPhase.RUNNING
-        if self._session is None or not self._is_visible or (self._quiet_turns and not is_running):
-            self._timer.stop()
-            return
-        is_quiet = self._quiet_turns >= _QUIET_AFTER
-        wait_ms = QUIET_REFRESH_MS if is_quiet else REFRESH_MS
-        spent_ms = spent_ns // NS_PER_MS
-        self._timer.start(max(1, wait_ms - spent_ms, min(spent_ms, _LONGEST_PAUSE_MS)))
-
-    @property
-    def _is_rewinding(self) -> bool:
-        """Whether each refresh takes a session further back in time, seen or not."""
-        return self._session is not None and self._status.phase is SessionPhase.REWINDING
-
-    @Slot()
-    def _refresh_soon(self) -> None:
-        if self._session is None or not self._is_visible:
-            return
-        self._quiet_turns = 0
-        since_ms = (self._clock() - self._refreshed_at_ns) // NS_PER_MS
-        wait_ms = max(0, REFRESH_MS - since_ms)
-        if not self._timer.isActive() or self._timer.remainingTime() > wait_ms:
-            self._timer.start(wait_ms)

@@ -201,6 +201,19 @@ class Theme(QObject):
         palette.setColor(QPalette.ColorRole.Window, color)
         return palette
 
+    def menu_palette(self) -> QPalette:
+        """Return the palette for menus.
+
+        Fusion outlines menus, too, in a darker shade of the window, and fills them like
+        fields; on dark neither would tell a menu from what it lies on.
+        """
+        palette = self.palette()
+        if self.is_dark:
+            panel = self.color(ColorRole.PANEL)
+            palette.setColor(QPalette.ColorRole.Base, panel.lighter(125))
+            palette.setColor(QPalette.ColorRole.Window, panel.lighter(300))
+        return palette
+
     def icon(self, name: str) -> QIcon:
         """Return an icon of ours, drawn in the colour of text.
 

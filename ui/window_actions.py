@@ -305,6 +305,7 @@ class WindowActions(QObject):
 
         if self._keys_page is None:
             self._keys_page = KeysPage(ACTIONS, self._window)
+        self._keys_page.filter_line.set_icon(self._window.theme.icon("find"))
         _bring_up(self._keys_page)
 
     def show_help(self, page: str) -> None:

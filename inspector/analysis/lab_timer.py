@@ -40,13 +40,17 @@ class LabTimer:
             ValueError: The interval or the count is not above 0, or the delay is negative.
         """
         if self.interval_ns <= 0:
-            message = f"an interval is above 0, not {self.interval_ns} ns"
+            message = (
+                f"an interval is above 0, not {duration_text(self.interval_ns)}"
+                if self.interval_ns
+                else "an interval is at least a nanosecond"
+            )
             raise ValueError(message)
         if self.count is not None and self.count < 1:
             message = f"a timer fires at least once, not {self.count} times"
             raise ValueError(message)
         if self.delay_ns < 0:
-            message = f"a delay is 0 or more, not {self.delay_ns} ns"
+            message = f"a delay is 0 or more, not {duration_text(self.delay_ns)}"
             raise ValueError(message)
 
     @property

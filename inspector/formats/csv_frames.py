@@ -12,6 +12,9 @@ Columns, in this order:
 * ``interventions``: only where there are any: the numbers of the commands that were
   carried out or refused before or in the frame, ``b1`` for a hit of breakpoint 1, with
   blanks between; empty for most frames. The JSON says what they were.
+* ``landmarks``: only where there are any: the names of bookmarks, notes and marks in the
+  frame, with ``; `` between
+* ``ranges``: only where there are any: the names of the named ranges that the frame is in
 
 Whole nanoseconds are exact; milliseconds are the same numbers with the point
 moved, so they are exact too. There are no comments: any program can read it.
@@ -20,6 +23,7 @@ moved, so they are exact too. There are no comments: any program can read it.
 from collections.abc import Iterable
 from typing import BinaryIO, Final
 
+from inspector.formats.font_metrics import plain
 from inspector.formats.frame_times import FrameTimes, Provenance
 from inspector.formats.options import ExportOptions
 from inspector.timebase import NS_PER_MS
@@ -28,8 +32,10 @@ from inspector.vocabulary import Phase
 _ROWS_PER_WRITE: Final = 20_000
 _IN_MS: Final = ("at_ns", "interval_ns", "delta_ns", "busy_ns")
 
-#: The last column, where there is anything to say in it.
+#: The last columns, where there is anything to say in them.
 INTERVENTIONS_COLUMN: Final = "interventions"
+LANDMARKS_COLUMN: Final = "landmarks"
+RANGES_COLUMN: Final = "ranges"
 PHASE_COLUMNS: Final = tuple(f"{phase.name.lower()}_ns" for phase in Phase)
 CSV_COLUMNS: Final = (
     "frame",
@@ -46,8 +52,8 @@ def write_csv(
     stream: BinaryIO,
 ) -> None:
     """Write ``frames`` as a table with one header line."""
-    labels = _labels(frames) if options.interventions else {}
-    stream.write(_lines([(*CSV_COLUMNS, INTERVENTIONS_COLUMN) if labels else CSV_COLUMNS]))
+    extra = _extra_columns(frames, options)
+    stream.write(_lines([(*CSV_COLUMNS, *extra)]))
     for start in range(0, len(frames), _ROWS_PER_WRITE):
         part = slice(start, start + _ROWS_PER_WRITE)
         in_ns = [
@@ -60,9 +66,45 @@ def write_csv(
             *(map(str, frames.phases[phase][part].tolist()) for phase in Phase),
             *(map(milliseconds, values) for values in in_ns),
         ]
-        if labels:
-            columns.append(labels.get(frame, "") for frame in frames.index[part].tolist())
+        columns += [_cells(cells, frames.index[part].tolist()) for cells in extra.values()]
         stream.write(_lines(zip(*columns, strict=True)))
+
+
+def _extra_columns(frames: FrameTimes, options: ExportOptions) -> dict[str, dict[int, str]]:
+    """Return the cells by frame of every column that has something in it."""
+    columns: dict[str, dict[int, str]] = {}
+    if options.interventions:
+        columns[INTERVENTIONS_COLUMN] = _labels(frames)
+    if options.landmarks:
+        columns[LANDMARKS_COLUMN], columns[RANGES_COLUMN] = _names(frames)
+    return {name: cells for name, cells in columns.items() if cells}
+
+
+def _cells(cells: dict[int, str], frames: list[int]) -> Iterable[str]:
+    return (cells.get(frame, "") for frame in frames)
+
+
+def _names(frames: FrameTimes) -> tuple[dict[int, str], dict[int, str]]:
+    """Return the names of landmarks, and those of ranges, by frame, quoted where needed."""
+    instants: dict[int, list[str]] = {}
+    ranges: dict[int, list[str]] = {}
+    first = int(frames.index[0]) if len(frames) else 0
+    last = int(frames.index[-1]) if len(frames) else -1
+    for each in frames.landmarks:
+        name = plain(each.name)
+        if each.end_ns is None:
+            instants.setdefault(each.frame, []).append(name)
+            continue
+        for frame in range(max(each.frame, first), min(each.last_frame, last) + 1):
+            ranges.setdefault(frame, []).append(name)
+    return (
+        {frame: _quoted("; ".join(names)) for frame, names in instants.items()},
+        {frame: _quoted("; ".join(names)) for frame, names in ranges.items()},
+    )
+
+
+def _quoted(text: str) -> str:
+    return f'"{text.replace(chr(34), 2 * chr(34))}"' if any(c in text for c in '",') else text
 
 
 def _labels(frames: FrameTimes) -> dict[int, str]:
@@ -82,4 +124,4 @@ def milliseconds(ns: int) -> str:
 
 
 def _lines(rows: "zip[tuple[str, ...]] | list[tuple[str, ...]]") -> bytes:
-    return "".join(",".join(row) + "\r\n" for row in rows).encode("ascii")
+    return "".join(",".join(row) + "\r\n" for row in rows).encode()

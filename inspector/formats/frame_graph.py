@@ -9,6 +9,7 @@ import numpy as np
 
 from inspector.analysis.frame_statistics import percentile_frame_time_ns
 from inspector.analysis.intervention_list import Intervention
+from inspector.analysis.landmarks import Landmark
 from inspector.formats.budget_lines import budget_group, budget_texts
 from inspector.formats.display_list import (
     Anchor,
@@ -45,6 +46,15 @@ from inspector.formats.intervention_marks import (
     note_group,
     sign_items,
 )
+from inspector.formats.landmark_marks import (
+    band_group,
+    laid_out,
+    landmark_group,
+    landmark_legend,
+    landmark_sign,
+    most_rows,
+    tallest,
+)
 from inspector.formats.options import GRAPH_COLORS, ExportOptions, GraphColors
 from inspector.formats.ticks import (
     Tick,
@@ -75,6 +85,7 @@ class _Swatch(Enum):
     AREA = 8.0
     SPIKE = 7.0
     INTERVENTION = 6.5
+    LANDMARK = 6.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +94,7 @@ class _LegendEntry:
     color: str
     text: str
     sign: Intervention | None = None
+    kind: str = ""
 
 
 def frame_graph(frames: FrameTimes, provenance: Provenance, options: ExportOptions) -> DisplayList:
@@ -97,6 +109,7 @@ def frame_graph(frames: FrameTimes, provenance: Provenance, options: ExportOptio
     header = _header(title, _subtitle(frames, options.measure), options.width_pt, colors)
     footer = _footer(_summary(measured_ns), provenance, options, colors)
     interventions = frames.interventions if options.interventions else ()
+    landmarks = frames.landmarks if options.landmarks else ()
     notes, notes_top = note_group(interventions, footer.top, options, colors)
     budget_labels = [budget_texts(budget, measured_ns) for budget in budgets_ms]
     label_width = max(
@@ -107,27 +120,48 @@ def frame_graph(frames: FrameTimes, provenance: Provenance, options: ExportOptio
     # depends on the legend. For the legend, the widest ticks there are will do.
     entries = _legend_entries(data, top_ns, right - _PAD - 50, options.measure, colors)
     entries += _signs_explained(interventions, colors)
+    entries += [
+        _LegendEntry(_Swatch.LANDMARK, colors.landmark, text, kind=kind)
+        for kind, text in landmark_legend(landmarks)
+    ]
     legend = _legend(entries, header.bottom, options.width_pt, colors)
     has_spikes = bool((data.highest_ns > top_ns).any())
-    base_y = legend.bottom + 6 + (MARK_STRIP_PT if interventions else 0)
-    top = crisp(base_y + (SPIKE_STRIP_PT if has_spikes else 6))
+    above = (MARK_STRIP_PT if interventions else 0) + (SPIKE_STRIP_PT if has_spikes else 6)
     bottom = crisp(notes_top - 38)
-    value_ticks = duration_ticks(top_ns, max(2, int((bottom - top) / 30)))
+    # Likewise, how high the names of bookmarks are stacked depends on the width.
+    least = crisp(legend.bottom + 6 + tallest(landmarks, options) + above)
+    value_ticks = duration_ticks(top_ns, max(2, int((bottom - least) / 30)))
     tick_width = max(text_width(tick.label, SMALL_SIZE) for tick in value_ticks.ticks)
     left = crisp(_PAD + _LINE + tick_width + 8)
     low, high = range_of(data)
+    across = Scale(Box(left, least, right - left, bottom - least), low, high, top_ns)
+    strip = laid_out(landmarks, data, across, most_rows(options))
+    base_y = legend.bottom + 6 + strip.height + (MARK_STRIP_PT if interventions else 0)
+    top = crisp(legend.bottom + 6 + strip.height + above)
     box = Box(left, top, right - left, bottom - top)
     scale = Scale(box, low, high, top_ns)
+    if strip.unnamed:
+        summary = f"{_summary(measured_ns)} · {strip.unnamed_text}"
+        footer = _footer(summary, provenance, options, colors)
 
     items: list[Item] = [header.group, legend.group]
-    items.append(_grid(value_ticks, scale, colors))
-    items.append(plot_group(data, scale, colors))
-    items.append(budget_group(budgets_ms, budget_labels, scale, colors))
-    items.append(spike_group(data, scale, colors))
+    if landmarks:
+        items.append(band_group(strip, scale, colors))
+    items += [
+        _grid(value_ticks, scale, colors),
+        plot_group(data, scale, colors),
+        budget_group(budgets_ms, budget_labels, scale, colors),
+        spike_group(data, scale, colors),
+    ]
     if interventions:
         items.append(mark_group(interventions, data, scale, base_y, colors))
-    items.append(_value_axis(value_ticks, scale, options.measure, colors))
-    items.append(_time_axis(data, scale, colors))
+    if landmarks:
+        foot_y = legend.bottom + 6 + strip.height
+        items.append(landmark_group(strip, scale, foot_y, colors))
+    items += [
+        _value_axis(value_ticks, scale, options.measure, colors),
+        _time_axis(data, scale, colors),
+    ]
     if not len(frames):
         middle = Point(box.x + box.width / 2, box.y + box.height / 2)
         items.append(
@@ -140,7 +174,8 @@ def frame_graph(frames: FrameTimes, provenance: Provenance, options: ExportOptio
         background=colors.background,
         items=tuple(items),
         title=title,
-        description=_description(data, options.measure, top_ns, interventions),
+        description=_description(data, options.measure, top_ns, interventions)
+        + _landmarks_described(landmarks),
         created=provenance.created,
         software=f"Timeline Inspector {provenance.version}".strip(),
     )
@@ -233,6 +268,8 @@ def _legend(entries: list[_LegendEntry], top: float, width: float, colors: Graph
                 items.append(spike_mark(x + 3, y, colors))
             case _Swatch.INTERVENTION if entry.sign is not None:
                 items += sign_items(entry.sign, x + 3, y, colors)
+            case _Swatch.LANDMARK:
+                items += landmark_sign(entry.kind, x + 1.5, y, colors)
             case _:
                 pass
         items.append(Text(Point(round(x + text_x, 2), y), text, SMALL_SIZE, colors.text))
@@ -362,3 +399,9 @@ def _description(
     if interventions:
         text += f" Marked with numbers, what was changed from outside: {len(interventions):,}."
     return text
+
+
+def _landmarks_described(landmarks: tuple[Landmark, ...]) -> str:
+    if not landmarks:
+        return ""
+    return f" Bookmarks, notes, ranges and marks above the plot: {len(landmarks):,}."

@@ -1,6 +1,7 @@
 """The frame times of a range of frames as plain columns, and where they come from."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from fractions import Fraction
@@ -10,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inspector.analysis.intervention_list import Intervention, interventions_between
+from inspector.analysis.landmarks import Landmark, landmarks_between, landmarks_within
 from inspector.errors import ExportError
+from inspector.trace.annotations import Annotation
 from inspector.trace.timeline import Timeline
 from inspector.vocabulary import Phase
 
@@ -48,6 +51,7 @@ class FrameTimes:
         busy_ns: Time spent in this frame's callbacks.
         phases: Time spent in each phase, shape (phases, frames), rows by ``Phase``.
         interventions: What was changed from outside before or in these frames.
+        landmarks: Bookmarks, notes, named ranges and marks in these frames.
     """
 
     index: NsColumn
@@ -57,6 +61,7 @@ class FrameTimes:
     busy_ns: NsColumn
     phases: NsColumn
     interventions: tuple[Intervention, ...] = ()
+    landmarks: tuple[Landmark, ...] = ()
 
     def __len__(self) -> int:
         """Return the number of frames."""
@@ -88,10 +93,26 @@ class FrameTimes:
         )
 
     @classmethod
-    def from_timeline(cls, timeline: Timeline, start: int = 0, stop: int | None = None) -> Self:
-        """Return frames as :meth:`from_history` does, with what was changed from outside."""
-        frames = cls.from_history(timeline.frames, start, stop)
-        return replace(frames, interventions=interventions_between(timeline, start, stop))
+    def from_timeline(
+        cls,
+        timeline: Timeline,
+        start: int = 0,
+        stop: int | None = None,
+        annotations: Iterable[Annotation] = (),
+    ) -> Self:
+        """Return frames as :meth:`from_history` does, with all that happened beside them.
+
+        Args:
+            timeline: The session; brings what was changed from outside, and its marks.
+            start: Number of the first frame.
+            stop: Number of the frame after the last; none for all that follow.
+            annotations: What people left in the session.
+        """
+        return replace(
+            cls.from_history(timeline.frames, start, stop),
+            interventions=interventions_between(timeline, start, stop),
+            landmarks=landmarks_between(timeline, annotations, start, stop),
+        )
 
     def between(self, start: int, stop: int) -> Self:
         """Return the frames at places ``start`` up to, not including, ``stop``."""
@@ -112,6 +133,7 @@ class FrameTimes:
                 for each in self.interventions
                 if first <= each.frame and (each.frame < end or (is_to_the_end and end))
             ),
+            landmarks=landmarks_within(self.landmarks, first, end),
         )
 
     def measured(self, measure: Measure) -> NsColumn:

@@ -2,7 +2,8 @@
 
 ``format`` and ``version`` say what it is; ``columns`` maps the names that the
 CSV uses to arrays of whole nanoseconds, one entry per frame. ``interventions``, where
-there are any, lists what was changed from outside before or in these frames.
+there are any, lists what was changed from outside before or in these frames, and
+``landmarks`` the bookmarks, notes, named ranges and marks in them.
 """
 
 import json
@@ -11,6 +12,7 @@ from typing import BinaryIO, Final
 
 from inspector.analysis.frame_statistics import percentile_frame_time_ns
 from inspector.analysis.intervention_list import Intervention
+from inspector.analysis.landmarks import LANDMARK_KINDS, Landmark
 from inspector.formats.csv_frames import PHASE_COLUMNS
 from inspector.formats.frame_times import FrameTimes, NsColumn, Provenance
 from inspector.formats.options import ExportOptions
@@ -44,6 +46,8 @@ def write_json(
     }
     if options.interventions and frames.interventions:
         head["interventions"] = [intervention_values(each) for each in frames.interventions]
+    if options.landmarks and frames.landmarks:
+        head["landmarks"] = [landmark_values(each) for each in frames.landmarks]
     columns = {
         "frame": frames.index,
         "at_ns": frames.at_ns,
@@ -103,6 +107,42 @@ def interventions_from_values(values: object) -> tuple[Intervention, ...]:
         except (KeyError, TypeError, ValueError, OverflowError):
             continue
         found.append(entry)
+    return tuple(found)
+
+
+def landmark_values(entry: Landmark) -> dict[str, object]:
+    """Return a landmark as JSON; what only ranges have is null for the others."""
+    is_range = entry.end_ns is not None
+    return {
+        "kind": entry.kind,
+        "frame": entry.frame,
+        "at_ns": entry.at_ns,
+        "last_frame": entry.last_frame if is_range else None,
+        "end_ns": entry.end_ns,
+        "name": entry.name,
+        "text": entry.text,
+    }
+
+
+def landmarks_from_values(values: object) -> tuple[Landmark, ...]:
+    """Return the landmarks of a JSON export, without those that are damaged."""
+    found = []
+    for each in values if isinstance(values, list) else ():
+        try:
+            kind, end_ns = str(each["kind"]), each["end_ns"]
+            entry = Landmark(
+                kind=kind,
+                at_ns=int(each["at_ns"]),
+                frame=int(each["frame"]),
+                name=str(each["name"]),
+                text=str(each["text"]),
+                end_ns=None if end_ns is None else int(end_ns),
+                last_frame=int(each["last_frame"] or 0),
+            )
+        except (KeyError, TypeError, ValueError, OverflowError):
+            continue
+        if kind in LANDMARK_KINDS and (kind == "range") == (end_ns is not None):
+            found.append(entry)
     return tuple(found)
 
 

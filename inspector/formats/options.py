@@ -31,6 +31,7 @@ class ExportOptions:
         height_pt: Height of the picture in points.
         dots_per_inch: Resolution of a PNG; 144 is two pixels per point.
         interventions: Whether what was changed from outside is shown and written.
+        landmarks: Whether bookmarks, notes, named ranges and marks are shown and written.
     """
 
     title: str = ""
@@ -42,6 +43,7 @@ class ExportOptions:
     height_pt: float = 405.0
     dots_per_inch: float = 144.0
     interventions: bool = True
+    landmarks: bool = True
 
     def __post_init__(self) -> None:
         """Refuse values that give no picture.
@@ -66,7 +68,7 @@ class ExportOptions:
 
 def _check_range(name: str, value: float, low: float, high: float) -> None:
     if not low <= value <= high:
-        message = f"{name} is within {low:g} and {high:g}, not {value!r}"
+        message = f"{name} is within {low:g} and {high:g}, not {value:g}"
         raise ValueError(message)
 
 
@@ -85,6 +87,8 @@ class GraphColors:
         median: Their median, in front of the extremes.
         spike: Frames above the range.
         intervention: What was changed from outside, and breakpoints that were hit.
+        landmark: Bookmarks, notes, ranges and marks.
+        landmark_shade: Behind the frames of a named range.
         outline: The measured time in front of stacked phases.
         other_work: Time within the frame that no phase accounts for.
         phases: Time spent in each phase.
@@ -100,6 +104,8 @@ class GraphColors:
     median: str
     spike: str
     intervention: str
+    landmark: str
+    landmark_shade: str
     outline: str
     other_work: str
     phases: Mapping[Phase, str]
@@ -129,6 +135,8 @@ GRAPH_COLORS: Final[Mapping[str, GraphColors]] = {
         median="#003a5c",
         spike="#d55e00",
         intervention="#a3507f",
+        landmark="#00704f",
+        landmark_shade="#e6f3ee",
         outline="#1b1f24",
         other_work="#b8bec6",
         phases=_PHASE_COLORS,
@@ -144,6 +152,8 @@ GRAPH_COLORS: Final[Mapping[str, GraphColors]] = {
         median="#c9e8fb",
         spike="#f0824a",
         intervention="#d993b8",
+        landmark="#5cc8a1",
+        landmark_shade="#1c2d28",
         outline="#e9edf1",
         other_work="#5c6670",
         phases=_PHASE_COLORS,

@@ -10,7 +10,7 @@ from argparse import ArgumentTypeError
 from fractions import Fraction
 
 from inspector.clocks.failures import FailurePolicy
-from inspector.timebase import NS_PER_SECOND, parse_duration_ns
+from inspector.timebase import MAX_NS, NS_PER_SECOND, parse_duration_ns
 
 
 def count(text: str) -> int:
@@ -45,6 +45,9 @@ def step_ns(text: str) -> Fraction:
         step_ns = Fraction(duration_ns(text))
     if step_ns < 1:
         message = f"a step must be at least a nanosecond: {text!r}"
+        raise ArgumentTypeError(message)
+    if step_ns >= MAX_NS:
+        message = f"a step must be shorter than 146 years: {text!r}"
         raise ArgumentTypeError(message)
     return step_ns
 

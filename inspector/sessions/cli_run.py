@@ -42,7 +42,7 @@ from inspector.sessions.scene import find_scene, user_place
 from inspector.sessions.timer_tally import TimerTally
 from inspector.sessions.virtual_run import VirtualRun, run_frame_times, run_virtual
 from inspector.sessions.virtual_source import VirtualTimeSource
-from inspector.timebase import NS_PER_SECOND, format_duration
+from inspector.timebase import MAX_NS, NS_PER_SECOND, format_duration
 from inspector.trace.recording import RecordingError
 from inspector.vocabulary import what_was_raised
 
@@ -117,7 +117,7 @@ def run_scene(options: Namespace, out: TextIO, err: TextIO) -> int:
             out.write(f"{text}\n")
         elif not options.quiet:
             out.write(f"{report_text(report, most_timers=options.timers)}\n")
-        frames = FrameTimes.from_timeline(session.timeline, start, stop)
+        frames = FrameTimes.from_timeline(session.timeline, start, stop, session.annotations)
         provenance = Provenance(
             session.title, datetime.now(UTC), __version__, way.text, session.frame_rate
         )
@@ -165,6 +165,9 @@ def export_file(options: Namespace, out: TextIO, err: TextIO) -> int:
         message = f"{path} says nothing about the time spent in callbacks. Use --measure interval."
         raise CaptureError(message)
     whole = read.frames
+    if not len(whole):
+        message = f"{path} holds no frame to draw. Record one, or name another file."
+        raise CaptureError(message)
     frames = whole.between(start, len(whole) if stop is None else stop)
     _check_frames(frames, options, len(whole))
     measure = _worth_plotting(frames) if read.has_work else "interval"
@@ -187,6 +190,11 @@ def _way(options: Namespace, err: TextIO) -> _Way:
             run=lambda session, follow: _run_real(session, frames, duration_ns, follow),
         )
     step_ns = options.dt or _DEFAULT_STEP_NS
+    if frames is not None and frames * step_ns >= MAX_NS:
+        options.parser.error(
+            f"argument --dt: {frames:,} frames so far apart take longer than the 146 years "
+            "that a session can last"
+        )
     seconds = step_ns / NS_PER_SECOND
     step = str(seconds) if seconds.numerator == 1 else format_duration(round(step_ns))
     unit = " s" if seconds.numerator == 1 else ""
@@ -303,6 +311,8 @@ def _graph_options(options: Namespace, measure: Measure) -> ExportOptions:
             width_pt=width_pt,
             height_pt=height_pt,
             dots_per_inch=options.dpi,
+            interventions="interventions" not in options.without,
+            landmarks="bookmarks" not in options.without,
         )
     except ValueError as error:
         text = str(error)
@@ -332,6 +342,8 @@ def _report(
         took_ns=run.took_ns,
         interval=spread(frames.interval_ns),
         busy=spread(frames.busy_ns),
+        cut_ns=sum(timeline.frames.cut_ns),
+        cut_frames=sum(map(bool, timeline.frames.cut_ns)),
         over_budget=over_budget(frames, budgets_ms or [float(1000 / session.frame_rate)]),
         clocks=clock_lines(timeline, tally),
         timers=tuple(tally.counts(timeline, is_complete=run.is_complete)),

@@ -22,6 +22,7 @@ from inspector.formats.json_frames import (
     JSON_FORMAT,
     JSON_VERSION,
     interventions_from_values,
+    landmarks_from_values,
 )
 from inspector.trace.recording import open_recording
 from inspector.vocabulary import Phase
@@ -83,7 +84,9 @@ def read_frame_file(path: Path, column: str | None = None, *, version: str) -> F
 
 def _read_recording(path: Path) -> FrameFile:
     with closing(open_recording(path)) as recording:
-        frames = FrameTimes.from_timeline(recording.state_before(recording.end))
+        frames = FrameTimes.from_timeline(
+            recording.state_before(recording.end), annotations=recording.annotations
+        )
         meta, notes = recording.meta, recording.notes
         title = recording.title
     try:
@@ -116,7 +119,9 @@ def _read_json(path: Path) -> FrameFile:
         )
         raise CaptureError(message)
     interventions = interventions_from_values(values.get("interventions"))
-    frames = replace(_frames(path, values["columns"]), interventions=interventions)
+    landmarks = landmarks_from_values(values.get("landmarks"))
+    frames = _frames(path, values["columns"])
+    frames = replace(frames, interventions=interventions, landmarks=landmarks)
     return FrameFile(frames, _provenance(path, values.get("provenance", {})), (), True)
 
 

@@ -45,6 +45,7 @@ examples:
   timeline-inspector export PresentMon.csv:MsBetweenPresents -o frames.png
   timeline-inspector export run.csv -o start.svg --range :600 --theme dark
   timeline-inspector export game.tlrec --as svg --as csv
+  timeline-inspector export game.tlrec -o game.png --without interventions
   timeline-inspector export game.tlrec --as pytest -o test_game.py
 """
 
@@ -145,4 +146,13 @@ def _add_graph_options(parser: ArgumentParser) -> None:
     )
     graph.add_argument(
         "--range", metavar="A:B", default="all", help="frames A up to B, without B (default all)"
+    )
+    graph.add_argument(
+        "--without",
+        metavar="WHAT",
+        choices=("interventions", "bookmarks"),
+        action="append",
+        default=[],
+        help="leave out interventions, or bookmarks (with notes, ranges and marks); "
+        "may be repeated",
     )

@@ -83,6 +83,8 @@ class RunReport:
         took_ns: How long it took.
         interval: From frame to frame; ``None`` without a frame.
         busy: Time spent in callbacks; ``None`` without a frame.
+        cut_ns: What ``max_delta`` took from the deltas of all frames.
+        cut_frames: From how many.
         over_budget: For each budget in milliseconds, how many frames took over 5 %
             longer.
         clocks: All clocks, in tree order.
@@ -101,6 +103,8 @@ class RunReport:
     took_ns: int
     interval: Spread | None
     busy: Spread | None
+    cut_ns: int
+    cut_frames: int
     over_budget: dict[float, int]
     clocks: tuple[ClockLine, ...]
     timers: tuple[TimerCount, ...]
@@ -182,6 +186,8 @@ def report_values(report: RunReport) -> dict[str, object]:
         "took_ns": report.took_ns,
         "interval": None if report.interval is None else asdict(report.interval),
         "busy": None if report.busy is None else asdict(report.busy),
+        "cut_ns": report.cut_ns,
+        "cut_frames": report.cut_frames,
         "over_budget": {f"{ms:g} ms": count for ms, count in report.over_budget.items()},
         "clocks": [asdict(clock) for clock in report.clocks],
         "timers": [
@@ -214,6 +220,9 @@ def _head(report: RunReport) -> str:
         for ms, count in report.over_budget.items():
             share = f" ({count / report.frames:.1%})" if count else ""
             lines.append(f"{frames_text(count)} over {ms:.4g} ms by more than 5 %{share}")
+    if report.cut_frames:
+        cut = format_duration(report.cut_ns)
+        lines.append(f"{cut} cut from {frames_text(report.cut_frames)} longer than max_delta")
     return "\n".join(lines)
 
 

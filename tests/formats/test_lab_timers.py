@@ -30,12 +30,16 @@ def test_that_a_timer_is_read_from_an_argument(text: str, timer: LabTimer) -> No
     [
         ("blink=", "needs an interval"),
         ("blink=soon", "not a duration"),
-        ("blink=0", "above 0"),
+        ("blink=0", "at least a nanosecond"),
         ("blink=1,twice", "not understood"),
         ("blink=1,times=2", "not understood"),
         ("blink=1,repeat=-1", "0 or more"),
         ("blink=1,repeat=1.5", "0 or more"),
         ("blink=1,delay=later", "not a duration"),
+        ("blink=-1", "an interval is above 0, not -1 s"),
+        ("blink=-250ms", "an interval is above 0, not -250 ms"),
+        ("blink=1e-12", "an interval is at least a nanosecond"),
+        ("blink=1,delay=-2ms", "a delay is 0 or more, not -2 ms"),
     ],
 )
 def test_that_an_argument_that_is_no_timer_is_refused(text: str, problem: str) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QApplication, QDialog, QTreeWidgetItem
+from PySide6.QtWidgets import QApplication, QDialog, QLabel, QTreeWidgetItem
 from pytestqt.qtbot import QtBot
 
 from inspector.resources import resource_path
@@ -228,3 +228,19 @@ def test_that_a_rate_that_cannot_be_read_keeps_the_prompt_open_and_says_why(
 
     assert prompt.isVisible()
     assert "fast" in prompt.rate_slider.entry.note.text()
+
+
+def test_that_a_question_grows_with_what_is_wrong_with_the_answer(qtbot: QtBot) -> None:
+    prompt = GoToPrompt(2_748 * MS, Theme("dark"))
+    qtbot.addWidget(prompt)
+    with qtbot.waitExposed(prompt):
+        prompt.show()
+    prompt.line.setText("as long as it takes for everybody to be ready for the boss")
+
+    prompt.take_answer()
+    QApplication.processEvents()
+
+    labels = prompt.findChildren(QLabel)
+    assert prompt.problem in labels
+    for label in labels:
+        assert label.height() >= label.heightForWidth(label.width()), label.text()

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import QComboBox, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
 from inspector.analysis.intervention_list import Intervention
+from inspector.analysis.landmarks import Landmark
 from inspector.formats.frame_times import Provenance
 from inspector.formats.options import DEFAULT_BUDGETS_MS, ExportOptions
 from inspector.vocabulary import Phase
@@ -28,6 +29,7 @@ from ui.dialogs.export_dialog import (
     budgets_to_text,
     parse_budgets_ms,
 )
+from ui.export_setup import choices_of
 from ui.theme import Theme
 
 FRAMES = 200
@@ -177,6 +179,25 @@ def test_that_interventions_are_exported_unless_switched_off(qtbot: QtBot, tmp_p
     assert not dialog.interventions_box.isEnabled()
     assert "pause “game”" in (tmp_path / "with.json").read_text(encoding="utf-8")
     assert "interventions" not in json.loads((tmp_path / "without.json").read_bytes())
+
+
+def test_that_bookmarks_are_exported_unless_switched_off(qtbot: QtBot, tmp_path: Path) -> None:
+    bookmark = Landmark("bookmark", 1_600_000_000, 100, "the boss is late")
+    ranges = (FrameRange("all", "All frames", 0, FRAMES),)
+    provenance = Provenance("A game", datetime(2026, 1, 2, tzinfo=UTC), "1.0")
+    source = ExportSource(History(), ranges, provenance, landmarks=(bookmark,))
+    dialog = ExportDialog(source, ExportChoices(ExportOptions(), tmp_path), Theme("light"))
+    qtbot.addWidget(dialog)
+    assert dialog.landmarks_box.isEnabled()
+    assert choices_of(dialog)["landmarks"] == "yes"
+
+    dialog.export_to(tmp_path / "with.svg")
+    dialog.landmarks_box.setChecked(False)
+    dialog.export_to(tmp_path / "without.svg")
+
+    assert choices_of(dialog)["landmarks"] == "no"
+    assert "the boss is late" in (tmp_path / "with.svg").read_text(encoding="utf-8")
+    assert "the boss is late" not in (tmp_path / "without.svg").read_text(encoding="utf-8")
 
 
 def test_that_the_preview_shows_the_same_description_as_the_file(

@@ -24,6 +24,7 @@ from ui.panels.breakpoints import BreakpointsPanel
 from ui.panels.failure_note import FailureNote
 from ui.session_bridge import Selection
 from ui.settings import Settings, SettingsFile
+from ui.widgets.filter_line import FilterLine
 
 
 def test_that_every_panel_is_in_its_place(qtbot: QtBot, tmp_path: Path) -> None:
@@ -95,6 +96,22 @@ def test_that_a_broken_scene_shows_its_line_and_the_window_lives_on(
     assert view.place.text() == f"{tmp_path / 'scene.py'}, line 3"
     assert re.search(r"^> +3 │ +clock\.no_such_thing\(\)$", view.source.toPlainText(), re.MULTILINE)
     assert shell.window.isVisible()
+
+
+def test_that_a_recording_that_cannot_be_read_is_not_offered_to_an_editor(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    (tmp_path / "cut.tlrec").write_bytes(b"garbage")
+    shell = open_shell(qtbot, tmp_path, tmp_path / "cut.tlrec")
+
+    view = shell.window.shown_in_middle
+    assert isinstance(view, SceneErrorView)
+    assert "is no recording" in view.heading.text()
+    assert view.edit_button.isHidden()
+    assert view.reload_button.toolTip() == "Try to open the file again (F5)"
+    status = shell.window.transport.status_label
+    assert status.text() == "✖ Failed"
+    assert "is no recording" in status.toolTip()
 
 
 def test_that_reloading_a_mended_scene_brings_the_plot_back(qtbot: QtBot, tmp_path: Path) -> None:
@@ -521,3 +538,19 @@ def test_that_f6_goes_through_everything_that_can_be_seen(qtbot: QtBot, tmp_path
 
     assert seen == ["clock_tree", "details", "timer_queue", ""]
     assert docks.panel_in_use() == "clock_tree"
+
+
+def test_that_every_line_to_filter_with_has_the_same_sign(qtbot: QtBot, tmp_path: Path) -> None:
+    shell = open_shell(qtbot, tmp_path)
+    for panel in PANELS:
+        if panel.area is not None:
+            shell.window.docks.show_panel(panel.id)
+            QApplication.processEvents()
+    shell.trigger("keys")
+
+    lines = shell.window.findChildren(FilterLine)
+
+    assert len(lines) >= 6
+    for line in lines:
+        signs = [action for action in line.actions() if not action.icon().isNull()]
+        assert signs, line.placeholderText()

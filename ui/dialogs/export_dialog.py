@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from inspector.analysis.intervention_list import Intervention
+    from inspector.analysis.landmarks import Landmark
     from inspector.formats.frame_times import FrameColumns
 
     from ..theme import Theme
@@ -85,12 +86,14 @@ class ExportSource:
         ranges: What can be chosen from it, all frames first.
         provenance: Where the frames come from.
         interventions: What was changed from outside.
+        landmarks: Bookmarks, notes, named ranges and marks.
     """
 
     history: FrameColumns
     ranges: tuple[FrameRange, ...]
     provenance: Provenance
     interventions: tuple[Intervention, ...] = ()
+    landmarks: tuple[Landmark, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +125,7 @@ class ExportDialog(QDialog):
     Attributes:
         preview: The picture as it will be.
         interventions_box: Whether interventions are exported; disabled without any.
+        landmarks_box: Whether bookmarks and the like are exported; disabled without any.
     """
 
     exported = Signal(object)  # Path
@@ -145,7 +149,9 @@ class ExportDialog(QDialog):
         self.setWindowTitle("Export frame times")
         self.setObjectName("export_dialog")
         frames = FrameTimes.from_history(source.history)
-        self._frames = replace(frames, interventions=source.interventions)
+        self._frames = replace(
+            frames, interventions=source.interventions, landmarks=source.landmarks
+        )
         self._provenance = source.provenance
         self._folder = choices.folder
         self._ranges = source.ranges
@@ -204,6 +210,7 @@ class ExportDialog(QDialog):
             height_pt=self._height_box.value(),
             dots_per_inch=float(self._resolution_box.currentData()),
             interventions=self.interventions_box.isChecked(),
+            landmarks=self.landmarks_box.isChecked(),
         )
 
     @property
@@ -329,6 +336,9 @@ class ExportDialog(QDialog):
             "a column in the CSV, a list in the JSON"
         )
         self.interventions_box.setChecked(options.interventions)
+        self.landmarks_box = QCheckBox("Bookmarks, notes, ranges and marks")
+        self.landmarks_box.setToolTip("What you left in the session, and what the scene marked")
+        self.landmarks_box.setChecked(options.landmarks)
         self._width_box = _size_box("Width", SMALLEST_WIDTH_PT, options.width_pt)
         self._height_box = _size_box("Height", SMALLEST_HEIGHT_PT, options.height_pt)
         self._resolution_box = _box("Resolution", [(f"{dpi} dpi", dpi) for dpi in _RESOLUTIONS])
@@ -350,6 +360,7 @@ class ExportDialog(QDialog):
         form.addRow("&Budgets, ms", self._budgets_line)
         form.addRow("", self._stacked_box)
         form.addRow("", self.interventions_box)
+        form.addRow("", self.landmarks_box)
         form.addRow("&Colours", self._theme_box)
         size_label = QLabel("&Size, points")
         size_label.setBuddy(self._width_box)
@@ -384,6 +395,7 @@ class ExportDialog(QDialog):
             size_box.valueChanged.connect(self._preview_soon)
         self._stacked_box.toggled.connect(self._preview_soon)
         self.interventions_box.toggled.connect(self._preview_soon)
+        self.landmarks_box.toggled.connect(self._preview_soon)
 
     @Slot()
     def _preview_soon(self) -> None:
@@ -401,6 +413,7 @@ class ExportDialog(QDialog):
             widget.setEnabled(is_picture)
         self._resolution_box.setEnabled(self._exporter.format == "PNG")
         self.interventions_box.setEnabled(bool(self.chosen_frames.interventions))
+        self.landmarks_box.setEnabled(bool(self.chosen_frames.landmarks))
 
 
 def parse_budgets_ms(text: str) -> tuple[float, ...]:

@@ -79,10 +79,18 @@ class Prompt(QDialog):
             text = str(error)
             self.problem.setText(f"✖ {text[:1].upper()}{text[1:]}")
             self.problem.show()
+            self._make_room()
             self.line.selectAll()
             self.line.setFocus()
             return
         self.accept()
+
+    def _make_room(self) -> None:
+        """Become as high as all that is said takes; Qt cuts it off instead."""
+        self.body.activate()
+        height = self.body.totalHeightForWidth(self.width())
+        if height > self.height():
+            self.resize(self.width(), height)
 
     def answer(self, text: str) -> None:
         """Report the answer.

@@ -26,6 +26,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from ..session_opening import RECORDING_SUFFIX
 from ..theme import ColorRole
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ class SceneErrorView(QWidget):
         self.source.setAccessibleName("Source and traceback")
         self.source.setTabChangesFocus(True)
         self._icon = QLabel()
-        self.reload_button = self._button("Reload", "Build the scene anew from its file (F5)")
+        self.reload_button = self._button("Reload", "")
         self.reload_button.clicked.connect(self.reload_requested)
         self.edit_button = self._button("Open in editor", "Open the file with its usual program")
         self.edit_button.clicked.connect(self.open_file)
@@ -94,7 +95,12 @@ class SceneErrorView(QWidget):
         line = f", line {status.line}" if status.line else ""
         self.place.setText(f"{self._path}{line}")
         self.place.setVisible(bool(self._path))
+        # A recording is no text, and its usual program is this one.
+        is_recording = self._path.endswith(RECORDING_SUFFIX)
+        self.edit_button.setVisible(not is_recording)
         self.edit_button.setEnabled(bool(self._path))
+        tip = "Try to open the file again" if is_recording else "Build the scene anew from its file"
+        self.reload_button.setToolTip(f"{tip} (F5)")
         place_line = f"{self._path}{line}\n\n"
         detail = status.detail.removeprefix(place_line)
         self.source.setPlainText(detail)

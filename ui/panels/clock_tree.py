@@ -306,8 +306,12 @@ class ClockTreePanel(QWidget):
             if not is_member(node):
                 menu.addAction("Copy path", partial(_copy, path_text(timeline, node)))
             menu.addSeparator()
-            menu.addAction("Expand branch", partial(self.view.unfold_branch, node))
-            menu.addAction("Collapse branch", partial(self.view.fold_branch, node))
+            for text, change in (
+                ("Expand branch", self.view.unfold_branch),
+                ("Collapse branch", self.view.fold_branch),
+            ):
+                action = menu.addAction(text, partial(change, node))
+                action.setEnabled(self.model.hasChildren(self.model.index_of(node)))
         menu.addAction("Expand all", self.view.unfold_all)
         menu.addAction("Collapse all", self.view.fold_all)
         self.previewer.watch(menu)

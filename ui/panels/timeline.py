@@ -71,6 +71,7 @@ class TimelinePanel(QWidget):
         self._lay_out()
         self._pace = PacedRefresh(self, _PERIOD_MS)
         self._connect()
+        self._apply_theme()
         self._show_budgets(bridge.budgets_ms)
         self.show_session(bridge.session)
 
@@ -355,6 +356,7 @@ class TimelinePanel(QWidget):
         self._pace.due.connect(self.refresh)
         self.filter_line.filter_changed.connect(canvas.choose_words)
         self.filter_line.left_downwards.connect(canvas.setFocus)
+        self._theme.changed.connect(self._apply_theme)
         self.ruler_box.currentIndexChanged.connect(self._choose_ruler)
         canvas.instant_hovered.connect(self._share_hover)
         canvas.subject_chosen.connect(self._share_selection)
@@ -363,3 +365,7 @@ class TimelinePanel(QWidget):
         canvas.live_requested.connect(bridge.go_live)
         canvas.reading_changed.connect(self._show_reading)
         canvas.menu_requested.connect(self._show_menu)
+
+    @Slot()
+    def _apply_theme(self) -> None:
+        self.filter_line.set_icon(self._theme.icon("find"))

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from ..session_bridge import SessionBridge
     from ..theme import Theme
 
-_MOST_STEP_FRAMES: Final = 1_000_000
+#: Run in one go, in which the window does not answer: about a second for a usual scene.
+_MOST_STEP_FRAMES: Final = 10_000
 #: Ten times a second: digits that change faster cannot be read.
 _TEXT_PERIOD_MS: Final = 100
 #: The frame rate is measured over this much time, or this many frames.
@@ -208,8 +209,13 @@ class TransportBar(QToolBar):
         self._show_recorder(None)
         self.log_button.setText("no log")
         self.log_button.setAccessibleName("Event log")
-        status = self._bridge.status.message if self._bridge is not None else "Loading …"
-        self.status_label.show_text(status)
+        if self._bridge is None:
+            self.status_label.show_text("Loading …")
+            return
+        status = self._bridge.status
+        has_failed = status.phase.value == "failed"
+        said = _PHASE_TEXTS[status.phase.value] if has_failed else status.message
+        self.status_label.show_text(said, status.message)
 
     def _show_time(self, timeline: Timeline) -> None:
         from inspector.timebase import format_instant  # noqa: PLC0415 - after the first paint

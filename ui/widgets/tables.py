@@ -64,7 +64,7 @@ class TickDelegate(QStyledItemDelegate):
         self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
         super().initStyleOption(option, index)
-        ticks = QApplication.palette("QCheckBox")
+        ticks = QApplication.palette("QCheckBox")  # type: ignore[call-overload]
         option.palette.setColor(QPalette.ColorRole.Window, ticks.color(QPalette.ColorRole.Window))
 
 

@@ -190,6 +190,14 @@ def test_that_the_menu_pauses_scales_and_folds(stand: Stand) -> None:
     assert QGuiApplication.clipboard().text() == "root / game / enemies"
 
 
+def test_that_only_a_branch_with_something_below_it_can_be_folded(stand: Stand) -> None:
+    menus = [stand.panel.make_menu(clock.id) for clock in (stand.session.root, stand.player)]
+
+    for text in ("Expand branch", "Collapse branch"):
+        folds = [action for menu in menus for action in menu.actions() if action.text() == text]
+        assert [action.isEnabled() for action in folds] == [True, False]
+
+
 def test_that_what_a_session_cannot_do_is_not_offered(stand: Stand) -> None:
     stand.session.capabilities = frozenset({Capability.STEP})
 

@@ -1,0 +1,227 @@
+"""What a pause or a time scale would do to timers of schedulers, and what it then does."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from inspector.analysis.predict_table import preview_table
+from inspector.sessions.commands import (
+    Command,
+    PauseFromPriority,
+    PauseMember,
+    ResumeMember,
+    SetRate,
+    SetTimeScale,
+    StepFrames,
+)
+from inspector.sessions.hosted import HostedSession
+from inspector.sessions.previews import preview_command
+from inspector.testing import held_session, scene_file
+from inspector.vocabulary import MemberKind
+
+SECOND = 1_000_000_000
+FRAME = SECOND // 60 + 1
+
+SCENE = """
+    from inspector.frames.scheduler import Scheduler
+    class Unit:
+        def __init__(self, name):
+            self.name = name
+        def update(self, delta):
+            pass
+        def __repr__(self):
+            return self.name
+
+    def build(stage):
+        game = stage.root.child("game", "1/2")
+        scheduler = stage.scheduler(game, name="combat")
+        stage.units = {}
+        for name, priority in (("hero", 5), ("enemy", -1)):
+            unit = stage.units[name] = Unit(name)
+            scheduler.schedule_update(unit, priority)
+            scheduler.schedule(
+                lambda delta, name=name: stage.mark(name), 2, target=unit, name=name + " shoots"
+            )
+"""
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> HostedSession:
+    session = held_session(scene_file(tmp_path, SCENE))
+    session.submit(StepFrames(30))
+    session.refresh()
+    return session
+
+
+def member(session: HostedSession, name: str, kind: MemberKind) -> int:
+    session.refresh()
+    members = session.timeline.members.by_id.values()
+    return next(each.id for each in members if each.name == name and each.kind is kind)
+
+
+def foreseen(session: HostedSession, command: Command) -> dict[str, tuple[int | None, int | None]]:
+    """Return old and new due times by the name of the timer."""
+    found = preview_command(session.timeline, command)
+    assert found is not None
+    names = session.timeline.members.by_id
+    return {names[each.timer_id].name: (each.old_ns, each.new_ns) for each in found}
+
+
+def first_call(session: HostedSession, name: str) -> int | None:
+    """Return when a timer is called next, after at most ten seconds."""
+    seen = len(session.timeline.marks)
+    for _ in range(600):
+        session.submit(StepFrames(1))
+        session.refresh()
+        for mark in session.timeline.marks[seen:]:
+            if mark.text == name:
+                return mark.at_ns
+    return None
+
+
+def matches(called_ns: int | None, due_ns: int | None) -> bool:
+    if called_ns is None or due_ns is None:
+        return called_ns == due_ns
+    return 0 <= called_ns - due_ns <= FRAME
+
+
+def test_that_the_timers_of_a_paused_target_would_wait(session: HostedSession) -> None:
+    hero = member(session, "hero", MemberKind.TARGET)
+
+    dues = foreseen(session, PauseMember(hero))
+
+    assert list(dues) == ["hero shoots"]
+    old_ns, new_ns = dues["hero shoots"]
+    assert new_ns is None
+    assert matches(first_call(session, "hero"), old_ns)
+    session.close()
+
+
+def test_that_a_resumed_target_goes_on_with_what_was_left(session: HostedSession) -> None:
+    hero = member(session, "hero", MemberKind.TARGET)
+    session.submit(PauseMember(hero))
+    session.submit(StepFrames(100))
+    session.refresh()
+
+    dues = foreseen(session, ResumeMember(hero))
+    session.submit(ResumeMember(hero))
+
+    old_ns, new_ns = dues["hero shoots"]
+    assert old_ns is None
+    assert new_ns is not None
+    assert matches(first_call(session, "hero"), new_ns)
+    session.close()
+
+
+@pytest.mark.parametrize("rate", [Fraction(2), Fraction(1, 3), Fraction(0)])
+def test_that_a_time_scale_moves_every_timer_of_the_scheduler(
+    session: HostedSession, rate: Fraction
+) -> None:
+    combat = member(session, "combat", MemberKind.SCHEDULER)
+
+    dues = foreseen(session, SetTimeScale(combat, rate))
+    session.submit(SetTimeScale(combat, rate))
+
+    assert set(dues) == {"hero shoots", "enemy shoots"}
+    old_ns, new_ns = dues["hero shoots"]
+    assert old_ns is not None
+    assert (new_ns is None) == (rate == 0)
+    if new_ns is not None and new_ns < 10 * SECOND:
+        assert matches(first_call(session, "hero"), new_ns)
+    session.close()
+
+
+def test_that_a_pause_from_a_priority_on_stops_some(session: HostedSession) -> None:
+    combat = member(session, "combat", MemberKind.SCHEDULER)
+
+    dues = foreseen(session, PauseFromPriority(combat, 0))
+    session.submit(PauseFromPriority(combat, 0))
+
+    assert dues["hero shoots"][1] is None
+    old_ns, new_ns = dues["enemy shoots"]
+    assert old_ns == new_ns
+    assert matches(first_call(session, "enemy"), new_ns)
+    assert all(mark.text != "hero" for mark in session.timeline.marks)
+    session.close()
+
+
+def test_that_the_table_names_the_timers_of_members(session: HostedSession) -> None:
+    combat = member(session, "combat", MemberKind.SCHEDULER)
+    found = preview_command(session.timeline, SetTimeScale(combat, Fraction(2)))
+    assert found is not None
+
+    table = preview_table(session.timeline, found)
+
+    assert table.sentence.startswith("Setting the time scale of “combat” to 2: 2 timers would fire")
+    assert {row.name for row in table.rows} == {"hero shoots", "enemy shoots"}
+    assert all(row.difference.endswith("earlier") for row in table.rows)
+    session.close()
+
+
+def test_that_nothing_is_foreseen_of_what_is_refused(session: HostedSession) -> None:
+    timeline = session.timeline
+    combat = member(session, "combat", MemberKind.SCHEDULER)
+    hero = member(session, "hero", MemberKind.TARGET)
+
+    assert preview_command(timeline, PauseMember(999)) is None
+    assert preview_command(timeline, PauseMember(combat)) is None
+    assert preview_command(timeline, SetTimeScale(hero, Fraction(1))) is None
+    assert preview_command(timeline, SetTimeScale(combat, Fraction(-1))) is None
+    assert preview_command(timeline, PauseFromPriority(hero, 0)) is None
+    assert preview_command(timeline, SetRate(2, Fraction(1))) is not None
+    session.close()
+
+
+OTHERS = """
+    from inspector.frames.dialect_scheduler import DialectScheduler
+    from inspector.frames.ticker import Ticker, TickerTimer
+
+    class Target:
+        pass
+
+    def build(stage):
+        scheduler = DialectScheduler(clock=stage.root, name="old")
+        stage.target = Target()
+        scheduler.schedule(lambda delta: stage.mark("tick"), stage.target, 1.0)
+        ticker = Ticker(clock=stage.root)
+        timer = stage.timer = TickerTimer(ticker, 700)
+        timer.on_timer = lambda: stage.mark("tock")
+        timer.start()
+
+        def frame(delta):
+            scheduler.run_frame()
+            ticker.update()
+
+        stage.every_frame(frame)
+"""
+
+
+def test_that_dialects_and_tickers_have_previews_too(tmp_path: Path) -> None:
+    session = held_session(scene_file(tmp_path, OTHERS))
+    session.submit(StepFrames(20))
+    session.refresh()
+    old = member(session, "old", MemberKind.SCHEDULER)
+    kinds = {each.kind: each.id for each in session.timeline.members.by_id.values()}
+
+    scaled = foreseen(session, SetTimeScale(old, Fraction(1, 2)))
+    every = foreseen(session, PauseFromPriority(old, 10))
+    ticks = foreseen(session, PauseMember(kinds[MemberKind.TICKER]))
+
+    assert len(scaled) == len(every) == len(ticks) == 1
+    (old_ns, new_ns), (_, never), (tock_ns, stopped) = (
+        *scaled.values(),
+        *every.values(),
+        *ticks.values(),
+    )
+    assert never is stopped is None
+    assert old_ns is not None
+    assert new_ns is not None
+    assert new_ns - session.timeline.at_ns == pytest.approx(
+        2 * (old_ns - session.timeline.at_ns), abs=FRAME
+    )
+    assert matches(first_call(session, "tock"), tock_ns)
+    session.submit(SetTimeScale(old, Fraction(1, 2)))
+    session.close()
