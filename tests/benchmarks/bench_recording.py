@@ -43,14 +43,14 @@ def _scene_log(events: int) -> EventLog:
     return session.log
 
 
-def record_events(effort: Effort) -> Iterator[Row]:
+def record_sink(effort: Effort) -> Iterator[Row]:
     """Hand a log over, write it, and read it back into arrays."""
     log = _scene_log(20_000 if effort.is_quick else 500_000)
     places = range(0, log.end, CHUNK_EVENTS)
 
     def hand_over() -> None:
         for start in places:
-            log.numbers(start, min(start + CHUNK_EVENTS, log.end))
+            log.pieces(start, min(start + CHUNK_EVENTS, log.end))
 
     with TemporaryDirectory() as folder:
         path = Path(folder) / "a.tlrec"
@@ -71,10 +71,10 @@ def record_events(effort: Effort) -> Iterator[Row]:
     handed = measured.median_ns("hand over")
     written = median(writing)
     detail = f"{handed:,.0f} ns of it in the thread of the scene, {size / log.end:.0f} bytes"
-    yield Row("record_events/scene's thread", handed, _RECORDED_NS, unit="ns", detail="one event")
-    yield Row("record_events/end to end", written, _RECORDED_NS, unit="ns", detail=detail)
+    yield Row("record_sink/scene's thread", handed, _RECORDED_NS, unit="ns", detail="one event")
+    yield Row("record_sink/end to end", written, _RECORDED_NS, unit="ns", detail=detail)
     yield Row(
-        "record_events/read back",
+        "record_sink/read back",
         measured.median_ns("read back"),
         _READ_NS,
         unit="ns",
@@ -134,4 +134,4 @@ def record_scene(path: Path, events: int) -> int:
     return session.recorder.lost
 
 
-BENCHMARKS = (record_events, reach_instants)
+BENCHMARKS = (record_sink, reach_instants)

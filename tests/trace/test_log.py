@@ -132,6 +132,8 @@ def test_that_packing_changes_nothing(
         assert list(log.numbers(start, end)) == [
             n for event in log.slice(start, end) for n in event
         ]
+        pieces = [number for piece in log.pieces(start, end) for number in piece]
+        assert pieces == list(log.numbers(start, end))
         assert log.read(0).events == everything[first:]
         for at_ns in {start, end}:
             expected = sum(event[0] <= at_ns for event in everything[first:])

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from inspector.trace.annotations import Annotation, AnnotationError
-from inspector.trace.recording.layout import APPLICATION_ID, SCHEMA_VERSION, RecordingError
+from inspector.trace.recording.layout import APPLICATION_ID, VERSIONS_ALIKE, RecordingError
 from inspector.trace.recording.live_files import is_written_here
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ def _changed(path: Path, write: Callable[[sqlite3.Connection], _T]) -> _T:
             (version,) = connection.execute("PRAGMA user_version").fetchone()
             if application != APPLICATION_ID:
                 raise RecordingError(f"{path} is no recording that can be annotated.")
-            if version != SCHEMA_VERSION:
+            if version not in VERSIONS_ALIKE:
                 raise RecordingError(
                     f"{path} is no recording that can be annotated: another version of the "
                     "inspector wrote it."

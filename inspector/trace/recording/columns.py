@@ -1,9 +1,16 @@
 """Columns of whole numbers as bytes: how the dense parts of a recording are stored.
 
 Little-endian throughout. First comes a head of 16 bytes for each column: its least value
-(int64) and how many bytes each entry takes (uint64: 0, 1, 2, 4 or 8). Then the columns
-follow, one behind another: each entry is its value minus the least, unsigned. A column
-whose values are all the same takes no bytes at all.
+(int64), how many bytes each entry takes (uint8: 0, 1, 2, 4 or 8), whether its entries are
+steps (uint8: 0 or 1), two bytes of zeros, and how many entries are odd (uint32). Then the
+columns follow, one behind another: each entry is a value minus the least, unsigned. A
+column whose values are all the same takes no bytes at all.
+
+Where few values need more bytes than the others, their entries are odd: behind the column
+come their places (uint32) and then the entries themselves (int64); what is in their places
+means nothing. Where no value is below the one before, as with instants, entries may be
+steps: the first is 0, each other one is a value minus the one before. Version 1 knew
+neither of the two.
 """
 
 from __future__ import annotations
@@ -27,8 +34,14 @@ if TYPE_CHECKING:
 Block: TypeAlias = NDArray[np.int64]
 
 EVENT_COLUMNS: Final = 5
-_HEAD: Final = np.dtype([("least", "<i8"), ("width", "<u8")])
+_HEAD: Final = np.dtype(
+    [("least", "<i8"), ("width", "u1"), ("is_steps", "u1"), ("zeros", "<u2"), ("odd", "<u4")]
+)
+#: What an odd entry takes: its place and itself.
+_ODD_BYTES: Final = 12
 _WIDTHS: Final = (1, 2, 4, 8)
+_ALL_WIDTHS: Final = (0, *_WIDTHS)
+_NARROWER: Final = (4, 2, 1, 0)
 #: More entries at once were never written.
 _MOST: Final = 2**24
 _LOW: Final = -(2**63)
@@ -55,16 +68,28 @@ def of_kinds(block: Block, table: NDArray[np.bool_]) -> NDArray[np.bool_]:
 def block_of(events: Sequence[RawEvent]) -> Block:
     """Return events as columns; what exceeds 64 bits is cut to what they can hold."""
     block = np.empty((EVENT_COLUMNS, len(events)), np.int64)
-    fill_block(block, list(chain.from_iterable(events)))
+    fill_block(block, list(chain.from_iterable(events)), 0)
     return block
 
 
-def fill_block(block: Block, numbers: Numbers) -> None:
-    """Put the numbers of events, one event behind another, into columns as long as they are."""
-    found = packed(numbers)
-    if not isinstance(found, array):
-        found = array("q", [min(max(value, _LOW), _HIGH) for value in found])
-    block[:] = np.frombuffer(found, np.int64).reshape(-1, EVENT_COLUMNS).T
+def fill_block(block: Block, numbers: Numbers, first: int) -> None:
+    """Put events, the numbers of which lie one event behind another, into columns.
+
+    Args:
+        block: The columns; as many events are put there as they are long.
+        numbers: Those of the events, and perhaps of others.
+        first: Place of the first of these events.
+    """
+    count = block.shape[1]
+    place = EVENT_COLUMNS * first
+    if isinstance(numbers, array):
+        found = np.frombuffer(numbers, np.int64, EVENT_COLUMNS * count, 8 * place)
+    else:
+        some = packed(numbers[place : place + EVENT_COLUMNS * count])
+        if not isinstance(some, array):
+            some = array("q", [min(max(value, _LOW), _HIGH) for value in some])
+        found = np.frombuffer(some, np.int64)
+    block[:] = found.reshape(-1, EVENT_COLUMNS).T
 
 
 def events_of(block: Block) -> list[RawEvent]:
@@ -75,17 +100,44 @@ def events_of(block: Block) -> list[RawEvent]:
 def pack(block: Block) -> bytes:
     """Return the bytes of columns with at least one entry."""
     head = np.zeros(len(block), _HEAD)
-    parts = [b""]
+    parts: list[bytes | memoryview] = [b""]
     lows, highs = block.min(axis=1).tolist(), block.max(axis=1).tolist()
     for number, (column, least, most) in enumerate(zip(block, lows, highs, strict=True)):
         width = _width(most - least)
-        head[number] = (least, width)
-        if width:
-            # Differences beyond 63 bits wrap round, and back when they are read.
-            entries = column - np.int64(least) if least else column
-            parts.append(entries.astype(f"<u{width}").tobytes())
+        # Differences beyond 63 bits wrap round, and back when they are read.
+        entries = column - np.int64(least) if width and least else column
+        if width == _WIDTHS[-1]:
+            head[number] = (least, *_add_wide(parts, entries))
+        else:
+            head[number] = (least, width, 0, 0, 0)
+            if width:
+                parts.append(entries.astype(f"<u{width}").data)
     parts[0] = head.tobytes()
     return b"".join(parts)
+
+
+def _add_wide(
+    parts: list[bytes | memoryview], entries: NDArray[np.int64]
+) -> tuple[int, bool, int, int]:
+    """Add a column some entries of which need 8 bytes; returns what its head says of that."""
+    # Sums go on from the least, so the first has to be that.
+    is_steps = not entries[0] and bool((steps := np.diff(entries, prepend=0)).min() >= 0)
+    if is_steps:
+        entries = steps
+    width, is_odd, odd = _WIDTHS[-1], None, 0
+    size = width * len(entries)
+    for narrower in _NARROWER:
+        exceeds = entries.view(np.uint64) >= np.uint64(1 << 8 * narrower)
+        found = int(np.count_nonzero(exceeds))
+        if (needed := narrower * len(entries) + _ODD_BYTES * found) >= size:
+            break
+        width, is_odd, odd, size = narrower, exceeds, found, needed
+    if width:
+        parts.append(entries.astype(f"<u{width}").data)
+    if is_odd is not None and odd:
+        places = np.flatnonzero(is_odd)
+        parts += [places.astype("<u4").data, entries[places].astype("<i8").data]
+    return width, is_steps, 0, odd
 
 
 def unpack(data: bytes, columns: int, count: int, out: Block | None = None) -> Block:
@@ -98,7 +150,7 @@ def unpack(data: bytes, columns: int, count: int, out: Block | None = None) -> B
         out: Where to put them, instead of a new array.
 
     Raises:
-        ValueError: There are too few bytes, or too many, or they make no sense.
+        ValueError, IndexError: There are too few bytes, or too many, or they make no sense.
     """
     if not 0 <= count <= _MOST:
         message = f"no number of entries: {count}"
@@ -106,19 +158,24 @@ def unpack(data: bytes, columns: int, count: int, out: Block | None = None) -> B
     head = np.frombuffer(data, _HEAD, columns)
     place = columns * _HEAD.itemsize
     block = np.empty((columns, count), np.int64) if out is None else out
-    for number, (least, width) in enumerate(head.tolist()):
-        if width not in (0, *_WIDTHS):
-            message = f"no width of a column: {width}"
+    for column, (least, width, is_steps, _, odd) in zip(block, head.tolist(), strict=True):
+        if width not in _ALL_WIDTHS or odd > count:
+            message = f"no column: {width} bytes, {odd} odd entries"
             raise ValueError(message)
         if width:
-            # Sums beyond 63 bits wrap round, as their differences did.
-            entries = np.frombuffer(
-                data, "<i8" if width == _WIDTHS[-1] else f"<u{width}", count, place
-            )
-            np.add(entries, np.int64(least), out=block[number], casting="unsafe", dtype=np.int64)
+            column[:] = np.frombuffer(data, f"<u{width}", count, place)
         else:
-            block[number] = least
+            column[:] = 0
         place += width * count
+        if odd:
+            places = np.frombuffer(data, "<u4", odd, place).astype(np.intp)
+            column[places] = np.frombuffer(data, "<i8", odd, place + 4 * odd)
+            place += _ODD_BYTES * odd
+        # Sums beyond 63 bits wrap round, as their differences did.
+        if is_steps:
+            np.add.accumulate(column, out=column)
+        if least:
+            np.add(column, np.int64(least), out=column)
     if place != len(data):
         message = f"{len(data)} bytes where {place} belong"
         raise ValueError(message)

@@ -47,10 +47,15 @@ KEYFRAME_AT_MOST: Final = 4 * KEYFRAME_EVERY
 #: What an event takes in the file, about, to weigh keyframes against.
 _BYTES_PER_EVENT: Final = 16
 _ADD_FRAMES: Final = "INSERT OR REPLACE INTO frames VALUES {}"
-#: Folding is done for so many events at once, or more.
-_FOLDED_AT_ONCE: Final = 4 * CHUNK_EVENTS
+_FRAME_ROW: Final = f"({','.join('?' * len(FRAME_COLUMNS))})"
+#: So many events fit into the cache of a processor.
+ADDED_AT_ONCE: Final = 4 * CHUNK_EVENTS
+#: Folding is done for so many events at once: most of what happened has been overtaken then.
+_FOLDED_AT_ONCE: Final = 16 * CHUNK_EVENTS
 #: Bigger pages cost less to write; small tables take one each.
-_PAGE_BYTES: Final = 8_192
+_PAGE_BYTES: Final = 16_384
+#: 4 MB may lie beside the file while it is written, and about what comes in a second.
+_CHECKPOINT_PAGES: Final = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +128,9 @@ class RecordingFile:
         self._frames_stored = 0
         self._tables = PlainTables(self.strings)
         self._grown = Grown()
+        # First what has been written and is not folded yet, then what is fresh.
+        self._block = np.empty((EVENT_COLUMNS, _FOLDED_AT_ONCE), np.int64)
+        self._unfolded = self._fresh = 0
         self._live = begin_writing(path)
         self._connection = sqlite3.connect(path, isolation_level=None)
         connection = self._connection
@@ -133,6 +141,7 @@ class RecordingFile:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.execute("PRAGMA cache_size = -16000")
+            connection.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}")
             connection.executescript(f"BEGIN; {SCHEMA} COMMIT;")
             connection.execute("BEGIN")
             started = datetime.now(UTC).isoformat(timespec="milliseconds")
@@ -158,8 +167,7 @@ class RecordingFile:
         """Write the state before the first event."""
         self._tables.begin(timeline)
         self._frames = FrameCollector(timeline)
-        self._waiting: list[Block] = []
-        self._waiting_events = 0
+        self._unfolded = 0
         self._since_keyframe = 0
         self._frames_folded = timeline.frames.end
         self._is_after_command = False
@@ -193,27 +201,35 @@ class RecordingFile:
         Raises:
             sqlite3.Error: The disk does not take them.
         """
-        for start in range(0, len(events), _FOLDED_AT_ONCE):
-            part = events[start : start + _FOLDED_AT_ONCE]
-            self.add_numbers(list(chain.from_iterable(part)), 0, len(part))
+        self.add_numbers(list(chain.from_iterable(events)))
 
-    def add_numbers(self, numbers: Numbers, first: int, end: int) -> None:
+    def add_numbers(self, numbers: Numbers) -> None:
         """Add the next events, the numbers of which lie one event behind another.
 
-        Args:
-            numbers: They, and perhaps others.
-            first: Place of the first of these events.
-            end: Place behind the last.
+        What does not fill a chunk waits for more, or for :meth:`commit`.
 
         Raises:
             sqlite3.Error: The disk does not take them.
         """
-        block = np.empty((EVENT_COLUMNS, end - first), np.int64)
-        for start in range(first, end, CHUNK_EVENTS):
-            stop = min(start + CHUNK_EVENTS, end)
-            chunk = block[:, start - first : stop - first]
-            fill_block(chunk, numbers[EVENT_COLUMNS * start : EVENT_COLUMNS * stop])
-            self._add_chunk(chunk, self._cursor + start - first)
+        count = len(numbers) // EVENT_COLUMNS
+        first = 0
+        while first < count:
+            place = self._unfolded + self._fresh
+            some = min(count - first, ADDED_AT_ONCE - self._fresh)
+            fill_block(self._block[:, place : place + some], numbers, first)
+            first += some
+            self._fresh += some
+            if self._fresh == ADDED_AT_ONCE:
+                self._add_fresh()
+
+    def _add_fresh(self) -> None:
+        """Write the events that have come since."""
+        count, self._fresh = self._fresh, 0
+        if not count:
+            return
+        block = self._block[:, self._unfolded : self._unfolded + count]
+        for start in range(0, count, CHUNK_EVENTS):
+            self._add_chunk(block[:, start : start + CHUNK_EVENTS], self._cursor + start)
         self._take(block)
 
     def _add_chunk(self, block: Block, cursor: int) -> None:
@@ -230,13 +246,12 @@ class RecordingFile:
         if frames.shape[1]:
             self._add_frames(frames)
         self._cursor += count
-        self._waiting.append(block)
-        self._waiting_events += count
+        self._unfolded += count
         self._is_after_command = int(block[1, -1]) == COMMAND
         self._since_keyframe += count
         is_due = self._since_keyframe >= self._keyframe_every and not self._is_after_command
-        if is_due or self._waiting_events >= _FOLDED_AT_ONCE:
-            self._fold_waiting()
+        if is_due or self._unfolded + ADDED_AT_ONCE > _FOLDED_AT_ONCE:
+            self._fold()
         if is_due:
             self._keyframe_bytes = self._write_keyframe()
 
@@ -246,28 +261,31 @@ class RecordingFile:
         return min(max(KEYFRAME_EVERY, wanted), KEYFRAME_AT_MOST)
 
     def _add_frames(self, frames: Block) -> None:
+        first, last = int(frames[0, 0]), int(frames[0, -1])
+        self._connection.execute(_ADD_FRAMES.format(_FRAME_ROW), frames[:, 0].tolist())
+        if last > first:
+            self._add_following(frames[1:, 1:])
+        data = pack(frames)
+        values = (first, frames.shape[1], crc32(data), data)
+        self._connection.execute("INSERT OR REPLACE INTO frame_chunks VALUES (?,?,?,?)", values)
+        self._frames_stored = last + 1
+
+    def _add_following(self, columns: Block) -> None:
+        """Add frames behind the last, which SQLite numbers: that is faster."""
         # What is 0 in all of them need not be handed over.
-        used = np.flatnonzero(frames.any(axis=1))
-        marks = ["0"] * len(FRAME_COLUMNS)
+        used = np.flatnonzero(columns.any(axis=1))
+        marks = ["0"] * len(columns)
         for number in used.tolist():
             marks[number] = "?"
-        one, rows = f"({','.join(marks)})", frames[used].T
+        one, rows = f"(NULL,{','.join(marks)})", columns[used].T
         whole = len(rows) - len(rows) % AT_ONCE
         many = rows[:whole].reshape(-1, AT_ONCE * len(used)).tolist()
         self._connection.executemany(_ADD_FRAMES.format(",".join([one] * AT_ONCE)), many)
         self._connection.executemany(_ADD_FRAMES.format(one), rows[whole:].tolist())
-        self._frames_stored = int(frames[0, -1]) + 1
-        data = pack(frames)
-        values = (int(frames[0, 0]), frames.shape[1], crc32(data), data)
-        self._connection.execute("INSERT OR REPLACE INTO frame_chunks VALUES (?,?,?,?)", values)
 
-    def _fold_waiting(self) -> None:
-        if self._waiting:
-            blocks = self._waiting
-            block = blocks[0] if len(blocks) == 1 else np.concatenate(blocks, axis=1)
-            fold_block(self._timeline, block, self._frames_folded)
-            self._waiting.clear()
-            self._waiting_events = 0
+    def _fold(self) -> None:
+        fold_block(self._timeline, self._block[:, : self._unfolded], self._frames_folded)
+        self._unfolded = 0
         self._frames_folded = self._frames.end
 
     def _write_keyframe(self) -> int:
@@ -287,6 +305,7 @@ class RecordingFile:
 
     def skip_to(self, timeline: Timeline, cursor: int) -> int:
         """Go on behind a gap, in the state that was there; returns how many events it is."""
+        self._add_fresh()
         lost = cursor - self._cursor
         self._timeline, self._cursor = timeline, cursor
         self._write_meta({"lost_events": lost + self._lost_before()})
@@ -313,6 +332,7 @@ class RecordingFile:
             RecordingError: The file is not there any more.
             sqlite3.Error: The disk does not take it.
         """
+        self._add_fresh()
         strings = self.strings
         new = list(enumerate(strings[self._stored_strings :], self._stored_strings))
         self._connection.executemany("INSERT INTO strings VALUES (?, ?)", new)
@@ -340,9 +360,10 @@ class RecordingFile:
             RecordingError: The file is not there any more.
             sqlite3.Error: The disk does not take it.
         """
+        self._add_fresh()
         # Where one is already it stays: it alone tells what has come before it.
         if self._since_keyframe and not self._is_after_command:
-            self._fold_waiting()
+            self._fold()
             self._write_keyframe()
         ended = datetime.now(UTC).isoformat(timespec="milliseconds")
         self._write_meta({"ended_at": ended, "end_cursor": self._cursor})

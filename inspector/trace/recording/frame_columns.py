@@ -6,22 +6,17 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from inspector.trace.recording.columns import kind_table, of_kinds
 from inspector.vocabulary import EventKind, Phase
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from inspector.trace.recording.columns import Block
     from inspector.trace.timeline import Timeline
 
-_FIRST_PHASE: Final = 7
+# Rows of the columns, in the order of the table.
+_FRAME, _CURSOR, _AT, _INTERVAL, _DELTA, _BUSY, _CUT, _FIRST_PHASE = range(8)
 _ROWS: Final = _FIRST_PHASE + len(Phase)
-_PARTS: Final = (
-    EventKind.FRAME_BEGAN,
-    EventKind.PHASE_ENDED,
-    EventKind.FRAME_ENDED,
-    EventKind.DELTA_CUT,
-)
-_parts = kind_table(_PARTS)
 
 
 class FrameCollector:
@@ -30,42 +25,47 @@ class FrameCollector:
     def __init__(self, timeline: Timeline) -> None:
         """Begin in a state, perhaps in the midst of a frame."""
         self.end = timeline.frames.end
-        began = (timeline._frame_at_ns, EventKind.FRAME_BEGAN, 0, 0, timeline._frame_delta_ns)
-        cut = (0, EventKind.DELTA_CUT, 0, timeline._frame_cut_ns, 0)
-        phases = [
-            (0, EventKind.PHASE_ENDED, phase, 0, timeline._frame_phases[phase]) for phase in Phase
-        ]
-        # What belongs to the frame that has not ended, with the cursor as a sixth row.
-        open_frame = np.array([began, cut, *phases], np.int64).T
-        self._open = np.vstack([open_frame, np.zeros((1, open_frame.shape[1]), np.int64)])
+        # What is known of the frame that has not ended.
+        self._open = np.zeros(_ROWS, np.int64)
+        self._open[[_AT, _DELTA]] = timeline._frame_at_ns, timeline._frame_delta_ns
+        self._open[_CUT] = timeline._frame_cut_ns
+        self._open[_FIRST_PHASE:] = timeline._frame_phases
 
     def take(self, block: Block, first_cursor: int) -> Block:
         """Return the frames that ended in a block, in the columns of ``frames``."""
-        found = np.flatnonzero(of_kinds(block, _parts))
-        new = np.vstack([block[:, found], (found + first_cursor)[np.newaxis]])
-        parts = np.hstack([self._open, new])
-        _, kind, subject, a, b, cursor = parts
-        ended = np.flatnonzero(kind == EventKind.FRAME_ENDED)
+        at_ns, kind, subject, a, b = block
+        is_end = kind == EventKind.FRAME_ENDED
+        ended = np.flatnonzero(is_end)
+        count = len(ended)
+        # The frame that each event is in, counted from the first.
+        frame_of = np.cumsum(is_end)
+        # The one behind the last has not ended.
+        frames = np.zeros((_ROWS, count + 1), np.int64)
+        frames[_FRAME] = np.arange(self.end, self.end + count + 1)
+        frames[_CURSOR, :count] = ended + (first_cursor + 1)
+        frames[_INTERVAL, :count], frames[_BUSY, :count] = a[ended], b[ended]
         began = np.flatnonzero(kind == EventKind.FRAME_BEGAN)
-        frames = np.zeros((_ROWS, len(ended)), np.int64)
-        # There is always one that has begun: that of the state before.
-        start = began[np.searchsorted(began, ended) - 1] if ended.size else ended
-        frames[0] = np.arange(self.end, self.end + len(ended))
-        frames[1] = cursor[ended] + 1
-        frames[2], frames[4] = parts[0, start], b[start]
-        frames[3], frames[5] = a[ended], b[ended]
-        for inner, row in ((EventKind.DELTA_CUT, 6), (EventKind.PHASE_ENDED, None)):
-            at = np.flatnonzero(kind == inner)
-            frame = np.searchsorted(ended, at)
-            inside = frame < len(ended)
-            at, frame = at[inside], frame[inside]
-            at, frame = at[at > start[frame]], frame[at > start[frame]]
-            if row is not None:
-                frames[row, frame] = a[at]
-            else:
-                np.add.at(frames, (_FIRST_PHASE + subject[at], frame), b[at])
-        self.end += len(ended)
-        self._open = parts[:, began[-1] :]
-        # Those that have ended already need not end again.
-        self._open = self._open[:, self._open[1] != EventKind.FRAME_ENDED]
-        return frames
+        start = np.full(count + 1, -1)
+        start[frame_of[began]] = began
+        if start[0] < 0:
+            frames[_CUT:, 0] = self._open[_CUT:]
+        # Where none has begun, it is the one before that goes on.
+        since = np.maximum.accumulate(start)
+        frames[_AT], frames[_DELTA] = at_ns[since], b[since]
+        goes_on = since < 0
+        frames[_AT, goes_on], frames[_DELTA, goes_on] = self._open[_AT], self._open[_DELTA]
+
+        def inside(part: EventKind) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+            """Return where there are parts of frames, and which frames those are."""
+            at = np.flatnonzero(kind == part)
+            frame = frame_of[at]
+            is_inside = at > start[frame]
+            return at[is_inside], frame[is_inside]
+
+        at, frame = inside(EventKind.DELTA_CUT)
+        frames[_CUT, frame] = a[at]
+        at, frame = inside(EventKind.PHASE_ENDED)
+        np.add.at(frames.reshape(-1), (_FIRST_PHASE + subject[at]) * (count + 1) + frame, b[at])
+        self.end += count
+        self._open = frames[:, count].copy()
+        return frames[:, :count]

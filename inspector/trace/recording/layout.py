@@ -8,7 +8,10 @@ from inspector.errors import InspectorError
 from inspector.vocabulary import VOCABULARY_VERSION, Phase
 
 #: Raised when the meaning of a table changes; readers refuse newer versions.
-SCHEMA_VERSION: Final = 1
+SCHEMA_VERSION: Final = 2
+#: Read, and annotated, as they are. Version 1 differs in that its columns of numbers have
+#: neither odd entries nor steps.
+VERSIONS_ALIKE: Final = (1, SCHEMA_VERSION)
 #: "TLIR" in the head of the file tells a recording from any other SQLite file.
 APPLICATION_ID: Final = 0x544C_4952
 SUFFIX: Final = ".tlrec"

@@ -11,7 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
-from inspector.trace.recording.layout import APPLICATION_ID, SCHEMA_VERSION, RecordingError
+from inspector.trace.recording.layout import (
+    APPLICATION_ID,
+    SCHEMA_VERSION,
+    VERSIONS_ALIKE,
+    RecordingError,
+)
 from inspector.trace.recording.live_files import is_written_here
 from inspector.trace.recording.private_copy import beside, copy_database, size
 from inspector.trace.recording.upgrades import upgraded
@@ -68,11 +73,11 @@ class OpenFile:
     def _connected(self, version: int) -> sqlite3.Connection:
         path = self.path
         has_wal = size(path.with_name(f"{path.name}-wal")) > 0
-        is_copy = version != SCHEMA_VERSION or bool(beside(path)) or is_written_here(path)
+        is_copy = version not in VERSIONS_ALIKE or bool(beside(path)) or is_written_here(path)
         if is_copy:
             path = self._private_copy()
             version = self._version_in_copy(path, version)
-        if version != SCHEMA_VERSION:
+        if version not in VERSIONS_ALIKE:
             path = upgraded(path, version, self.path)
         connection = _connect(path, is_copy=is_copy)
         weakref.finalize(self, connection.close)

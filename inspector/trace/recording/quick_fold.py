@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from inspector.trace.recording.columns import KINDS, events_of, kind_table, of_kinds
+from inspector.trace.recording.grouping import group_by_group, grouped, last_of_each
 from inspector.vocabulary import NEVER, EventKind, Field
 
 if TYPE_CHECKING:
@@ -46,9 +47,6 @@ _EACH_COUNTS: Final = (
 )
 _FIELDS_THAT_COUNT: Final = (Field.PAUSED, Field.PRIORITY, Field.NAME, Field.STATE)
 _FRAME_PARTS: Final = (EventKind.PHASE_ENDED, EventKind.DELTA_CUT)
-
-#: Numbers lie close together when there are at most so many times as many possible ones.
-_DENSE: Final = 8
 
 _counts = kind_table(_EACH_COUNTS)
 
@@ -120,7 +118,7 @@ def _keep_fields(keep: NDArray[np.bool_], block: Block) -> None:
     keep[sets[counting]] = True
     sets = sets[~counting]
     key = block[2, sets] * KINDS + block[3, sets]
-    keep[sets[_last_of_each(key)[0]]] = True
+    keep[sets[last_of_each(key)[0]]] = True
 
 
 def _keep_calls(keep: NDArray[np.bool_], block: Block) -> list[tuple[int, int]]:
@@ -129,28 +127,9 @@ def _keep_calls(keep: NDArray[np.bool_], block: Block) -> list[tuple[int, int]]:
     if not calls.size:
         return []
     subjects = block[2, calls]
-    last, counts = _last_of_each(subjects)
+    last, counts = last_of_each(subjects)
     keep[calls[last]] = True
     return list(zip(subjects[last].tolist(), (counts - 1).tolist(), strict=True))
-
-
-def _last_of_each(
-    key: NDArray[np.int64],
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return where each different key is found last, and how often it is there."""
-    if not len(key):
-        return np.empty(0, np.intp), np.empty(0, np.intp)
-    least = int(key.min())
-    span = int(key.max()) - least + 1
-    if span > _DENSE * len(key):
-        _, first, counts = np.unique(key[::-1], return_index=True, return_counts=True)
-        return len(key) - 1 - first, counts
-    # Without sorting, where numbers lie close together.
-    place = key - least
-    last = np.full(span, -1)
-    last[place] = np.arange(len(key))
-    is_there = last >= 0
-    return last[is_there], np.bincount(place, minlength=span)[is_there]
 
 
 @dataclass(slots=True)
@@ -186,10 +165,11 @@ def _keep_timers(keep: NDArray[np.bool_], block: Block, timeline: Timeline) -> _
     if not found.size:
         return _Timers([], [], 0)
     # By timer, and in the order in which things happened to it.
-    found = found[np.argsort(block[2, found], kind="stable")]
+    timers, group = grouped(block[2, found])
+    groups = len(timers)
+    places = group_by_group(group, groups)
+    found, group = found[places], group[places]
     _, kinds, subjects, a, b = block[:, found]
-    group = np.concatenate(([0], np.cumsum(subjects[1:] != subjects[:-1])))
-    groups = int(group[-1]) + 1
     is_fire = kinds == EventKind.TIMER_FIRED
     is_end = (kinds == EventKind.TIMER_CLEARED) | (is_fire & (b == NEVER))
     came, went = np.zeros(groups, bool), np.zeros(groups, bool)
@@ -205,10 +185,8 @@ def _keep_timers(keep: NDArray[np.bool_], block: Block, timeline: Timeline) -> _
         last[group[mask]] = found[mask]
         keep[last[last >= 0]] = True
     fires = np.bincount(group[stays & is_fire], minlength=groups)
-    subject_of = np.zeros(groups, np.int64)
-    subject_of[group] = subjects
     many = fires > 1
-    more = list(zip(subject_of[many].tolist(), (fires[many] - 1).tolist(), strict=True))
+    more = list(zip(timers[many].tolist(), (fires[many] - 1).tolist(), strict=True))
 
     # An order is given out whenever a timer is armed, or is due at another time.
     sets = np.flatnonzero(is_armed | (is_fire & (b != NEVER)))
@@ -227,5 +205,5 @@ def _keep_timers(keep: NDArray[np.bool_], block: Block, timeline: Timeline) -> _
     last = np.full(groups, -1)
     last[group[sets[gives]]] = found[sets[gives]]
     ordered = (last >= 0) & ~went
-    orders = list(zip(subject_of[ordered].tolist(), order[last[ordered]].tolist(), strict=True))
+    orders = list(zip(timers[ordered].tolist(), order[last[ordered]].tolist(), strict=True))
     return _Timers(more, orders, int(order[-1]))

@@ -1,7 +1,8 @@
 """Bringing recordings of older versions up to date, in a private copy.
 
 Version 0 held the events alone: ``chunks (first_cursor, count, first_ns, last_ns, data)``,
-five int64 for each event, one event behind another, and ``strings`` and ``meta``.
+five int64 for each event, one event behind another, and ``strings`` and ``meta``. What
+version 1 wrote can be read as it is.
 """
 
 from __future__ import annotations

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
-from array import array
 from collections import deque
 from threading import Event, Thread
 from time import monotonic_ns, sleep
 from typing import TYPE_CHECKING, Final
 
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
-from inspector.trace.log import joined, packed
 from inspector.trace.recording.columns import EVENT_COLUMNS
 from inspector.trace.recording.file import About, RecordingFile, reserve
 from inspector.trace.recording.layout import CHUNK_EVENTS, RecordingError
@@ -44,22 +42,22 @@ class _Portion:
     """What is handed over at once.
 
     Attributes:
-        numbers: Those of the next events, one event behind another.
+        pieces: The next events, in each the numbers of one behind those of another.
         texts: What has come to the string table.
         gap: The state and cursor behind a gap before the events, ``None`` without one.
         annotations: What people have left meanwhile.
     """
 
-    __slots__ = ("annotations", "gap", "numbers", "texts")
+    __slots__ = ("annotations", "gap", "pieces", "texts")
 
     def __init__(
         self,
-        numbers: Numbers,
+        pieces: list[Numbers],
         texts: list[str],
         gap: tuple[Timeline, int] | None,
         annotations: Sequence[AnnotationChange] = (),
     ) -> None:
-        self.numbers = numbers
+        self.pieces = pieces
         self.texts = texts
         self.gap = gap
         self.annotations = annotations
@@ -173,11 +171,11 @@ class RecordingWriter:
             return
         gap = self._skip_lost() if log.first > self._cursor else None
         texts = log.strings[self._texts :] if len(log.strings) > self._texts else []
-        numbers = log.numbers(self._cursor, end)
+        pieces = log.pieces(self._cursor, end)
         self._texts += len(texts)
         self._handed += end - self._cursor
         self._cursor = end
-        self._portions.append(_Portion(numbers, texts, gap))
+        self._portions.append(_Portion(pieces, texts, gap))
         if not self._has_some.is_set():
             self._has_some.set()
         if at_once:
@@ -242,7 +240,6 @@ class RecordingWriter:
                 file.abandon()
 
     def _write_portions(self, file: RecordingFile) -> None:
-        rest: Numbers = array("q")
         while not self._is_stopped or self._portions:
             self._has_some.wait()
             due_ns = monotonic_ns() + COMMIT_NS
@@ -254,38 +251,26 @@ class RecordingWriter:
                 if is_due:
                     self._is_hurried = False
                     self._has_some.clear()
-                rest = self._write_waiting(file, rest)
-            self._add(file, rest, len(rest) // EVENT_COLUMNS)
-            file.commit()
-            self._committed = self._written
+                self._write_waiting(file)
+            self._commit(file)
 
-    def _write_waiting(self, file: RecordingFile, rest: Numbers) -> Numbers:
-        """Write what waits but for what fills no chunk; returns that."""
+    def _write_waiting(self, file: RecordingFile) -> None:
         portions = self._portions
         while portions:
             portion = portions.popleft()
             file.add_strings(portion.texts)
             if portion.gap is not None:
-                self._add(file, rest, len(rest) // EVENT_COLUMNS)
                 file.skip_to(*portion.gap)
             file.annotate(portion.annotations)
-            # Much at once is not copied.
-            numbers = packed(portion.numbers)
-            rest = joined(rest, numbers) if rest else numbers
-            count = len(rest) // EVENT_COLUMNS
-            self._add(file, rest, count - count % CHUNK_EVENTS)
-        return rest
+            for piece in portion.pieces:
+                file.add_numbers(piece)
+                self._written += len(piece) // EVENT_COLUMNS
+                if self._written - self._committed >= _COMMITTED_AT_ONCE:
+                    self._commit(file)
 
-    def _add(self, file: RecordingFile, numbers: Numbers, count: int) -> None:
-        """Write the first events of several, and take them out."""
-        for start in range(0, count, ENOUGH):
-            end = min(start + ENOUGH, count)
-            file.add_numbers(numbers, start, end)
-            self._written += end - start
-            if self._written - self._committed >= _COMMITTED_AT_ONCE:
-                file.commit()
-                self._committed = self._written
-        del numbers[: EVENT_COLUMNS * count]
+    def _commit(self, file: RecordingFile) -> None:
+        file.commit()
+        self._committed = self._written
 
 
 def begin_behind_command(

@@ -18,7 +18,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from inspector.trace.log import EventLog
+from inspector.trace.log import EventLog, Numbers
 from inspector.trace.recording import (
     Recording,
     RecordingError,
@@ -193,9 +193,9 @@ def test_that_a_disk_that_fills_up_ends_the_recording_with_what_was_committed(
     real = file_module.RecordingFile.add_numbers
     committed = 0
 
-    def add_little(file: RecordingFile, numbers: list[int], first: int, end: int) -> None:
+    def add_little(file: RecordingFile, numbers: Numbers) -> None:
         file._connection.execute(f"PRAGMA max_page_count = {pages}")
-        real(file, numbers, first, end)
+        real(file, numbers)
 
     monkeypatch.setattr(file_module.RecordingFile, "add_numbers", add_little)
     log = EventLog()

@@ -48,5 +48,14 @@ def test_that_the_way_to_unpack_works() -> None:
     assert code is not None
     names: dict[str, Any] = {"np": np}
     exec(code[1], names)  # noqa: S102 - the page's own example
-    block = block_of([(n * 10**9, 33, 5, -n, 2**63 - 1) for n in range(50)])
-    assert (np.array(list(names["unpack"](pack(block), 5, 50))) == block).all()
+    # Steps, equal values, a column with odd entries, and entries of all widths.
+    events = [
+        (n // 9 * 10**11, 33, n * n - 60_000, 2**62 if n == 17 else -n, (n - 150) * 2**40)
+        for n in range(300)
+    ]
+    block = block_of(events)
+    head = np.frombuffer(pack(block), names["HEAD"], 5)
+    assert head["steps"].tolist() == [1, 0, 0, 0, 1]
+    assert head["odd"][0] > 0
+    assert head["odd"][3] == 1
+    assert (np.array(list(names["unpack"](pack(block), 5, 300))) == block).all()

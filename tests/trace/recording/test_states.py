@@ -111,6 +111,51 @@ def test_that_columns_of_equal_numbers_take_no_room() -> None:
     assert events_of(unpack(pack(block), 5, 1_000)) == [(1, MARK, 0, 0, NEVER)] * 1_000
 
 
+def test_that_instants_take_room_where_they_change_only() -> None:
+    block = block_of([(n // 10 * 16_666_667, MARK, 0, 0, 0) for n in range(8_000)])
+    assert len(pack(block)) < 8_000 * 2
+    assert (unpack(pack(block), 5, 8_000) == block).all()
+
+
+def test_that_a_few_big_numbers_do_not_make_the_others_bigger() -> None:
+    block = block_of([(1, MARK, n % 200, 0, NEVER if n % 50 == 3 else n) for n in range(8_000)])
+    assert len(pack(block)) < 8_000 * 4
+    assert (unpack(pack(block), 5, 8_000) == block).all()
+
+
+def test_that_columns_with_some_big_numbers_hold_any() -> None:
+    chance = random.Random(4)
+    for _ in range(300):
+        count = chance.choice([1, 3, 40])
+        small, big = 2 ** chance.choice([0, 3, 12, 20, 40]), 2 ** chance.choice([33, 50, 63])
+        low = -big if chance.random() < 0.5 else 0
+        row = [
+            chance.randrange(low, big) if chance.random() < 0.1 else chance.randrange(small)
+            for _ in range(count)
+        ]
+        for values in (row, sorted(row), sorted(row, reverse=True), [row[0]] * count):
+            block = np.array([values], np.int64)
+            assert (unpack(pack(block), 1, count) == block).all(), values
+
+
+def test_that_columns_that_wrap_round_are_no_steps() -> None:
+    for row in ([0, NEVER, -NEVER - 1], [-NEVER - 1, NEVER, 0], [-1, NEVER, NEVER]):
+        block = np.array([row], np.int64)
+        assert (unpack(pack(block), 1, 3) == block).all()
+
+
+def test_that_odd_entries_that_cannot_be_are_refused() -> None:
+    block = block_of([(1, MARK, 0, 0, NEVER if n == 7 else n) for n in range(50)])
+    data = pack(block)
+    place = data.index((7).to_bytes(4, "little") + (NEVER).to_bytes(8, "little"))
+    beyond = data[:place] + (50).to_bytes(4, "little") + data[place + 4 :]
+    with pytest.raises(IndexError):
+        unpack(beyond, 5, 50)
+    too_many = data[:76] + (51).to_bytes(4, "little") + data[80:]
+    with pytest.raises(ValueError, match="51 odd entries"):
+        unpack(too_many, 5, 50)
+
+
 def test_that_a_number_beyond_64_bits_is_cut_to_them() -> None:
     assert events_of(block_of([(1, 2, 3, 2**70, -(2**70))])) == [(1, 2, 3, NEVER, -(2**63))]
 

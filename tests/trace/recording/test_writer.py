@@ -159,6 +159,13 @@ def test_that_what_fell_off_the_log_is_counted_and_the_states_behind_are_right(
     assert past.events(0, past.end) == whole.slice(0, 351) + whole.slice(log.first, log.end)
     for cursor in (200, 351, log.first, log.first + 30, log.end):
         assert described(past.state_before(cursor)) == described(folded(whole, cursor))
+    frames = folded(whole, log.end).frames
+    rows = dict(query(tmp_path / "a.tlrec", "SELECT frame, at_ns FROM frames"))
+    assert rows == {number: frames.at_ns[number] for number in rows}
+    assert max(rows) == frames.end - 1
+    told = dict(query(tmp_path / "a.tlrec", "SELECT timer, added_ns FROM timers"))
+    added = [e for e in whole.slice(0, 351) if e[1] == EventKind.TIMER_ADDED]
+    assert {timer: told[timer] for _, _, timer, *_ in added} == {e[2]: e[0] for e in added}
     in_the_gap = past.state_before(log.first - 1)
     assert described(in_the_gap) == described(folded(whole, 351))
 
@@ -277,7 +284,7 @@ def test_that_the_tables_read_well_in_any_shell(tmp_path: Path) -> None:
         (sum(clock.paused for clock in timeline.clocks.values()),)
     ]
     names = "SELECT value FROM meta WHERE name = 'schema_version'"
-    assert query(path, names) == [(1,)]
+    assert query(path, names) == [(2,)]
 
 
 def timers_told(log: EventLog) -> dict[int, list[Any]]:
