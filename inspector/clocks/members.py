@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from time import perf_counter_ns
 from typing import TYPE_CHECKING
-from weakref import WeakValueDictionary
 
 from inspector.vocabulary import (
     CALL_ENDED,
@@ -32,8 +31,8 @@ if TYPE_CHECKING:
 class Members:
     """The members of one clock tree. Belongs to the thread that drives the tree.
 
-    Members are held weakly: one that is given up by the program can be seen for as long
-    as nobody says that it is gone, but takes no more commands.
+    Members are held until somebody says that they are gone, so that what can be done to one
+    does not hang on when memory is tidied up: a run can be repeated exactly.
 
     Attributes:
         frame_began_ns: Reading of ``perf_counter_ns`` when the present frame began;
@@ -41,13 +40,15 @@ class Members:
         cause: Number of the command that is being carried out, 0 for the program's doing.
     """
 
-    __slots__ = ("_last_number", "_owners", "_tree", "cause", "frame_began_ns")
+    __slots__ = ("_last_number", "_owners", "_things", "_tree", "cause", "frame_began_ns")
 
     def __init__(self, tree: ClockTree) -> None:
         """Begin with nobody."""
         self._tree = tree
         self._last_number = 0
-        self._owners: WeakValueDictionary[int, object] = WeakValueDictionary()
+        self._owners: dict[int, object] = {}
+        # By identity, for as long as whoever was reported for it is there.
+        self._things: dict[int, int] = {}
         self.frame_began_ns = 0
         self.cause = 0
 
@@ -55,7 +56,7 @@ class Members:
         """Report a new member.
 
         Args:
-            owner: The object itself, to be found by its number; can be referred to weakly.
+            owner: The object itself, to be found by its number.
             kind: What it is.
             name: What people call it.
             clock: The clock it lives by.
@@ -78,6 +79,25 @@ class Members:
     def find(self, number: int) -> object | None:
         """Return the member with a number, ``None`` when it is gone."""
         return self._owners.get(number)
+
+    def introduce(self, thing: object, number: int) -> None:
+        """Say which thing of the program a member stands for, so that others can be linked to it.
+
+        Args:
+            thing: Is kept alive by whoever was given to :meth:`add`.
+            number: The member.
+        """
+        if number:
+            self._things[id(thing)] = number
+
+    def number_of(self, thing: object) -> int:
+        """Return which member stands for a thing of the program, 0 for none."""
+        number = self._things.get(id(thing), 0)
+        if number and number not in self._owners:
+            # It was said to be gone, and something else may be at its place by now.
+            del self._things[id(thing)]
+            return 0
+        return number
 
     def set(self, number: int, field: Field, value: int) -> None:
         """Report what a field of a member is from now on; nothing for number 0."""

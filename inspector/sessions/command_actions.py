@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeVar
 
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
+#: Carries out a command; what returns a generator is done when that is exhausted.
 Action = Callable[[], object]
 
 
@@ -144,7 +145,7 @@ def _prepared_step(  # noqa: C901 - one case per kind of step
         message = "That is beyond the 146 years that a session can last."
         raise CommandError(message)
     _check_length(target_ns - now_ns, hosting)
-    return lambda: transport.step_to_ns(target_ns)
+    return lambda: _step_to(hosting, target_ns)
 
 
 def frame_to_go_back_to(command: StepBack | RewindTo, timeline: Timeline, frames: int) -> int:
@@ -198,11 +199,26 @@ def _check_length(duration_ns: int, hosting: Hosting) -> None:
     raise CommandError(message)
 
 
-def _step_frames(hosting: Hosting, count: int) -> None:
+def _step_frames(hosting: Hosting, count: int) -> Generator[None]:
+    """Run frames, one at each turn: what runs them again can make a pause in between."""
     for _ in range(count):
         hosting.transport.step_frame()
         if hosting.tree.is_halted:
             break
+        yield
+
+
+def _step_to(hosting: Hosting, target_ns: int) -> Generator[None]:
+    """Go to an instant, a frame at each turn."""
+    transport, tree, director = hosting.transport, hosting.tree, hosting.director
+    while (frame_ns := transport.next_frame_ns) is not None and frame_ns < target_ns:
+        frames = director.frame_index
+        transport.step_to_ns(max(frame_ns, tree.now_ns))
+        if tree.is_halted or director.frame_index == frames:
+            return
+        yield
+    if target_ns >= tree.now_ns:
+        transport.step_to_ns(target_ns)
 
 
 def _clock(clock_id: int, hosting: Hosting, timeline: Timeline) -> Clock:

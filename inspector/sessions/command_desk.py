@@ -6,6 +6,7 @@ import logging
 import threading
 import time
 from collections import deque
+from collections.abc import Generator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -44,6 +45,7 @@ from inspector.sessions.interventions import Before, Undoing
 from inspector.sessions.journal import (
     COMMAND_ENTRY,
     HIT_ENTRY,
+    MOST_ENTRIES,
     REWIND_ENTRY,
     Beginning,
     Place,
@@ -71,6 +73,12 @@ _AFTER_WAKE: Final = (Run, Hold, Reload, StepBack, RewindTo)
 
 #: After these a stopped scene counts as going on.
 _GOES_ON: Final = (Run, StepFrames, StepBy, StepTo, StepToNextTimer)
+
+_TOO_LONG_AGO: Final = (
+    f"The session has run for more than {MOST_ENTRIES:,} wake-ups and commands. What is needed "
+    "to go back, which is all of them from the beginning, was given up. Reload the scene to "
+    "start again; a recording can still be run again from its beginning."
+)
 
 
 class CommandDesk(SceneHost):
@@ -222,6 +230,13 @@ class CommandDesk(SceneHost):
     def _apply(
         self, command: Command, *, place: Place, by: str = "", host_ms: int | None = None
     ) -> None:
+        for _ in self._apply_steps(command, place=place, by=by, host_ms=host_ms):
+            pass
+
+    def _apply_steps(
+        self, command: Command, *, place: Place, by: str = "", host_ms: int | None = None
+    ) -> Generator[None]:
+        """Apply a command, a frame of it at each turn."""
         self._command_number = number = self._command_number + 1
         if isinstance(command, Reload):
             self._reload(number)
@@ -253,14 +268,19 @@ class CommandDesk(SceneHost):
         self._undoing.note(number, undone or command, self._before)
         if isinstance(command, _GOES_ON):
             self._stopped_by = self._broken_by = None
-        self._carry_out(action)
+        yield from self._carry_out(action)
 
-    def _carry_out(self, action: Action) -> None:
+    def _carry_out(self, action: Action) -> Generator[None]:
         """Do it, measuring what callbacks cost that are called for it."""
         is_in_wake = self.is_running
         if not is_in_wake:
             self._timers_meter.begin(self._log.end)
-        action()
+        steps = action()
+        if isinstance(steps, Generator):
+            for _ in steps:
+                yield
+                # Whoever has made a pause here was no callback.
+                self._timers_meter.begin()
         hosting = self._hosting
         if hosting is not None and not is_in_wake:
             self._timers_meter.charge(self._log.end, hosting.stage.take_worked_ns())
@@ -281,6 +301,8 @@ class CommandDesk(SceneHost):
         if isinstance(command, StepBack | RewindTo):
             # Only those come here that are refused.
             frame_to_go_back_to(command, self._timeline, self.frames_run)
+            if self._journal.is_given_up:
+                raise CommandError(_TOO_LONG_AGO)
         if isinstance(command, Undo):
             return self._prepared_undo(command.number)
         if isinstance(command, StartRecording | StopRecording | SaveLast):

@@ -2,14 +2,15 @@
 
 A scene is deterministic given what its time source said and what it was told to do. So
 whoever feeds it the journal again sees it do the same again. The journal is small: one
-entry a wake-up. It is kept beside the log, which may lose its oldest events, and can be
-made from a log that is complete.
+entry a wake-up, three bytes or so in memory. It is kept beside the log, which may lose its
+oldest events, and can be made from a log that is complete. It has a budget of its own; as
+going back begins at the beginning, one that outgrows it is given up as a whole.
 """
 
 from __future__ import annotations
 
 import json
-from array import array
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from enum import IntEnum
@@ -23,6 +24,7 @@ from inspector.errors import InspectorError
 from inspector.sessions.breakpoints import BreakAction, Breakpoint, BreakpointError, BreakpointHit
 from inspector.sessions.command_values import BadCommand, value_problem
 from inspector.sessions.commands import Command
+from inspector.sessions.packed_entries import PackedEntries
 from inspector.vocabulary import (
     BREAKPOINT_HIT,
     COMMAND,
@@ -38,6 +40,12 @@ from inspector.vocabulary import (
 COMMAND_ENTRY: Final = 100
 HIT_ENTRY: Final = 101
 REWIND_ENTRY: Final = 102
+
+#: So many entries the journal of a session has at most: three days of 70 wake-ups a second,
+#: in some 60 MB.
+MOST_ENTRIES: Final = 20_000_000
+#: A command in memory, about.
+_MORE_BYTES: Final = 500
 
 _READINGS: Final = frozenset({Reading.ASKED, Reading.WOKEN})
 
@@ -157,37 +165,57 @@ class Journal:
 
     Attributes:
         beginning: How that life began.
+        is_given_up: Whether there were too many entries; then there are none any more.
     """
 
-    def __init__(self, beginning: Beginning) -> None:
-        """Begin with nothing."""
+    def __init__(self, beginning: Beginning, most_entries: int = sys.maxsize) -> None:
+        """Begin with nothing.
+
+        Args:
+            beginning: How the life began.
+            most_entries: With more entries it is given up; by their number and not by their
+                size, so that it is given up at the same place when all is done again.
+        """
         self.beginning = beginning
-        self._numbers = array("q")
+        self.is_given_up = False
+        self._most_entries = most_entries
+        self._entries = PackedEntries()
         self._more: dict[int, Told | BreakpointHit] = {}
 
     def __len__(self) -> int:
         """Return how many entries there are."""
-        return len(self._numbers) // 3
+        return len(self._entries)
+
+    @property
+    def size_bytes(self) -> int:
+        """How much memory it takes, about."""
+        return self._entries.size_bytes + len(self._more) * _MORE_BYTES
 
     def note(
         self, code: int, frame: int, value: int, more: Told | BreakpointHit | None = None
     ) -> None:
         """Add an entry; the arguments are the attributes of :class:`Entry`."""
+        if self.is_given_up:
+            return
         if more is not None:
             self._more[len(self)] = more
-        self._numbers.extend((code, frame, value))
+        self._entries.append((code, frame, value))
+        if len(self) > self._most_entries:
+            self.is_given_up = True
+            self._entries.clear()
+            self._more.clear()
 
     def entry(self, index: int) -> Entry:
         """Return the entry with a number, counted from 0."""
-        code, frame, value = self._numbers[3 * index : 3 * index + 3]
+        code, frame, value = self._entries[index]
         more = self._more.get(index)
         told = more if isinstance(more, Told) else None
         return Entry(code, frame, value, told, None if told is not None else _as_hit(more))
 
     def code_and_value(self, index: int) -> tuple[int, int]:
         """Return the least of an entry, counted from 0: what it is, and its value."""
-        numbers = self._numbers
-        return numbers[3 * index], numbers[3 * index + 2]
+        code, _, value = self._entries[index]
+        return code, value
 
     @classmethod
     def from_events(  # noqa: C901 - one case per kind

@@ -193,7 +193,9 @@ class LogEvents(Sequence[RawEvent]):
         return self._log.slice(self._first, self._end)[index]
 
 
-def first_difference(expected: Run, found: Run, *, is_whole: bool) -> Difference | None:
+def first_difference(
+    expected: Run, found: Run, *, may_go_on: Run | None = None
+) -> Difference | None:
     """Return where two runs first differ, ``None`` if they do not.
 
     Where the oldest events of one are lost, both are compared from the first frame on
@@ -202,9 +204,10 @@ def first_difference(expected: Run, found: Run, *, is_whole: bool) -> Difference
     Args:
         expected: The one that was.
         found: The one that is.
-        is_whole: Whether both must have the same end; else the other may go on.
+        may_go_on: The one of the two that may go on where the other ends, because that was
+            broken off there; left out, both must end together.
     """
-    steps = difference_steps(expected, found, is_whole=is_whole)
+    steps = difference_steps(expected, found, may_go_on=may_go_on)
     while True:
         try:
             next(steps)
@@ -213,7 +216,7 @@ def first_difference(expected: Run, found: Run, *, is_whole: bool) -> Difference
 
 
 def difference_steps(
-    expected: Run, found: Run, *, is_whole: bool
+    expected: Run, found: Run, *, may_go_on: Run | None = None
 ) -> Generator[None, None, Difference | None]:
     """Do what :func:`first_difference` does, a few thousand events at a time."""
     start = _first_common_frame(expected, found) if expected.lost or found.lost else -1
@@ -223,9 +226,9 @@ def difference_steps(
         if not turn % _ROWS_IN_A_STEP:
             yield
         one, other = next(ours, None), next(theirs, None)
-        if one is None and other is None:
+        if one is None and (other is None or may_go_on is found):
             return None
-        if other is None and not is_whole:
+        if other is None and may_go_on is expected:
             return None
         if one is not None and other is not None and one[1] == other[1]:
             if one[0][1] == FRAME_BEGAN:

@@ -195,7 +195,7 @@ class RewindDesk(CommandDesk):
         """Go back in time if that is possible; returns whether it is."""
         self._fold()
         hosting = self._hosting
-        if hosting is None or value_problem(command):
+        if hosting is None or value_problem(command) or self._journal.is_given_up:
             return False
         try:
             frame = frame_to_go_back_to(command, self._timeline, self.frames_run)
@@ -307,7 +307,7 @@ class RewindDesk(CommandDesk):
             self._breakpoints = breakpoints
             log = self._log
             found = Compared(LogEvents(log, self._arrived_at), log.strings, log.first)
-            difference = yield from difference_steps(before, found, is_whole=False)
+            difference = yield from difference_steps(before, found, may_go_on=before)
         finally:
             self._end_following()
             self._stop_frame = None
@@ -362,7 +362,7 @@ class RewindDesk(CommandDesk):
         self._begin_following(script)
 
     def _live_again(self) -> Generator[None]:
-        """Load the scene and let happen what the script says, a wake-up at each turn."""
+        """Load the scene and let happen what the script says, a frame or so at each turn."""
         self._load()
         script = self._script
         assert script is not None, "this follows one"
@@ -389,7 +389,7 @@ class RewindDesk(CommandDesk):
                 if entry.told.place is not Place.AT_ONCE or entry.frame != self.frames_run:
                     # It did something else than before; the comparison says what.
                     break
-                self._apply_scripted(Place.AT_ONCE)
+                yield from self._scripted_steps(Place.AT_ONCE)
             elif entry.hit is not None:
                 break
             else:
@@ -415,6 +415,11 @@ class RewindDesk(CommandDesk):
     @override
     def _apply_scripted(self, place: Place) -> None:
         """Apply what the script says was applied here."""
+        for _ in self._scripted_steps(place):
+            pass
+
+    def _scripted_steps(self, place: Place) -> Generator[None]:
+        """Apply what the script says was applied here, a frame of it at each turn."""
         script = self._script
         while script is not None and not self._has_arrived:
             entry = script.head()
@@ -426,7 +431,9 @@ class RewindDesk(CommandDesk):
             self._command_number = entry.value - 1
             was_applying, self._is_applying = self._is_applying, True
             try:
-                self._apply(told.command, place=place, by=told.by, host_ms=told.host_ms)
+                yield from self._apply_steps(
+                    told.command, place=place, by=told.by, host_ms=told.host_ms
+                )
             finally:
                 self._is_applying = was_applying
             if place is Place.AT_ONCE:

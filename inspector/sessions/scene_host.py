@@ -16,7 +16,14 @@ from inspector.clocks.tree import ClockTree
 from inspector.frames.director import Director
 from inspector.sessions.annotations import Annotations
 from inspector.sessions.hosting import Hosting
-from inspector.sessions.journal import Beginning, Entry, Journal, Script, file_digest
+from inspector.sessions.journal import (
+    MOST_ENTRIES,
+    Beginning,
+    Entry,
+    Journal,
+    Script,
+    file_digest,
+)
 from inspector.sessions.metered_source import (
     MeteredManualSource,
     MeteredSource,
@@ -80,6 +87,7 @@ class SceneHost:
         for gate in (self._meter, self._manual):
             if gate is not None:
                 gate.on_reading = self._note
+        self._most_entries = MOST_ENTRIES
         self._journal = Journal(Beginning())
         self._log_budget_bytes = DEFAULT_BUDGET_BYTES
         self._script: Script | None = None
@@ -216,7 +224,7 @@ class SceneHost:
         director = Director(tree.root)
         stage = Stage(transport, director, self._source_of_work)
         beginning = self._beginning() if self._script is None else self._script.journal.beginning
-        self._journal = Journal(beginning)
+        self._journal = Journal(beginning, self._most_entries)
         try:
             scene = load_scene(self._path)
             try:

@@ -200,6 +200,9 @@ class EventLog:
         blocks = self._blocks
         packed_events = len(blocks) * _BLOCK
         start, end = max(0, start - self._first), max(0, end - self._first)
+        if packed_events <= start < end:
+            # The newest, which somebody asks for after every wake-up.
+            return [self._open[_WIDTH * (start - packed_events) : _WIDTH * (end - packed_events)]]
         found: list[Numbers] = []
         for number in range(start // _BLOCK, min(-(-end // _BLOCK), len(blocks))):
             begin = number * _BLOCK

@@ -159,6 +159,10 @@ class RecordingFile:
                 }
             )
             self._begin_from(timeline, cursor)
+            if not cursor:
+                # From here on it is a recording, whenever the program dies. The middle of a
+                # session needs its texts as well, which are still to come.
+                self.commit()
         except BaseException:
             self._close()
             raise

@@ -138,6 +138,11 @@ class OpenFile:
                 raise RecordingError(
                     f"{self.path} has only just begun: nothing is in it yet. Open it in a moment."
                 )
+            if not meta and list(self.rows("SELECT 1 FROM sqlite_master WHERE name = 'meta'")):
+                raise RecordingError(
+                    f"{self.path} holds nothing: its program ended before anything was committed, "
+                    f"or it was copied without {self.path.name}-wal beside it."
+                )
             raise RecordingError(
                 f"{self.path} is damaged: nothing in it can be read. Copy it again, in full."
             )

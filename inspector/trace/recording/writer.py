@@ -34,6 +34,7 @@ PATIENT_WAITING: Final = 100_000
 ENOUGH: Final = 4 * CHUNK_EVENTS
 #: So many fit into the cache of the database, so that each page is written once.
 _COMMITTED_AT_ONCE: Final = 16 * CHUNK_EVENTS
+_GATHERED_NUMBERS: Final = CHUNK_EVENTS * EVENT_COLUMNS
 _PATIENCE_S: Final = 0.001
 _SAID_OF_COMMANDS: Final = (COMMAND_CONTEXT, COMMAND_FORM)
 
@@ -100,6 +101,8 @@ class RecordingWriter:
         self._texts = 0
         self._portions: deque[_Portion] = deque()
         self._handed = self._written = self._committed = 0
+        # When what is written has to be committed, on the clock of the computer.
+        self._due_ns = 0
         # Something waits, and it is worth to begin with it at once.
         self._has_some, self._has_enough = Event(), Event()
         self._is_hurried = False
@@ -240,14 +243,17 @@ class RecordingWriter:
                 file.abandon()
 
     def _write_portions(self, file: RecordingFile) -> None:
+        # How it begins is committed at once: a file without that is none.
+        wait_ns = 0
         while not self._is_stopped or self._portions:
             self._has_some.wait()
-            due_ns = monotonic_ns() + COMMIT_NS
+            self._due_ns = monotonic_ns() + wait_ns
+            wait_ns = COMMIT_NS
             is_due = False
             while not is_due:
-                self._has_enough.wait(max(0, due_ns - monotonic_ns()) / NS_PER_SECOND)
+                self._has_enough.wait(max(0, self._due_ns - monotonic_ns()) / NS_PER_SECOND)
                 self._has_enough.clear()
-                is_due = self._is_hurried or self._is_stopped or monotonic_ns() >= due_ns
+                is_due = self._is_hurried or self._is_stopped or monotonic_ns() >= self._due_ns
                 if is_due:
                     self._is_hurried = False
                     self._has_some.clear()
@@ -256,21 +262,41 @@ class RecordingWriter:
 
     def _write_waiting(self, file: RecordingFile) -> None:
         portions = self._portions
+        # A wake-up hands over a dozen events or so: many of those together cost far less.
+        gathered: list[int] = []
         while portions:
             portion = portions.popleft()
-            file.add_strings(portion.texts)
+            if portion.texts:
+                file.add_strings(portion.texts)
             if portion.gap is not None:
+                self._add(file, gathered)
+                gathered = []
                 file.skip_to(*portion.gap)
-            file.annotate(portion.annotations)
+            if portion.annotations:
+                file.annotate(portion.annotations)
             for piece in portion.pieces:
-                file.add_numbers(piece)
-                self._written += len(piece) // EVENT_COLUMNS
-                if self._written - self._committed >= _COMMITTED_AT_ONCE:
-                    self._commit(file)
+                if isinstance(piece, list):
+                    gathered += piece
+                    if len(gathered) < _GATHERED_NUMBERS:
+                        continue
+                self._add(file, gathered)
+                gathered = []
+                if not isinstance(piece, list):
+                    self._add(file, piece)
+        self._add(file, gathered)
+
+    def _add(self, file: RecordingFile, numbers: Numbers) -> None:
+        file.add_numbers(numbers)
+        self._written += len(numbers) // EVENT_COLUMNS
+        is_much = self._written - self._committed >= _COMMITTED_AT_ONCE
+        # More may be coming all the time, as from a run that does not wait.
+        if is_much or monotonic_ns() >= self._due_ns:
+            self._commit(file)
 
     def _commit(self, file: RecordingFile) -> None:
         file.commit()
         self._committed = self._written
+        self._due_ns = monotonic_ns() + COMMIT_NS
 
 
 def begin_behind_command(

@@ -198,7 +198,7 @@ def test_that_a_recording_of_which_nothing_is_written_yet_is_not_called_damaged(
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "a.tlrec"
-    file = RecordingFile(path, About(), Timeline([""]), 0)
+    file = RecordingFile(path, About(), Timeline([""]), 1)
     with pytest.raises(RecordingError, match="has only just begun"):
         open_recording(path)
     file.commit()

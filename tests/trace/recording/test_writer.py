@@ -94,6 +94,23 @@ def test_that_what_comes_in_little_fills_chunks(tmp_path: Path) -> None:
     assert count <= 6
 
 
+def test_that_little_and_much_stay_in_their_order(tmp_path: Path) -> None:
+    log = EventLog()
+    recorder = RecordingWriter(tmp_path / "a.tlrec", log)
+    recorder.start()
+    for number in range(5 * CHUNK_EVENTS):
+        log.append((number, MARK, 0, 0, -number))
+        # Now and then so much has come that the log has packed it.
+        if number % 20_000 < 9_000 and number % 13 == 0:
+            recorder.pump()
+        if number % 100 == 0:
+            log.settle()
+    recorder.stop()
+
+    past = open_recording(tmp_path / "a.tlrec")
+    assert past.events(0, past.end) == log.slice(0, log.end)
+
+
 @pytest.mark.parametrize("torn", [2, 3])
 def test_that_a_recording_does_not_begin_in_the_midst_of_a_command(
     tmp_path: Path, torn: int
