@@ -81,8 +81,9 @@ from typing import Final, TypeAlias
 
 from inspector.timebase import format_duration, format_instant
 
-#: Raised when the meaning of a number changes; readers refuse newer versions.
-VOCABULARY_VERSION: Final = 1
+#: Raised when the meaning of a number changes, or one comes that older readers do not know;
+#: readers refuse newer versions. Version 2 has come with :attr:`Field.OWNER`.
+VOCABULARY_VERSION: Final = 2
 
 #: Rates are exact multiples of one over this: halves to sixteenths, thirds,
 #: sevenths, elevenths, thirteenths, sixtieths and four decimals are exact.
@@ -274,6 +275,10 @@ class Field(IntEnum):
     NAME = 16
     #: Nanoseconds of its scheduler's time that were left to wait when it was paused.
     REMAINING = 17
+    #: Number of the node or component that a target is; since version 2. It is said once,
+    #: and stays when that member is removed: so one sees whose timers outlive it. It is not
+    #: said of what was scheduled before the node or component was part of a scene.
+    OWNER = 18
 
     @property
     def is_text(self) -> bool:
@@ -483,6 +488,8 @@ def _field_text(field: Field, value: int, strings: Sequence[str]) -> str:  # noq
             return f"{field.text} {format_instant(value)}"
         case Field.REMAINING:
             return f"{format_duration(value)} left to wait"
+        case Field.OWNER:
+            return f"belongs to member {value}"
         case Field.CALLS_LEFT if value < 0:
             return "calls without end"
         case Field.RATE:

@@ -10,6 +10,7 @@ class FindingKind(Enum):
     """What looks wrong."""
 
     LEAK = "leak"
+    ORPHAN = "owner gone"
     NEVER_FIRED = "never fired"
     STORM = "storm"
     HERD = "herd"
@@ -52,6 +53,7 @@ class Finding:
 
 _SUMMARIES = {
     FindingKind.LEAK: "Timers from one place become more and more, and are never cleared.",
+    FindingKind.ORPHAN: "A node or component was destroyed, but what it has scheduled goes on.",
     FindingKind.NEVER_FIRED: "Timers wait on a clock that has stood still since they were set.",
     FindingKind.STORM: "A timer fires so often in a frame that nobody can have meant it.",
     FindingKind.HERD: "Many timers fire in one frame; spread out they would cost less there.",

@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 
 #: Members that are called by an interval.
 TIMERS: Final = frozenset({MemberKind.FRAME_TIMER, MemberKind.TICKER_TIMER})
+#: Fields that are just remembered, and as what.
+_KEPT_FIELDS: Final = {Field.OWNER.value: "owner_id", Field.CALLS_LEFT.value: "calls_left"}
+#: What the target of a scheduler has.
+_CALLS: Final = frozenset({MemberKind.FRAME_TIMER, MemberKind.UPDATE})
 #: What keeps the time of such timers.
 KEEPERS: Final = frozenset({MemberKind.SCHEDULER, MemberKind.TICKER})
 #: So many calls without a pause between them are one measurement of the pace.
@@ -60,7 +64,9 @@ class MemberLife:
         calls: How often it was called.
         missed: How many calls were left out.
         missed_at: Where that was seen the last time: cursor and instant.
+        owner_id: The node or component that a target is, 0 for none.
         ended: Whether it is gone.
+        ended_at: Where it was removed: cursor and instant; ``None`` when that was not seen.
         last_ns: Session instant of its last call.
         last_cursor: Where that is.
         frames: The frames in which it was called; of the first calls.
@@ -82,7 +88,9 @@ class MemberLife:
     calls: int = 0
     missed: int = 0
     missed_at: tuple[int, int] = (0, 0)
+    owner_id: int = 0
     ended: bool = False
+    ended_at: tuple[int, int] | None = None
     last_ns: int = 0
     last_cursor: int = 0
     frames: list[int] = field(default_factory=list)
@@ -191,13 +199,26 @@ class MemberSurvey:
         elif kind == MEMBER_MOVED:
             self._move(subject, a)
         elif kind == MEMBER_REMOVED:
-            self._remove(subject)
+            self._remove(subject, (cursor, at_ns))
 
     def clock_removed(self) -> None:
         """Take it that clocks are gone, and what lived by them."""
         for clock_id in [each for each in self._of_clock if each not in self._clocks.clocks]:
             for number in self._of_clock.pop(clock_id):
                 self._remove(number)
+
+    def orphans(self) -> dict[int, list[MemberLife]]:
+        """Return the calls that still wait, by the node or component that is gone."""
+        found: dict[int, list[MemberLife]] = {}
+        for life in self.lives.values():
+            target = self.lives.get(life.parent_id)
+            if life.ended or life.kind not in _CALLS or target is None or not target.owner_id:
+                continue
+            owner = self.lives.get(target.owner_id)
+            if owner is not None and owner.ended_at is not None:
+                life.keeper_id = life.keeper_id or self._keeper_of(life)
+                found.setdefault(owner.id, []).append(life)
+        return found
 
     def mark(self) -> None:
         """Note how many timers there are now."""
@@ -214,6 +235,7 @@ class MemberSurvey:
         life.calls_left = member.fields.get(Field.CALLS_LEFT, -1)
         life.rate = member.fields.get(Field.RATE, RATE_DENOMINATOR)
         life.calls = member.calls
+        life.owner_id = member.fields.get(Field.OWNER, 0)
         self._add(life)
         self._origin(life, member.clock_id, member.kind)
 
@@ -249,8 +271,9 @@ class MemberSurvey:
         life.parent_id = parent_id
         above.children.append(subject)
 
-    def _remove(self, subject: int) -> None:
+    def _remove(self, subject: int, where: tuple[int, int] | None = None) -> None:
         for life in self._branch(subject):
+            life.ended_at = where
             if life.ended:
                 continue
             life.ended = True
@@ -288,8 +311,8 @@ class MemberSurvey:
                 life.runs.clear()
                 life.frames.clear()
             life.interval_ns = value
-        elif name == Field.CALLS_LEFT:
-            life.calls_left = value
+        elif name in _KEPT_FIELDS:
+            setattr(life, _KEPT_FIELDS[name], value)
         elif name == Field.MISSED:
             if value > life.missed:
                 life.missed_at = cursor, at_ns

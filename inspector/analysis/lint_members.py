@@ -43,6 +43,7 @@ LEAST_RUNS: Final = 2
 def member_findings(seen: Survey) -> Iterator[Finding]:
     """Find what looks wrong with frame timers and ticker timers."""
     yield from _leaks(seen)
+    yield from _orphans(seen)
     yield from _herds(seen)
     told: set[tuple[int, int, int]] = set()
     for life in seen.members.lives.values():
@@ -74,6 +75,28 @@ def _leaks(seen: Survey) -> Iterator[Finding]:
             "time; hardly any of them is ever unscheduled."
         )
         yield _finding(seen, FindingKind.LEAK, text, life, max(life.added_ns, 0), life.cursor)
+
+
+def _orphans(seen: Survey) -> Iterator[Finding]:
+    """Find what is still scheduled for nodes and components that were destroyed."""
+    for owner_id, lives in seen.members.orphans().items():
+        owner, first = seen.members.lives[owner_id], lives[0]
+        assert owner.ended_at is not None, "only such owners are listed"
+        cursor, at_ns = owner.ended_at
+        names = listed(list(dict.fromkeys(_name(seen, life) for life in lives)))
+        verb = "is" if len(lives) == 1 else "are"
+        gone_ns = seen.timeline.at_ns - at_ns
+        called = [life for life in lives if life.last_ns > at_ns]
+        text = (
+            f"{names} of {_keeper(seen, first)} {verb} still scheduled for the "
+            f"{owner.kind.text} “{seen.member_name(owner)}”, which was destroyed "
+            f"{format_duration(gone_ns)} ago, at {format_instant(at_ns)}"
+        )
+        if called:
+            last = max(called, key=lambda life: life.last_ns)
+            text += f"; {_name(seen, last)} was called as late as {format_instant(last.last_ns)}"
+        text += ". Unschedule it where that is destroyed (on_destroy)."
+        yield _finding(seen, FindingKind.ORPHAN, text, first, at_ns, cursor)
 
 
 def _herds(seen: Survey) -> Iterator[Finding]:

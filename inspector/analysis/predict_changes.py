@@ -27,6 +27,8 @@ from inspector.vocabulary import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from inspector.analysis.predict_members import MemberChange
+
 
 @dataclass(frozen=True, slots=True)
 class Pause:
@@ -66,7 +68,7 @@ class DuePreview:
     """When a timer fires as things are, and when it would.
 
     Attributes:
-        timer_id: The timer.
+        timer_id: The timer; a member's number where the preview is of members.
         old_ns: Session instant as things are, ``None`` for never.
         new_ns: Session instant after the change, ``None`` for never.
     """
@@ -84,15 +86,17 @@ class Preview(Sequence[DuePreview]):
         change: What would be changed.
         text: The same in words.
         timer_ids: The timers; int64, shape (timers,).
+        is_of_members: Whether those are numbers of members: timers of schedulers, tickers.
         old_ns: When they fire as things are; ``NEVER`` for never.
         new_ns: When they would; ``NEVER`` for never.
     """
 
-    change: Change
+    change: Change | MemberChange
     text: str
     timer_ids: NDArray[np.int64]
     old_ns: NDArray[np.int64]
     new_ns: NDArray[np.int64]
+    is_of_members: bool = False
 
     @override
     def __len__(self) -> int:

@@ -159,6 +159,7 @@ class CreatorReports:
             known.above = above_number
             name = text_of(node.name) or type(node).__name__
             known.number = self._reporter.add(known, MemberKind.NODE, name, above_number)
+            self._reporter.introduce(node, known.number)
             self.node_changed(node)
         elif known.above != above_number:
             known.above = above_number
@@ -204,6 +205,7 @@ class CreatorReports:
             above_number = self._number if above is None else above.number
             name = type(component).__name__
             known.number = self._reporter.add(known, MemberKind.COMPONENT, name, above_number)
+            self._reporter.introduce(component, known.number)
             self._reporter.set(known.number, Field.ORDER, component.execution_order)
         self._say(known, _LIVES.get(component.state, Life.NEW), is_off=not life.is_enabled)
 

@@ -183,6 +183,7 @@ class DialectReports:
             known = self._targets[id(target)] = DialectTarget(scheduler, target)
             name = self._reporter.name_of(target)
             known.number = self._reporter.add(known, MemberKind.TARGET, name, self._number)
+            self._reporter.link(known.number, target)
         present = set(timers)
         for timer in [timer for timer in known.timers if timer not in present]:
             self._reporter.remove(known.timers.pop(timer).number)

@@ -70,6 +70,16 @@ class Reporter:
         if number and self._members is not None:
             self._members.set(number, field, value)
 
+    def introduce(self, thing: object, number: int) -> None:
+        """Say which node or component a member stands for."""
+        if self._members is not None:
+            self._members.introduce(thing, number)
+
+    def link(self, number: int, target: object) -> None:
+        """Report which node or component a target is, if it is one that was introduced."""
+        if number and self._members is not None and (owner := self._members.number_of(target)):
+            self._members.set(number, Field.OWNER, owner)
+
     def set_text(self, number: int, field: Field, text: str) -> None:
         """Report what a field that is a text is from now on."""
         if number and self._members is not None:

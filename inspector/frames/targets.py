@@ -57,6 +57,7 @@ class TargetRecord:
         if above:
             name = reporter.name_of(target)
             self.number = reporter.add(self, MemberKind.TARGET, name, above)
+            reporter.link(self.number, target)
         self.timers: dict[Hashable, FrameTimer] = {}
         self.update: UpdateCallback | None = None
         self.pauses: set[Pause] = set()

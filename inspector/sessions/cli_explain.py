@@ -107,9 +107,13 @@ def explain_command(options: Namespace, out: TextIO, err: TextIO) -> int:
 def _preview(timeline: Timeline, options: Namespace, out: TextIO) -> ExitCode:
     """Say when the timers of a branch would fire after a change."""
     foreseen = preview_command(timeline, considered_command(timeline, options.preview))
-    assert foreseen is not None, "the clock is there, and the rate was read"
+    assert foreseen is not None, "the clock or member is there, and the rate was read"
     if options.json:
-        timers = [asdict(each) for each in foreseen]
+        number = "member_id" if foreseen.is_of_members else "timer_id"
+        timers = [
+            {number: each.timer_id, "old_ns": each.old_ns, "new_ns": each.new_ns}
+            for each in foreseen
+        ]
         values: dict[str, object] = {"at_ns": timeline.at_ns, "sentence": foreseen.sentence}
         _write_json(out, {**values, "timers": timers})
     else:

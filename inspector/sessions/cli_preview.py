@@ -1,21 +1,42 @@
-"""A pause or a rate that is only considered, as it is written on the command line."""
+"""A pause, a rate or a time scale that is only considered, as it is written on the command line."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
+from inspector.analysis.predict_members import PAUSABLE
 from inspector.clocks.rate import rate_numerator
 from inspector.errors import InspectorError
 from inspector.exit_codes import ExitCode
-from inspector.sessions.commands import PauseClock, ResumeClock, SetRate
-from inspector.vocabulary import RATE_DENOMINATOR
+from inspector.sessions.commands import (
+    PauseClock,
+    PauseFromPriority,
+    PauseMember,
+    ResumeClock,
+    ResumeMember,
+    SetRate,
+    SetTimeScale,
+)
+from inspector.vocabulary import RATE_DENOMINATOR, MemberKind
 
 if TYPE_CHECKING:
     from inspector.trace.timeline import Timeline
 
-_FORMS: Final = "Write “pause CLOCK”, “resume CLOCK” or “rate CLOCK R”."
+_FORMS: Final = (
+    "Write “pause NAME”, “resume NAME”, “rate CLOCK R”, “scale SCHEDULER R” or "
+    "“pause SCHEDULER from PRIORITY”."
+)
+_FROM_PRIORITY: Final = re.compile(
+    r"(?P<name>.+?)\s+from\s+(?:priority\s+)?(?P<priority>-?\d{1,9})"
+)
+_MEMBER: Final = "member"
+_SCHEDULERS: Final = frozenset({MemberKind.SCHEDULER})
 _MOST_LISTED: Final = 12
+#: Longer numbers are none that anything was ever given.
+_MOST_DIGITS: Final = 10
 
 
 class PreviewError(InspectorError):
@@ -24,29 +45,49 @@ class PreviewError(InspectorError):
     exit_code = ExitCode.USAGE
 
 
-def considered_command(timeline: Timeline, text: str) -> PauseClock | ResumeClock | SetRate:
+Considered: TypeAlias = (
+    PauseClock
+    | ResumeClock
+    | SetRate
+    | PauseMember
+    | ResumeMember
+    | PauseFromPriority
+    | SetTimeScale
+)
+
+
+def considered_command(timeline: Timeline, text: str) -> Considered:
     """Return what somebody considers doing, as ``pause enemies`` or ``rate game 1/2``.
 
     Args:
-        timeline: The state in which the clock is looked for.
-        text: What would be done, to which clock: its name, its path or its number.
+        timeline: The state in which the clock or member is looked for.
+        text: What would be done, and to what: its name, its path or its number, and for
+            a member the same as ``member:5``.
 
     Raises:
         PreviewError: It is none of these, the rate cannot be used, or there is no such
-            clock or more than one.
+            clock or member, or more than one.
     """
     verb, _, rest = text.strip().partition(" ")
     rest = rest.strip()
     match verb.lower():
+        case "pause" if found := _FROM_PRIORITY.fullmatch(rest):
+            number = _member(timeline, found["name"], _SCHEDULERS)
+            return PauseFromPriority(number, int(found["priority"]))
         case "pause" if rest:
-            return PauseClock(_clock(timeline, rest))
+            kind, number = _clock_or_member(timeline, rest)
+            return PauseMember(number) if kind == _MEMBER else PauseClock(number)
         case "resume" if rest:
-            return ResumeClock(_clock(timeline, rest))
+            kind, number = _clock_or_member(timeline, rest)
+            return ResumeMember(number) if kind == _MEMBER else ResumeClock(number)
         case "rate" if len(rest.split()) > 1:
             name, _, rate = rest.rpartition(" ")
             return SetRate(_clock(timeline, name.strip()), _rate(rate))
+        case "scale" if len(rest.split()) > 1:
+            name, _, rate = rest.rpartition(" ")
+            return SetTimeScale(_member(timeline, name.strip(), _SCHEDULERS), _rate(rate))
         case _:
-            message = f"Argument --preview: “{text.strip()}” is no change of a clock. {_FORMS}"
+            message = f"Argument --preview: “{text.strip()}” is no change that is known. {_FORMS}"
             raise PreviewError(message)
 
 
@@ -58,30 +99,91 @@ def _rate(text: str) -> Fraction:
         raise PreviewError(message) from None
 
 
+def _clock_or_member(timeline: Timeline, text: str) -> tuple[str, int]:
+    """Return whether a clock or a member is meant, and its number; clocks come first."""
+    if _names_member(text) or (not _clocks(timeline, text) and _members(timeline, text, PAUSABLE)):
+        return _MEMBER, _member(timeline, text, PAUSABLE)
+    return "clock", _clock(timeline, text)
+
+
 def _clock(timeline: Timeline, text: str) -> int:
-    wanted = text.strip("“”\"'").lower()
+    found = _clocks(timeline, text)
+    if len(found) == 1:
+        return next(iter(found))
+    if not found:
+        names = dict.fromkeys(clock.name for clock in timeline.clocks.values())
+        message = f"Argument --preview: There is no clock “{text}”. {_known(names)}"
+        raise PreviewError(message)
+    raise PreviewError(_too_many(text, "clocks", found, prefix=""))
+
+
+def _clocks(timeline: Timeline, text: str) -> dict[int, str]:
+    """Return the clocks that may be meant, with their paths."""
+    wanted = _bare(text)
     paths = {number: _path(timeline, number) for number in timeline.clocks}
     if wanted.isdecimal() and int(wanted) in paths:
-        return int(wanted)
-    found = [
-        number
+        return {int(wanted): paths[int(wanted)]}
+    return {
+        number: path
         for number, path in paths.items()
         if wanted in {path.lower(), path.lower().rpartition("/")[2]}
-    ]
+    }
+
+
+def _member(timeline: Timeline, text: str, kinds: frozenset[MemberKind]) -> int:
+    found = _members(timeline, text, kinds)
     if len(found) == 1:
-        return found[0]
+        return next(iter(found))
+    what = "scheduler" if kinds is _SCHEDULERS else "member that can be paused"
     if not found:
-        names = list(dict.fromkeys(clock.name for clock in timeline.clocks.values()))
-        known = ", ".join(f"“{name}”" for name in names[:_MOST_LISTED])
-        more = f" and {len(names) - _MOST_LISTED:,} more" if len(names) > _MOST_LISTED else ""
-        message = f"Argument --preview: There is no clock “{text}”. There are {known}{more}."
+        members = timeline.members.by_id.values()
+        names = dict.fromkeys(each.name for each in members if each.kind in kinds)
+        message = f"Argument --preview: There is no {what} “{text}”. {_known(names)}"
         raise PreviewError(message)
-    listed = ", ".join(f"{number} ({paths[number]})" for number in found[:_MOST_LISTED])
-    message = (
-        f"Argument --preview: {len(found):,} clocks are called “{text}”. Name one by its "
-        f"number or its path: {listed}."
+    raise PreviewError(_too_many(text, "members", found, prefix=f"{_MEMBER}:"))
+
+
+def _members(timeline: Timeline, text: str, kinds: frozenset[MemberKind]) -> dict[int, str]:
+    """Return the members of some kinds that may be meant, with their paths."""
+    wanted = _bare(text)
+    members = timeline.members
+    if _names_member(wanted):
+        digits = wanted.partition(":")[2]
+        number = int(digits) if digits.isdecimal() and len(digits) < _MOST_DIGITS else 0
+        is_there = number in members.by_id and members.by_id[number].kind in kinds
+        return {number: ""} if is_there else {}
+    return {
+        each.id: "/".join(above.name for above in reversed(members.path(each.id)))
+        for each in members.by_id.values()
+        if each.kind in kinds and each.name.lower() == wanted
+    }
+
+
+def _names_member(text: str) -> bool:
+    return _bare(text).startswith(f"{_MEMBER}:")
+
+
+def _bare(text: str) -> str:
+    return text.strip("“”\"'").lower()
+
+
+def _known(names: Iterable[str]) -> str:
+    listed = list(names)
+    if not listed:
+        return "There is none at all."
+    known = ", ".join(f"“{name}”" for name in listed[:_MOST_LISTED])
+    more = f" and {len(listed) - _MOST_LISTED:,} more" if len(listed) > _MOST_LISTED else ""
+    return f"There are {known}{more}."
+
+
+def _too_many(text: str, what: str, found: dict[int, str], *, prefix: str) -> str:
+    places = list(found.items())[:_MOST_LISTED]
+    listed = ", ".join(f"{prefix}{number} ({path})" for number, path in places)
+    which = "number or its path" if what == "clocks" else "number"
+    return (
+        f"Argument --preview: {len(found):,} {what} are called “{text}”. Name one by its "
+        f"{which}: {listed}."
     )
-    raise PreviewError(message)
 
 
 def _path(timeline: Timeline, clock_id: int) -> str:

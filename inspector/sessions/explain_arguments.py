@@ -24,6 +24,9 @@ At an instant before the end it is said as well what was predicted there for the
 calls of the timer, and what came of it. With --preview it is said when the timers of a
 branch would fire after a pause or another rate, instead of why a timer has not fired:
 “pause CLOCK”, “resume CLOCK”, “rate CLOCK R”. A clock is a name, a path or a number.
+The same can be asked of schedulers, targets and tickers, whose timers are called in the
+first frame from the instant on that is named: “pause TARGET”, “resume TARGET”,
+“scale SCHEDULER R”, “pause SCHEDULER from PRIORITY”. Those are names, or member:5.
 
 examples:
   timeline-inspector explain 1 "boss arrives"
@@ -31,6 +34,7 @@ examples:
   timeline-inspector explain crash.tlrec 1049 --at 02:10.5
   timeline-inspector explain crash.tlrec --at 40 --preview "pause enemies"
   timeline-inspector explain game.py --at 3 --preview "rate game 1/2"
+  timeline-inspector explain 7 --at 3 --preview "scale ours 1/2"
 
 Exit code 0 when it was explained; 2 if there is no such timer, or several; 4 if the
 scene could not be loaded. A scene is run for {DEFAULT_SECONDS} seconds if nothing is said.
@@ -40,6 +44,8 @@ LINT_EPILOG: Final = f"""\
 what is looked for:
   leak                repeating timers of one place that become more and more, or
                       one-shots that pile up on a clock that stands still
+  owner gone          timers and updates that a destroyed node or component has left
+                      in a scheduler
   never fired         timers set on a clock that has stood still ever since
   storm               a timer that is called more than 20 times in one frame
   herd                30 timers of a clock or more in one frame, with a stagger
@@ -80,7 +86,8 @@ def add_explain_arguments(explain: ArgumentParser, duration_ns: Callable[[str], 
     explain.add_argument(
         "--preview",
         metavar="CHANGE",
-        help="what a change would do: “pause CLOCK”, “resume CLOCK”, “rate CLOCK R”",
+        help="what a change would do: “pause CLOCK”, “resume CLOCK”, “rate CLOCK R”, "
+        "“scale SCHEDULER R” and others, see below",
     )
     explain.add_argument("--json", action="store_true", help="as JSON, for programs")
 

@@ -88,9 +88,11 @@ def run_scene_lab(
 
 
 def begin_scene_lab(path: Path, displays: Iterable[Display]) -> Generator[float, None, SceneRun]:
-    """Do what :func:`run_scene_lab` does a frame at a time, so that a window can go on.
+    """Do what :func:`run_scene_lab` does a frame at a time, so that it can be left.
 
-    Yields the share that is done, from 0 to 1. Closing the generator leaves the scene.
+    Yields the share that is done, from 0 to 1. Closing the generator leaves the scene. It
+    shares the modules beside it with a scene that runs in the same process meanwhile;
+    :func:`~inspector.sessions.lab_process.begin_scene_process` does not.
 
     Raises:
         SceneError: The scene could not be loaded.

@@ -12,7 +12,24 @@ from inspector.analysis.predict_changes import (
     Resume,
     preview,
 )
-from inspector.sessions.commands import Command, PauseClock, ResumeClock, SetRate
+from inspector.analysis.predict_members import (
+    MemberChange,
+    MemberPause,
+    MemberResume,
+    PriorityPause,
+    Scale,
+    preview_members,
+)
+from inspector.sessions.commands import (
+    Command,
+    PauseClock,
+    PauseFromPriority,
+    PauseMember,
+    ResumeClock,
+    ResumeMember,
+    SetRate,
+    SetTimeScale,
+)
 
 if TYPE_CHECKING:
     from inspector.trace.timeline import Timeline
@@ -26,9 +43,14 @@ def preview_command(timeline: Timeline, command: Command) -> Preview | None:
         command: What would be submitted.
 
     Returns:
-        ``None`` for commands that change no rate and no pause, for a clock that is not
-        there, and for a rate that would be refused.
+        ``None`` for commands that change no rate, no time scale and no pause, for a clock or
+        member that is not there, and for what would be refused.
     """
+    if (member_change := member_change_of(command)) is not None:
+        try:
+            return preview_members(timeline, member_change)
+        except ValueError:
+            return None
     change = change_of(command)
     if change is None or change.clock_id not in timeline.clocks:
         return None
@@ -47,5 +69,20 @@ def change_of(command: Command) -> Change | None:
             return Resume(clock_id)
         case SetRate(clock_id, rate):
             return ChangeRate(clock_id, rate)
+        case _:
+            return None
+
+
+def member_change_of(command: Command) -> MemberChange | None:
+    """Return what a command changes about a scheduler or a member, ``None`` if nothing."""
+    match command:
+        case PauseMember(member_id):
+            return MemberPause(member_id)
+        case ResumeMember(member_id):
+            return MemberResume(member_id)
+        case PauseFromPriority(member_id, min_priority):
+            return PriorityPause(member_id, min_priority)
+        case SetTimeScale(member_id, rate):
+            return Scale(member_id, rate)
         case _:
             return None

@@ -151,46 +151,6 @@ class Scene:
         linecache.checkcache()
 
 
-class ApartModules:
-    """The modules beside a scene that runs next to others which import the same ones.
-
-    Between :meth:`enter` and :meth:`leave` only modules that were imported in between are
-    there, now or earlier; those of the others are put aside meanwhile.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        """Begin with none.
-
-        Args:
-            folder: Where the scene is.
-        """
-        self._folder = folder.absolute()
-        self._own: dict[str, ModuleType] = {}
-        self._others: dict[str, ModuleType] = {}
-        # Looking at all of them in every frame would take longer than the frame.
-        self._elsewhere: set[str] = set()
-
-    def enter(self) -> None:
-        """Put the modules of the others aside."""
-        self._others = self._taken()
-        sys.modules.update(self._own)
-
-    def leave(self) -> None:
-        """Put them back, and the own ones aside."""
-        self._own = self._taken()
-        sys.modules.update(self._others)
-
-    def _taken(self) -> dict[str, ModuleType]:
-        """Take the modules in the folder out of those that are there."""
-        found: list[str] = []
-        for name in sys.modules.keys() - self._elsewhere:
-            if name.startswith(SCENE_MODULE) or not _is_neighbour(name, self._folder):
-                self._elsewhere.add(name)
-            else:
-                found.append(name)
-        return {name: sys.modules.pop(name) for name in found}
-
-
 def load_scene(path: Path) -> Scene:
     """Import a scene file.
 

@@ -39,7 +39,7 @@ def lint(folder: Path, body: str, seconds: float | Fraction = 20) -> list[Findin
         assert event[0] == finding.at_ns
         if finding.member_id and finding.member_id in session.timeline.members.by_id:
             kind = session.timeline.members.by_id[finding.member_id].kind
-            assert kind in {MemberKind.FRAME_TIMER, MemberKind.TICKER_TIMER}
+            assert kind in {MemberKind.FRAME_TIMER, MemberKind.TICKER_TIMER, MemberKind.UPDATE}
     session.close()
     return found
 
@@ -240,4 +240,88 @@ scheduler.pause_target(actor)
     finding = only(found, FindingKind.NEVER_FIRED)
     assert finding.text.startswith(
         "“Actor.shoot” of scheduler “calls” has waited for 40.0 s without ever being called: "
+    )
+
+
+WOOD = """
+from inspector.frames.components import Component
+from inspector.frames.creator_director import CreatorDirector
+
+class Fox(Component):
+    def on_destroy(self):
+        self.on_gone()
+
+    def look(self, _delta):
+        pass
+
+director = CreatorDirector(clock=stage.root, name="wood")
+stage.every_frame(lambda delta: director.run_frame())
+node = director.node("fox")
+fox = node.add_component(Fox())
+scheduler = stage.scheduler(stage.root, name="senses")
+"""
+
+
+def test_that_a_timer_whose_component_is_destroyed_is_found(tmp_path: Path) -> None:
+    finding = only(
+        lint(
+            tmp_path,
+            WOOD
+            + """
+fox.on_gone = nothing
+scheduler.schedule(fox.look, 0.5, target=fox, name="sniff")
+stage.root.set_timeout(4, node.destroy)
+""",
+        ),
+        FindingKind.ORPHAN,
+    )
+
+    assert finding.text.startswith(
+        "“sniff” of scheduler “senses” is still scheduled for the component “Fox”, which was "
+        "destroyed 16.0 s ago, at 00:04."
+    )
+    assert "; “sniff” was called as late as 00:2" in finding.text
+    assert finding.at_ns // 10**9 == 4
+
+
+def test_that_a_node_whose_updates_go_on_is_found(tmp_path: Path) -> None:
+    finding = only(
+        lint(
+            tmp_path,
+            WOOD
+            + """
+fox.on_gone = nothing
+scheduler.schedule_update(node, callback=nothing, name="glow")
+stage.root.set_timeout(4, node.destroy)
+""",
+        ),
+        FindingKind.ORPHAN,
+    )
+
+    assert finding.text.startswith(
+        "“glow” of scheduler “senses” is still scheduled for the node “fox”, which was destroyed"
+    )
+
+
+def test_that_what_is_unscheduled_with_its_component_is_no_finding(tmp_path: Path) -> None:
+    assert not lint(
+        tmp_path,
+        WOOD
+        + """
+fox.on_gone = lambda: scheduler.unschedule_target(fox)
+fox.schedule(fox.look, 0.7)
+scheduler.schedule(fox.look, 0.7, target=fox)
+stage.root.set_timeout(4, node.destroy)
+""",
+    )
+
+
+def test_that_timers_of_what_lives_are_no_finding(tmp_path: Path) -> None:
+    assert not lint(
+        tmp_path,
+        WOOD
+        + """
+fox.on_gone = nothing
+scheduler.schedule(fox.look, 0.7, target=fox)
+""",
     )

@@ -185,7 +185,7 @@ OTHERS = """
     def build(stage):
         scheduler = DialectScheduler(clock=stage.root, name="old")
         stage.target = Target()
-        scheduler.schedule(lambda delta: stage.mark("tick"), stage.target, 1.0)
+        scheduler.schedule(lambda delta: stage.mark("tick"), 1.0, target=stage.target)
         ticker = Ticker(clock=stage.root)
         timer = stage.timer = TickerTimer(ticker, 700)
         timer.on_timer = lambda: stage.mark("tock")

@@ -259,6 +259,57 @@ def test_that_a_rate_is_previewed_for_programs_too(
     assert len(values["timers"]) == 6
 
 
+COMBAT = """
+    class Hero:
+        def update(self, delta):
+            pass
+
+    def build(stage):
+        scheduler = stage.scheduler(stage.root, name="combat")
+        for name in ("left", "right"):
+            hero = Hero()
+            setattr(stage, name, hero)
+            scheduler.schedule_update(hero, 1)
+            scheduler.schedule(lambda delta: None, 2, target=hero, name=name)
+"""
+
+
+def test_that_changes_of_schedulers_and_targets_are_previewed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scene = str(scene_file(tmp_path, COMBAT))
+
+    def said(change: str) -> str:
+        code = main(["explain", scene, "--at", "1", "--preview", change])
+        captured = capsys.readouterr()
+        return captured.out if code == 0 else captured.err
+
+    assert "Setting the time scale of “combat” to 0.5: 2 timers would fire" in (
+        said("scale combat 1/2")
+    )
+    assert "Pausing “combat” from priority 1 on: 2 timers would wait" in said("pause combat from 1")
+    assert "none would fire at another instant" in said("pause combat from 2")
+    assert "Pausing “Hero 1”: 1 timer would wait until that is undone." in said("pause Hero 1")
+    assert "2 members are called “Hero.update”. Name one by its number: member:4 (combat/" in (
+        said("pause Hero.update")
+    )
+    assert "Pausing “Hero.update”: no timer waits there." in said("pause member:4")
+    assert "There is no scheduler “hero”. There are “combat”." in said("scale hero 2")
+    assert "There is no member that can be paused “member:99”." in said("pause member:99")
+
+
+def test_that_a_preview_of_members_names_their_numbers_for_programs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scene = str(scene_file(tmp_path, COMBAT))
+
+    assert main(["explain", scene, "--at", "1", "--preview", "scale combat 0", "--json"]) == 0
+
+    timers = json.loads(capsys.readouterr().out)["timers"]
+    assert [sorted(each) for each in timers] == [["member_id", "new_ns", "old_ns"]] * 2
+    assert timers[0]["new_ns"] is None
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -267,13 +318,16 @@ def test_that_a_rate_is_previewed_for_programs_too(
             ["boss", "--preview", "pause game"],
             "Name a timer, or say with --preview what is to be previewed; not both.",
         ),
-        (["--preview", "stop game"], "Argument --preview: “stop game” is no change of a clock. "),
+        (
+            ["--preview", "stop game"],
+            "Argument --preview: “stop game” is no change that is known. ",
+        ),
         (
             ["--preview", "pause dragons"],
             "Argument --preview: There is no clock “dragons”. There are “root”, “game”.",
         ),
-        (["--preview", "pause"], "Argument --preview: “pause” is no change of a clock."),
-        (["--preview", "rate game"], "Argument --preview: “rate game” is no change of a clock."),
+        (["--preview", "pause"], "Argument --preview: “pause” is no change that is known."),
+        (["--preview", "rate game"], "Argument --preview: “rate game” is no change that is known."),
         (["--preview", "rate game fast"], "Argument --preview: "),
         (["--preview", "rate game -1"], "Argument --preview: "),
     ],
