@@ -235,6 +235,7 @@ class MainWindow(QMainWindow):
         from .panels.transport_bar import TransportBar  # noqa: PLC0415
         from .recording_actions import RecordingActions  # noqa: PLC0415
         from .session_actions import SessionActions  # noqa: PLC0415
+        from .widgets.focus_ring import FocusRing  # noqa: PLC0415
         from .window_actions import WindowActions  # noqa: PLC0415
 
         self.actions_by_id = ActionSet(self)
@@ -262,6 +263,7 @@ class MainWindow(QMainWindow):
         failures = FailureNote(bridge, self.theme, self)
         failures.clicked.connect(self._show_events)
         self.statusBar().addPermanentWidget(failures)
+        self._focus_ring = FocusRing(self.theme, self)
         self._guard = KeyGuard(self)
         for window in (self, *self.docks):
             self._guard.watch(window)

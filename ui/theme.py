@@ -204,14 +204,14 @@ class Theme(QObject):
     def menu_palette(self) -> QPalette:
         """Return the palette for menus.
 
-        Fusion outlines menus, too, in a darker shade of the window, and fills them like
-        fields; on dark neither would tell a menu from what it lies on.
+        Fusion fills them like fields, outlines them in a shade of the window and lets lists
+        of choices look like them; on dark neither would tell them from what they lie on.
         """
         palette = self.palette()
         if self.is_dark:
-            panel = self.color(ColorRole.PANEL)
-            palette.setColor(QPalette.ColorRole.Base, panel.lighter(125))
-            palette.setColor(QPalette.ColorRole.Window, panel.lighter(300))
+            raised = self.color(ColorRole.PANEL).lighter(140)
+            palette.setColor(QPalette.ColorRole.Base, raised)
+            palette.setColor(QPalette.ColorRole.Window, raised)
         return palette
 
     def icon(self, name: str) -> QIcon:

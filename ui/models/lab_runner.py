@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from inspector.analysis.refresh_lab import begin_cell
 from inspector.errors import InspectorError
-from inspector.sessions.lab_scene import begin_scene_lab
+from inspector.sessions.lab_process import begin_scene_process
 from inspector.vocabulary import what_was_raised
 
 if TYPE_CHECKING:
@@ -112,12 +112,15 @@ class SceneJob:
     displays: tuple[Callable[[], Display], ...]
 
     def begin(self) -> Generator[LabStep, None, None]:
-        """Yield the share that is done after each frame, and everything at the end."""
+        """Yield the share that is done now and then, and everything at the end.
+
+        The scene runs in a process of its own: whatever it does, it can be left.
+        """
         displays: list[Display] = []
         for make in self.displays:
             displays.append(make())
             yield _QUIET
-        steps = begin_scene_lab(self.path, displays)
+        steps = begin_scene_process(self.path, displays)
         try:
             while True:
                 try:
@@ -127,7 +130,7 @@ class SceneJob:
                     break
                 yield LabStep(done=done)
         finally:
-            # At once, not when it is found to be garbage: the scene is open meanwhile.
+            # At once, not when it is found to be garbage: the process goes on meanwhile.
             steps.close()
         notes = tuple(f"{failure}." for failure in run.failures)
         if not run.results:

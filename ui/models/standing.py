@@ -77,12 +77,12 @@ def brief_stop_text(reason: PauseReason) -> str:
 
 
 def brief_cause_text(cause: int) -> str:
-    """Return who did something, for a narrow column.
+    """Return who did something, for a narrow column; nothing is said of the program itself.
 
     Args:
         cause: The number of the command that did it, 0 for the program.
     """
-    return " by you" if cause else " by program"
+    return " by you" if cause else ""
 
 
 def reason_text(reason: PauseReason) -> str:

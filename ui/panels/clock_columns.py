@@ -61,7 +61,7 @@ class ClockColumns(QObject):
             title = str(model.headerData(column, Qt.Orientation.Horizontal))
             widest = max(metrics.horizontalAdvance(sample), metrics.horizontalAdvance(title))
             self._wanted[column] = widest + _MARGIN
-        self._shortest_state = metrics.horizontalAdvance(_SHORTEST_STATE) + _MARGIN + _MARGIN
+        self._shortest_state = metrics.horizontalAdvance(_SHORTEST_STATE) + _MARGIN
         self._set_widths(self._wanted)
         view.header().sectionResized.connect(self._note_resized)
         view.expanded.connect(self.fit)

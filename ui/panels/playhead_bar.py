@@ -97,7 +97,7 @@ class PlayheadBar(QToolBar):
         self.problem = QLabel()
         self.problem.setTextFormat(Qt.TextFormat.PlainText)
         self.entry = QLineEdit()
-        self.live_button = self._button("look-live", "Back to live")
+        self.live_button = self._button("look-live", "Back to the present")
         self._rewind_button = self._button("rewind", "Rewind to here")
         self.cancel_button = QToolButton()
         self.cancel_button.setText("Cancel")
@@ -214,7 +214,7 @@ class PlayheadBar(QToolBar):
             meanwhile = f"the scene is held at {now}"
         self.label.show_text(f"Looking back at {where} – {meanwhile}")
         self._rewind_button.setVisible(Capability.REWIND in session.capabilities)
-        self.live_button.setText("To the end" if is_recorded else "Back to live")
+        self.live_button.setText("To the end" if is_recorded else "Back to the present")
         for action_id in _BUTTONS:
             action = self._actions[action_id]
             self._icon_buttons[action.description.icon].setEnabled(action.isEnabled())

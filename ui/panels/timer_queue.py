@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from ..theme import Theme
 
 _TIMER_SAMPLES: Final[dict[int, str]] = {
-    TimerColumn.NAME: "name of a long timer",
+    TimerColumn.NAME: "the player presses a button",
     TimerColumn.CLOCK: "name of a clock",
     TimerColumn.KIND: "interval (delay)",
     TimerColumn.DUE_LOCAL: "0:00:00.000",

@@ -336,7 +336,11 @@ class LanePicture:
     ) -> None:
         assert canvas.measured is not None, "asked before"
         top, bottom = edges
+        begin, end = window.left, window.left + window.width
         left, right = (window.x(at_ns) for at_ns in canvas.measured)
+        if right < begin or left > end:
+            return
+        left, right = max(left, begin - 1.0), min(right, end + 1.0)
         color = QColor(self._theme.color(ColorRole.ACCENT))
         color.setAlphaF(0.14)
         painter.fillRect(QRectF(left, top, right - left, bottom - top), color)

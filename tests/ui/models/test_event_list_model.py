@@ -130,7 +130,9 @@ def test_that_events_lost_before_they_were_read_are_counted(listed: Listed) -> N
 
 def test_that_a_failure_stands_out_by_text(listed: Listed) -> None:
     label = listed.log.intern("open chest")
-    traceback = listed.log.intern("Traceback ...\nZeroDivisionError: division by zero\n")
+    traceback = listed.log.intern(
+        "Traceback (most recent call last):\nZeroDivisionError: division by zero\n"
+    )
     listed.log.append((5, CALLBACK_FAILED, 0, label, traceback))
 
     model = listed.show(frozenset({EventGroup.FAILURES}))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -178,3 +179,24 @@ def test_that_a_callback_that_fails_is_noted_beside_the_results(
     assert len(heard.results) == 2
     assert heard.notes == ["“blow” failed with ZeroDivisionError: of the hero."]
     assert heard.shares[-1] == 1.0
+
+
+def test_that_a_scene_that_never_ends_can_be_cancelled(tmp_path: Path, qtbot: QtBot) -> None:
+    path = tmp_path / "endless.py"
+    path.write_text("while True:\n    pass\n", encoding="utf-8")
+    runner = LabRunner()
+    heard = Heard(runner)
+    turns: list[None] = []
+    timer = QTimer()
+    timer.timeout.connect(lambda: turns.append(None))
+    timer.start(0)
+
+    runner.start(SceneJob(path, (lambda: steady_display(60, SECOND),)))
+    qtbot.waitUntil(lambda: len(turns) > 20)
+    was_running = runner.is_running
+    runner.cancel()
+    timer.stop()
+
+    assert was_running
+    assert not runner.is_running
+    assert heard.finished == []

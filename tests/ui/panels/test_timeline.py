@@ -241,6 +241,20 @@ def test_that_dragging_with_shift_measures_session_time_and_local_time(
     assert canvas.measured is None
 
 
+def test_that_nothing_is_drawn_of_a_measured_stretch_out_of_view(panel: TimelinePanel) -> None:
+    canvas = panel.canvas
+    canvas.show_span(1_000 * MS, 1_500 * MS)
+    bare = canvas.viewport().grab().toImage()
+
+    canvas.measure(200 * MS, 600 * MS)
+    away = canvas.viewport().grab().toImage()
+    canvas.measure(200 * MS, 1_200 * MS)
+    reaching_in = canvas.viewport().grab().toImage()
+
+    assert away == bare
+    assert reaching_in != bare
+
+
 def test_that_the_wheel_keeps_the_instant_under_the_pointer_where_it_is(
     panel: TimelinePanel,
 ) -> None:

@@ -360,7 +360,8 @@ def test_that_signs_say_what_happened(plot: FramePlot) -> None:
     timeline = timeline_of([20 * MS] * 600)
     add_frame(timeline.frames, 300 * MS, cut_ns=50 * MS)
     timeline.marks.append(Mark(20 * 100 * MS, "boss", 0))
-    timeline.failures.append(Failure(20 * 300 * MS, 300, "think", "Traceback:\nValueError: no", 4))
+    traceback = "Traceback (most recent call last):\nValueError: no"
+    timeline.failures.append(Failure(20 * 300 * MS, 300, "think", traceback, 4))
     timeline.commands += [
         CommandRecord(20 * 500 * MS, 1, "pause enemies", ""),
         CommandRecord(20 * 500 * MS, 2, "step 5 frames", "there are none"),
