@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractScrollArea,
@@ -16,6 +16,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 from typing_extensions import override
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from .actions import DescribedAction
 
 #: What a widget does with keys that are shortcuts elsewhere. Fields see to letters
 #: and digits themselves.
@@ -33,7 +38,19 @@ class KeyGuard(QObject):
 
     Qt asks the widget in use first, and then its parents up to the window, which is
     where this listens.
+
+    Signals:
+        refused: The key of an action was pressed that is not possible now: its name and why.
     """
+
+    refused = Signal(str)
+
+    def __init__(self, actions: Iterable[DescribedAction], parent: QObject) -> None:
+        """Guard the keys of actions."""
+        super().__init__(parent)
+        self._by_keys = {
+            keys.toString(): action for action in actions for keys in action.shortcuts()
+        }
 
     def watch(self, window: QWidget) -> None:
         """Guard the keys of a window, also of a floating dock."""
@@ -42,13 +59,15 @@ class KeyGuard(QObject):
     @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Accept what the widget in use wants for itself, so that it gets the key."""
-        if (
-            event.type() == QEvent.Type.ShortcutOverride
-            and isinstance(event, QKeyEvent)
-            and is_own_key(QApplication.focusWidget(), event)
-        ):
+        if event.type() != QEvent.Type.ShortcutOverride or not isinstance(event, QKeyEvent):
+            return False
+        if is_own_key(QApplication.focusWidget(), event):
             event.accept()
             return True
+        action = self._by_keys.get(QKeySequence(event.keyCombination()).toString())
+        if action is not None and not action.isEnabled() and action.reason:
+            # Qt passes over the keys of what is disabled without a word.
+            self.refused.emit(f"{action.description.plain_title}: {action.reason}")
         return False
 
 

@@ -264,7 +264,8 @@ class MainWindow(QMainWindow):
         failures.clicked.connect(self._show_events)
         self.statusBar().addPermanentWidget(failures)
         self._focus_ring = FocusRing(self.theme, self)
-        self._guard = KeyGuard(self)
+        self._guard = KeyGuard(self.actions_by_id.by_id.values(), self)
+        self._guard.refused.connect(self._show_impossible)
         for window in (self, *self.docks):
             self._guard.watch(window)
 
@@ -326,6 +327,10 @@ class MainWindow(QMainWindow):
             self.notice.show_notice(text, "Show events", self._show_events)
         else:
             self.statusBar().showMessage(f"✖ {text}", _MESSAGE_MS)
+
+    @Slot(str)
+    def _show_impossible(self, text: str) -> None:
+        self.statusBar().showMessage(f"✖ {text}.", _MESSAGE_MS)
 
     @Slot(str)
     def _show_place_refusal(self, reason: str) -> None:

@@ -59,6 +59,7 @@ class _Name:
         right: Where it ends.
         row: Its row, counted from below.
         text: The name, maybe shortened.
+        of: What is called so.
     """
 
     x: float
@@ -66,6 +67,7 @@ class _Name:
     right: float
     row: int
     text: str
+    of: Landmark
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +96,7 @@ class LandmarkStrip:
 
 def most_rows(options: ExportOptions) -> int:
     """Return how many rows of names a picture has room for."""
-    return max(1, min(5, int((options.height_pt - 240) / 60)))
+    return max(1, min(5, int((options.height_pt - 240) / 50)))
 
 
 def tallest(landmarks: tuple[Landmark, ...], options: ExportOptions) -> float:
@@ -152,17 +154,41 @@ def _bars(
 
 
 def _named(placed: list[tuple[float, Landmark]], scale: Scale, rows: int) -> list[_Name]:
-    people = [each for each in placed if each[1].kind != "mark"]
-    scenes = [each for each in placed if each[1].kind == "mark"]
-    xs = [x for x, _ in placed]
+    """Return the names that have found a place, by the better of two ways to look for one.
+
+    What people left counts first. Either everything is tried from right to left, or first
+    what has room for all of its name to the right of its sign, and then the rest.
+    """
+    people = [each for each in placed if each[1].kind != "mark"][-_MOST_NAMED:]
+    scenes = [each for each in placed if each[1].kind == "mark"][-_MOST_NAMED:]
+    lines = _Rows(rows, [x for x, _ in placed])
     found: list[_Name] = []
-    # From the right: what stands further left then rises above what it would hide.
-    for group in (people[-_MOST_NAMED:], scenes[-_MOST_NAMED:]):
-        for x, each in reversed(group):
-            name = _place_for(x, plain(each.name), found, scale, _Rows(rows, xs))
-            if name is not None:
-                found.append(name)
+    for group in (people, scenes):
+        at_once = _added(group, found, scale, lines)
+        eager = _added(group, found, scale, lines, only_rightward=True)
+        named = {id(name.of) for name in eager}
+        rest = [each for each in group if id(each[1]) not in named]
+        in_turns = _added(rest, eager, scale, lines)
+        found = max((at_once, in_turns), key=len)
     return found
+
+
+def _added(
+    group: list[tuple[float, Landmark]],
+    found: list[_Name],
+    scale: Scale,
+    rows: "_Rows",
+    *,
+    only_rightward: bool = False,
+) -> list[_Name]:
+    """Return names together with those of a group that find a place beside them."""
+    names = list(found)
+    # From the right: what stands further left then rises above what it would hide.
+    for x, each in reversed(group):
+        name = _place_for(x, each, names, scale, rows, only_rightward=only_rightward)
+        if name is not None:
+            names.append(name)
+    return names
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,23 +209,31 @@ class _Rows:
         return rows[::-1] if is_leftward and is_over_others else rows
 
 
-def _place_for(x: float, text: str, taken: list[_Name], scale: Scale, rows: _Rows) -> _Name | None:
+def _place_for(  # noqa: PLR0913 - what is there, and how to look
+    x: float,
+    landmark: Landmark,
+    taken: list[_Name],
+    scale: Scale,
+    rows: _Rows,
+    *,
+    only_rightward: bool,
+) -> _Name | None:
     """Return where a name goes: where there is room for all of it, else where most is."""
-    wanted = min(text_width(text, SMALL_SIZE), _WIDEST_PT)
+    wanted = min(text_width(plain(landmark.name), SMALL_SIZE), _WIDEST_PT)
     best: tuple[float, int, bool] | None = None
-    for is_leftward in (False, True):
+    for is_leftward in (False,) if only_rightward else (False, True):
         for row in rows.in_order(x, wanted, is_leftward=is_leftward):
             if any(name.row < row and name.left - 1 < x < name.right + 1 for name in taken):
                 continue
             room = _room(x, row, taken, scale, is_leftward=is_leftward)
             if room >= wanted:
-                return _at(x, text, wanted, row, is_leftward=is_leftward)
+                return _at(x, landmark, wanted, row, is_leftward=is_leftward)
             if room >= _NARROWEST_PT and (best is None or room > best[0]):
                 best = (room, row, is_leftward)
-    if best is None:
+    if best is None or only_rightward:
         return None
     room, row, is_leftward = best
-    return _at(x, text, room, row, is_leftward=is_leftward)
+    return _at(x, landmark, room, row, is_leftward=is_leftward)
 
 
 def _room(x: float, row: int, taken: list[_Name], scale: Scale, *, is_leftward: bool) -> float:
@@ -221,11 +255,11 @@ def _room(x: float, row: int, taken: list[_Name], scale: Scale, *, is_leftward: 
     return edge - x - 3
 
 
-def _at(x: float, text: str, room: float, row: int, *, is_leftward: bool) -> _Name:
-    shown = shortened(text, room, SMALL_SIZE)
+def _at(x: float, landmark: Landmark, room: float, row: int, *, is_leftward: bool) -> _Name:
+    shown = shortened(plain(landmark.name), room, SMALL_SIZE)
     width = text_width(shown, SMALL_SIZE)
     left = x - 3 - width if is_leftward else x + 3
-    return _Name(x, left, left + width, row, shown)
+    return _Name(x, left, left + width, row, shown, landmark)
 
 
 # ------------------------------------------------------------------- drawing

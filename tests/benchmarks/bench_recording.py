@@ -18,7 +18,6 @@ from inspector.sessions.virtual_source import VirtualTimeSource
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
 from inspector.trace.log import BYTES_PER_EVENT, EventLog
 from inspector.trace.recording import RecordingWriter, open_recording
-from inspector.trace.recording.layout import CHUNK_EVENTS
 from tests.benchmarks.measuring import Case, Effort, measure, powers_of_ten, say
 from tests.benchmarks.report import Row
 
@@ -29,6 +28,8 @@ _RECORDED_NS = 200
 _READ_NS = 10
 _REACHED_MS = 100
 _INSTANTS = 40
+#: About what a wake-up of the scene hands over.
+_WAKE_EVENTS = 13
 _STEP_NS = NS_PER_SECOND // 60
 
 
@@ -46,14 +47,18 @@ def _scene_log(events: int) -> EventLog:
 def record_sink(effort: Effort) -> Iterator[Row]:
     """Hand a log over, write it, and read it back into arrays."""
     log = _scene_log(20_000 if effort.is_quick else 500_000)
-    places = range(0, log.end, CHUNK_EVENTS)
+    fresh = EventLog()
+    for event in log.slice(0, log.end):
+        fresh.append(event)
+    places = range(0, log.end, _WAKE_EVENTS)
 
     def hand_over() -> None:
         for start in places:
-            log.pieces(start, min(start + CHUNK_EVENTS, log.end))
+            fresh.pieces(start, min(start + _WAKE_EVENTS, log.end))
 
     with TemporaryDirectory() as folder:
         path = Path(folder) / "a.tlrec"
+        running = [_running_ns(log, path) for _ in range(effort.repeats(3))]
         writing = [_writing_ns(log, path) for _ in range(effort.repeats(5))]
         past = open_recording(path)
 
@@ -70,9 +75,15 @@ def record_sink(effort: Effort) -> Iterator[Row]:
         past.close()
     handed = measured.median_ns("hand over")
     written = median(writing)
-    detail = f"{handed:,.0f} ns of it in the thread of the scene, {size / log.end:.0f} bytes"
+    detail = f"from a log that is handed over at once, {size / log.end:.0f} bytes"
     yield Row("record_sink/scene's thread", handed, _RECORDED_NS, unit="ns", detail="one event")
     yield Row("record_sink/end to end", written, _RECORDED_NS, unit="ns", detail=detail)
+    yield Row(
+        "record_sink/as fast as a scene can run",
+        median(running),
+        unit="ns",
+        detail=f"one event, handed over after every {_WAKE_EVENTS} by a thread that never waits",
+    )
     yield Row(
         "record_sink/read back",
         measured.median_ns("read back"),
@@ -90,6 +101,28 @@ def _writing_ns(log: EventLog, path: Path) -> float:
     recorder.start()
     recorder.stop()
     return (process_time_ns() - began_ns) / log.end
+
+
+def _running_ns(log: EventLog, path: Path) -> float:
+    """Return what recording adds to an event that comes while others are written."""
+    events = log.slice(0, log.end)
+    took_ns = []
+    for is_recorded in (False, True):
+        path.unlink(missing_ok=True)
+        fresh = EventLog(2 * log.end * BYTES_PER_EVENT)
+        fresh.strings.extend(log.strings[1:])
+        recorder = RecordingWriter(path, fresh)
+        began_ns = process_time_ns()
+        if is_recorded:
+            recorder.start()
+        for start in range(0, log.end, _WAKE_EVENTS):
+            for event in events[start : start + _WAKE_EVENTS]:
+                fresh.append(event)
+            recorder.pump(is_patient=True)
+            fresh.settle()
+        recorder.stop()
+        took_ns.append((process_time_ns() - began_ns) / log.end)
+    return took_ns[1] - took_ns[0]
 
 
 def reach_instants(effort: Effort) -> Iterator[Row]:

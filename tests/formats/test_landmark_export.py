@@ -143,6 +143,16 @@ def test_that_what_people_left_is_named_before_what_the_scene_marked(
     assert BOSS.name in {each.text for each in names_in(picture)}
 
 
+def test_that_bookmarks_at_one_instant_are_all_named(
+    frames: FrameTimes, provenance: Provenance
+) -> None:
+    twins = tuple(replace(BOSS, name=name) for name in ("one", "two"))
+
+    picture = frame_graph(replace(frames, landmarks=twins), provenance, ExportOptions())
+
+    assert {each.text for each in names_in(picture)} == {"one", "two"}
+
+
 def test_that_they_stand_at_their_frames_where_time_stood_still(
     make_frames: MakeFrames, provenance: Provenance
 ) -> None:

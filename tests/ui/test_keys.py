@@ -157,3 +157,20 @@ def test_that_letters_are_shortcuts_in_a_list(shell: Shell) -> None:
     press(shell, Key.Key_N)
 
     assert done == ["next-timer"]
+
+
+def test_that_a_key_whose_action_is_not_possible_says_why(shell: Shell) -> None:
+    press(shell, Key.Key_P)
+
+    said = shell.window.statusBar().currentMessage()
+    assert said == "✖ Pause or resume branch: no clock is selected."
+
+
+def test_that_typing_says_nothing_of_actions(shell: Shell) -> None:
+    line = shell.window.docks["clock_tree"].findChild(FilterLine)
+    assert line is not None
+    line.setFocus()
+
+    press(shell, Key.Key_P)
+
+    assert shell.window.statusBar().currentMessage() == ""

@@ -85,6 +85,8 @@ def _field_rows(timeline: Timeline, member: MemberState) -> list[DetailRow]:  # 
     """Return the fields that are known, in words."""
     fields, members = member.fields, timeline.members
     rows = []
+    if fields.get(Field.OWNER):
+        rows.append(_owner_row(timeline, fields[Field.OWNER]))
     if Field.RULES in fields:
         rows.append(DetailRow("Rules", members.field_text(member.id, Field.RULES)))
     if Field.TIME in fields:
@@ -109,6 +111,14 @@ def _field_rows(timeline: Timeline, member: MemberState) -> list[DetailRow]:  # 
     if member.kind is MemberKind.EDGE:
         rows.append(DetailRow("Leads", edge_text(timeline, member)))
     return rows
+
+
+def _owner_row(timeline: Timeline, owner_id: int) -> DetailRow:
+    owner = timeline.members.by_id.get(owner_id)
+    if owner is None:
+        return DetailRow("Belongs to", f"member {owner_id:,}, which is gone")
+    name = owner.name
+    return DetailRow("Belongs to", name, links=(Link(name, Selection.member(owner_id)),))
 
 
 def _due_rows(timeline: Timeline, member: MemberState) -> list[DetailRow]:

@@ -214,7 +214,7 @@ def _checked_version(path: Path) -> int:
     except OSError as error:
         raise RecordingError(f"{path} cannot be read: {error.strerror or error}.") from None
     if not head.startswith(_MAGIC[: len(head)]):
-        raise RecordingError(f"{path} is no recording. Choose a file that ends in .tlrec.")
+        raise RecordingError(f"{path} is no recording of the inspector. Choose another file.")
     if int.from_bytes(head[_ID_AT : _ID_AT + 4], "big") == APPLICATION_ID:
         return _supported(path, int.from_bytes(head[_VERSION_AT : _VERSION_AT + 4], "big"))
     if size(path.with_name(f"{path.name}-wal")) > 0:
@@ -240,7 +240,7 @@ def _supported(path: Path, version: int) -> int:
 
 
 def _why_none(path: Path) -> str:
-    return f"{path} is an SQLite file, but no recording. Choose a file that ends in .tlrec."
+    return f"{path} is an SQLite file, but no recording of the inspector. Choose another file."
 
 
 def _newer(path: Path, version: str) -> str:

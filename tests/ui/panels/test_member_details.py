@@ -7,6 +7,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector.frames.scheduler import Scheduler
 from inspector.frames.state_machine import Edge, StateMachine
+from inspector.vocabulary import Field, MemberKind
 from tests.ui.world import PlayedSession
 from ui.panels.details import DetailsPanel
 from ui.session_bridge import Selection, SessionBridge
@@ -136,3 +137,22 @@ def test_that_one_that_is_gone_is_said_to_be(stand: Stand) -> None:
     stand.refresh()
 
     assert "It was taken out by the program" in stand.panel.text()
+
+
+def test_that_a_target_says_whose_it_is(stand: Stand) -> None:
+    members = stand.session.tree.members
+    owner = members.add(stand.ship, MemberKind.NODE, "hull", stand.game)
+    stand.refresh()
+    target = next(
+        member.id
+        for member in stand.bridge.timeline.members.by_id.values()
+        if member.kind is MemberKind.TARGET
+    )
+    members.set(target, Field.OWNER, owner)
+    stand.refresh()
+    stand.select("ship")
+
+    assert stand.value("Belongs to") == "hull"
+    members.remove(owner)
+    stand.refresh()
+    assert stand.value("Belongs to") == f"member {owner}, which is gone"
