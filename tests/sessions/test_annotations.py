@@ -248,12 +248,17 @@ from pathlib import Path
 from inspector.sessions.commands import StartRecording, StepFrames
 from inspector.testing import held_session
 from inspector.trace.annotations import Annotation
-from inspector.trace.recording import annotations_of
+from inspector.trace.recording import RecordingError, annotations_of
+def is_kept():
+    try:
+        return bool(annotations_of(Path({str(path)!r})))
+    except RecordingError:
+        return False  # it has only just begun
 session = held_session(Path({str(scene)!r}))
 session.submit(StartRecording({str(path)!r}))
 session.submit(StepFrames(60))
 session.annotations.add(Annotation("bookmark", 5, name="evidence"))
-while not Path({str(path)!r} + "-wal").is_file() or not annotations_of(Path({str(path)!r})):
+while not Path({str(path)!r} + "-wal").is_file() or not is_kept():
     time.sleep(0.01)
 os.kill(os.getpid(), signal.SIGKILL)
 """

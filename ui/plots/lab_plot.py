@@ -253,7 +253,8 @@ class LabPlot(QAbstractScrollArea):
             else:
                 self._paint_run(painter, row, top)
         painter.setClipping(False)
-        self._paint_axis(painter)
+        if self._rows:
+            self._paint_axis(painter)
 
     def _paint_head(self, painter: QPainter, title: str, top: int) -> None:
         font = QFont(self.font())

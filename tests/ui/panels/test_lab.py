@@ -19,6 +19,8 @@ from tests.ui.panels.lab_stand import Stand
 from tests.ui.shell import open_shell
 from ui.models.lab_results_model import LabColumn
 from ui.panels.lab import LabPanel
+from ui.plots.lab_plot import LabPlot
+from ui.theme import ColorRole, Theme
 
 SECOND = 1_000_000_000
 
@@ -343,3 +345,15 @@ def test_that_the_panel_is_reached_by_its_action(qtbot: QtBot, tmp_path: Path) -
     panel = shell.window.docks.panel("lab")
     assert isinstance(panel, LabPanel)
     qtbot.waitUntil(lambda: panel.model.rowCount() == 54)
+
+
+def test_that_a_plot_without_runs_has_no_axis(qtbot: QtBot) -> None:
+    theme = Theme("dark")
+    plot = LabPlot(theme)
+    qtbot.addWidget(plot)
+    plot.resize(300, 100)
+
+    image = plot.viewport().grab().toImage()
+
+    pixels = {image.pixel(x, y) for x in range(image.width()) for y in range(image.height())}
+    assert pixels == {theme.color(ColorRole.BACKGROUND).rgb()}
