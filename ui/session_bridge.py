@@ -417,7 +417,7 @@ class SessionBridge(QObject):
             session.on_change = self.request_refresh
         if session.breakpoints is not None:
             for breakpoint_ in self.kept_breakpoints:
-                session.submit(AddBreakpoint(breakpoint_))
+                session.submit(AddBreakpoint(breakpoint_, is_kept=True))
             self._breakpoints_version = session.breakpoints.version
         self.refresh_now()
 

@@ -238,6 +238,8 @@ class CommandDesk(SceneHost):
     ) -> Generator[None]:
         """Apply a command, a frame of it at each turn."""
         self._command_number = number = self._command_number + 1
+        if isinstance(command, AddBreakpoint) and command.is_kept is True:
+            by = "the layout"
         if isinstance(command, Reload):
             self._reload(number)
             return

@@ -113,5 +113,6 @@ _KINDS: Final[dict[str, tuple[str, Callable[[object], bool]]]] = {
     "name": _TEXT,
     "path": _TEXT,
     "policy": ("a failure policy", lambda value: isinstance(value, FailurePolicy)),
+    "is_kept": ("true or false", lambda value: isinstance(value, bool)),
     "breakpoint": ("a breakpoint", lambda value: isinstance(value, Breakpoint)),
 }

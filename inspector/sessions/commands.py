@@ -154,9 +154,15 @@ class SetFailurePolicy:
 
 @dataclass(frozen=True, slots=True)
 class AddBreakpoint:
-    """Look out for something, from now on."""
+    """Look out for something, from now on.
+
+    Attributes:
+        breakpoint: What to look out for.
+        is_kept: It was looked out for in the session before, so nobody has asked for it now.
+    """
 
     breakpoint: Breakpoint
+    is_kept: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -362,7 +368,7 @@ def command_text(command: Command, timeline: Timeline) -> str:  # noqa: C901, PL
             return f"go back to {format_instant(at_ns)}"
         case SetFailurePolicy(policy):
             return f"after a failure: {policy.value}"
-        case AddBreakpoint(breakpoint_):
+        case AddBreakpoint(breakpoint_, _):
             return f"break when {breakpoint_.text}: {breakpoint_.action.value}"
         case ChangeBreakpoint(number, breakpoint_):
             verb = "set" if breakpoint_.is_enabled else "turn off"

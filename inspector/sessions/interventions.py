@@ -104,7 +104,7 @@ def inverse_of(command: Command, before: Before) -> Command | None:  # noqa: PLR
             return SetFailurePolicy(before.policy)
         case PauseMember() | ResumeMember() | PauseFromPriority() | SetTimeScale():
             return _member_inverse(command, before.timeline)
-        case AddBreakpoint():
+        case AddBreakpoint(is_kept=False):
             return RemoveBreakpoint(before.breakpoints.next_number)
         case ChangeBreakpoint(number) if (former := before.breakpoints.get(number)) is not None:
             return ChangeBreakpoint(number, former)

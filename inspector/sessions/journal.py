@@ -344,7 +344,10 @@ def _told(form: str, place: Place, by: str, host_ms: int, bad: BadCommand) -> tu
         if "is_bad" in values:
             return Told(cast("Command", bad), place, by, host_ms), False
         kind = _KINDS[values["command"]]
-        found: dict[str, Any] = {each.name: values[each.name] for each in fields(kind)}
+        # What an older version did not know is as it was then.
+        found: dict[str, Any] = {
+            each.name: values[each.name] for each in fields(kind) if each.name in values
+        }
         for name in ("rate", "frames_per_second"):
             if name in found:
                 found[name] = Fraction(found[name])

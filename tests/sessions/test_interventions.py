@@ -1,5 +1,6 @@
 """What somebody changed from outside: who, when, and how to undo it."""
 
+import json
 from fractions import Fraction
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from inspector.sessions.commands import (
     Undo,
 )
 from inspector.sessions.hosted import HostedSession
+from inspector.sessions.journal import Place, Told, command_form, command_of
 from inspector.testing import held_session, pass_seconds, scene_file, virtual_session
 
 SCENE = """
@@ -149,3 +151,23 @@ def test_that_a_pause_by_a_breakpoint_says_so_and_can_be_undone(tmp_path: Path) 
     pass_seconds(session, 0.1)
     session.refresh()
     assert not session.timeline.clocks[GAME].paused
+
+
+def test_that_breakpoints_of_the_layout_are_nobodys_doing_and_not_undone(
+    session: HostedSession,
+) -> None:
+    session.submit(AddBreakpoint(Breakpoint(BreakKind.TIMER_FIRES), is_kept=True))
+    session.refresh()
+
+    (record,) = session.timeline.commands
+    assert record.by == "the layout"
+    assert session.undoing.of(record.number) is None
+    assert len(session.breakpoints) == 1
+
+
+def test_that_a_form_of_an_older_version_is_understood() -> None:
+    form = command_form(Told(AddBreakpoint(Breakpoint(BreakKind.TIMER_FIRES)), Place.AT_ONCE))
+    values = json.loads(form)
+    del values["is_kept"]
+
+    assert command_of(json.dumps(values)) == AddBreakpoint(Breakpoint(BreakKind.TIMER_FIRES))
