@@ -72,6 +72,7 @@ def remove_branch(branch: Clock) -> None:
     branch._disarm()
     above.children.remove(branch)
     for clock in branch.walk():
+        tree.members.clock_removed(clock.id)
         clock.is_removed = True
         clock._armed_ns = NOTHING_IS_EARLIER
         clock.queue = TimerQueue()

@@ -24,6 +24,8 @@ from inspector.vocabulary import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import MutableSet
+
     from inspector.clocks.clock import Clock
     from inspector.clocks.tree import ClockTree
 
@@ -40,15 +42,33 @@ class Members:
         cause: Number of the command that is being carried out, 0 for the program's doing.
     """
 
-    __slots__ = ("_last_number", "_owners", "_things", "_tree", "cause", "frame_began_ns")
+    __slots__ = (
+        "_below",
+        "_identities",
+        "_last_number",
+        "_of_clock",
+        "_owners",
+        "_places",
+        "_things",
+        "_tree",
+        "cause",
+        "frame_began_ns",
+    )
 
     def __init__(self, tree: ClockTree) -> None:
         """Begin with nobody."""
         self._tree = tree
         self._last_number = 0
-        self._owners: dict[int, object] = {}
+        # None once what it hung under is gone, until somebody says that it is itself.
+        self._owners: dict[int, object | None] = {}
+        self._below: dict[int, MutableSet[int]] = {}
+        self._of_clock: dict[int, MutableSet[int]] = {}
+        # In which of those sets a member is.
+        self._places: dict[int, MutableSet[int]] = {}
         # By identity, for as long as whoever was reported for it is there.
         self._things: dict[int, int] = {}
+        # The other way round, to forget it together with its member.
+        self._identities: dict[int, int] = {}
         self.frame_began_ns = 0
         self.cause = 0
 
@@ -72,6 +92,8 @@ class Members:
         tree.sync()
         self._last_number = number = self._last_number + 1
         self._owners[number] = owner
+        beside = self._below if parent else self._of_clock
+        self._place(number, beside.setdefault(parent or clock.id, set()))
         record((tree.now_ns, MEMBER_ADDED, number, parent, tree.intern(name)))
         record((tree.now_ns, MEMBER_ORIGIN, number, clock.id, kind))
         return number
@@ -89,15 +111,11 @@ class Members:
         """
         if number:
             self._things[id(thing)] = number
+            self._identities[number] = id(thing)
 
     def number_of(self, thing: object) -> int:
         """Return which member stands for a thing of the program, 0 for none."""
-        number = self._things.get(id(thing), 0)
-        if number and number not in self._owners:
-            # It was said to be gone, and something else may be at its place by now.
-            del self._things[id(thing)]
-            return 0
-        return number
+        return self._things.get(id(thing), 0)
 
     def set(self, number: int, field: Field, value: int) -> None:
         """Report what a field of a member is from now on; nothing for number 0."""
@@ -119,15 +137,42 @@ class Members:
         """Report that a member hangs under another one now; nothing for number 0."""
         tree = self._tree
         if number and parent and tree.record is not None:
+            self._places.get(number, set()).discard(number)
+            self._place(number, self._below.setdefault(parent, set()))
             tree.sync()
             tree.record((tree.now_ns, MEMBER_MOVED, number, parent, 0))
 
     def remove(self, number: int) -> None:
         """Report that a member is gone, with everything below it; nothing for number 0."""
         tree = self._tree
-        if number and self._owners.pop(number, None) is not None and tree.record is not None:
+        if number not in self._owners:
+            return
+        self._let_go(number)
+        del self._owners[number]
+        if tree.record is not None:
             tree.sync()
             tree.record((tree.now_ns, MEMBER_REMOVED, number, 0, 0))
+
+    def clock_removed(self, clock_id: int) -> None:
+        """Let go of everything that lived by a clock, which is gone."""
+        for number in list(self._of_clock.pop(clock_id, ())):
+            self._let_go(number)
+
+    def _place(self, number: int, place: MutableSet[int]) -> None:
+        place.add(number)
+        self._places[number] = place
+
+    def _let_go(self, number: int) -> None:
+        """Hold a member no longer, and nothing below it."""
+        waiting = [number]
+        for each in waiting:
+            waiting.extend(self._below.pop(each, ()))
+            self._places.pop(each, set()).discard(each)
+            if each in self._owners:
+                self._owners[each] = None
+            identity = self._identities.pop(each, 0)
+            if self._things.get(identity) == each:
+                del self._things[identity]
 
     def call_ended(self, number: int, began_ns: int) -> None:
         """Report a call that is over; nothing for number 0.

@@ -1,9 +1,11 @@
 """What a timeline knows of schedulers, components and state machines."""
 
 import gc
+import weakref
 
 import pytest
 
+from inspector.clocks.clock import Clock
 from inspector.clocks.tree import ClockTree
 from inspector.trace.log import EventLog
 from inspector.trace.timeline import Timeline
@@ -71,6 +73,42 @@ def test_what_can_be_found_does_not_hang_on_the_garbage_collector(tree: ClockTre
     assert isinstance(tree.members.find(number), Thing)
     tree.members.remove(number)
     assert tree.members.find(number) is None
+
+
+def test_what_is_gone_is_held_no_longer_with_everything_below(tree: ClockTree) -> None:
+    level = tree.root.child("level")
+    members = tree.members
+
+    def made(clock: Clock, parent: int = 0) -> tuple[int, weakref.ref[Thing]]:
+        thing = Thing()
+        return members.add(thing, MemberKind.TARGET, "thing", clock, parent), weakref.ref(thing)
+
+    above, first = made(tree.root)
+    below, second = made(tree.root, above)
+    moved, third = made(tree.root, above)
+    by_clock, fourth = made(level)
+    members.move(moved, by_clock)
+
+    members.remove(above)
+    assert (first(), second()) == (None, None)
+    assert third() is not None
+    assert members.find(below) is None
+    level.remove()
+    assert (third(), fourth()) == (None, None)
+
+
+def test_a_member_that_takes_the_place_of_another_is_not_taken_for_it(tree: ClockTree) -> None:
+    members, thing = tree.members, Thing()
+    number = members.add(Thing(), MemberKind.COMPONENT, "first", tree.root)
+    members.introduce(thing, number)
+    assert members.number_of(thing) == number
+
+    members.remove(number)
+    assert members.number_of(thing) == 0
+    again = members.add(Thing(), MemberKind.COMPONENT, "again", tree.root)
+    members.introduce(thing, again)
+
+    assert members.number_of(thing) == again
 
 
 def test_a_pause_knows_its_command_and_since_when(tree: ClockTree, log: EventLog) -> None:
