@@ -26,12 +26,16 @@ class NotePrompt(Prompt):
     def __init__(self, at_ns: int, keep: Keep, theme: Theme, parent: QWidget | None = None) -> None:
         """Ask what there is to say about an instant."""
         super().__init__(
-            "Leave a note", f"What is there to say at {format_instant(at_ns)}?", theme, parent
+            "Leave a note",
+            f"What is there to say at {format_instant(at_ns)}?",
+            self._take,
+            theme,
+            parent,
         )
         self._at_ns = at_ns
         self._keep = keep
 
-    def answer(self, text: str) -> None:
+    def _take(self, text: str) -> None:
         """Keep the note.
 
         Raises:
@@ -51,13 +55,17 @@ class RangePrompt(Prompt):
         begins, ends = map(format_instant, span_ns)
         long = format_duration(span_ns[1] - span_ns[0])
         super().__init__(
-            "Name a range", f"What happens from {begins} to {ends} ({long})?", theme, parent
+            "Name a range",
+            f"What happens from {begins} to {ends} ({long})?",
+            self._take,
+            theme,
+            parent,
         )
         self._span_ns = span_ns
         self._keep = keep
         self.line.setPlaceholderText("boss fight")
 
-    def answer(self, text: str) -> None:
+    def _take(self, text: str) -> None:
         """Keep the range.
 
         Raises:

@@ -40,8 +40,26 @@ class Prompt(QDialog):
         problem: Why the answer cannot be taken; hidden while there is nothing to say.
     """
 
-    def __init__(self, title: str, question: str, theme: Theme, parent: QWidget | None) -> None:
+    def __init__(
+        self,
+        title: str,
+        question: str,
+        answer: Callable[[str], None],
+        theme: Theme,
+        parent: QWidget | None,
+    ) -> None:
+        """Ask.
+
+        Args:
+            title: Of the window.
+            question: What is asked.
+            answer: Takes what was typed; raises ``ValueError``, which says why, if that is no
+                answer.
+            theme: Where colours come from.
+            parent: The owner.
+        """
         super().__init__(parent)
+        self._answer = answer
         self.setWindowTitle(title)
         self.setObjectName("prompt")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -74,7 +92,7 @@ class Prompt(QDialog):
     def take_answer(self) -> None:
         """Answer and close, or say why the answer cannot be taken."""
         try:
-            self.answer(self.line.text())
+            self._answer(self.line.text())
         except ValueError as error:
             text = str(error)
             self.problem.setText(f"✖ {text[:1].upper()}{text[1:]}")
@@ -92,14 +110,6 @@ class Prompt(QDialog):
         if height > self.height():
             self.resize(self.width(), height)
 
-    def answer(self, text: str) -> None:
-        """Report the answer.
-
-        Raises:
-            ValueError: The text is no answer; the message says why.
-        """
-        raise NotImplementedError
-
 
 class MarkPrompt(Prompt):
     """Asks for the text of a mark.
@@ -112,11 +122,15 @@ class MarkPrompt(Prompt):
 
     def __init__(self, at_ns: int, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(
-            "Mark this instant", f"What happened at {format_instant(at_ns)}?", theme, parent
+            "Mark this instant",
+            f"What happened at {format_instant(at_ns)}?",
+            self._take,
+            theme,
+            parent,
         )
         self.line.setPlaceholderText("mark")
 
-    def answer(self, text: str) -> None:
+    def _take(self, text: str) -> None:
         """Report the text; an empty one is a mark as well."""
         self.mark_given.emit(text.strip() or "mark")
 
@@ -143,6 +157,7 @@ class GoToPrompt(Prompt):
         super().__init__(
             "Step by or go to",
             f"It is {format_instant(at_ns)}. How long: 1.5, 1/60, 250ms, 3 min or 02:10.5",
+            self._take,
             theme,
             parent,
         )
@@ -161,7 +176,7 @@ class GoToPrompt(Prompt):
         self.line.setText("1")
         self.line.selectAll()
 
-    def answer(self, text: str) -> None:
+    def _take(self, text: str) -> None:
         """Report a duration or an instant; a sign in front of it means a duration."""
         typed = text.strip()
         value_ns = parse_duration_ns(typed.removeprefix("+"))
@@ -201,13 +216,14 @@ class LookAtPrompt(Prompt):
         super().__init__(
             "Look at",
             f"What is shown is {format_instant(at_ns)}. Which instant: {EXAMPLES}",
+            self._take,
             theme,
             parent,
         )
         self._find = find
         self.line.setPlaceholderText("-1s")
 
-    def answer(self, text: str) -> None:
+    def _take(self, text: str) -> None:
         """Report the instant; nothing typed is a second back."""
         self.place_given.emit(self._find(text.strip() or self.line.placeholderText()))
 
@@ -225,13 +241,14 @@ class SaveLastPrompt(Prompt):
         super().__init__(
             "Save the last …",
             "How much session time, back from now: 30, 250ms, 3 min or 02:10.5",
+            self._take,
             theme,
             parent,
         )
         self.line.setText("30")
         self.line.selectAll()
 
-    def answer(self, text: str) -> None:
+    def _take(self, text: str) -> None:
         """Report the duration."""
         duration_ns = parse_duration_ns(text)
         if duration_ns <= 0:
