@@ -18,9 +18,10 @@ from inspector.clocks.rate import rate_numerator
 from inspector.vocabulary import NEVER, RATE_DENOMINATOR, Field, MemberKind, rate_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable, Sequence
 
     from inspector.trace.members import MemberState
+    from inspector.trace.states import ClockState
     from inspector.trace.timeline import Timeline
 
 _CALLS: Final = frozenset({MemberKind.FRAME_TIMER, MemberKind.TICKER_TIMER})
@@ -37,6 +38,7 @@ PAUSABLE: Final = frozenset(
 )
 #: With these, a call waits for what was left when it was paused, not for an instant.
 _KEEPS_REST: Final = frozenset({*_CALLS, MemberKind.TARGET})
+_HOMES: Final = frozenset({MemberKind.SCHEDULER, MemberKind.TICKER})
 #: The rules of our own scheduler: a pause from a priority on is one of targets.
 _SOUND: Final = "sound"
 
@@ -112,13 +114,18 @@ def preview_members(timeline: Timeline, change: MemberChange) -> Preview | None:
             text = f"Setting the time scale of {name} to {shown}"
         case _:
             return None
-    calls = [call for call in members.branch(member.id) if call.kind in _CALLS]
-    dues = [(each, _due(timeline, each)) for each in calls if _waits(timeline, each)]
-    rows = sorted(
-        (old_ns, _due(timeline, call, paused=paused, resumed=resumed, scale=scale), call.id)
-        for call, old_ns in dues
-    )
-    columns = np.array(rows, dtype=np.int64).reshape(-1, 3).T
+    homes: dict[int, _Home | None] = {}
+    rows = []
+    for call in members.branch(member.id):
+        if call.kind not in _CALLS:
+            continue
+        path = members.path(call.id)
+        home = _home_of(timeline, path, homes)
+        if home is None or not _waits(call):
+            continue
+        old_ns = home.due_ns(call, path)
+        rows.append((old_ns, home.due_ns(call, path, paused, resumed, scale), call.id))
+    columns = np.array(sorted(rows), dtype=np.int64).reshape(-1, 3).T
     return Preview(change, text, columns[2], columns[0], columns[1], is_of_members=True)
 
 
@@ -138,43 +145,86 @@ def _from_priority(timeline: Timeline, scheduler: MemberState, priority: int) ->
                 yield each.id
 
 
-def _waits(timeline: Timeline, call: MemberState) -> bool:
-    """Whether a call waits for an instant of a time that is known."""
-    home = timeline.members.scheduler_of(call.id)
-    has_due = call.fields.get(Field.DUE, NEVER) != NEVER or Field.REMAINING in call.fields
-    return has_due and home is not None and Field.TIME in home.fields
+def _waits(call: MemberState) -> bool:
+    """Whether a call waits for an instant."""
+    return call.fields.get(Field.DUE, NEVER) != NEVER or Field.REMAINING in call.fields
 
 
-def _due(
-    timeline: Timeline,
-    call: MemberState,
-    *,
-    paused: set[int] | None = None,
-    resumed: int = 0,
-    scale: Fraction | None = None,
-) -> int:
-    """Return the session instant at which a call is due after a change; ``NEVER`` for never."""
-    members = timeline.members
-    path = members.path(call.id)
-    stopped = [each for each in path if each.is_paused and each.id != resumed]
-    if stopped or any(each.id in (paused or ()) for each in path):
-        return NEVER
-    home = members.scheduler_of(call.id)
-    assert home is not None, "only what waits in the time of one is asked about"
-    kept = any(each.is_paused and each.kind in _KEEPS_REST for each in path)
-    if kept and Field.REMAINING in call.fields:
-        left_ns = call.fields[Field.REMAINING]
-    else:
-        left_ns = call.fields.get(Field.DUE, NEVER) - home.fields[Field.TIME]
-    if scale is None:
-        scale = Fraction(home.fields.get(Field.RATE, RATE_DENOMINATOR), RATE_DENOMINATOR)
-    clock_id = call.clock_id or timeline.root_id or 0
-    if scale <= 0 or clock_id not in timeline.clocks:
-        return NEVER
-    frames = timeline.frames
-    # The time of a scheduler is that of its last frame.
-    last_ns = frames.at_ns[-1] if frames.end > frames.first else home.added_ns
-    reached_ns = timeline.at_ns if kept else min(max(last_ns, home.added_ns), timeline.at_ns)
-    due_ns = timeline.local_ns(clock_id, reached_ns) - (-left_ns // scale)
-    at_ns = session_instant(int(due_ns), timeline.path(clock_id))
-    return NEVER if at_ns == NEVER else max(at_ns, timeline.at_ns)
+@dataclass(frozen=True, slots=True)
+class _Home:
+    """In whose time calls are made, with all that is the same for each of them.
+
+    Attributes:
+        time_ns: That time, as of the last frame.
+        scale: Its time scale.
+        clocks: The clock it lives by and those above; none if that is not there.
+        frame_local_ns: Local time of that clock at the last frame.
+        local_ns: The same now.
+        at_ns: Session time now.
+    """
+
+    time_ns: int
+    scale: Fraction
+    clocks: Sequence[ClockState]
+    frame_local_ns: int
+    local_ns: int
+    at_ns: int
+
+    def due_ns(
+        self,
+        call: MemberState,
+        path: Sequence[MemberState],
+        paused: Collection[int] = (),
+        resumed: int = 0,
+        scale: Fraction | None = None,
+    ) -> int:
+        """Return the session instant at which a call is due after a change; ``NEVER`` for never.
+
+        Args:
+            call: The call.
+            path: It and what it hangs under.
+            paused: Members that would be paused besides.
+            resumed: The member whose pause would end.
+            scale: Another time scale.
+        """
+        keeps_rest = False
+        for each in path:
+            if each.id in paused or (each.is_paused and each.id != resumed):
+                return NEVER
+            keeps_rest = keeps_rest or (each.is_paused and each.kind in _KEEPS_REST)
+        scale = self.scale if scale is None else scale
+        if scale <= 0 or not self.clocks:
+            return NEVER
+        if keeps_rest and Field.REMAINING in call.fields:
+            left_ns = call.fields[Field.REMAINING]
+        else:
+            left_ns = call.fields.get(Field.DUE, NEVER) - self.time_ns
+        wait_ns = -(-left_ns * scale.denominator // scale.numerator)
+        due_ns = (self.local_ns if keeps_rest else self.frame_local_ns) + wait_ns
+        return max(session_instant(due_ns, self.clocks), self.at_ns)
+
+
+def _home_of(
+    timeline: Timeline, path: Sequence[MemberState], known: dict[int, _Home | None]
+) -> _Home | None:
+    """Return in whose time a call is made, ``None`` if that time is not known."""
+    home = next((each for each in path if each.kind in _HOMES), None)
+    if home is None or Field.TIME not in home.fields:
+        return None
+    # Calls live by the clock of the scheduler or ticker that makes them.
+    if home.id not in known:
+        clock_id = home.clock_id or timeline.root_id or 0
+        frames, at_ns = timeline.frames, timeline.at_ns
+        # The time of a scheduler is that of its last frame.
+        last_ns = frames.at_ns[-1] if frames.end > frames.first else home.added_ns
+        last_ns = min(max(last_ns, home.added_ns), at_ns)
+        is_there = clock_id in timeline.clocks
+        known[home.id] = _Home(
+            home.fields[Field.TIME],
+            Fraction(home.fields.get(Field.RATE, RATE_DENOMINATOR), RATE_DENOMINATOR),
+            timeline.path(clock_id) if is_there else (),
+            timeline.local_ns(clock_id, last_ns) if is_there else 0,
+            timeline.local_ns(clock_id) if is_there else 0,
+            at_ns,
+        )
+    return known[home.id]
