@@ -1,0 +1,236 @@
+"""Scenes are opened, reloaded and closed through the bridge."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QCoreApplication
+from pytestqt.qtbot import QtBot
+
+from inspector.clocks import FailurePolicy, ManualTimeSource
+from inspector.clocks.time_source import TimeSource
+from inspector.errors import SceneError
+from inspector.sessions.commands import (
+    Hold,
+    PauseClock,
+    Reload,
+    Run,
+    SetFailurePolicy,
+    StepFrames,
+)
+from inspector.sessions.hosted import HostedSession
+from inspector.sessions.session import SessionPhase
+from tests.ui.bridge_stand import Noted, PlayedSession, is_refreshing, wait_ms
+from ui.qt_time_source import Precision, QtTimeSource
+from ui.session_bridge import (
+    SessionBridge,
+)
+
+SCENE = """
+def build(stage):
+    enemies = stage.root.child("enemies")
+    enemies.set_interval(0.005, lambda: None, name="blink")
+"""
+
+
+@pytest.fixture
+def scene(tmp_path: Path) -> Path:
+    path = tmp_path / "scene.py"
+    path.write_text(SCENE)
+    return path
+
+
+def test_that_a_scene_is_opened_on_a_qt_time_source_and_runs(
+    bridge: SessionBridge, noted: Noted, scene: Path, qtbot: QtBot
+) -> None:
+    bridge.open_scene(scene)
+
+    assert isinstance(bridge.session, HostedSession)
+    assert isinstance(bridge._source, QtTimeSource)
+    assert bridge.status.phase is SessionPhase.RUNNING
+    qtbot.waitUntil(lambda: len(bridge.timeline.frames) >= 3)
+    assert sum(info.frames_added for info in noted.infos) == len(bridge.timeline.frames)
+    assert bridge.session.wake_error_ns is not None
+    bridge.close()
+
+
+def test_that_a_held_scene_wakes_nobody_at_all(
+    bridge: SessionBridge, scene: Path, qtbot: QtBot
+) -> None:
+    bridge.open_scene(scene)
+    source = bridge._source
+    assert isinstance(source, QtTimeSource)
+    bridge.submit(Hold())
+    qtbot.waitUntil(lambda: bridge.status.phase is SessionPhase.HELD)
+    qtbot.waitUntil(lambda: not is_refreshing(bridge))
+    wakes = source.wakes
+
+    wait_ms(150)
+
+    assert source.wakes == wakes
+    assert not is_refreshing(bridge)
+    bridge.close()
+
+
+def test_that_a_step_is_seen_in_the_next_turn(
+    bridge: SessionBridge, scene: Path, qtbot: QtBot
+) -> None:
+    bridge.open_scene(scene)
+    bridge.submit(Hold())
+    qtbot.waitUntil(lambda: bridge.status.phase is SessionPhase.HELD)
+    frames = len(bridge.timeline.frames)
+
+    with qtbot.waitSignal(bridge.refreshed):
+        bridge.submit(StepFrames(10))
+
+    assert len(bridge.timeline.frames) == frames + 10
+    bridge.close()
+
+
+def test_that_a_branch_is_paused_by_the_event_that_comes_back(
+    bridge: SessionBridge, scene: Path, qtbot: QtBot
+) -> None:
+    bridge.open_scene(scene)
+    enemies = next(c.id for c in bridge.timeline.clocks.values() if c.name == "enemies")
+
+    bridge.submit(PauseClock(enemies))
+
+    assert not bridge.timeline.clocks[enemies].paused
+    qtbot.waitUntil(lambda: bridge.timeline.clocks[enemies].paused)
+    bridge.close()
+
+
+def test_that_a_scene_that_fails_to_build_is_a_status_and_can_be_reloaded(
+    bridge: SessionBridge, noted: Noted, scene: Path, qtbot: QtBot
+) -> None:
+    scene.write_text("def build(stage):\n    stage.rot\n")
+
+    bridge.open_scene(scene)
+
+    assert bridge.status.phase is SessionPhase.FAILED
+    assert bridge.status.line == 2
+    scene.write_text(SCENE)
+    bridge.reload()
+    qtbot.waitUntil(lambda: bridge.status.phase is SessionPhase.RUNNING)
+    assert noted.sessions[-1] is bridge.session
+    bridge.close()
+
+
+def test_that_a_reload_runs_the_file_as_it_is_now(
+    bridge: SessionBridge, scene: Path, qtbot: QtBot
+) -> None:
+    bridge.open_scene(scene)
+    scene.write_text(SCENE.replace("enemies", "rivals"))
+
+    bridge.reload()
+
+    names = [clock.name for clock in bridge.timeline.clocks.values()]
+    assert names[-1] == "enemies"
+    with qtbot.waitSignal(bridge.session_changed):
+        pass
+    names = [clock.name for clock in bridge.timeline.clocks.values()]
+    assert names[-1] == "rivals"
+    bridge.close()
+
+
+def test_that_what_opening_raises_becomes_a_status_and_opening_can_be_tried_again(
+    qapp: QCoreApplication, tmp_path: Path
+) -> None:
+    assert qapp is not None
+    sources: list[ManualTimeSource] = []
+    session = PlayedSession()
+    results: list[PlayedSession | Exception] = [SceneError("It is not there. Look again."), session]
+
+    def make_source(_precision: Precision) -> TimeSource:
+        sources.append(ManualTimeSource())
+        return sources[-1]
+
+    def make_session(_path: Path, _source: TimeSource) -> PlayedSession:
+        result = results.pop(0)
+        if isinstance(result, Exception):
+            raise result
+        return result
+
+    bridge = SessionBridge(make_source=make_source, make_session=make_session)
+    former = PlayedSession()
+    bridge.set_session(former)
+    noted = Noted()
+    noted.listen(bridge)
+
+    bridge.open_scene(tmp_path / "nowhere.py")
+
+    assert former.is_closed
+    assert noted.sessions == [None]
+    assert [(s.phase, s.message) for s in noted.statuses] == [
+        (SessionPhase.FAILED, "It is not there. Look again.")
+    ]
+    bridge.reload()
+    assert noted.sessions == [None, session]
+    assert len(sources) == 2
+
+
+def test_that_without_a_session_commands_and_reloads_do_nothing(bridge: SessionBridge) -> None:
+    bridge.submit(Run())
+    bridge.reload()
+    bridge.refresh_now()
+    bridge.request_refresh()
+
+    assert bridge.session is None
+    assert not is_refreshing(bridge)
+
+
+def test_that_the_precision_holds_for_the_present_and_for_later_scenes(
+    bridge: SessionBridge, scene: Path, qtbot: QtBot
+) -> None:
+    bridge.open_scene(scene)
+    first = bridge._source
+    assert isinstance(first, QtTimeSource)
+
+    with qtbot.waitSignal(bridge.precision_changed) as blocker:
+        bridge.set_precision(Precision.FINE)
+    bridge.open_scene(scene)
+
+    second = bridge._source
+    assert isinstance(second, QtTimeSource)
+    assert blocker.args == [Precision.FINE]
+    assert second is not first
+    assert (first.precision, second.precision) == (Precision.FINE, Precision.FINE)
+    bridge.close()
+
+
+def test_that_the_failure_policy_that_was_chosen_holds_for_the_next_scene(
+    bridge: SessionBridge, scene: Path
+) -> None:
+    bridge.open_scene(scene)
+    bridge.submit(SetFailurePolicy(FailurePolicy.STOP))
+
+    bridge.open_scene(scene)
+
+    assert isinstance(bridge.session, HostedSession)
+    assert bridge.session.failure_policy is FailurePolicy.STOP
+    bridge.close()
+
+
+def test_that_a_closed_scene_leaves_no_time_source_behind(
+    bridge: SessionBridge, scene: Path, qtbot: QtBot
+) -> None:
+    gone: list[bool] = []
+    bridge.open_scene(scene)
+    source = bridge._source
+    assert isinstance(source, QtTimeSource)
+    source._timer.destroyed.connect(lambda: gone.append(True))
+    qtbot.waitUntil(lambda: len(bridge.timeline.frames) >= 1)
+
+    bridge.close()
+
+    qtbot.waitUntil(lambda: gone == [True])
+
+
+def test_that_reloading_is_a_command_like_any_other(bridge: SessionBridge) -> None:
+    session = PlayedSession()
+    bridge.set_session(session)
+
+    bridge.reload()
+
+    assert session.commands == [Reload()]
