@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -24,6 +24,7 @@ from inspector.formats.json_frames import (
     interventions_from_values,
     landmarks_from_values,
 )
+from inspector.timebase import NS_PER_SECOND
 from inspector.trace.recording import open_recording
 from inspector.vocabulary import Phase
 
@@ -122,21 +123,36 @@ def _read_json(path: Path) -> FrameFile:
     landmarks = landmarks_from_values(values.get("landmarks"))
     frames = _frames(path, values["columns"])
     frames = replace(frames, interventions=interventions, landmarks=landmarks)
-    return FrameFile(frames, _provenance(path, values.get("provenance", {})), (), True)
+    there = sum(_count(values.get(name)) for name in ("interventions", "landmarks"))
+    damaged = there - len(interventions) - len(landmarks)
+    what = "entry" if damaged == 1 else "entries"
+    note = f"{damaged:,} {what} among interventions and landmarks cannot be read and were left out."
+    provenance = _provenance(path, values.get("provenance"))
+    return FrameFile(frames, provenance, (note,) if damaged else (), has_work=True)
 
 
-def _provenance(path: Path, values: dict[str, Any]) -> Provenance:
+def _count(values: object) -> int:
+    """Return how many entries a list was meant to have."""
+    return len(values) if isinstance(values, list) else int(values is not None)
+
+
+def _provenance(path: Path, found: object) -> Provenance:
+    values: dict[str, Any] = found if isinstance(found, dict) else {}
     try:
         created = datetime.fromisoformat(values["created"])
     except (KeyError, TypeError, ValueError):
         created = _changed(path)
-    rate = values.get("frame_rate")
+    rate: Fraction | None = None
+    with suppress(KeyError, TypeError, ValueError, OverflowError, ZeroDivisionError):
+        found_rate = Fraction(values["frame_rate"])
+        # What no display has is no rate, but a damaged one.
+        rate = found_rate if 0 < found_rate <= NS_PER_SECOND else None
     return Provenance(
         scene=str(values.get("scene") or path.name),
         created=created,
         version=str(values.get("inspector_version", "")),
         source=str(values.get("source", "")),
-        frame_rate=Fraction(rate) if isinstance(rate, str) else None,
+        frame_rate=rate,
         note=str(values.get("note", "")),
     )
 

@@ -1,5 +1,6 @@
 """Frame times are read back from our exports in full, and from captures by one column."""
 
+import json
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -38,6 +39,27 @@ def test_that_what_was_exported_is_read_back_whole(
         assert np.array_equal(getattr(read.frames, name), getattr(frames, name)), name
     if suffix == ".json":
         assert read.provenance == provenance
+
+
+@pytest.mark.parametrize("rate", ["x", "1/0", None, [], "1e999999"])
+def test_that_what_is_damaged_beside_the_frames_is_said(
+    tmp_path: Path, frames: FrameTimes, rate: object
+) -> None:
+    path = tmp_path / "run.json"
+    provenance = Provenance("A small game", datetime(2026, 5, 4, tzinfo=UTC), "0.1.0")
+    export_frames(frames, provenance, ExportOptions(), path)
+    values = json.loads(path.read_bytes())
+    values["provenance"]["frame_rate"] = rate
+    values |= {"interventions": [{"number": "x"}], "landmarks": [{}, "mark", {"kind": "mark"}]}
+    path.write_text(json.dumps(values))
+
+    read = read_frame_file(path, version="0.1.0")
+
+    assert len(read.frames) == len(frames)
+    assert read.provenance.frame_rate is None
+    assert read.notes == (
+        "4 entries among interventions and landmarks cannot be read and were left out.",
+    )
 
 
 def test_that_a_capture_gives_intervals_and_no_work(tmp_path: Path) -> None:
