@@ -66,11 +66,12 @@ class ManualTimeSource:
         if delta_ns.__class__ is not int or delta_ns < 0:
             _forward(delta_ns)
         self._now_ns += delta_ns
-        if self._on_wake is None:
+        on_wake = self._on_wake
+        if on_wake is None:
             return
         self._is_waking = True
         try:
-            self._on_wake()
+            on_wake()
         finally:
             self._is_waking = False
 

@@ -9,7 +9,7 @@ entry* for it, its earliest due instant mapped through its rate.
 from __future__ import annotations
 
 from fractions import Fraction
-from heapq import heappush
+from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Literal
 
 from inspector.clocks.queue import TimerQueue
@@ -300,12 +300,7 @@ class ClockNode:
         """Return (due above, order) of what the queue holds first."""
         if head is None or self._n == 0:
             return None
-        # Conditions instead of max(): this runs for every wake-up and every level.
-        shift, order = self._shift_ns, head[1]
-        wake_ns = head[0] - shift if shift is not None else self.to_above_ns(head[0])
-        if wake_ns < self._floor_ns:  # noqa: PLR1730
-            wake_ns = self._floor_ns
-        return wake_ns, order if order > self._reordered else self._reordered  # noqa: FURB136
+        return max(self.to_above_ns(head[0]), self._floor_ns), max(head[1], self._reordered)
 
     def _reorder(self) -> None:
         """Count the timers of the branch as scheduled now, and wake for them."""
@@ -332,32 +327,47 @@ class ClockNode:
         for clock in reversed(late[1:]):
             clock.rearm()
 
-    def enter_path(self, limit_ns: int) -> int:
-        """Note that the drain loop is inside this branch.
+    def enter_path(self, limit_ns: int) -> tuple[Entry, int] | None:
+        """Let the drain loop into this branch, and say what is next in it.
+
+        In one piece: this runs for every wake-up and every level.
 
         Args:
-            limit_ns: How far it may go, in the time of the clock above.
+            limit_ns: How far the loop may go, in the time of the clock above.
 
         Returns:
-            The same in local time.
+            The first entry here (a child's wake is removed) and how far it may go in local
+            time; ``None`` if the wake was no longer right, which is corrected.
         """
+        queue = self.queue
+        head = queue.head()
+        if self.is_wake_doubtful:
+            if self.wake is None or self.wake_for(head) != self.wake[:2]:
+                self.rearm()
+                return None
+            self.is_wake_doubtful = False
+        assert head is not None
         self._on_path = True
         self.wake = None
-        self.is_wake_doubtful = False
-        # A new timer here may be due before what a clock below would run next.
-        self._armed_ns = NEVER
         if limit_ns < self._floor_ns:
             # All that is due before the floor counts as due there: one at a time, by order.
-            return -NEVER
-        shift = self._shift_ns
-        return limit_ns + shift if shift is not None else self.to_local_ns(limit_ns)
-
-    def become_leaf(self) -> None:
-        """Note that it is this clock's own timers that are called now.
-
-        The drain loop looks at its queue before every call, so it need not be told.
-        """
-        self._armed_ns = NOTHING_IS_EARLIER
+            limit_ns = -NEVER
+        else:
+            shift = self._shift_ns
+            limit_ns = limit_ns + shift if shift is not None else self.to_local_ns(limit_ns)
+        if not head[2].is_clock:
+            # Its own timers are called: the loop looks at the queue before every one of
+            # them, so it need not be told of new ones.
+            self._armed_ns = NOTHING_IS_EARLIER
+            return head, limit_ns
+        # A new timer here may be due before what a clock below would run next.
+        self._armed_ns = NEVER
+        heappop(queue.near)
+        if queue.near or queue.keys or queue.position < len(queue.run):
+            other = queue.head()
+            if other is not None and other[0] <= limit_ns:
+                limit_ns = other[0] - 1
+        return head, limit_ns
 
     def leave_path(self, head: Entry | None) -> None:
         """Note that the drain loop has left, and say when to come back.
@@ -382,7 +392,7 @@ class ClockNode:
         if head is None:
             self._armed_ns = NEVER
             return
-        # What wake_for and push_entry do, without the calls.
+        # What wake_for and push_entry do, without the calls: this runs for every wake-up.
         self._armed_ns = due_ns = head[0]
         shift, order = self._shift_ns, head[1]
         wake_ns = due_ns - shift if shift is not None else self.to_above_ns(due_ns)

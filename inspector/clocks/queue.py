@@ -23,7 +23,7 @@ from inspector.clocks.timer import Timer
 from inspector.vocabulary import NEVER
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from inspector.clocks.node import ClockNode
 
@@ -87,7 +87,7 @@ class TimerQueue:
         self.near: list[Entry] = []
         self.buckets: dict[int, list[Timer]] = {}
         self.keys: list[int] = []
-        self.batch: list[Timer] = []
+        self.batch: Sequence[Timer] = ()
         self.rest: Iterator[Timer] = iter(())
         self.dead = 0
         self._compact_at = _FEW
@@ -147,11 +147,6 @@ class TimerQueue:
             heappop(near)
             self.forget_dead()
         return near[0] if near else None
-
-    def after_wake(self) -> Entry | None:
-        """Remove the child's wake that :meth:`head` just returned, and return the next."""
-        heappop(self.near)
-        return self.head() if self.near or self.keys or self.position < len(self.run) else None
 
     def activate(self) -> None:
         """Make the earliest bucket the active one; ``run`` must be used up."""
@@ -221,16 +216,17 @@ class TimerQueue:
         if self.near or not keys or self.position < len(self.run):
             return None
         number = keys[0]
-        if number << BUCKET_SHIFT > limit_ns:
+        if number > limit_ns >> BUCKET_SHIFT:
             return None
         heappop(keys)
         bucket = self.buckets.pop(number)
         bucket.sort(key=_due_of)
         self.active = number
         if bucket[-1].due_ns <= limit_ns:
-            # Not the same list: compaction would change it under the loop.
-            self.run = []
-            self.position = 0
+            if self.position:
+                # Not the same list: compaction would change it under the loop.
+                self.run = []
+                self.position = 0
             return bucket
         self.run = bucket
         self.position = cut = bisect_right(bucket, limit_ns, key=_due_of)
@@ -242,7 +238,7 @@ class TimerQueue:
         Uses up the loop's own iterator, so the loop ends with the present timer.
         """
         rest = list(self.rest)
-        self.batch = []
+        self.batch = ()
         if rest and rest[0].due_ns >> BUCKET_SHIFT != self.active:
             # From near, which also holds what is due before the active bucket.
             for timer in rest:

@@ -217,20 +217,19 @@ class Transport:
         """Take an advance of a manual source."""
         if not self._is_running:
             return
-        tree, source = self.tree, self.source
-        target_ns = source.now_ns() + self._offset_ns
-        has_frame = self._frame_period_ns is not None and self._frame_due_ns <= target_ns
-        if has_frame or not tree.pass_idle(target_ns):
-            self._is_busy = True
-            try:
-                if has_frame:
-                    self._pass_to(target_ns)
-                else:
-                    tree.run_to(target_ns)
-            finally:
-                self._is_busy = False
-                # A callback may have jumped beyond what was asked for.
-                self._offset_ns = tree.now_ns - source.now_ns()
+        tree = self.tree
+        target_ns = self.source.now_ns() + self._offset_ns
+        self._is_busy = True
+        try:
+            if self._frame_period_ns is not None and self._frame_due_ns <= target_ns:
+                self._pass_to(target_ns)
+            else:
+                tree.run_to(target_ns)
+        finally:
+            self._is_busy = False
+            if tree.now_ns is not target_ns:
+                # A callback may have jumped beyond what was asked for, or held it before.
+                self._offset_ns = tree.now_ns - self.source.now_ns()
         if self.on_wake_done is not None:
             self._finish_wake()
 

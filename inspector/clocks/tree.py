@@ -149,30 +149,22 @@ class ClockTree:
             message = "time is already being advanced; a callback cannot advance it"
             raise RuntimeError(message)
         root = self.root
+        self._is_halted = False
         if (wake := root.wake) is None or wake[0] > target_ns:
-            return self.pass_idle(target_ns)
+            if target_ns > self.now_ns:  # noqa: PLR1730 - max() would be a call
+                self.now_ns = target_ns
+            return True
         present, self.present = self.present, None
         self._observed_ns = _NO_READING if observed_ns is None else max(observed_ns, target_ns)
         self._is_draining = True
-        self._is_halted = False
         try:
             while not self._is_halted and (wake := root.wake) is not None and wake[0] <= target_ns:
-                self._run_branch(wake, target_ns)
+                self._run_branch(target_ns)
         finally:
             self._is_draining = False
             self.present = present
         if self._is_halted:
             return False
-        if target_ns > self.now_ns:  # noqa: PLR1730 - max() would be a call
-            self.now_ns = target_ns
-        return True
-
-    def pass_idle(self, target_ns: int) -> bool:
-        """Go to an instant if nothing is due up to it; returns whether that is so."""
-        wake = self.root.wake
-        if self._is_draining or (wake is not None and wake[0] <= target_ns):
-            return False
-        self._is_halted = False
         if target_ns > self.now_ns:  # noqa: PLR1730 - max() would be a call
             self.now_ns = target_ns
         return True
@@ -275,35 +267,24 @@ class ClockTree:
 
     # ------------------------------------------------------------ drain loop
 
-    def _run_branch(self, wake: Entry, target_ns: int) -> None:
-        """Find the clock whose timer is next, and run it as far as it stays next.
-
-        Args:
-            wake: The wake entry of the root.
-            target_ns: Session time to reach.
-        """
+    def _run_branch(self, target_ns: int) -> None:
+        """Find the clock whose timer is next, and run it as far as it stays next."""
         clock: ClockNode = self.root
         limit_ns = target_ns
         path: list[ClockNode] = []
         last_head: Entry | None = None
         try:
             while True:
-                head = clock.queue.head()
-                if clock.is_wake_doubtful and clock.wake_for(head) != wake[:2]:
-                    # Left behind by a cancelled timer: correct it and look again.
-                    clock.rearm()
+                found = clock.enter_path(limit_ns)
+                if found is None:
+                    # A wake left behind by a cancelled timer, now corrected: look again.
                     return
-                assert head is not None
-                limit_ns = clock.enter_path(limit_ns)
                 path.append(clock)
+                head, limit_ns = found
                 below = head[2]
                 if not below.is_clock:
                     break
-                other = clock.queue.after_wake()
-                if other is not None and other[0] <= limit_ns:
-                    limit_ns = other[0] - 1
-                clock, wake = below, head
-            clock.become_leaf()
+                clock = below
             last_head = self._run_timers(clock, head, limit_ns)
         finally:
             while path:
@@ -329,6 +310,8 @@ class ClockTree:
         record = self.record
         observed_ns = self._observed_ns
         shift_ns = clock.shift_to_session()
+        # Most clocks begin with the session; adding 0 to large numbers is not for nothing.
+        is_session_time = shift_ns == 0
         # Local time against which they are late; None in virtual time, where it is "now".
         seen_ns = None
         if shift_ns is not None and observed_ns != _NO_READING:
@@ -337,8 +320,7 @@ class ClockTree:
         batch: list[Timer] | None = None
         while True:
             if batch is None:
-                assert not head[2].is_clock
-                if head[1] > self._endless_order and self._is_endless(head[2]):
+                if head[1] > self._endless_order and self._is_endless(head):
                     return None
                 batch = queue.take_run(head, limit_ns)
             queue.batch = batch
@@ -355,7 +337,9 @@ class ClockTree:
                 due_ns = timer.due_ns
                 if due_ns > reached_ns:
                     reached_ns = due_ns
-                    if shift_ns is not None:
+                    if is_session_time:
+                        self.now_ns = now_ns = due_ns
+                    elif shift_ns is not None:
                         self.now_ns = now_ns = due_ns - shift_ns
                     else:
                         at_ns = max(clock.session_ns(due_ns), -MAX_NS)
@@ -369,16 +353,15 @@ class ClockTree:
                         next_ns = self._next_due_late(timer, max(observed_ns, now_ns))
                     timer.due_ns = next_ns
                     self.last_order = timer.order = self.last_order + 1
-                    try:
-                        # Quicker than get(), and nearly always there.
-                        later[next_ns >> BUCKET_SHIFT].append(timer)
-                    except KeyError:
-                        if next_ns >> BUCKET_SHIFT <= LAST_BUCKET:
-                            queue.push(timer)
-                        else:
-                            # Due again at no instant that an event can hold: the last call.
-                            timer.callback = None
-                            next_ns = NEVER
+                    bucket = later.get(next_ns >> BUCKET_SHIFT)
+                    if bucket is not None:
+                        bucket.append(timer)
+                    elif next_ns >> BUCKET_SHIFT <= LAST_BUCKET:
+                        queue.push(timer)
+                    else:
+                        # Due again at no instant that an event can hold: the last call.
+                        timer.callback = None
+                        next_ns = NEVER
                     if record is not None:
                         late_ns = (reached_ns if seen_ns is None else seen_ns) - due_ns
                         record((now_ns, TIMER_FIRED, timer.number, late_ns, next_ns))
@@ -406,7 +389,7 @@ class ClockTree:
                     break
             else:
                 if queue.batch is batch:
-                    queue.batch = []
+                    queue.batch = ()
             if self._is_interrupted:
                 return None
             batch = queue.take_bucket(limit_ns)
@@ -418,7 +401,7 @@ class ClockTree:
                     return next_head
                 head = next_head
 
-    def _is_endless(self, timer: Timer) -> bool:
+    def _is_endless(self, head: Entry) -> bool:
         """Look whether timers keep setting each other within this instant."""
         if self._endless_at_ns != self.now_ns:
             self._endless_at_ns = self.now_ns
@@ -428,6 +411,8 @@ class ClockTree:
         self._endless_count += 1
         if self._endless_count <= ENDLESS_LIMIT:
             return False
+        timer = head[2]
+        assert not timer.is_clock
         self._stop_endless(timer)
         return True
 
