@@ -94,8 +94,8 @@ def _unpacked(block: bytes) -> array[int]:
 
     head = 8 * _COLUMNS
     usual = np.frombuffer(block[:head], dtype=np.int64)
-    planes = np.frombuffer(zlib.decompress(block[head:]), dtype=np.uint8)
-    planes = planes.reshape(_COLUMNS, 8, -1).transpose(0, 2, 1)
+    digits = np.frombuffer(zlib.decompress(block[head:]), dtype=np.uint8)
+    planes = digits.reshape(_COLUMNS, 8, -1).transpose(0, 2, 1)
     folded = np.ascontiguousarray(planes).view(np.uint64).reshape(_COLUMNS, -1)
     steps = (folded >> np.uint64(1)).astype(np.int64) ^ -(folded & np.uint64(1)).astype(np.int64)
     columns = np.cumsum(steps + usual[:, np.newaxis], axis=1, dtype=np.int64)
