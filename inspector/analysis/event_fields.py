@@ -60,7 +60,7 @@ _MEMBER_KINDS: Final = (
 
 
 #: Timers that are called in frames: those of schedulers and tickers.
-_MEMBER_TIMERS: Final = frozenset({MemberKind.FRAME_TIMER, MemberKind.TICKER_TIMER})
+MEMBER_TIMERS: Final = frozenset({MemberKind.FRAME_TIMER, MemberKind.TICKER_TIMER})
 
 
 class FieldType(Enum):
@@ -264,7 +264,7 @@ def _timer(reader: EventReader) -> Value:
     if reader.timer is not None:
         return reader.timer.label
     member = reader.member
-    return member.name if member is not None and member.kind in _MEMBER_TIMERS else None
+    return member.name if member is not None and member.kind in MEMBER_TIMERS else None
 
 
 def _fired(reader: EventReader) -> Value:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
 from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -19,8 +19,10 @@ from PySide6.QtWidgets import (
     QSpinBox,
     QWidget,
 )
+from typing_extensions import override
 
 from inspector.analysis.event_fields import EVENT_FIELDS
+from inspector.sessions.breakpoint_names import SUBJECTS
 from inspector.sessions.breakpoints import (
     DEFAULT_SAVED_NS,
     BreakAction,
@@ -37,13 +39,6 @@ if TYPE_CHECKING:
 
     from ..theme import Theme
 
-_SUBJECTS: Final = {
-    BreakKind.TIMER_FIRES: "any timer",
-    BreakKind.LATENESS_ABOVE: "any timer",
-    BreakKind.CLOCK_PAUSED: "any clock",
-    BreakKind.RATE_CHANGED: "any clock",
-    BreakKind.STATE_ENTERED: "any state",
-}
 _FIRST_LIMITS: Final = {
     BreakKind.LATENESS_ABOVE: "5 ms",
     BreakKind.FRAME_ABOVE: "20 ms",
@@ -60,14 +55,17 @@ class BreakpointForm(QWidget):
 
     Signals:
         breakpoint_given: A breakpoint that makes sense.
+        names_wanted: Somebody is about to type the name of what to look out for.
     """
 
     breakpoint_given = Signal(object)  # Breakpoint
+    names_wanted = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         """Make the fields for a new breakpoint."""
         super().__init__(parent)
         self._theme = theme
+        self._said_as = ColorRole.BAD
         self.kind = QComboBox()
         self.kind.setAccessibleName("What to look out for")
         for kind in BreakKind:
@@ -101,6 +99,7 @@ class BreakpointForm(QWidget):
         for line in (self.subject, self.limit, self.condition, self.saved):
             line.returnPressed.connect(self.give)
             line.textEdited.connect(self.problem.hide)
+        self.subject.installEventFilter(self)
         theme.changed.connect(self._apply_theme)
         self._apply_theme()
         self.show_breakpoint(Breakpoint(BreakKind.TIMER_FIRES))
@@ -160,6 +159,13 @@ class BreakpointForm(QWidget):
         completer.setFilterMode(Qt.MatchFlag.MatchContains)
         self.subject.setCompleter(completer)
 
+    @override
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Ask for the names of the present when the field for one is entered."""
+        if watched is self.subject and event.type() == QEvent.Type.FocusIn:
+            self.names_wanted.emit()
+        return super().eventFilter(watched, event)
+
     @property
     def chosen_kind(self) -> BreakKind:
         """What to look out for."""
@@ -170,8 +176,8 @@ class BreakpointForm(QWidget):
     @Slot()
     def _show_fields(self) -> None:
         kind = self.chosen_kind
-        self.subject.setVisible(kind in _SUBJECTS)
-        self.subject.setPlaceholderText(_SUBJECTS.get(kind, ""))
+        self.subject.setVisible(kind in SUBJECTS)
+        self.subject.setPlaceholderText(f"any {SUBJECTS[kind]}" if kind in SUBJECTS else "")
         self.limit.setVisible(kind.needs_limit)
         if kind.needs_limit and not self.limit.text():
             self.limit.setText(_FIRST_LIMITS[kind])
@@ -187,11 +193,21 @@ class BreakpointForm(QWidget):
             breakpoint_ = self.read()
         except (BreakpointError, ValueError) as error:
             text = str(error)
-            self.problem.setText(f"✖ {text[:1].upper()}{text[1:]}")
-            self.problem.show()
+            self._say(f"✖ {text[:1].upper()}{text[1:]}", ColorRole.BAD)
             return
         self.problem.hide()
         self.breakpoint_given.emit(breakpoint_)
+
+    def show_doubt(self, text: str) -> None:
+        """Say what may be wrong with the breakpoint that was given, if anything is."""
+        if text:
+            self._say(f"● {text}", ColorRole.MUTED_TEXT)
+
+    def _say(self, text: str, role: ColorRole) -> None:
+        self._said_as = role
+        self._apply_theme()
+        self.problem.setText(text)
+        self.problem.show()
 
     def read(self) -> Breakpoint:
         """Return the breakpoint that the fields describe.
@@ -206,7 +222,7 @@ class BreakpointForm(QWidget):
         is_saving = action is BreakAction.SAVE
         return Breakpoint(
             kind,
-            subject=self.subject.text().strip() if kind in _SUBJECTS else "",
+            subject=self.subject.text().strip() if kind in SUBJECTS else "",
             limit_ns=parse_duration_ns(self.limit.text()) if kind.needs_limit else 0,
             condition=self.condition.text() if kind is BreakKind.CONDITION else "",
             action=action,
@@ -218,7 +234,7 @@ class BreakpointForm(QWidget):
     @Slot()
     def _apply_theme(self) -> None:
         palette = self.problem.palette()
-        palette.setColor(QPalette.ColorRole.WindowText, self._theme.color(ColorRole.BAD))
+        palette.setColor(QPalette.ColorRole.WindowText, self._theme.color(self._said_as))
         self.problem.setPalette(palette)
 
 

@@ -25,6 +25,7 @@ from typing_extensions import override
 
 from inspector.errors import InspectorError
 from inspector.sessions.breakpoint_file import read_breakpoints, write_breakpoints
+from inspector.sessions.breakpoint_names import doubt_about, names_to_choose
 from inspector.sessions.breakpoints import BreakKind, Breakpoint
 from inspector.sessions.commands import AddBreakpoint, ChangeBreakpoint, RemoveBreakpoint
 from inspector.timebase import format_instant
@@ -85,6 +86,7 @@ class BreakpointsPanel(QWidget):
         self.export_button = _button("Export …", "Write all breakpoints to a file")
         self._lay_out()
         self.form.breakpoint_given.connect(self._take_breakpoint)
+        self.form.names_wanted.connect(self._offer_names)
         self.new_button.clicked.connect(self.begin_new)
         self.remove_button.clicked.connect(self.remove_marked)
         self.import_button.clicked.connect(self._ask_for_import)
@@ -223,9 +225,17 @@ class BreakpointsPanel(QWidget):
             former = session.breakpoints.get(number)
         if former is None:
             self._bridge.submit(AddBreakpoint(breakpoint_))
+            self._show_doubt(breakpoint_)
             return
         changed = replace(breakpoint_, is_enabled=former.is_enabled)
         self._bridge.submit(ChangeBreakpoint(number, changed))
+        self._show_doubt(changed)
+
+    def _show_doubt(self, breakpoint_: Breakpoint) -> None:
+        session = self._bridge.session
+        if session is not None:
+            doubt = doubt_about(breakpoint_, self._bridge.timeline, session.log.strings)
+            self.form.show_doubt(doubt)
 
     @Slot()
     def begin_new(self) -> None:
@@ -233,14 +243,15 @@ class BreakpointsPanel(QWidget):
         self._edited = 0
         self.table.clearSelection()
         self.form.show_breakpoint(Breakpoint(BreakKind.TIMER_FIRES))
-        self._offer_names()
 
+    @Slot()
     def _offer_names(self) -> None:
-        timeline, session = self._bridge.timeline, self._bridge.session
-        names = {clock.name for clock in timeline.clocks.values()}
-        if session is not None:
-            names.update(session.log.strings[label] for label in set(timeline.timers.label))
-        self.form.offer_names(sorted(filter(None, names)))
+        session = self._bridge.session
+        if session is None:
+            self.form.offer_names(())
+            return
+        kind, strings = self.form.chosen_kind, session.log.strings
+        self.form.offer_names(names_to_choose(kind, self._bridge.timeline, strings))
 
     @Slot()
     def _show_marked(self) -> None:

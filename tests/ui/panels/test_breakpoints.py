@@ -100,6 +100,41 @@ def test_that_a_mistake_is_explained_and_what_was_typed_stays(stand: Stand, qtbo
     assert stand.session.submitted == []
 
 
+def test_that_a_name_nobody_has_is_doubted_but_taken(stand: Stand) -> None:
+    stand.session.root.set_timeout(1, print, name="boss")
+    stand.bridge.refresh_now()
+    form = stand.panel.form
+    form.subject.setText("bos")
+
+    form.give()
+
+    assert stand.session.submitted == [AddBreakpoint(Breakpoint(BreakKind.TIMER_FIRES, "bos"))]
+    assert form.problem.isVisible()
+    assert form.problem.text() == (
+        "● No timer has been called “bos” so far; the breakpoint waits for one. "
+        "Did you mean “boss”?"
+    )
+    form.subject.setText("boss")
+    form.give()
+
+    assert not form.problem.isVisible()
+
+
+def test_that_the_field_for_a_name_offers_those_of_the_present(stand: Stand) -> None:
+    form = stand.panel.form
+    stand.session.root.set_timeout(1, print, name="boss")
+    stand.bridge.refresh_now()
+    offered = []
+    for kind in (BreakKind.TIMER_FIRES, BreakKind.CLOCK_PAUSED):
+        form.kind.setCurrentIndex(form.kind.findData(kind))
+        form.kind.setFocus()
+        form.subject.setFocus()
+        model = form.subject.completer().model()
+        offered.append([model.index(row, 0).data() for row in range(model.rowCount())])
+
+    assert offered == [["boss"], ["root"]]
+
+
 def test_that_only_the_fields_that_matter_are_shown(stand: Stand) -> None:
     form = stand.panel.form
     shown = {}

@@ -1,0 +1,80 @@
+"""The names a breakpoint can look out for, and the doubt about one that nobody has."""
+
+import pytest
+
+from inspector.clocks.tree import ClockTree
+from inspector.frames.scheduler import Scheduler
+from inspector.frames.state_machine import Edge, StateMachine
+from inspector.sessions.breakpoint_names import doubt_about, names_to_choose
+from inspector.sessions.breakpoints import BreakKind, Breakpoint
+from inspector.trace.log import EventLog
+from inspector.trace.timeline import Timeline
+
+
+def _nothing(*_: object) -> None:
+    """Be called."""
+
+
+@pytest.fixture
+def scene() -> tuple[Timeline, EventLog]:
+    """A clock, two timers, a scheduler's timer and a machine."""
+    log = EventLog()
+    tree = ClockTree(log)
+    clock = tree.root.child("enemies")
+    clock.set_interval(1, _nothing, name="boss")
+    clock.set_timeout(0.01, _nothing, name="start")
+    Scheduler(clock).schedule(_nothing, 0.5, name="spawn")
+    StateMachine("closed", {"push": Edge("closed", "open")}, clock=clock, name="door")
+    tree.run_to(20_000_000)
+    timeline = Timeline(log.strings)
+    timeline.apply_all(log.read().events)
+    return timeline, log
+
+
+@pytest.mark.parametrize(
+    ("kind", "names"),
+    [
+        (BreakKind.TIMER_FIRES, ["boss", "spawn"]),
+        (BreakKind.LATENESS_ABOVE, ["boss", "spawn"]),
+        (BreakKind.CLOCK_PAUSED, ["enemies", "root"]),
+        (BreakKind.RATE_CHANGED, ["enemies", "root"]),
+        (BreakKind.STATE_ENTERED, ["closed", "open"]),
+        (BreakKind.FRAME_ABOVE, []),
+    ],
+)
+def test_that_each_kind_offers_what_it_can_look_out_for(
+    scene: tuple[Timeline, EventLog], kind: BreakKind, names: list[str]
+) -> None:
+    timeline, log = scene
+
+    assert names_to_choose(kind, timeline, log.strings) == names
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "said"),
+    [
+        (BreakKind.TIMER_FIRES, "", ""),
+        (BreakKind.TIMER_FIRES, "boss", ""),
+        # It has fired and is gone, but somebody was called that.
+        (BreakKind.TIMER_FIRES, "start", ""),
+        (
+            BreakKind.TIMER_FIRES,
+            "Bos",
+            (
+                "No timer has been called “Bos” so far; the breakpoint waits for one. "
+                "Did you mean “boss”?"
+            ),
+        ),
+        (
+            BreakKind.STATE_ENTERED,
+            "burning",
+            "No state has been called “burning” so far; the breakpoint waits for one.",
+        ),
+    ],
+)
+def test_that_a_name_that_nobody_has_had_is_doubted(
+    scene: tuple[Timeline, EventLog], kind: BreakKind, name: str, said: str
+) -> None:
+    timeline, log = scene
+
+    assert doubt_about(Breakpoint(kind, name), timeline, log.strings) == said
