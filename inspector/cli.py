@@ -14,17 +14,15 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NoReturn, TextIO
 
 from typing_extensions import override
 
 from inspector import __version__
-from inspector.errors import InspectorError, SceneError
+from inspector.command_line.terminal import PROGRAM, say, say_error
+from inspector.errors import InspectorError
 from inspector.exit_codes import ExitCode
-
-PROGRAM: Final = "timeline-inspector"
 
 _COMMANDS: Final = ("run", "export", "replay", "annotate", "scenes", "lab", "explain", "lint")
 
@@ -59,7 +57,8 @@ examples:
 
 exit codes:
   0  done
-  1  failed: a callback raised, or something could not be read or written
+  1  failed: a callback raised, lint or lab --check found something, or something
+     could not be read or written
   2  the arguments make no sense
   3  no display to open a window on (commands need none)
   4  the scene could not be loaded
@@ -68,17 +67,6 @@ exit codes:
   130  interrupted with Ctrl+C
   143  ended by the system (SIGTERM); what was being recorded is complete up to there
 """
-
-
-@dataclass(frozen=True, slots=True)
-class WindowRequest:
-    """What the window should open with.
-
-    Attributes:
-        scene_path: The scene file.
-    """
-
-    scene_path: Path
 
 
 class _Parser(argparse.ArgumentParser):
@@ -132,14 +120,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         return exit_.code if isinstance(exit_.code, int) else ExitCode.OK
     except KeyboardInterrupt as stop:
         is_terminated = isinstance(stop, _Terminated)
-        sys.stderr.write(f"{PROGRAM}: {'Terminated' if is_terminated else 'Interrupted'}.\n")
+        say(sys.stderr, "Terminated." if is_terminated else "Interrupted.")
         return ExitCode.TERMINATED if is_terminated else ExitCode.INTERRUPTED
     except BrokenPipeError:
         # The reader (head, less) has seen enough; keep the exit from complaining too.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitCode.OK
     except InspectorError as error:
-        return _say_error(error)
+        return say_error(error, sys.stderr)
     return code
 
 
@@ -164,15 +152,6 @@ def _terminable() -> Iterator[None]:
         signal.signal(signal.SIGTERM, former)
 
 
-def _say_error(error: InspectorError) -> ExitCode:
-    detail = getattr(error, "detail", "")
-    sys.stderr.write(f"{PROGRAM}: {error}\n" + (f"\n{detail}\n" if detail else ""))
-    if isinstance(error, SceneError):
-        return ExitCode.SCENE
-    exit_code: ExitCode = getattr(error, "exit_code", ExitCode.FAILED)
-    return exit_code
-
-
 def _with_negative_values(arguments: list[str]) -> list[str]:
     """Join an option and a value such as ``-3:4``, which would be taken for an option."""
     joined: list[str] = []
@@ -184,8 +163,8 @@ def _with_negative_values(arguments: list[str]) -> list[str]:
     return joined
 
 
-def wants_window(argv: Sequence[str]) -> WindowRequest | None:
-    """Return what to open a window with, or ``None`` for a command without one.
+def window_scene(argv: Sequence[str]) -> Path | None:
+    """Return the file that a window is asked for, or ``None`` for a command without one.
 
     Args:
         argv: The arguments without the program's name.
@@ -200,7 +179,7 @@ def wants_window(argv: Sequence[str]) -> WindowRequest | None:
 
     parser = _Parser(prog=PROGRAM, add_help=False, allow_abbrev=False)
     parser.add_argument("scene", nargs="?", default="1")
-    return WindowRequest(find_scene(parser.parse_args(list(argv)).scene))
+    return find_scene(parser.parse_args(list(argv)).scene)
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -228,7 +207,7 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def _add_run(commands: argparse._SubParsersAction[_Parser]) -> None:
-    from inspector.sessions import run_arguments as arguments  # noqa: PLC0415
+    from inspector.command_line import run_arguments as arguments  # noqa: PLC0415
 
     summary = "run a scene without a window"
     arguments.add_run_arguments(_command(commands, "run", summary, arguments.RUN_EPILOG))
@@ -237,7 +216,7 @@ def _add_run(commands: argparse._SubParsersAction[_Parser]) -> None:
 
 
 def _add_replay(commands: argparse._SubParsersAction[_Parser]) -> None:
-    from inspector.sessions import recording_arguments as arguments  # noqa: PLC0415
+    from inspector.command_line import recording_arguments as arguments  # noqa: PLC0415
 
     summary = "run a recorded scene again, and see whether it does the same"
     arguments.add_replay_arguments(_command(commands, "replay", summary, arguments.REPLAY_EPILOG))
@@ -248,16 +227,16 @@ def _add_replay(commands: argparse._SubParsersAction[_Parser]) -> None:
 
 
 def _add_lab(commands: argparse._SubParsersAction[_Parser]) -> None:
-    from inspector.sessions.argument_values import duration_ns  # noqa: PLC0415
-    from inspector.sessions.lab_arguments import LAB_EPILOG, add_lab_arguments  # noqa: PLC0415
+    from inspector.command_line.argument_values import duration_ns  # noqa: PLC0415
+    from inspector.command_line.lab_arguments import LAB_EPILOG, add_lab_arguments  # noqa: PLC0415
 
     summary = "run timers or a scene under display rates, side by side"
     add_lab_arguments(_command(commands, "lab", summary, LAB_EPILOG), duration_ns)
 
 
 def _add_explain(commands: argparse._SubParsersAction[_Parser]) -> None:
-    from inspector.sessions import explain_arguments as arguments  # noqa: PLC0415
-    from inspector.sessions.argument_values import duration_ns  # noqa: PLC0415
+    from inspector.command_line import explain_arguments as arguments  # noqa: PLC0415
+    from inspector.command_line.argument_values import duration_ns  # noqa: PLC0415
 
     summary = "say why a timer has not fired, or why it fired when it did"
     explain = _command(commands, "explain", summary, arguments.EXPLAIN_EPILOG)
@@ -299,7 +278,7 @@ def _run_command(options: argparse.Namespace, out: TextIO) -> int:
         case "run":
             if options.frames is options.seconds is options.frame_times is None:
                 options.parser.error("say how long to run: --frames N or --seconds S")
-            from inspector.sessions.cli_run import run_scene  # noqa: PLC0415
+            from inspector.command_line.run import run_scene  # noqa: PLC0415
 
             return run_scene(options, out, sys.stderr)
         case "export":
@@ -307,42 +286,44 @@ def _run_command(options: argparse.Namespace, out: TextIO) -> int:
         case "replay" | "annotate":
             return _run_with_recording(options, out)
         case "lab":
-            from inspector.sessions.cli_lab import run_lab_command  # noqa: PLC0415
+            from inspector.command_line.lab import run_lab_command  # noqa: PLC0415
 
             return run_lab_command(options, out, sys.stderr)
         case "explain" | "lint":
-            from inspector.sessions import cli_explain  # noqa: PLC0415
+            from inspector.command_line.explain import (  # noqa: PLC0415
+                explain_command,
+                lint_command,
+            )
 
-            is_lint = options.command == "lint"
-            command = cli_explain.lint_command if is_lint else cli_explain.explain_command
+            command = lint_command if options.command == "lint" else explain_command
             return command(options, out, sys.stderr)
         case _:
-            from inspector.sessions.cli_scenes import list_scenes  # noqa: PLC0415
+            from inspector.command_line.scenes import list_scenes  # noqa: PLC0415
 
             return list_scenes(options, out)
 
 
 def _run_with_recording(options: argparse.Namespace, out: TextIO) -> int:
     if options.command == "replay":
-        from inspector.sessions.cli_recordings import replay_recording  # noqa: PLC0415
+        from inspector.command_line.recordings import replay_recording  # noqa: PLC0415
 
         return replay_recording(options, out, sys.stderr)
-    from inspector.sessions.recording_arguments import check_annotate_arguments  # noqa: PLC0415
+    from inspector.command_line.recording_arguments import check_annotate_arguments  # noqa: PLC0415
 
     check_annotate_arguments(options)
-    from inspector.sessions.cli_annotate import annotate_recording  # noqa: PLC0415
+    from inspector.command_line.annotate import annotate_recording  # noqa: PLC0415
 
     return annotate_recording(options, out, sys.stderr)
 
 
 def _export(options: argparse.Namespace, out: TextIO) -> int:
-    from inspector.sessions.recording_arguments import is_pytest  # noqa: PLC0415
+    from inspector.command_line.recording_arguments import is_pytest  # noqa: PLC0415
 
     if is_pytest(options):
-        from inspector.sessions.cli_recordings import export_as_pytest  # noqa: PLC0415
+        from inspector.command_line.recordings import export_as_pytest  # noqa: PLC0415
 
         return export_as_pytest(options, out, sys.stderr)
-    from inspector.sessions.cli_run import export_file  # noqa: PLC0415
+    from inspector.command_line.run import export_file  # noqa: PLC0415
 
     return export_file(options, out, sys.stderr)
 

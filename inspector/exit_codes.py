@@ -8,7 +8,8 @@ class ExitCode(IntEnum):
 
     Attributes:
         OK: It did what was asked.
-        FAILED: A callback raised, or something could not be read or written; stderr says what.
+        FAILED: A callback raised, a check found something (``lint``, ``lab --check``), or
+            something could not be read or written.
         USAGE: The arguments make no sense; nothing was done.
         NO_DISPLAY: A window was asked for and there is nowhere to show it.
         SCENE: The scene could not be loaded.

@@ -15,12 +15,11 @@ from pathlib import Path
 from types import ModuleType
 
 from inspector.environment import (
-    EnvironmentProblemError,
     check_display,
     check_qt,
     qt_import_problem,
 )
-from inspector.errors import InspectorError, SceneError
+from inspector.errors import InspectorError
 from inspector.exit_codes import ExitCode
 
 UI_NAME = "timeline_inspector_ui"
@@ -38,9 +37,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return ExitCode.INTERRUPTED
     except InspectorError as error:
-        if sys.stderr is not None:  # it is when started without a console on Windows
-            sys.stderr.write(f"timeline-inspector: {error}\n")
-        return _exit_code(error)
+        if sys.stderr is None:  # it is when started without a console on Windows
+            return error.exit_code
+        from inspector.command_line.terminal import say_error  # noqa: PLC0415 - seldom needed
+
+        return say_error(error, sys.stderr)
 
 
 def load_ui(submodule: str | None = None) -> ModuleType:
@@ -63,29 +64,21 @@ def load_ui(submodule: str | None = None) -> ModuleType:
 
 
 def _run(arguments: list[str]) -> int:
+    scene = None
     if arguments:
         from inspector import cli  # noqa: PLC0415 - without arguments, the window need not wait
 
-        if cli.wants_window(arguments) is None:
+        scene = cli.window_scene(arguments)
+        if scene is None:
             return cli.main(arguments)
     check_display(os.environ)
     # What is loaded stays, so looking for garbage among it is in vain: a tenth of the first
     # paint. The window switches it on again when it is complete.
     gc.disable()
     try:
-        return int(load_ui("application").main(arguments))
+        return int(load_ui("application").main(scene))
     finally:
         gc.enable()
-
-
-def _exit_code(error: InspectorError) -> ExitCode:
-    match error:
-        case EnvironmentProblemError():
-            return error.exit_code
-        case SceneError():
-            return ExitCode.SCENE
-        case _:
-            return ExitCode.FAILED
 
 
 def _load_package() -> ModuleType:

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from inspector import __version__, cli
-from inspector.cli import WindowRequest, wants_window
+from inspector.cli import window_scene
 from inspector.errors import SceneError
 from inspector.exit_codes import ExitCode
 from inspector.sessions.scene import built_in_scenes, find_scene
@@ -354,18 +354,18 @@ def test_that_a_scene_is_copied_but_never_over_another(run: Run, tmp_path: Path)
 
 
 def test_that_a_window_is_wanted_for_a_scene_and_for_nothing() -> None:
-    assert wants_window([]) == WindowRequest(find_scene("1"))
-    assert wants_window(["3"]) == WindowRequest(find_scene("3"))
-    assert wants_window(["run", "3", "--frames", "1"]) is None
-    assert wants_window(["scenes"]) is None
-    assert wants_window(["--version"]) is None
+    assert window_scene([]) == find_scene("1")
+    assert window_scene(["3"]) == find_scene("3")
+    assert window_scene(["run", "3", "--frames", "1"]) is None
+    assert window_scene(["scenes"]) is None
+    assert window_scene(["--version"]) is None
     with pytest.raises(SceneError, match="There is no file"):
-        wants_window(["nowhere.py"])
+        window_scene(["nowhere.py"])
 
 
 def test_that_an_unknown_option_opens_no_window(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as exit_:
-        wants_window(["--colour", "red"])
+        window_scene(["--colour", "red"])
 
     assert exit_.value.code == ExitCode.USAGE
     assert capsys.readouterr().err.startswith("timeline-inspector: Unrecognized arguments")

@@ -18,8 +18,6 @@ with plain_imports():
     from .theme import Theme
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from .faults import FaultReporter
     from .interrupts import Interrupts
 
@@ -27,21 +25,15 @@ if TYPE_CHECKING:
 _LATEST_COMPLETION_MS: Final = 1_000
 
 
-def main(arguments: Sequence[str] = ()) -> int:
+def main(scene: Path | None = None) -> int:
     """Show the window until it is closed.
 
     Args:
-        arguments: A scene to open: its file, or the name of a built-in one. Without
-            any, the first built-in scene.
+        scene: The scene file or recording to open; the first built-in scene if left out.
 
     Returns:
         The exit code.
-
-    Raises:
-        SceneError: The scene that was asked for is not there.
-        InspectorError: There is more than one argument.
     """
-    scene = scene_argument(arguments)
     application = make_application()
     with plain_imports():
         settings_file = SettingsFile()
@@ -65,31 +57,6 @@ def make_application() -> QApplication:
     application.setDesktopFileName("timeline-inspector")
     application.setStyle("Fusion")
     return application
-
-
-def scene_argument(arguments: Sequence[str]) -> Path | None:
-    """Return the scene file that the arguments name, ``None`` when they name none.
-
-    Raises:
-        SceneError: There is no such scene.
-        InspectorError: There is more than one argument.
-    """
-    if not arguments:
-        return None
-    if len(arguments) > 1 or arguments[0].startswith("-"):
-        from inspector.errors import InspectorError  # noqa: PLC0415 - rarely needed
-
-        message = (
-            f"the window takes one scene, not {' '.join(arguments)}; "
-            "see 'timeline-inspector --help'"
-        )
-        raise InspectorError(message)
-    path = Path(arguments[0]).expanduser()
-    if path.is_file():
-        return path
-    from inspector.sessions.scene import find_scene  # noqa: PLC0415 - slow, rarely needed
-
-    return find_scene(arguments[0])
 
 
 class _Completion(QObject):

@@ -5,8 +5,8 @@ import shlex
 
 from inspector.analysis.lint import FindingKind
 from inspector.cli import build_parser
+from inspector.command_line.explain_arguments import EXPLAIN_EPILOG, LINT_EPILOG
 from inspector.resources import resource_path
-from inspector.sessions.explain_arguments import EXPLAIN_EPILOG, LINT_EPILOG
 
 PAGE = resource_path("help", "explain.md").read_text(encoding="utf-8")
 

@@ -10,10 +10,10 @@ from inspector.analysis.lab_subjects import subjects_named
 from inspector.analysis.lab_timer import LabTimer
 from inspector.analysis.refresh_lab import EXAMPLE_TIMER, run_cell
 from inspector.cli import build_parser
+from inspector.command_line.lab_arguments import LAB_EPILOG
 from inspector.formats.lab_graph import outcome_text
 from inspector.formats.lab_timers import parse_timer, read_timers
 from inspector.resources import resource_path
-from inspector.sessions.lab_arguments import LAB_EPILOG
 
 PAGE = resource_path("help", "lab.md").read_text(encoding="utf-8")
 BLINK_AND_SHOT = (

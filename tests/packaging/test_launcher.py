@@ -211,7 +211,7 @@ def test_that_an_expected_failure_is_one_sentence_and_a_code(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    def fail(_arguments: list[str]) -> int:
+    def fail(_scene: Path | None) -> int:
         raise error
 
     monkeypatch.setattr(launcher, "load_ui", lambda _name: SimpleNamespace(main=fail))
@@ -223,7 +223,7 @@ def test_that_an_expected_failure_is_one_sentence_and_a_code(
 def test_that_ctrl_c_ends_with_the_code_that_shells_expect(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def interrupt(_arguments: list[str]) -> int:
+    def interrupt(_scene: Path | None) -> int:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(launcher, "load_ui", lambda _name: SimpleNamespace(main=interrupt))

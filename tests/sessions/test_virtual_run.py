@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from inspector.clocks import ManualTimeSource
 from inspector.clocks.system_source import SystemTimeSource
+from inspector.command_line.timer_tally import TimerTally
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.scene import find_scene
-from inspector.sessions.timer_tally import TimerTally
 from inspector.sessions.virtual_run import run_frame_times, run_virtual
 from inspector.sessions.virtual_source import VirtualTimeSource
 from inspector.testing import fired, scene_file, virtual_session

@@ -13,9 +13,7 @@ import pytest
 from PySide6.QtCore import qInstallMessageHandler, qWarning
 from pytestqt.qtbot import QtBot
 
-from inspector.errors import InspectorError, SceneError
 from tests.ui.shell import open_shell
-from ui.application import scene_argument
 from ui.faults import FaultReporter
 from ui.interrupts import Interrupts
 
@@ -41,7 +39,7 @@ def watch(window, *arguments):
 
 HEAVY = {"numpy", "pyqtgraph", "asyncio", "msgspec"}
 main_window.MainWindow.__init__ = watch
-sys.exit(application.main([]))
+sys.exit(application.main())
 """
 
 
@@ -72,31 +70,6 @@ def test_that_nothing_slow_is_loaded_before_the_first_paint(tmp_path: Path) -> N
     assert lines[1].startswith("complete with ['numpy', 'pyqtgraph'")
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "timeline-inspector" / "settings.json").is_file()
-
-
-def test_that_no_argument_means_no_scene_of_ones_own() -> None:
-    assert scene_argument([]) is None
-
-
-def test_that_a_scene_can_be_named_by_file_or_by_name(tmp_path: Path) -> None:
-    own = tmp_path / "own.py"
-    own.write_text("", encoding="utf-8")
-
-    assert scene_argument([str(own)]) == own
-    built_in = scene_argument(["small_game"])
-    assert built_in is not None
-    assert built_in.name == "01_small_game.py"
-
-
-def test_that_a_scene_that_is_not_there_is_said_before_a_window_opens() -> None:
-    with pytest.raises(SceneError, match="no file and no built-in scene"):
-        scene_argument(["nonsense"])
-
-
-@pytest.mark.parametrize("arguments", [["a.py", "b.py"], ["--fullscreen"]])
-def test_that_other_arguments_are_refused(arguments: list[str]) -> None:
-    with pytest.raises(InspectorError, match="the window takes one scene"):
-        scene_argument(arguments)
 
 
 def test_that_a_fault_is_logged_and_said_in_the_window(

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from inspector import cli
-from inspector.cli import wants_window
+from inspector.cli import window_scene
 from inspector.exit_codes import ExitCode
 from inspector.timebase import NS_PER_MS
 from inspector.trace.recording import annotations_of
@@ -41,7 +41,7 @@ def run(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.
 
 
 def test_that_it_needs_no_window() -> None:
-    assert wants_window(["annotate", "game.tlrec"]) is None
+    assert window_scene(["annotate", "game.tlrec"]) is None
 
 
 def test_that_what_is_left_is_listed(run: Run) -> None:

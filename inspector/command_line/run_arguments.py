@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from inspector.clocks.failures import FailurePolicy
-from inspector.sessions.argument_values import (
+from inspector.command_line.argument_values import (
     count,
     duration_ns,
     failure_policy,
@@ -16,7 +16,7 @@ from inspector.sessions.argument_values import (
     size,
     step_ns,
 )
-from inspector.sessions.recording_arguments import add_formats
+from inspector.command_line.recording_arguments import add_formats
 
 RUN_EPILOG: Final = """\
 what the ways in which time passes mean:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from inspector.analysis.predict_members import PAUSABLE
 from inspector.clocks.rate import rate_numerator
-from inspector.errors import InspectorError
-from inspector.exit_codes import ExitCode
+from inspector.errors import ArgumentError
 from inspector.sessions.commands import (
     PauseClock,
     PauseFromPriority,
@@ -39,10 +38,8 @@ _MOST_LISTED: Final = 12
 _MOST_DIGITS: Final = 10
 
 
-class PreviewError(InspectorError):
+class PreviewError(ArgumentError):
     """What is to be previewed makes no sense."""
-
-    exit_code = ExitCode.USAGE
 
 
 Considered: TypeAlias = (

@@ -14,7 +14,9 @@ from inspector.analysis.lab_display import Display, display_named, recorded_disp
 from inspector.analysis.lab_subjects import SUBJECTS, Subject, subjects_named
 from inspector.analysis.lab_timer import LabTimer
 from inspector.analysis.refresh_lab import EXAMPLE_TIMER, LabResult, run_lab
-from inspector.errors import InspectorError
+from inspector.command_line.lab_report import lab_text, subjects_text
+from inspector.command_line.terminal import Progress, say
+from inspector.errors import ArgumentError
 from inspector.exit_codes import ExitCode
 from inspector.formats.captures import split_column
 from inspector.formats.frame_times import Provenance
@@ -23,19 +25,12 @@ from inspector.formats.lab_graph import LabGraphOptions
 from inspector.formats.lab_table import write_lab_json
 from inspector.formats.lab_timers import parse_timer, read_timers
 from inspector.sessions.frame_files import read_frame_file
-from inspector.sessions.lab_report import lab_text, subjects_text
 from inspector.sessions.lab_scene import SceneRun, run_scene_lab
 from inspector.sessions.scene import find_scene
 from inspector.timebase import NS_PER_SECOND
 
 _DEFAULT_SECONDS: Final = 10
 _DEFAULT_DISPLAYS: Final = ("60", "144", "240")
-
-
-class _ArgumentError(InspectorError):
-    """An argument that makes no sense; said before anything is done."""
-
-    exit_code = ExitCode.USAGE
 
 
 def run_lab_command(options: Namespace, out: TextIO, err: TextIO) -> int:
@@ -75,7 +70,7 @@ def run_lab_command(options: Namespace, out: TextIO, err: TextIO) -> int:
         export_lab(results, provenance, graph, path)
         if not options.json:
             out.write(f"wrote {path} ({_count(len(results), 'run')})\n")
-    err.writelines(f"timeline-inspector: {failure}\n" for failure in failures)
+    say(err, *failures)
     is_wrong = options.check and any(not result.verdict.is_right for result in results)
     return ExitCode.FAILED if failures or is_wrong else ExitCode.OK
 
@@ -95,7 +90,7 @@ def _refuse_with_scene(options: Namespace) -> None:
             f"Argument {given[0]}: a scene brings its own timers and what they live on. "
             "Leave it out, or leave out --scene."
         )
-        raise _ArgumentError(message)
+        raise ArgumentError(message)
 
 
 def _displays(options: Namespace, err: TextIO) -> tuple[Display, ...]:
@@ -110,7 +105,7 @@ def _displays(options: Namespace, err: TextIO) -> tuple[Display, ...]:
         }
     except ValueError as error:
         message = f"Argument --display: {error}."
-        raise _ArgumentError(message) from None
+        raise ArgumentError(message) from None
     for text in options.frame_times:
         display = _recorded(text, options.seconds, err)
         displays[display.name] = display
@@ -125,20 +120,20 @@ def _words(argument: str, texts: Sequence[str]) -> list[str]:
             f"Argument {argument}: nothing is named. “timeline-inspector lab --list” shows "
             "what can be."
         )
-        raise _ArgumentError(message)
+        raise ArgumentError(message)
     return words
 
 
 def _recorded(text: str, duration_ns: int | None, err: TextIO) -> Display:
     path, column = split_column(text)
     read = read_frame_file(path, column, version=__version__)
-    err.writelines(f"timeline-inspector: {note}\n" for note in read.notes)
+    say(err, *read.notes)
     times_ns = read.frames.interval_ns.tolist()
     try:
         return recorded_display(path.name, times_ns, duration_ns)
     except ValueError as error:
         message = f"Argument --frame-times: {path}: {error}."
-        raise _ArgumentError(message) from None
+        raise ArgumentError(message) from None
 
 
 def _timers(options: Namespace) -> tuple[LabTimer, ...]:
@@ -150,7 +145,7 @@ def _timers(options: Namespace) -> tuple[LabTimer, ...]:
             timers.append(parse_timer(text))
         except ValueError as error:
             message = f"Argument --timer {text}: {error}."
-            raise _ArgumentError(message) from None
+            raise ArgumentError(message) from None
     return tuple(timers) or (EXAMPLE_TIMER,)
 
 
@@ -160,7 +155,7 @@ def _subjects(options: Namespace) -> tuple[Subject, ...]:
         return subjects_named(words) if words else tuple(SUBJECTS)
     except ValueError as error:
         message = f"Argument --subject: {error}."
-        raise _ArgumentError(message) from None
+        raise ArgumentError(message) from None
 
 
 def _run_timers(
@@ -169,7 +164,7 @@ def _run_timers(
     displays: Sequence[Display],
     err: TextIO,
 ) -> list[LabResult]:
-    progress = _Progress(err)
+    progress = Progress(err)
     count = len(timers) * len(subjects) * len(displays)
     results: list[LabResult] = []
     try:
@@ -179,40 +174,22 @@ def _run_timers(
     except ValueError as error:
         text = str(error)
         message = f"{text[:1].upper()}{text[1:]}."
-        raise _ArgumentError(message) from None
+        raise ArgumentError(message) from None
     finally:
         progress.clear()
     return results
 
 
 def _followed_scene(path: Path, displays: Sequence[Display], err: TextIO) -> SceneRun:
-    progress = _Progress(err)
+    progress = Progress(err)
     try:
         return run_scene_lab(path, displays, progress.show)
     except ValueError as error:
         text = str(error)
         message = f"{text[:1].upper()}{text[1:]}."
-        raise _ArgumentError(message) from None
+        raise ArgumentError(message) from None
     finally:
         progress.clear()
-
-
-class _Progress:
-    """A share on stderr, if somebody is looking."""
-
-    def __init__(self, err: TextIO) -> None:
-        self._err = err
-        self._is_shown = err.isatty()
-
-    def show(self, done: float) -> None:
-        if self._is_shown:
-            self._err.write(f"\r{done:4.0%}")
-            self._err.flush()
-
-    def clear(self) -> None:
-        if self._is_shown:
-            self._err.write("\r    \r")
-            self._err.flush()
 
 
 def _count(number: int, what: str) -> str:

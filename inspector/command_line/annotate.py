@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Final, TextIO
 
 from inspector.analysis.places import PlaceError, Places
-from inspector.errors import InspectorError
+from inspector.errors import ArgumentError
 from inspector.exit_codes import ExitCode
 from inspector.trace.annotations import Annotation, AnnotationError, checked
 from inspector.trace.recording import annotate, annotations_of, open_recording
@@ -19,12 +19,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _PROGRAM: Final = "timeline-inspector"
-
-
-class _ArgumentError(InspectorError):
-    """An argument that makes no sense."""
-
-    exit_code = ExitCode.USAGE
 
 
 def annotate_recording(options: Namespace, out: TextIO, err: TextIO) -> int:
@@ -49,7 +43,7 @@ def annotate_recording(options: Namespace, out: TextIO, err: TextIO) -> int:
         else:
             _list(annotations_of(path), out, as_json=options.json)
     except (AnnotationError, PlaceError) as error:
-        raise _ArgumentError(str(error)) from None
+        raise ArgumentError(str(error)) from None
     return ExitCode.OK
 
 

@@ -14,7 +14,19 @@ from typing import TextIO
 
 from inspector import __version__
 from inspector.clocks.system_source import SystemTimeSource
-from inspector.errors import CaptureError, ExportError, InspectorError
+from inspector.command_line.run_report import (
+    RunReport,
+    clock_lines,
+    frames_text,
+    one_line,
+    over_budget,
+    report_text,
+    report_values,
+    spread,
+)
+from inspector.command_line.terminal import Progress, say
+from inspector.command_line.timer_tally import TimerTally
+from inspector.errors import ArgumentError, CaptureError, ExportError
 from inspector.exit_codes import ExitCode
 from inspector.formats.captures import read_frame_times, split_column
 from inspector.formats.export import check_export, export_frames
@@ -28,18 +40,7 @@ from inspector.formats.options import DEFAULT_BUDGETS_MS, ExportOptions
 from inspector.sessions.commands import Run, SetRate
 from inspector.sessions.frame_files import read_frame_file
 from inspector.sessions.hosted import HostedSession
-from inspector.sessions.run_report import (
-    RunReport,
-    clock_lines,
-    frames_text,
-    one_line,
-    over_budget,
-    report_text,
-    report_values,
-    spread,
-)
 from inspector.sessions.scene import find_scene, user_place
-from inspector.sessions.timer_tally import TimerTally
 from inspector.sessions.virtual_run import VirtualRun, run_frame_times, run_virtual
 from inspector.sessions.virtual_source import VirtualTimeSource
 from inspector.timebase import MAX_NS, NS_PER_SECOND, format_duration
@@ -101,7 +102,7 @@ def run_scene(options: Namespace, out: TextIO, err: TextIO) -> int:
         if options.record is not None:
             session.recorder.start(options.record)
         tally = TimerTally(session.log)
-        progress = _Progress(err)
+        progress = Progress(err)
 
         def follow(done: float) -> None:
             tally.update()
@@ -160,7 +161,7 @@ def export_file(options: Namespace, out: TextIO, err: TextIO) -> int:
     start, stop = _frame_range(options)
     path, column = split_column(options.file)
     read = read_frame_file(path, column, version=__version__)
-    err.writelines(f"timeline-inspector: {note}\n" for note in read.notes)
+    say(err, *read.notes)
     if not read.has_work and (options.measure == "busy" or options.stacked):
         message = f"{path} says nothing about the time spent in callbacks. Use --measure interval."
         raise CaptureError(message)
@@ -210,7 +211,7 @@ def _way(options: Namespace, err: TextIO) -> _Way:
 def _capture_way(options: Namespace, err: TextIO) -> _Way:
     path, column = split_column(options.frame_times)
     capture = read_frame_times(path, column)
-    err.writelines(f"timeline-inspector: {note}\n" for note in capture.notes)
+    say(err, *capture.notes)
     return _Way(
         f"frame times of {path.name} ({capture.column})",
         is_real=False,
@@ -273,18 +274,12 @@ def _worth_plotting(frames: FrameTimes) -> Measure:
     return "interval" if varies else "busy"
 
 
-class _ArgumentError(InspectorError):
-    """An argument that makes no sense; said before anything is done."""
-
-    exit_code = ExitCode.USAGE
-
-
 def _frame_range(options: Namespace) -> tuple[int, int | None]:
     try:
         return parse_frame_range(options.range)
     except ExportError as error:
         message = f"Argument --range: {error}"
-        raise _ArgumentError(message) from None
+        raise ArgumentError(message) from None
 
 
 def _check_frames(frames: FrameTimes, options: Namespace, count: int) -> None:
@@ -319,7 +314,7 @@ def _graph_options(options: Namespace, measure: Measure) -> ExportOptions:
         for name, argument in _ARGUMENT_NAMES.items():
             text = text.replace(name, argument)
         message = f"Argument {text}."
-        raise _ArgumentError(message) from None
+        raise ArgumentError(message) from None
 
 
 def _report(
@@ -383,35 +378,9 @@ def _judge(report: RunReport, status: str, err: TextIO) -> int:
         where = f" ({place})" if place else ""
         what = what.rstrip(".")
         label = one_line(first.label)
-        err.write(f"timeline-inspector: {times}“{label}”{verb} with {what}{where}.{stopped}\n")
+        say(err, f"{times}“{label}”{verb} with {what}{where}.{stopped}")
         return ExitCode.FAILED
     if not report.is_complete:
-        err.write(f"timeline-inspector: The run ended early. {status}\n")
+        say(err, f"The run ended early. {status}")
         return ExitCode.FAILED
     return ExitCode.OK
-
-
-class _Progress:
-    """One line on stderr that says how far it is, if somebody is looking."""
-
-    def __init__(self, err: TextIO) -> None:
-        self._err = err
-        self._is_shown = err.isatty()
-        self._began_ns = perf_counter_ns()
-        self._width = 0
-
-    def show(self, done: float) -> None:
-        if not self._is_shown:
-            return
-        took_ns = perf_counter_ns() - self._began_ns
-        text = f"{done:4.0%}"
-        if done > 0.01:  # noqa: PLR2004 - earlier than that it is a guess
-            text += f"  {format_duration(round(took_ns * (1 - done) / done))} left"
-        self._err.write(f"\r{text.ljust(self._width)}")
-        self._err.flush()
-        self._width = len(text)
-
-    def clear(self) -> None:
-        if self._width:
-            self._err.write("\r" + " " * self._width + "\r")
-            self._err.flush()

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Final
 
-from inspector.sessions.timer_tally import TimerCount, TimerTally
+from inspector.command_line.timer_tally import TimerCount, TimerTally
 from inspector.timebase import (
     NS_PER_MS,
     NS_PER_SECOND,

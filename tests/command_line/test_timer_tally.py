@@ -3,8 +3,8 @@
 from fractions import Fraction
 from pathlib import Path
 
+from inspector.command_line.timer_tally import TimerCount, TimerTally
 from inspector.sessions.commands import ClearTimer, FireTimer, PauseClock, Run, SetRate, StepBy
-from inspector.sessions.timer_tally import TimerCount, TimerTally
 from inspector.testing import held_session, pass_seconds, scene_file, virtual_session
 from inspector.timebase import NS_PER_SECOND
 

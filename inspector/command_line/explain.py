@@ -17,10 +17,11 @@ from inspector.analysis.forecast import scored_calls
 from inspector.analysis.lint import Finding, FindingKind, findings
 from inspector.analysis.predict_scores import Score
 from inspector.analysis.predict_table import preview_table
-from inspector.errors import InspectorError
+from inspector.command_line.explain_arguments import DEFAULT_SECONDS
+from inspector.command_line.preview import considered_command
+from inspector.command_line.terminal import say
+from inspector.errors import ArgumentError
 from inspector.exit_codes import ExitCode
-from inspector.sessions.cli_preview import considered_command
-from inspector.sessions.explain_arguments import DEFAULT_SECONDS
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.previews import preview_command
 from inspector.sessions.scene import find_scene
@@ -37,12 +38,6 @@ from inspector.trace.timeline import Timeline
 _SQLITE = b"SQLite format 3\0"
 #: So many timers of a preview are printed; as JSON all of them are.
 _MOST_PREVIEWED = 40
-
-
-class _ArgumentError(InspectorError):
-    """An argument that makes no sense."""
-
-    exit_code = ExitCode.USAGE
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +69,7 @@ def explain_command(options: Namespace, out: TextIO, err: TextIO) -> int:
         message = "Name a timer, or say with --preview what is to be previewed; not both."
         if options.timer is None:
             message = "Argument TIMER: name a timer, or say with --preview what to preview."
-        raise _ArgumentError(message)
+        raise ArgumentError(message)
     with _past(options, err, options.at) as past:
         at_ns = past.end_ns if options.at is None else options.at
         if at_ns > past.end_ns:
@@ -82,12 +77,12 @@ def explain_command(options: Namespace, out: TextIO, err: TextIO) -> int:
                 f"Argument --at: {format_instant(at_ns)} lies behind the end, which is at "
                 f"{format_instant(past.end_ns)}."
             )
-            raise _ArgumentError(message)
+            raise ArgumentError(message)
         if at_ns < past.history.first_ns:
             message = (
                 f"Argument --at: what is known begins at {format_instant(past.history.first_ns)}."
             )
-            raise _ArgumentError(message)
+            raise ArgumentError(message)
         timeline = past.history.state_at(at_ns)
         if options.preview is not None:
             return _preview(timeline, options, out)
@@ -199,10 +194,10 @@ def _past(options: Namespace, err: TextIO, at_ns: int | None) -> Iterator[_Past]
     if _is_recording(path):
         if options.seconds is not None:
             message = "Argument --seconds: a recording is as long as it is. Leave it out."
-            raise _ArgumentError(message)
+            raise ArgumentError(message)
         recording = open_recording(path)
         try:
-            err.writelines(f"timeline-inspector: {note}\n" for note in recording.notes)
+            say(err, *recording.notes)
             if not recording.end:
                 message = f"{path} holds no event, so there is nothing to look at."
                 raise RecordingError(message)
@@ -218,7 +213,7 @@ def _past(options: Namespace, err: TextIO, at_ns: int | None) -> Iterator[_Past]
         run = run_virtual(session, duration_ns=duration_ns)
         session.refresh()
         if not run.is_complete:
-            err.write(f"timeline-inspector: The run ended early. {session.status.message}\n")
+            say(err, f"The run ended early. {session.status.message}")
         # What was reached may lie a little behind the last event.
         yield _Past(session.history, session.title, session.timeline.at_ns)
     finally:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from inspector import cli
-from inspector.cli import wants_window
+from inspector.cli import window_scene
 from inspector.exit_codes import ExitCode
 from inspector.sessions.journal import JournalError
 from inspector.sessions.replayed import outside_text, replayed, what_happened
@@ -229,7 +229,5 @@ def test_that_arguments_that_make_no_sense_are_one_sentence(
 
 
 def test_that_a_recording_is_opened_in_the_window(recording: Path) -> None:
-    request = wants_window([str(recording)])
-    assert request is not None
-    assert request.scene_path == recording
-    assert wants_window(["replay", str(recording)]) is None
+    assert window_scene([str(recording)]) == recording
+    assert window_scene(["replay", str(recording)]) is None
