@@ -37,13 +37,28 @@ HEADERS: Final = {
     ClockColumn.NEXT_DUE: ("Next due in", "Session time until the next timer of this clock fires"),
 }
 
+#: What a narrow column says instead of its title.
+SHORT_TITLES: Final = {
+    ClockColumn.LOCAL_TIME: "Local",
+    ClockColumn.RATE: "Rate",
+    ClockColumn.EFFECTIVE_RATE: "Eff.",
+    ClockColumn.PENDING: "Tim.",
+    ClockColumn.NEXT_DUE: "Next",
+}
+
+#: Columns of numbers; each of them has a short title.
+NUMBER_COLUMNS: Final = tuple(SHORT_TITLES)
+
 #: Columns whose text changes while nothing but time passes.
 LIVE_COLUMNS: Final = (ClockColumn.LOCAL_TIME, ClockColumn.NEXT_DUE)
 
 #: How the cells of each column are aligned.
-ALIGNMENTS: Final = alignments(
-    ClockColumn, frozenset(ClockColumn) - {ClockColumn.NAME, ClockColumn.STATE}
-)
+ALIGNMENTS: Final = alignments(ClockColumn, NUMBER_COLUMNS)
 
 #: The titles as a view asks for them.
-HEADER: Final = HeaderRow(HEADERS, ALIGNMENTS, apart=[ClockColumn.STATE])
+HEADER: Final = HeaderRow(HEADERS, ALIGNMENTS, apart=[ClockColumn.STATE], shortened=SHORT_TITLES)
+
+
+def number_tip(column: int, text: str) -> str | None:
+    """Return the tooltip of a number that may be cut short; ``None`` for an empty cell."""
+    return f"{HEADERS[ClockColumn(column)][0]}: {text}" if text else None

@@ -24,7 +24,14 @@ from . import roles
 from .clock_cells import ClockCells
 from .clock_filter import matching_nodes, with_ancestors
 from .clock_shape import TOP, ClockShape
-from .clock_tree_columns import ALIGNMENTS, HEADER, LIVE_COLUMNS, ClockColumn
+from .clock_tree_columns import (
+    ALIGNMENTS,
+    HEADER,
+    LIVE_COLUMNS,
+    NUMBER_COLUMNS,
+    ClockColumn,
+    number_tip,
+)
 from .member_cells import MemberCells, is_member, member_of, node_of
 from .member_texts import PAUSABLE
 from .shaped_model import ShapedModel
@@ -270,7 +277,11 @@ class ClockTreeModel(ShapedModel):
         if role == roles.FONT:
             is_match = self._matches is not None and column == ClockColumn.NAME
             return self._bold if is_match and clock_id in (self._matches or ()) else None
-        return self._clock_cells.data(clock, column, role, timeline)
+        said = self._clock_cells.data(clock, column, role, timeline)
+        if said is None and role == roles.TOOL_TIP:
+            text = self._clock_cells.data(clock, column, roles.DISPLAY, timeline)
+            return number_tip(column, str(text))
+        return said
 
     def _color(self, clock_id: int, column: int, timeline: Timeline) -> QColor | None:
         if column == ClockColumn.NAME:
@@ -299,7 +310,10 @@ class ClockTreeModel(ShapedModel):
                 is_above = self._matches is not None and node_of(number) not in self._matches
                 return self._muted_color if is_above else None
             return None if self._cells.is_lively(member, timeline) else self._muted_color
-        return self._cells.data(member, ClockColumn(column).name, role, timeline)
+        name = ClockColumn(column).name
+        if role == roles.TOOL_TIP and column in NUMBER_COLUMNS:
+            return number_tip(column, str(self._cells.data(member, name, roles.DISPLAY, timeline)))
+        return self._cells.data(member, name, role, timeline)
 
     @override
     def setData(

@@ -31,6 +31,7 @@ class HeaderRow:
         aligned: Sequence[Qt.AlignmentFlag],
         *,
         apart: Collection[int] = (),
+        shortened: Collection[int] = (),
     ) -> None:
         """Hold the titles.
 
@@ -38,10 +39,17 @@ class HeaderRow:
             titles: Title and explanation (the tooltip; empty for none) by column.
             aligned: How each title is aligned, from column 0 on.
             apart: Left-aligned columns that are kept off the numbers to their left.
+            shortened: Columns whose titles a view may shorten; their tooltips begin with
+                the whole title.
         """
         self._titles = {int(column): texts for column, texts in titles.items()}
         self._aligned = aligned
         self._apart = frozenset(apart)
+        self._shortened = frozenset(shortened)
+
+    def __len__(self) -> int:
+        """Return how many columns there are."""
+        return len(self._titles)
 
     def data(self, section: int, orientation: Qt.Orientation, role: int) -> object:
         """Return what ``headerData`` of the model returns."""
@@ -51,9 +59,15 @@ class HeaderRow:
             case roles.DISPLAY:
                 return self._titles[section][0]
             case roles.TOOL_TIP:
-                return self._titles[section][1] or None
+                return self._tool_tip(section)
             case roles.ALIGNMENT:
                 return self._aligned[section]
             case roles.DECORATION if section in self._apart:
                 return roles.gap()
         return None
+
+    def _tool_tip(self, section: int) -> str | None:
+        title, explanation = self._titles[section]
+        if section in self._shortened:
+            return f"{title}\n{explanation}".rstrip()
+        return explanation or None

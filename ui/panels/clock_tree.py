@@ -28,8 +28,14 @@ from ..theme import ColorRole
 from ..widgets.empty_notice import EmptyNotice
 from ..widgets.filter_line import FilterLine
 from ..widgets.paced_refresh import PacedRefresh
-from .clock_columns import ClockColumns
-from .clock_delegates import ClockNameDelegate, NumberDelegate, RateDelegate, StateDelegate
+from .clock_delegates import ClockNameDelegate
+from .clock_tree_columns import ClockColumns
+from .clock_tree_delegates import (
+    FittedDelegate,
+    FittedRateDelegate,
+    FittedStateDelegate,
+    FittedTimeDelegate,
+)
 from .clock_tree_view import ClockTreeView
 from .previewing import Previewer, global_rect, rate_command
 from .tree_menus import (
@@ -59,7 +65,7 @@ class ClockTreePanel(QWidget):
         self.filter_line = FilterLine("Filter clocks")
         self.count_label = QLabel()
         self.view = ClockTreeView(self.model)
-        self.columns = ClockColumns(self.view, self.model)
+        self.columns = ClockColumns(self.view, self.model, bridge.panel_choices)
         self._notice = EmptyNotice(self.view)
         self.refusal_label = QLabel()
         self.refusal_label.setWordWrap(True)
@@ -67,14 +73,12 @@ class ClockTreePanel(QWidget):
         self.refusal_label.setContentsMargins(6, 2, 6, 4)
         self.refusal_label.hide()
         self._name_delegate = ClockNameDelegate(theme, self.view)
-        self._rate_delegate = RateDelegate(self.view)
+        self._rate_delegate = FittedRateDelegate(self.view)
+        self._time_delegate = FittedTimeDelegate(self.view)
+        self._number_delegate = FittedDelegate(self.view)
+        self._state_delegate = FittedStateDelegate(self.view)
+        self._set_delegates()
         self.previewer = Previewer(bridge, self)
-        self._time_delegate = NumberDelegate(self.view)
-        self.view.setItemDelegateForColumn(ClockColumn.NAME, self._name_delegate)
-        self.view.setItemDelegateForColumn(ClockColumn.LOCAL_TIME, self._time_delegate)
-        self.view.setItemDelegateForColumn(ClockColumn.RATE, self._rate_delegate)
-        self._state_delegate = StateDelegate(self.view)
-        self.view.setItemDelegateForColumn(ClockColumn.STATE, self._state_delegate)
         self._rate_delegate.rate_typed.connect(self._preview_rate)
         self._rate_delegate.closeEditor.connect(self.previewer.hide)
         self._lay_out()
@@ -84,6 +88,16 @@ class ClockTreePanel(QWidget):
         self.show_session(bridge.session)
 
     # ------------------------------------------------------------------ building
+
+    def _set_delegates(self) -> None:
+        self.view.setItemDelegateForColumn(ClockColumn.NAME, self._name_delegate)
+        self.view.setItemDelegateForColumn(ClockColumn.LOCAL_TIME, self._time_delegate)
+        self.view.setItemDelegateForColumn(ClockColumn.RATE, self._rate_delegate)
+        self.view.setItemDelegateForColumn(ClockColumn.STATE, self._state_delegate)
+        for column in (ClockColumn.EFFECTIVE_RATE, ClockColumn.PENDING, ClockColumn.NEXT_DUE):
+            self.view.setItemDelegateForColumn(column, self._number_delegate)
+        for delegate in (self._time_delegate, self._rate_delegate, self._number_delegate):
+            self.columns.follow(delegate)
 
     def _lay_out(self) -> None:
         top = QHBoxLayout()
@@ -234,6 +248,7 @@ class ClockTreePanel(QWidget):
     @Slot(str)
     def _apply_filter(self, text: str) -> None:
         self.view.apply_filter(text)
+        self.columns.fit()
         self._mark_selected()
         self._update_counts()
 
@@ -314,6 +329,8 @@ class ClockTreePanel(QWidget):
                 action.setEnabled(self.model.hasChildren(self.model.index_of(node)))
         menu.addAction("Expand all", self.view.unfold_all)
         menu.addAction("Collapse all", self.view.fold_all)
+        menu.addSeparator()
+        menu.addMenu(self.columns.make_menu(menu))
         self.previewer.watch(menu)
         return menu
 

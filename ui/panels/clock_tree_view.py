@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QModelIndex, QRect, Qt, Signal, Slot
+from PySide6.QtCore import QModelIndex, QPoint, QRect, Qt, Signal, Slot
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTreeView
 from typing_extensions import override
 
 from inspector.vocabulary import MemberKind
 
+from ..models.clock_tree_columns import SHORT_TITLES
 from ..models.member_cells import is_member, member_of
 from ..widgets.quiet_focus import without_choosing
+from ..widgets.tables import Arranging, ShorteningHeader
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -27,11 +28,14 @@ _EXPAND_ALL_UP_TO: Final = 2_000
 _UNFOLD_TARGETS_UP_TO: Final = 12
 
 
-class ClockTreeView(QTreeView):
+class ClockTreeView(Arranging, QTreeView):
     """A tree whose rows can be worked without a mouse.
 
     Clocks are unfolded as they come, members only when somebody unfolds them; what
     somebody has folded stays so.
+
+    Attributes:
+        tree_header: The titles over the columns.
 
     Signals:
         rate_edit_requested: F2: edit the rate of the current row.
@@ -51,8 +55,9 @@ class ClockTreeView(QTreeView):
         self._clocks = model
         self._folded: set[int] = set()
         self._unfolded: set[int] = set()
-        self._is_arranging = False
         self._is_filtered = False
+        self.tree_header = ShorteningHeader(SHORT_TITLES, self)
+        self.setHeader(self.tree_header)
         self.setAccessibleName("Clocks")
         self.setModel(model)
         self._set_up()
@@ -63,7 +68,7 @@ class ClockTreeView(QTreeView):
 
     def _set_up(self) -> None:
         self.setUniformRowHeights(True)
-        self.setIndentation(14)
+        self.setIndentation(12)
         self.setAllColumnsShowFocus(True)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
@@ -71,26 +76,8 @@ class ClockTreeView(QTreeView):
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerItem)
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        header = self.header()
-        header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
-        header.setStretchLastSection(False)
-        header.setSectionsMovable(True)
-
-    @property
-    def is_arranging(self) -> bool:
-        """Whether rows, marks and folds change without the user."""
-        return self._is_arranging
-
-    @contextmanager
-    def arranging(self) -> Iterator[None]:
-        """Change rows, marks and folds without taking that for the user's doing."""
-        was_arranging, self._is_arranging = self._is_arranging, True
-        self.setAutoScroll(False)
-        try:
-            yield
-        finally:
-            self.setAutoScroll(True)
-            self._is_arranging = was_arranging
+        self.tree_header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+        self.tree_header.setStretchLastSection(False)
 
     def repaint_columns(self, columns: Iterable[int]) -> None:
         """Paint the cells of some columns again, as far as they are in view."""
@@ -99,6 +86,14 @@ class ClockTreeView(QTreeView):
             left, width = self.columnViewportPosition(column), self.columnWidth(column)
             if left < viewport.width() and left + width > 0:
                 viewport.update(QRect(left, 0, width, viewport.height()))
+
+    def nodes_in_view(self) -> Iterator[int]:
+        """Go through the rows that can be seen, from the uppermost."""
+        bottom = self.viewport().height()
+        index = self.indexAt(QPoint(0, 0)).siblingAtColumn(0)
+        while index.isValid() and self.visualRect(index).top() < bottom:
+            yield self._clocks.node(index)
+            index = self.indexBelow(index)
 
     def apply_filter(self, text: str) -> None:
         """Show only what a filter finds, unfolded; without one, the folds there were before."""
@@ -187,7 +182,7 @@ class ClockTreeView(QTreeView):
 
     @Slot(QModelIndex)
     def _note_expanded(self, index: QModelIndex) -> None:
-        if not self._is_arranging:
+        if not self.is_arranging:
             node = self._clocks.node(index)
             self._folded.discard(node)
             if is_member(node):
@@ -195,7 +190,7 @@ class ClockTreeView(QTreeView):
 
     @Slot(QModelIndex)
     def _note_collapsed(self, index: QModelIndex) -> None:
-        if self._is_arranging:
+        if self.is_arranging:
             return
         node = self._clocks.node(index)
         self._folded.add(node)

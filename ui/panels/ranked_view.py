@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, QPoint, QRect, Signal, Slot
@@ -10,10 +9,10 @@ from PySide6.QtWidgets import QTableView
 from typing_extensions import override
 
 from ..widgets.quiet_focus import without_choosing
-from ..widgets.tables import set_up_table, size_columns
+from ..widgets.tables import Arranging, set_up_table, size_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
     from PySide6.QtGui import QFocusEvent
     from PySide6.QtWidgets import QWidget
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from ..models.ranked_table import RankedTableModel
 
 
-class RankedView(QTableView):
+class RankedView(Arranging, QTableView):
     """Shows a :class:`RankedTableModel`, painting only what can have changed.
 
     A row of the table is a place in the order; which subject is marked is kept by its
@@ -52,7 +51,6 @@ class RankedView(QTableView):
         """
         super().__init__(parent)
         self._ranked = model
-        self._is_arranging = False
         self._painted_ids: list[int] = []
         self._marked_id = 0
         self.setAccessibleName(name)
@@ -99,17 +97,6 @@ class RankedView(QTableView):
         self._follow_marked()
         self.viewport().update()
 
-    @contextmanager
-    def arranging(self) -> Iterator[None]:
-        """Let the mark move with the rows: neither a choice of the user nor a reason to scroll."""
-        was_arranging, self._is_arranging = self._is_arranging, True
-        self.setAutoScroll(False)
-        try:
-            yield
-        finally:
-            self.setAutoScroll(True)
-            self._is_arranging = was_arranging
-
     def _visible_ids(self) -> list[int]:
         first = max(self.rowAt(0), 0)
         rows = self.viewport().height() // self.verticalHeader().defaultSectionSize()
@@ -145,7 +132,7 @@ class RankedView(QTableView):
 
     @Slot(QModelIndex, QModelIndex)
     def _choose_row(self, current: QModelIndex, _previous: QModelIndex) -> None:
-        if self._is_arranging or not current.isValid():
+        if self.is_arranging or not current.isValid():
             return
         subject_id = self._ranked.id_at(current.row())
         if subject_id is not None:

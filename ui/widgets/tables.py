@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt
-from PySide6.QtGui import QPalette
+from PySide6.QtGui import QFontMetrics, QPalette
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QApplication,
     QHeaderView,
+    QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QTableView,
@@ -17,7 +19,9 @@ from PySide6.QtWidgets import (
 from typing_extensions import override
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
+
+    from PySide6.QtWidgets import QStyleOptionHeader, QWidget
 
 #: A column of a model: an ``IntEnum``.
 ColumnT = TypeVar("ColumnT", bound=int)
@@ -27,6 +31,12 @@ _ROW_PADDING = 6
 
 #: Pixels of a cell beside its text.
 _CELL_PADDING = 14
+
+#: Pixels of a title beside its text and the margins of the style.
+_TITLE_PADDING = 4
+
+#: In most fonts all digits are equally wide, in some a 1 is narrower.
+_ZEROS = str.maketrans("123456789", "000000000")
 
 
 def set_up_table(view: QTableView, *, selects_many: bool = False, has_menu: bool = False) -> None:
@@ -54,6 +64,28 @@ def set_up_table(view: QTableView, *, selects_many: bool = False, has_menu: bool
     rows.setMinimumSectionSize(8)
     rows.setDefaultSectionSize(view.fontMetrics().height() + _ROW_PADDING)
     view.horizontalHeader().setHighlightSections(False)
+
+
+class Arranging:
+    """Mixed into an item view whose rows and marks also change without the user.
+
+    Attributes:
+        is_arranging: Whether they do so now.
+    """
+
+    is_arranging = False
+
+    @contextmanager
+    def arranging(self) -> Iterator[None]:
+        """Let rows and marks change: neither a choice of the user nor a reason to scroll."""
+        view = cast("QAbstractItemView", self)  # a base of Qt for both would be one too many
+        was_arranging, self.is_arranging = self.is_arranging, True
+        view.setAutoScroll(False)
+        try:
+            yield
+        finally:
+            view.setAutoScroll(True)
+            self.is_arranging = was_arranging
 
 
 class TickDelegate(QStyledItemDelegate):
@@ -89,3 +121,74 @@ def size_columns(view: QTableView, samples: Mapping[ColumnT, str]) -> None:
         title = str(model.headerData(column, Qt.Orientation.Horizontal)) + mark
         widest = max(metrics.horizontalAdvance(sample), metrics.horizontalAdvance(title))
         view.setColumnWidth(column, widest + _CELL_PADDING)
+
+
+class ShorteningHeader(QHeaderView):
+    """Titles over columns; where one has no room, a shorter one instead, or its beginning."""
+
+    def __init__(self, short_titles: Mapping[ColumnT, str], parent: QWidget | None = None) -> None:
+        """Make a header of columns that can be dragged to other places.
+
+        Args:
+            short_titles: By column, what is said where there is no room for the title.
+            parent: Owner in the sense of Qt.
+        """
+        super().__init__(Qt.Orientation.Horizontal, parent)
+        self._short_titles = {int(column): title for column, title in short_titles.items()}
+        self.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        self.setTextElideMode(Qt.TextElideMode.ElideRight)
+        self.setSectionsMovable(True)
+
+    def width_for(self, title: str) -> int:
+        """Return how many pixels a section needs to show a title."""
+        margin = self.style().pixelMetric(QStyle.PixelMetric.PM_HeaderMargin, None, self)
+        return self.fontMetrics().horizontalAdvance(title) + 2 * margin + _TITLE_PADDING
+
+    def shown_title(self, section: int) -> str:
+        """Return the title of a column that is shown in the room it has."""
+        title = str(self.model().headerData(section, self.orientation()))
+        if self.width_for(title) <= self.sectionSize(section):
+            return title
+        return self._short_titles.get(section, title)
+
+    @override
+    def initStyleOptionForIndex(self, option: QStyleOptionHeader, logicalIndex: int) -> None:
+        super().initStyleOptionForIndex(option, logicalIndex)
+        if logicalIndex in self._short_titles:
+            option.text = self.shown_title(logicalIndex)
+
+
+def share_room(
+    room: int,
+    least: Mapping[int, int],
+    wishes: Iterable[tuple[int, int]],
+    elastic: Collection[int],
+) -> dict[int, int]:
+    """Share out the width of a table among its columns.
+
+    Args:
+        room: Pixels for all columns; with less than what they need at least, the rest is
+            to be reached by scrolling.
+        least: What each column has in any case.
+        wishes: Columns and what each would like to have, the most important first; a
+            column may come again. Those that are not in ``least`` get nothing.
+        elastic: Columns for which a part of a wish is better than nothing.
+
+    Returns:
+        The widths by column.
+    """
+    widths = dict(least)
+    rest = room - sum(widths.values())
+    for column, wish in wishes:
+        more = wish - widths.get(column, wish)
+        if column in elastic:
+            more = min(more, rest)
+        if 0 < more <= rest:
+            widths[column] += more
+            rest -= more
+    return widths
+
+
+def steady_width(metrics: QFontMetrics, text: str) -> int:
+    """Return the width of a text, the same whatever its digits are."""
+    return metrics.horizontalAdvance(text.translate(_ZEROS))

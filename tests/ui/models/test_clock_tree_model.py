@@ -14,7 +14,7 @@ from inspector.clocks import Clock
 from inspector.sessions.commands import PauseClock, ResumeClock, SetRate
 from tests.ui.world import World
 from ui.models.clock_texts import rate_algebra
-from ui.models.clock_tree_columns import ClockColumn
+from ui.models.clock_tree_columns import NUMBER_COLUMNS, ClockColumn
 from ui.models.clock_tree_model import ClockTreeModel
 from ui.models.roles import Role
 from ui.models.standing import StandingKind
@@ -88,6 +88,26 @@ def test_that_headers_carry_units(world: World) -> None:
         "Timers",
         "Next due in",
     ]
+
+
+def test_that_numbers_are_whole_in_their_tooltips(game: Game) -> None:
+    game.enemies.set_rate(Fraction(1000, 1001))
+    game.enemies.set_timeout(2, lambda: None)
+    game.enemies.set_timeout(3, lambda: None)
+    game.run_to_ms(1_500)
+    model = ClockTreeModel(game.timeline)
+    tip = Qt.ItemDataRole.ToolTipRole
+
+    tips = [model.index_of(game.enemies.id, column).data(tip) for column in NUMBER_COLUMNS]
+
+    assert tips == [
+        "1,498,501,498 ns",
+        "Rate (×): 1000/1001",
+        "1 × 1 × 1000/1001 = 1000/1001",
+        "Timers: 2",
+        "Next due in: 502 ms",
+    ]
+    assert model.index_of(game.interface.id, ClockColumn.PENDING).data(tip) is None
 
 
 def test_that_a_pause_says_who_did_it_and_since_when(game: Game) -> None:

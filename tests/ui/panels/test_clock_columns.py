@@ -1,15 +1,19 @@
-"""The columns of the clock tree share the room: names, times, rates and states in view."""
+"""The columns of the clock tree share the room: all that a clock says in view together."""
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtWidgets import QApplication, QStyleOptionViewItem
 from pytestqt.qtbot import QtBot
 
-from inspector.frames.scheduler import Scheduler
+from tests.ui.crowded_session import CrowdedSession
+from tests.ui.panels.clock_columns_stand import LARGE, SMALL, USUAL, Boss, Stand
 from tests.ui.world import PlayedSession
 from ui.models.clock_tree_columns import ClockColumn
+from ui.models.clock_tree_model import ClockTreeModel
 from ui.models.member_cells import node_of
 from ui.panels.clock_delegates import ClockNameDelegate, is_spanned
 from ui.panels.clock_tree import ClockTreePanel
@@ -17,87 +21,262 @@ from ui.session_bridge import Selection, SessionBridge
 from ui.theme import Theme
 
 
-class Boss:
-    """A target with a long name."""
-
-    name = "a boss with quite a long name indeed"
-
-    def update(self, delta: float) -> None:
-        """Be called in every frame."""
-
-
-class Stand:
-    """The panel over two clocks and a scheduler."""
-
-    def __init__(self, qtbot: QtBot) -> None:
-        self.session = PlayedSession()
-        self.game = self.session.root.child("game")
-        self.scheduler = Scheduler(self.game, name="fights")
-        self.boss = Boss()
-        self.scheduler.schedule_update(self.boss, 0)
-        self.bridge = SessionBridge()
-        self.bridge.set_session(self.session)
-        self.panel = ClockTreePanel(self.bridge, Theme("light"))
-        qtbot.addWidget(self.panel)
-        self.view = self.panel.view
-        self.resize(394)
-        with qtbot.waitExposed(self.panel):
-            self.panel.show()
-
-    def resize(self, width: int) -> None:
-        self.panel.resize(width, 400)
-        QApplication.processEvents()
-
-    def width(self, column: ClockColumn) -> int:
-        return self.view.columnWidth(column)
-
-    def end_of_state(self) -> int:
-        return self.view.columnViewportPosition(ClockColumn.STATE) + self.width(ClockColumn.STATE)
-
-    def number(self, name: str) -> int:
-        members = self.session.timeline.members.by_id.values()
-        return next(member.id for member in members if member.name == name)
-
-
 @pytest.fixture
 def stand(qtbot: QtBot) -> Stand:
     return Stand(qtbot)
 
 
-@pytest.mark.parametrize("width", [370, 394, 430, 500])
-def test_that_the_state_ends_at_the_border_of_the_panel(stand: Stand, width: int) -> None:
+# ---------------------------------------------------------------- sharing out
+
+
+@pytest.mark.parametrize("width", [400, SMALL, USUAL, LARGE, 1100])
+def test_that_all_columns_are_in_view_together(stand: Stand, width: int) -> None:
     stand.resize(width)
 
-    assert stand.end_of_state() == stand.view.viewport().width()
-    assert stand.width(ClockColumn.STATE) >= 90
+    assert stand.end() <= stand.view.viewport().width()
+    assert stand.view.horizontalScrollBar().maximum() == 0
+    assert min(stand.widths()) > 0
 
 
-def test_that_a_wide_panel_shows_the_other_columns_too(stand: Stand) -> None:
-    stand.resize(1100)
-
-    widths = [stand.width(column) for column in ClockColumn]
-    assert stand.end_of_state() < stand.view.viewport().width()
-    assert sum(widths) <= stand.view.viewport().width()
+def test_that_a_narrow_panel_leaves_no_room_unused(stand: Stand) -> None:
+    assert stand.end() == stand.view.viewport().width()
 
 
-def test_that_names_give_way_before_states_do(stand: Stand) -> None:
-    stand.game.child("a clock with quite a long name as well")
-    stand.bridge.refresh_now()
-    stand.panel.refresh()
-    stand.resize(900)
+def test_that_a_panel_too_narrow_for_all_can_be_scrolled(stand: Stand) -> None:
+    stand.resize(250)
+
+    assert stand.view.horizontalScrollBar().maximum() > 0
+    assert stand.is_readable(stand.game.id, ClockColumn.LOCAL_TIME)
+
+
+@pytest.mark.parametrize("width", [SMALL, USUAL, LARGE])
+def test_that_no_cell_of_a_usual_session_is_cut_off(stand: Stand, width: int) -> None:
+    enemies = stand.game.child("enemies", rate=Fraction(1, 3))
+    enemies.child("particles").set_interval(2, lambda: None)
+    stand.game.pause(cause=1)
+    stand.run_to_ms(4_169)
+
+    stand.resize(width)
+
+    cut_off = [
+        (stand.panel.model.index_of(node).data(), column.name)
+        for node in stand.view.nodes_in_view()
+        for column in ClockColumn
+        if not stand.is_readable(node, column)
+    ]
+    assert cut_off == []
+
+
+def test_that_names_take_what_states_do_not_need(stand: Stand) -> None:
+    stand.resize(USUAL)
+    clock = stand.game.child("a longer name")
+    stand.refresh()
+    assert stand.is_readable(clock.id, ClockColumn.NAME)
     roomy = stand.width(ClockColumn.NAME)
 
-    stand.resize(400)
+    stand.resize(380)
 
-    assert 100 <= stand.width(ClockColumn.NAME) < roomy
-    assert stand.end_of_state() == stand.view.viewport().width()
+    assert 80 <= stand.width(ClockColumn.NAME) < roomy
+    assert stand.is_readable(clock.id, ClockColumn.STATE)
+
+
+def test_that_a_wide_panel_says_all_of_it(stand: Stand) -> None:
+    stand.game.set_rate(Fraction(1000, 1001))
+    stand.run_to_ms(4_169)
+
+    stand.resize(1100)
+
+    model = stand.panel.model
+    for column in set(ClockColumn) - {ClockColumn.STATE}:
+        text = model.index_of(stand.game.id, column).data()
+        assert stand.drawn(stand.game.id, column).text == text
+        assert stand.header.shown_title(column) == model.headerData(
+            column, Qt.Orientation.Horizontal
+        )
+
+
+# ---------------------------------------------------------------- shorter forms
+
+
+def test_that_narrow_columns_have_short_titles_and_say_the_whole_in_the_tooltip(
+    stand: Stand,
+) -> None:
+    titles = [stand.header.shown_title(column) for column in ClockColumn]
+    tip = stand.panel.model.headerData(
+        ClockColumn.EFFECTIVE_RATE, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole
+    )
+
+    assert titles == ["Clock", "Local", "Rate", "State", "Eff.", "Tim.", "Next"]
+    assert str(tip).startswith("Effective (×)\nLocal seconds per session second")
+
+
+def test_that_the_header_paints_the_title_that_there_is_room_for(
+    stand: Stand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    narrow = stand.header.grab().toImage()
+    assert stand.header.grab().toImage() == narrow
+
+    monkeypatch.setattr(stand.header, "shown_title", lambda _section: "Other")
+
+    assert stand.header.grab().toImage() != narrow
+
+
+def test_that_a_number_without_room_is_shorter_and_whole_in_the_tooltip(stand: Stand) -> None:
+    stand.game.set_rate(Fraction(1000, 1001))
+    stand.game.child("a clock with quite a long name")
+    stand.run_to_ms(4_169)
+    stand.resize(SMALL)
+
+    texts = [
+        stand.drawn(stand.game.id, column).text
+        for column in (ClockColumn.LOCAL_TIME, ClockColumn.RATE, ClockColumn.EFFECTIVE_RATE)
+    ]
+    index = stand.panel.model.index_of(stand.game.id, ClockColumn.RATE)
+
+    assert texts == ["0:04.164", "≈0.999", "≈0.999"]
+    assert index.data(Qt.ItemDataRole.ToolTipRole) == "Rate (×): 1000/1001"
+    assert index.data() == "1000/1001"
+
+
+def test_that_the_least_a_state_says_is_what_stops_a_clock(stand: Stand) -> None:
+    enemies = stand.game.child("enemies")
+    stand.game.pause(cause=1)
+    stand.refresh()
+
+    stand.header.resizeSection(ClockColumn.STATE, 84)
+
+    assert stand.drawn(enemies.id, ClockColumn.STATE).text == "“game”"
+    assert stand.drawn(stand.game.id, ClockColumn.STATE).text == "by you"
+
+
+# ---------------------------------------------------------------- while time passes
+
+
+def test_that_columns_stand_still_while_time_passes(stand: Stand) -> None:
+    stand.game.set_interval(Fraction(7, 10), lambda: None)
+    stand.session.root.set_interval(Fraction(31, 100), lambda: None)
+    stand.run_to_ms(1)
+    before = stand.widths()
+
+    for at_ms in range(16, 12_000, 449):
+        stand.run_to_ms(at_ms)
+        assert stand.widths() == before
+
+
+def test_that_a_column_grows_when_a_number_in_it_does_and_does_not_shrink(stand: Stand) -> None:
+    before = stand.width(ClockColumn.RATE)
+    stand.game.set_rate(Fraction(123_456))
+    stand.refresh()
+    grown = stand.width(ClockColumn.RATE)
+    assert stand.is_readable(stand.game.id, ClockColumn.RATE)
+
+    stand.game.set_rate(Fraction(1))
+    stand.refresh()
+
+    assert before < grown == stand.width(ClockColumn.RATE)
+    assert stand.end() == stand.view.viewport().width()
+
+
+def test_that_another_width_of_the_panel_lets_columns_shrink(stand: Stand) -> None:
+    before = stand.width(ClockColumn.RATE)
+    stand.game.set_rate(Fraction(123_456))
+    stand.refresh()
+    stand.game.set_rate(Fraction(1))
+    stand.refresh()
+
+    stand.resize(SMALL - 1)
+
+    assert stand.width(ClockColumn.RATE) == before
+
+
+def test_that_another_height_of_the_panel_changes_no_column(stand: Stand) -> None:
+    stand.game.set_rate(Fraction(123_456))
+    stand.refresh()
+    stand.game.set_rate(Fraction(1))
+    stand.refresh()
+    before = stand.widths()
+
+    stand.panel.resize(SMALL, 380)
+    QApplication.processEvents()
+
+    assert stand.widths() == before
+
+
+def test_that_another_session_is_fitted_anew(stand: Stand) -> None:
+    before = stand.width(ClockColumn.RATE)
+    stand.game.set_rate(Fraction(123_456))
+    stand.refresh()
+
+    stand.bridge.set_session(PlayedSession())
+    QApplication.processEvents()
+
+    assert stand.width(ClockColumn.RATE) == before
+
+
+def test_that_names_that_are_scrolled_into_view_get_room(stand: Stand) -> None:
+    for number in range(40):
+        stand.game.child(f"clock {number}")
+    last = stand.game.child("a clock with a longer name")
+    stand.refresh()
+    stand.resize(LARGE)
+    before = stand.width(ClockColumn.NAME)
+
+    stand.view.scrollTo(stand.panel.model.index_of(last.id))
+    QApplication.processEvents()
+
+    assert stand.width(ClockColumn.NAME) > before
+    assert stand.is_readable(last.id, ClockColumn.NAME)
+
+
+@pytest.mark.parametrize("what", ["fit", "fit_anew"])
+def test_that_fitting_asks_for_what_is_in_view_whatever_the_number_of_clocks(
+    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    asked: list[int] = []
+    answer = ClockTreeModel.data
+
+    def counting(model: ClockTreeModel, index: QModelIndex, role: int) -> object:
+        asked[-1] += 1
+        return answer(model, index, role)
+
+    monkeypatch.setattr(ClockTreeModel, "data", counting)
+    kept = []
+    for clocks in (60, 10_000):
+        bridge = SessionBridge()
+        bridge.set_session(CrowdedSession(10, 10, clocks))
+        asked.append(0)
+        panel = ClockTreePanel(bridge, Theme("light"))
+        kept += [panel, bridge]
+        qtbot.addWidget(panel)
+        panel.resize(SMALL, 300)
+        panel.show()
+        QApplication.processEvents()
+        asked[-1] = 0
+
+        getattr(panel.columns, what)()
+
+    assert 0 < asked[1] <= asked[0]
+
+
+def test_that_a_tree_that_nobody_sees_measures_nothing(
+    stand: Stand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stand.panel.hide()
+    monkeypatch.setattr(stand.view, "nodes_in_view", pytest.fail)
+
+    stand.game.child("a longer name")
+    stand.bridge.refresh_now()
+    stand.panel.refresh()
+    stand.panel.columns.fit()
+
+
+# ---------------------------------------------------------------- names
 
 
 def test_that_a_name_without_room_keeps_its_beginning_and_its_end(stand: Stand) -> None:
     name = "a clock with quite a long name as well"
     clock = stand.game.child(name)
-    stand.bridge.refresh_now()
-    stand.panel.refresh()
+    stand.refresh()
     index = stand.panel.model.index_of(clock.id)
     delegate = stand.view.itemDelegateForColumn(ClockColumn.NAME)
     assert isinstance(delegate, ClockNameDelegate)
@@ -107,21 +286,6 @@ def test_that_a_name_without_room_keeps_its_beginning_and_its_end(stand: Stand) 
 
     assert option.textElideMode == Qt.TextElideMode.ElideMiddle
     assert f"root / game / {name}" in index.data(Qt.ItemDataRole.ToolTipRole)
-
-
-def test_that_a_dragged_column_stays_as_it_is(stand: Stand) -> None:
-    header = stand.view.header()
-    header.resizeSection(ClockColumn.NAME, 77)
-    header.resizeSection(ClockColumn.RATE, 99)
-
-    stand.resize(600)
-    stand.panel.columns.fit()
-
-    assert stand.width(ClockColumn.NAME) == 77
-    assert stand.width(ClockColumn.RATE) == 99
-    header.resizeSection(ClockColumn.STATE, 123)
-    stand.resize(450)
-    assert stand.width(ClockColumn.STATE) == 123
 
 
 def test_that_names_of_members_reach_over_cells_that_are_empty(stand: Stand) -> None:

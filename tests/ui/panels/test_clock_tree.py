@@ -177,6 +177,7 @@ def test_that_the_menu_pauses_scales_and_folds(stand: Stand) -> None:
         "Collapse branch",
         "Expand all",
         "Collapse all",
+        "Columns",
     ]
     stand.trigger(menu, "Pause “player” beside it")
     rates = next(action.menu() for action in menu.actions() if action.text().startswith("Rate"))
@@ -303,7 +304,7 @@ def test_that_taking_the_keyboard_does_not_change_what_is_selected(stand: Stand)
     assert not stand.view.currentIndex().isValid()
 
 
-def test_that_a_narrow_state_says_the_gist_and_a_wide_one_all(stand: Stand) -> None:
+def test_that_a_state_says_as_much_as_there_is_room_for(stand: Stand) -> None:
     stand.game.pause(cause=1)
     stand.refresh()
     index = stand.panel.model.index_of(stand.enemies.id, ClockColumn.STATE)
@@ -312,9 +313,13 @@ def test_that_a_narrow_state_says_the_gist_and_a_wide_one_all(stand: Stand) -> N
     stand.view.initViewItemOption(option)
 
     texts = []
-    for width in (90, 600):
+    for width in (80, 120, 600):
         option.rect = QRect(0, 0, width, 20)
         delegate.initStyleOption(option, index)  # type: ignore[attr-defined]
         texts.append(option.text)
 
-    assert texts == ["“game” paused", "stopped by “game” (paused by you since 00:00.000)"]
+    assert texts == [
+        "“game”",
+        "“game” paused",
+        "stopped by “game” (paused by you since 00:00.000)",
+    ]

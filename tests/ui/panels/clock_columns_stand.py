@@ -1,0 +1,95 @@
+"""The clock tree panel at the widths of usual windows, for tests of its columns."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QApplication, QStyle, QStyleOptionViewItem
+from pytestqt.qtbot import QtBot
+
+from inspector.frames.scheduler import Scheduler
+from tests.ui.world import PlayedSession
+from ui.models.clock_tree_columns import ClockColumn
+from ui.panels.clock_delegates import is_spanned
+from ui.panels.clock_tree import ClockTreePanel
+from ui.session_bridge import SessionBridge
+from ui.theme import Theme
+
+#: How wide the panel is in windows of 1280, 1440 and 1920 pixels.
+SMALL, USUAL, LARGE = 434, 489, 652
+
+
+class Boss:
+    """A target with a long name."""
+
+    name = "a boss with quite a long name indeed"
+
+    def update(self, delta: float) -> None:
+        """Be called in every frame."""
+
+
+class Stand:
+    """The panel over two clocks and a scheduler."""
+
+    def __init__(self, qtbot: QtBot, choices: dict[str, str] | None = None) -> None:
+        self.session = PlayedSession()
+        self.game = self.session.root.child("game")
+        self.scheduler = Scheduler(self.game, name="fights")
+        self.boss = Boss()
+        self.scheduler.schedule_update(self.boss, 0)
+        self.bridge = SessionBridge()
+        self.bridge.panel_choices = {} if choices is None else choices
+        self.bridge.set_session(self.session)
+        self.panel = ClockTreePanel(self.bridge, Theme("light"))
+        qtbot.addWidget(self.panel)
+        self.view = self.panel.view
+        self.header = self.view.tree_header
+        self.resize(SMALL)
+        with qtbot.waitExposed(self.panel):
+            self.panel.show()
+        QApplication.processEvents()
+
+    def resize(self, width: int) -> None:
+        self.panel.resize(width, 400)
+        QApplication.processEvents()
+
+    def refresh(self) -> None:
+        """Show what is new, paint it, and do what follows from painting it."""
+        self.bridge.refresh_now()
+        self.panel.refresh()
+        self.view.viewport().repaint()
+        QApplication.processEvents()
+
+    def run_to_ms(self, milliseconds: int) -> None:
+        self.session.run_to_ms(milliseconds)
+        self.refresh()
+
+    def width(self, column: ClockColumn) -> int:
+        return self.view.columnWidth(column)
+
+    def widths(self) -> list[int]:
+        return [self.width(column) for column in ClockColumn]
+
+    def end(self) -> int:
+        return sum(self.widths())
+
+    def number(self, name: str) -> int:
+        members = self.session.timeline.members.by_id.values()
+        return next(member.id for member in members if member.name == name)
+
+    def drawn(self, node: int, column: ClockColumn) -> QStyleOptionViewItem:
+        """Return how a cell is drawn in the room it has."""
+        option = QStyleOptionViewItem()
+        self.view.initViewItemOption(option)
+        index = self.panel.model.index_of(node, column)
+        option.rect = self.view.visualRect(index)
+        delegate = self.view.itemDelegateForColumn(column)
+        delegate.initStyleOption(option, index)  # type: ignore[attr-defined]
+        return option
+
+    def is_readable(self, node: int, column: ClockColumn) -> bool:
+        """Return whether a cell is drawn without being cut off."""
+        if is_spanned(self.view, self.panel.model.index_of(node)):
+            return True
+        option, style = self.drawn(node, column), self.view.style()
+        room = style.subElementRect(QStyle.SubElement.SE_ItemViewItemText, option, self.view)
+        margins = 2 * (style.pixelMetric(QStyle.PixelMetric.PM_FocusFrameHMargin) + 1)
+        return option.fontMetrics.horizontalAdvance(option.text) <= room.width() - margins

@@ -1,0 +1,58 @@
+"""What tables have in common: how columns share the room, and titles without enough of it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QFontMetrics, QStandardItemModel
+from PySide6.QtWidgets import QApplication, QTreeView
+from pytestqt.qtbot import QtBot
+
+from ui.widgets.tables import ShorteningHeader, share_room, steady_width
+
+
+def test_that_every_column_has_its_least_width_even_without_room() -> None:
+    assert share_room(10, {0: 20, 1: 30}, [(0, 40)], {0}) == {0: 20, 1: 30}
+
+
+def test_that_wishes_are_granted_in_their_order() -> None:
+    shared = share_room(100, {0: 20, 1: 30}, [(1, 50), (0, 60)], {0, 1})
+
+    assert shared == {0: 50, 1: 50}
+
+
+def test_that_a_part_of_a_wish_is_granted_only_where_it_helps() -> None:
+    shared = share_room(100, {0: 20, 1: 30, 2: 20}, [(1, 90), (2, 40), (0, 99)], {0})
+
+    assert shared == {0: 30, 1: 30, 2: 40}
+
+
+def test_that_a_wish_for_less_takes_nothing_away() -> None:
+    assert share_room(100, {0: 60}, [(0, 20)], {0}) == {0: 60}
+
+
+def test_that_a_column_without_a_least_width_gets_nothing() -> None:
+    assert share_room(100, {0: 60}, [(1, 20), (0, 70)], ()) == {0: 70}
+
+
+def test_that_numbers_of_as_many_digits_have_one_width(qapp: QApplication) -> None:
+    metrics = QFontMetrics(qapp.font())
+
+    assert steady_width(metrics, "11:11.111") == steady_width(metrics, "48:37.290")
+
+
+def test_that_a_title_without_room_is_shortened_and_comes_back_with_it(qtbot: QtBot) -> None:
+    view, model = QTreeView(), QStandardItemModel(0, 2)
+    qtbot.addWidget(view)
+    model.setHorizontalHeaderLabels(["Effective rate", "Another long title"])
+    header = ShorteningHeader({0: "Eff."}, view)
+    view.setHeader(header)
+    view.setModel(model)
+
+    header.resizeSection(0, header.width_for("Effective rate") - 1)
+    header.resizeSection(1, 30)
+    narrow = [header.shown_title(section) for section in (0, 1)]
+    header.resizeSection(0, header.width_for("Effective rate"))
+
+    assert narrow == ["Eff.", "Another long title"]
+    assert header.shown_title(0) == "Effective rate"
+    assert header.textElideMode() == Qt.TextElideMode.ElideRight

@@ -1,0 +1,344 @@
+"""The widths of the clock tree's columns: all of them in view together while that can be."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, Slot
+from PySide6.QtGui import QMouseEvent
+from PySide6.QtWidgets import QMenu
+from typing_extensions import override
+
+from ..models import roles
+from ..models.clock_tree_briefs import brief_text, shortest_state
+from ..models.clock_tree_columns import HEADERS, NUMBER_COLUMNS, SHORT_TITLES, ClockColumn
+from ..models.roles import Role
+from ..models.standing import Standing
+from ..widgets.tables import share_room, steady_width
+from .clock_delegates import SPANNED_COLUMNS, is_spanned
+from .clock_tree_delegates import STATE_MARGINS, FittedDelegate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, MutableMapping
+
+    from PySide6.QtCore import QModelIndex
+    from PySide6.QtWidgets import QWidget
+
+    from ..models.clock_tree_model import ClockTreeModel
+    from .clock_tree_view import ClockTreeView
+
+#: Every number column has room for these from the beginning, so that it seldom grows.
+_SAMPLES: Final = {
+    ClockColumn.LOCAL_TIME: "00:00.000",
+    ClockColumn.RATE: "0.25",
+    ClockColumn.EFFECTIVE_RATE: "0.25",
+    ClockColumn.PENDING: "000",
+    ClockColumn.NEXT_DUE: "0000 ms",
+}
+#: There is room for the first state in any case, in a wide panel also for the second.
+_LEAST_STATE: Final = "running"
+_LONG_STATE: Final = "stopped by “enemies” (paused by you"
+#: Pixels of states: what they may take before names have what they usually need, and after.
+_NARROW_STATES: Final = 90
+_USUAL_STATES: Final = 150
+#: Pixels of names: so many in any case, and what they may take before states and after.
+_LEAST_NAMES: Final = 80
+_NARROW_NAMES: Final = 100
+_USUAL_NAMES: Final = 150
+_WIDEST_NAMES: Final = 240
+#: Pixels beside a number, and beside a name with its sign.
+_NUMBER_MARGIN: Final = 8
+_NAME_MARGIN: Final = 30
+#: Titles are written out in this order, as far as there is room.
+_TITLES_IN_TURN: Final = (
+    ClockColumn.PENDING,
+    ClockColumn.NEXT_DUE,
+    ClockColumn.LOCAL_TIME,
+    ClockColumn.RATE,
+    ClockColumn.EFFECTIVE_RATE,
+)
+#: No screen is wider; a damaged file of settings could say so.
+_WIDEST_BY_HAND: Final = 10_000
+_ELASTIC: Final = frozenset({ClockColumn.NAME, ClockColumn.STATE})
+#: Under which name it is kept how somebody wants the columns.
+_CHOICE: Final = "clock_columns"
+
+
+class ClockColumns(QObject):
+    """Shares out the width of the panel, so that as much as possible can be read.
+
+    Numbers take what those in view need, names and states share the rest; titles are
+    written out, and states in full, with what is left then. What is cut short is in the
+    tooltips.
+
+    While time passes a column may grow, never shrink: only what is painted, or comes
+    into view, is measured. All is measured anew when the panel gets another width or is
+    shown, and when somebody asks for it. Columns that somebody has dragged or hidden stay
+    as they are, also at the next start.
+    """
+
+    def __init__(
+        self, view: ClockTreeView, model: ClockTreeModel, choices: MutableMapping[str, str]
+    ) -> None:
+        """Set the widths of a view from now on.
+
+        Args:
+            view: The tree; already shows the model.
+            model: The clocks.
+            choices: Where it is kept what somebody wants otherwise.
+        """
+        super().__init__(view)
+        self._view = view
+        self._model = model
+        self._choices = choices
+        self._by_hand: set[int] = set()
+        self._is_arranging = False
+        self._is_held = False
+        self._is_anew = True
+        self._view_width = -1
+        # What is in view, by column: in full, and in its shorter form.
+        self._whole: dict[int, int] = {}
+        self._brief: dict[int, int] = {}
+        self._forget_contents()
+        self._turn = QTimer(self)
+        self._turn.setSingleShot(True)
+        self._turn.setInterval(0)
+        self._turn.timeout.connect(self.fit)
+        self._take_choices()
+        self._arrange()
+        header = view.tree_header
+        header.sectionResized.connect(self._note_resized)
+        header.sectionHandleDoubleClicked.connect(self._fit_column)
+        header.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        header.customContextMenuRequested.connect(self._open_menu)
+        # While widgets go, events come that must not reach for a view that is half gone.
+        self._titles, self._viewport = header.viewport(), view.viewport()
+        self._titles.installEventFilter(self)
+        self._viewport.installEventFilter(self)
+        view.expanded.connect(self._fit_soon)
+        view.verticalScrollBar().valueChanged.connect(self._fit_soon)
+
+    def follow(self, delegate: FittedDelegate) -> None:
+        """Let columns grow when a delegate has no room for a number."""
+        delegate.cut_off.connect(self._note_cut_off)
+
+    # ------------------------------------------------------------------ measuring
+
+    def start_anew(self) -> None:
+        """Forget what another session has shown."""
+        self._forget_contents()
+        self._is_anew = True
+
+    @Slot()
+    def fit(self) -> None:
+        """Take what is in view now into account; columns only ever grow."""
+        # What somebody is dragging would flee from the mouse.
+        if self._is_held:
+            return
+        # To be laid out is a cost that a tree behind another panel need not have.
+        if self._view.isVisible():
+            self._measure(ClockColumn if self._is_anew else _ELASTIC)
+            self._is_anew = False
+        self._arrange()
+
+    @Slot()
+    def _fit_soon(self) -> None:
+        """Fit once in the next turn, also when thousands of rows are unfolded in this one."""
+        self._turn.start()
+
+    @Slot()
+    def fit_anew(self) -> None:
+        """Give every column what is in view now needs, also those that somebody has dragged."""
+        self._by_hand.clear()
+        self._keep_choices()
+        self._refit()
+
+    @Slot(int)
+    def _fit_column(self, column: int) -> None:
+        # Qt has just given it the width of its contents, which counts as dragged.
+        self._by_hand.discard(column)
+        self._keep_choices()
+        self._refit()
+
+    def _refit(self) -> None:
+        self.start_anew()
+        self.fit()
+
+    def _forget_contents(self) -> None:
+        self._whole = dict.fromkeys(_ELASTIC, 0)
+        self._brief = dict.fromkeys(_ELASTIC, 0)
+        for column, sample in _SAMPLES.items():
+            self._whole[column] = self._brief[column] = 0
+            self._take_number(column, sample)
+
+    def _measure(self, columns: Iterable[int]) -> None:
+        # Asked directly: by way of the index each cell would go through Qt and back.
+        model = self._model
+        for node in self._view.nodes_in_view():
+            for column in columns:
+                index = model.index_of(node, column)
+                if column == ClockColumn.NAME:
+                    self._take(column, self._name_width(index), 0)
+                elif column == ClockColumn.STATE:
+                    self._take_state(model.data(index, Role.STANDING))
+                elif text := model.data(index, roles.DISPLAY):
+                    self._take_number(column, str(text))
+
+    def _take_number(self, column: int, text: str) -> None:
+        metrics, brief = self._view.fontMetrics(), brief_text(column, text)
+        self._take(column, steady_width(metrics, text), steady_width(metrics, brief))
+
+    def _take_state(self, standing: object) -> None:
+        if isinstance(standing, Standing):
+            gist = standing.brief or standing.text
+            widths = map(self._state_width, (gist, shortest_state(standing)))
+            self._take(ClockColumn.STATE, *widths)
+
+    def _name_width(self, index: QModelIndex) -> int:
+        view, model = self._view, self._model
+        name = str(model.data(index, roles.DISPLAY))
+        width = view.fontMetrics().horizontalAdvance(name) + _NAME_MARGIN
+        width += model.depth(model.node(index)) * view.indentation()
+        if is_spanned(view, index):
+            width -= sum(view.columnWidth(column) for column in SPANNED_COLUMNS)
+        return width
+
+    def _take(self, column: int, whole: int, brief: int) -> None:
+        self._whole[column] = max(self._whole[column], whole)
+        self._brief[column] = max(self._brief[column], min(brief, whole))
+
+    @Slot(int, int, int)
+    def _note_cut_off(self, column: int, whole: int, brief: int) -> None:
+        if whole > self._whole[column] or brief > self._brief[column]:
+            self._take(column, whole, brief)
+            # Not now: the view is painting.
+            self._turn.start()
+
+    # ------------------------------------------------------------------ sharing out
+
+    @Slot()
+    def _arrange(self) -> None:
+        view, header = self._view, self._view.tree_header
+        room = view.viewport().width()
+        least = self._least_widths()
+        for column in ClockColumn:
+            if column in self._by_hand or header.isSectionHidden(column):
+                del least[column]
+                room -= header.sectionSize(column)
+        was_arranging, self._is_arranging = self._is_arranging, True
+        for number, width in share_room(room, least, self._wishes(), _ELASTIC).items():
+            if header.sectionSize(number) != width:
+                header.resizeSection(number, width)
+        self._is_arranging = was_arranging
+
+    def _least_widths(self) -> dict[int, int]:
+        """Return what each column has even if not all of them are in view then."""
+        header = self._view.tree_header
+        least: dict[int, int] = {
+            ClockColumn.NAME: _LEAST_NAMES,
+            ClockColumn.STATE: self._state_width(_LEAST_STATE),
+        }
+        for column, title in SHORT_TITLES.items():
+            least[column] = max(self._brief[column] + _NUMBER_MARGIN, header.width_for(title))
+        return least
+
+    def _wishes(self) -> list[tuple[int, int]]:
+        """Return what columns would like to have beyond that, the most important first."""
+        header, names = self._view.tree_header, self._whole[ClockColumn.NAME]
+        gists, shortest = self._whole[ClockColumn.STATE], self._brief[ClockColumn.STATE]
+        return [
+            (ClockColumn.NAME, _NARROW_NAMES),
+            (ClockColumn.STATE, min(shortest, _NARROW_STATES)),
+            (ClockColumn.NAME, min(names, _USUAL_NAMES)),
+            (ClockColumn.STATE, min(gists, _USUAL_STATES)),
+            (ClockColumn.LOCAL_TIME, self._whole[ClockColumn.LOCAL_TIME] + _NUMBER_MARGIN),
+            (ClockColumn.NAME, min(names, _WIDEST_NAMES)),
+            *((column, self._whole[column] + _NUMBER_MARGIN) for column in NUMBER_COLUMNS),
+            *((column, header.width_for(HEADERS[column][0])) for column in _TITLES_IN_TURN),
+            (ClockColumn.STATE, self._state_width(_LONG_STATE)),
+        ]
+
+    def _state_width(self, text: str) -> int:
+        return self._view.fontMetrics().horizontalAdvance(text) + STATE_MARGINS
+
+    @override
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Share out the room anew when there is more or less of it."""
+        kind = event.type()
+        if isinstance(event, QMouseEvent) and watched is self._titles:
+            # Of the right button a menu may take the release.
+            if event.button() == Qt.MouseButton.LeftButton:
+                self._is_held = kind == QEvent.Type.MouseButtonPress
+                self._turn.start()
+        elif kind == QEvent.Type.Show and watched is self._viewport:
+            self._refit()
+        elif kind == QEvent.Type.Resize and watched is self._viewport:
+            # A scroll bar that comes or goes is no reason to shrink.
+            if self._view.width() != self._view_width:
+                self._view_width = self._view.width()
+                self.start_anew()
+            self.fit()
+        return False
+
+    # ------------------------------------------------------------------ by hand
+
+    @Slot(int, int, int)
+    def _note_resized(self, column: int, old: int, new: int) -> None:
+        # To and from nothing: hidden or shown. The others follow when the mouse lets go.
+        if not self._is_arranging and old and new:
+            self._by_hand.add(column)
+            self._keep_choices()
+
+    def show_column(self, column: ClockColumn, is_shown: bool) -> None:  # noqa: FBT001 - of an action
+        """Show or hide a column; the others share its room."""
+        self._view.setColumnHidden(column, not is_shown)
+        self._keep_choices()
+        self._refit()
+
+    def make_menu(self, parent: QWidget) -> QMenu:
+        """Return what can be done with the columns."""
+        menu = QMenu("Columns", parent)
+        for column, (title, explanation) in HEADERS.items():
+            if column is not ClockColumn.NAME:
+                action = menu.addAction(title)
+                action.setToolTip(explanation)
+                action.setCheckable(True)
+                action.setChecked(not self._view.isColumnHidden(column))
+                action.toggled.connect(partial(self.show_column, column))
+        menu.setToolTipsVisible(True)
+        menu.addSeparator()
+        menu.addAction("Fit columns", self.fit_anew)
+        return menu
+
+    @Slot(QPoint)
+    def _open_menu(self, position: QPoint) -> None:
+        menu = self.make_menu(self._view)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(self._view.tree_header.viewport().mapToGlobal(position))
+
+    def _keep_choices(self) -> None:
+        view = self._view
+        kept = []
+        for column in ClockColumn:
+            name = column.name.lower()
+            if view.isColumnHidden(column):
+                kept.append(f"{name}=hidden")
+            elif column in self._by_hand:
+                kept.append(f"{name}={view.columnWidth(column)}")
+        if kept:
+            self._choices[_CHOICE] = " ".join(kept)
+        else:
+            self._choices.pop(_CHOICE, None)
+
+    def _take_choices(self) -> None:
+        for entry in self._choices.get(_CHOICE, "").split():
+            name, _, choice = entry.partition("=")
+            column = ClockColumn.__members__.get(name.upper())
+            if column is None:
+                continue
+            if choice == "hidden" and column is not ClockColumn.NAME:
+                self._view.setColumnHidden(column, True)
+            elif choice.isdecimal() and 0 < int(choice) <= _WIDEST_BY_HAND:
+                self._by_hand.add(column)
+                self._view.setColumnWidth(column, int(choice))
