@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from inspector.clocks.timer import checked_callable
 from inspector.frames.activation import Activator
 from inspector.frames.component_phases import ComponentPhases
-from inspector.frames.creator_reports import CreatorReports, component_name
+from inspector.frames.creator_reports import CreatorReports, call_label, component_name
 from inspector.frames.destruction import DestructionQueue, LifeComplaint, LifeDiagnostic
 from inspector.frames.dialect_scheduler import Diagnostic, DialectScheduler
 from inspector.frames.dialects import CREATOR_2_4
@@ -90,7 +90,8 @@ class CreatorDirector:
         is_debug: Behave as a debug build: a delta above 1 s becomes 1/60 s.
         is_ended: Nothing runs until another scene does.
         on_draw: Called with the delta where the original renders.
-        on_failure: Called with every :class:`ComponentFailure`; logged if ``None``.
+        on_failure: Called with every :class:`ComponentFailure`. If ``None``, they count as
+            failures of its clock, like those of any callback; without a clock they are logged.
         on_diagnostic: Called with what the original logs; logged if ``None``.
         clock: The clock it lives by, ``None`` for none.
         name: What people call it.
@@ -322,10 +323,13 @@ class CreatorDirector:
             logger.debug("%s (%r)", diagnostic.complaint.value, diagnostic.target)
 
     def _failed(self, component: Component, method: str, error: BaseException) -> None:
+        label = call_label(component, method)
         if self.on_failure is not None:
             self.on_failure(ComponentFailure(component, method, error))
+        elif self.clock is not None:
+            self.clock.tree.report_failure(self.clock, 0, label, error)
         else:
-            logger.error("%r raised in %s", component, method, exc_info=error)
+            logger.error("callback %s failed", label, exc_info=error)
 
 
 def _checked(callback: Callable[[Any], object]) -> Callable[[Any], object]:

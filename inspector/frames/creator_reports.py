@@ -135,16 +135,6 @@ class CreatorReports:
         finally:
             self._reporter.call_ended(number, began_ns)
 
-    def node_number(self, node: Node) -> int:
-        """Return by which number a node is reported; 0 if it is not."""
-        known = self._nodes.get(id(node))
-        return 0 if known is None else known.number
-
-    def component_number(self, component: Component) -> int:
-        """Return by which number a component is reported; 0 if it is not."""
-        known = self._components.get(id(component))
-        return 0 if known is None else known.number
-
     # ---------------------------------------------------------------- nodes
 
     def node_placed(self, node: Node) -> None:
@@ -230,6 +220,13 @@ def component_name(thing: object) -> str:
     if not isinstance(thing, Component) or thing.life.node is None:
         return ""
     return f"{type(thing).__name__} of {text_of(thing.life.node.name)}"
+
+
+def call_label(component: Component, method: str) -> str:
+    """Return what a call of a component's method is called, such as ``Fox.update of den``."""
+    node = component.life.node
+    where = "" if node is None else f" of {text_of(node.name)}"
+    return f"{type(component).__name__}.{method}{where}"
 
 
 def report_component(component: Component) -> None:

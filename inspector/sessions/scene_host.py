@@ -223,6 +223,8 @@ class SceneHost:
         transport = Transport(tree, gate, max_delta_ns=self._max_delta_ns)
         director = Director(tree.root)
         stage = Stage(transport, director, self._source_of_work)
+        failed_early: list[CallbackFailure] = []
+        tree.on_failure = failed_early.append
         beginning = self._beginning() if self._script is None else self._script.journal.beginning
         self._journal = Journal(beginning, self._most_entries)
         try:
@@ -246,7 +248,9 @@ class SceneHost:
         transport.on_frame = self._run_frame
         transport.on_wake_done = self._end_wake
         self._timers_meter.begin(log.end)
-        if self._wants_to_run:
+        for failure in failed_early:
+            self._take_failure(failure)
+        if self._wants_to_run and self._stopped_by is None:
             transport.run()
 
     def _begin_log(self) -> EventLog:
