@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 
-import inspector
 from inspector.analysis.intervention_list import interventions_between
 from inspector.analysis.landmarks import landmarks_between
-from inspector.formats.frame_times import Provenance
-from inspector.formats.options import ExportOptions
+from inspector.formats.options import (
+    FEWEST_DOTS_PER_INCH,
+    LARGEST_SIDE_PT,
+    MOST_DOTS_PER_INCH,
+    SMALLEST_HEIGHT_PT,
+    SMALLEST_WIDTH_PT,
+    ExportOptions,
+)
+from inspector.sessions.provenance import provenance_of
 
 from .dialogs.export_dialog import ExportChoices, ExportDialog, ExportSource, FrameRange
 
@@ -38,9 +43,18 @@ def export_dialog(
         budgets_ms=settings.budgets_ms,
         stacked=panel.is_stacked,
         theme="dark" if is_dark else "light",
-        width_pt=_number(choices.get("width_pt", ""), usual.width_pt, 400, 14_400),
-        height_pt=_number(choices.get("height_pt", ""), usual.height_pt, 300, 14_400),
-        dots_per_inch=_number(choices.get("dots_per_inch", ""), usual.dots_per_inch, 36, 1_200),
+        width_pt=_number(
+            choices.get("width_pt"), usual.width_pt, SMALLEST_WIDTH_PT, LARGEST_SIDE_PT
+        ),
+        height_pt=_number(
+            choices.get("height_pt"), usual.height_pt, SMALLEST_HEIGHT_PT, LARGEST_SIDE_PT
+        ),
+        dots_per_inch=_number(
+            choices.get("dots_per_inch"),
+            usual.dots_per_inch,
+            FEWEST_DOTS_PER_INCH,
+            MOST_DOTS_PER_INCH,
+        ),
         interventions=choices.get("interventions", "yes") != "no",
         landmarks=choices.get("landmarks", "yes") != "no",
     )
@@ -50,7 +64,7 @@ def export_dialog(
         ExportSource(
             session.timeline.frames,
             ranges,
-            _provenance(session),
+            provenance_of(session),
             interventions_between(session.timeline),
             landmarks_between(session.timeline, session.annotations),
         ),
@@ -97,19 +111,9 @@ def _ranges(session: Session, panel: FrameTimesPanel) -> tuple[FrameRange, ...]:
     return tuple(ranges)
 
 
-def _provenance(session: Session) -> Provenance:
-    return Provenance(
-        scene=session.title,
-        created=datetime.now().astimezone(),
-        version=inspector.__version__,
-        source="real time",
-        frame_rate=session.frame_rate,
-    )
-
-
-def _number(text: str, otherwise: float, low: float, high: float) -> float:
+def _number(text: str | None, otherwise: float, low: float, high: float) -> float:
     try:
-        value = float(text)
+        value = float(text or "")
     except ValueError:
         return otherwise
     return value if low <= value <= high else otherwise

@@ -128,10 +128,6 @@ class LabGraph:
     tracks: tuple[LabTrack, ...]
     scale: LabScale
 
-    def track_at(self, y: float) -> LabTrack | None:
-        """Return the track at a y."""
-        return next((track for track in self.tracks if track.top <= y < track.bottom), None)
-
 
 def lab_graph(
     results: Sequence[LabResult], provenance: Provenance, options: LabGraphOptions

@@ -15,6 +15,8 @@ DEFAULT_BUDGETS_MS: Final = (1000 / 120, 1000 / 60, 1000 / 30)
 SMALLEST_WIDTH_PT: Final = 400.0
 SMALLEST_HEIGHT_PT: Final = 300.0
 LARGEST_SIDE_PT: Final = 14_400.0
+FEWEST_DOTS_PER_INCH: Final = 36.0
+MOST_DOTS_PER_INCH: Final = 1_200.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,7 @@ class ExportOptions:
                 raise ValueError(message)
         _check_range("width_pt", self.width_pt, SMALLEST_WIDTH_PT, LARGEST_SIDE_PT)
         _check_range("height_pt", self.height_pt, SMALLEST_HEIGHT_PT, LARGEST_SIDE_PT)
-        _check_range("dots_per_inch", self.dots_per_inch, 36, 1_200)
+        _check_range("dots_per_inch", self.dots_per_inch, FEWEST_DOTS_PER_INCH, MOST_DOTS_PER_INCH)
 
 
 def _check_range(name: str, value: float, low: float, high: float) -> None:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,7 +23,7 @@ from inspector.formats.json_frames import (
     interventions_from_values,
     landmarks_from_values,
 )
-from inspector.timebase import NS_PER_SECOND
+from inspector.sessions.provenance import provenance_of_recording, rate_in_file
 from inspector.trace.recording import open_recording
 from inspector.vocabulary import Phase
 
@@ -88,19 +87,7 @@ def _read_recording(path: Path) -> FrameFile:
         frames = FrameTimes.from_timeline(
             recording.state_before(recording.end), annotations=recording.annotations
         )
-        meta, notes = recording.meta, recording.notes
-        title = recording.title
-    try:
-        created = datetime.fromisoformat(str(meta.get("started_at")))
-    except ValueError:
-        created = _changed(path)
-    try:
-        rate = Fraction(str(meta.get("frame_rate")))
-    except (ValueError, ZeroDivisionError):
-        rate = None
-    provenance = Provenance(
-        title, created, str(meta.get("tool_version", "")), str(meta.get("source", "")), rate
-    )
+        provenance, notes = provenance_of_recording(recording), recording.notes
     return FrameFile(frames, provenance, notes, has_work=True)
 
 
@@ -142,17 +129,12 @@ def _provenance(path: Path, found: object) -> Provenance:
         created = datetime.fromisoformat(values["created"])
     except (KeyError, TypeError, ValueError):
         created = _changed(path)
-    rate: Fraction | None = None
-    with suppress(KeyError, TypeError, ValueError, OverflowError, ZeroDivisionError):
-        found_rate = Fraction(values["frame_rate"])
-        # What no display has is no rate, but a damaged one.
-        rate = found_rate if 0 < found_rate <= NS_PER_SECOND else None
     return Provenance(
         scene=str(values.get("scene") or path.name),
         created=created,
         version=str(values.get("inspector_version", "")),
         source=str(values.get("source", "")),
-        frame_rate=rate,
+        frame_rate=rate_in_file(values.get("frame_rate")),
         note=str(values.get("note", "")),
     )
 

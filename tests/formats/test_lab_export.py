@@ -173,8 +173,6 @@ def test_that_a_place_in_the_picture_is_an_instant_and_a_run() -> None:
     assert graph.scale.at_ns(-100) == 0
     assert graph.scale.at_ns(10_000) == 10 * SECOND
     assert [track.result for track in graph.tracks] == results
-    assert graph.track_at(graph.tracks[1].top + 1) is graph.tracks[1]
-    assert graph.track_at(0) is None
 
 
 def test_that_the_picture_says_in_words_what_it_shows() -> None:

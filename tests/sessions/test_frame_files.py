@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from inspector.errors import CaptureError
-from inspector.formats import ExportOptions, FrameTimes, Provenance, export_frames
+from inspector.formats.export import export_frames
+from inspector.formats.frame_times import FrameTimes, Provenance
+from inspector.formats.options import ExportOptions
 from inspector.sessions.frame_files import read_frame_file
 from inspector.sessions.scene import find_scene
 from inspector.testing import pass_seconds, virtual_session

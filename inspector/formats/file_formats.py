@@ -1,0 +1,140 @@
+"""What every exporter has: formats by suffix, and pictures drawn through the one door to Qt."""
+
+import importlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Generic, Protocol, TypeVar, cast
+
+from inspector.errors import ExportError
+from inspector.formats.atomic_file import check_target, replacing
+from inspector.formats.display_list import DisplayList
+from inspector.formats.frame_times import Provenance
+from inspector.formats.svg import svg_text
+
+
+class HasResolution(Protocol):
+    """Choices about a picture, of which all formats need one."""
+
+    @property
+    def dots_per_inch(self) -> float:
+        """Resolution of a PNG."""
+
+
+#: What is written.
+DataT = TypeVar("DataT")
+#: What a person can choose about it.
+OptionsT = TypeVar("OptionsT", bound=HasResolution)
+
+
+@dataclass(frozen=True, slots=True)
+class FileFormat(Generic[DataT, OptionsT]):
+    """One format that something can be written in.
+
+    Attributes:
+        format: Name of the format.
+        suffix: Ending of its files, with the dot.
+        description: What the file is for, in a few words.
+        write: Writes to a binary stream.
+        is_picture: Whether the file shows the graph; otherwise it holds the data.
+    """
+
+    format: str
+    suffix: str
+    description: str
+    write: Callable[[DataT, Provenance, OptionsT, BinaryIO], None]
+    is_picture: bool
+
+
+class PictureWriter(Protocol):
+    """The part of the window that draws without a window."""
+
+    def write_png(
+        self, picture: DisplayList, stream: BinaryIO, *, dots_per_inch: float = 144
+    ) -> None:
+        """Write ``picture`` as PNG."""
+
+    def write_pdf(self, picture: DisplayList, stream: BinaryIO) -> None:
+        """Write ``picture`` as PDF."""
+
+
+def picture_formats(
+    draw: Callable[[DataT, Provenance, OptionsT], DisplayList], what: str
+) -> tuple[FileFormat[DataT, OptionsT], ...]:
+    """Return the formats that show a picture: PNG, SVG and PDF.
+
+    Args:
+        draw: Makes the picture.
+        what: What is in it, in a word or two: "the graph".
+    """
+
+    def write_png(data: DataT, provenance: Provenance, options: OptionsT, stream: BinaryIO) -> None:
+        picture = draw(data, provenance, options)
+        _picture_writer().write_png(picture, stream, dots_per_inch=options.dots_per_inch)
+
+    def write_svg(data: DataT, provenance: Provenance, options: OptionsT, stream: BinaryIO) -> None:
+        stream.write(svg_text(draw(data, provenance, options)).encode())
+
+    def write_pdf(data: DataT, provenance: Provenance, options: OptionsT, stream: BinaryIO) -> None:
+        _picture_writer().write_pdf(draw(data, provenance, options), stream)
+
+    return (
+        FileFormat("PNG", ".png", f"picture of {what}", write_png, is_picture=True),
+        FileFormat("SVG", ".svg", f"drawing of {what} for web pages", write_svg, is_picture=True),
+        FileFormat("PDF", ".pdf", f"drawing of {what} for papers", write_pdf, is_picture=True),
+    )
+
+
+def format_for(
+    path: Path, formats: Sequence[FileFormat[DataT, OptionsT]]
+) -> FileFormat[DataT, OptionsT]:
+    """Return the format that the suffix of ``path`` names, in any case.
+
+    Raises:
+        ExportError: No format has that suffix; the message names those there are.
+    """
+    suffix = path.suffix.lower()
+    for each in formats:
+        if each.suffix == suffix:
+            return each
+    known = ", ".join(each.suffix for each in formats[:-1])
+    what = f"“{path.suffix}” is not a format" if path.suffix else "the name has no suffix"
+    message = f"Cannot write {path}: {what}. Use {known} or {formats[-1].suffix}."
+    raise ExportError(message)
+
+
+def check_file(path: Path, formats: Sequence[FileFormat[DataT, OptionsT]]) -> None:
+    """Refuse an export that cannot succeed, before anything is run for it.
+
+    Raises:
+        ExportError: The suffix is unknown or the folder cannot be written.
+    """
+    format_for(path, formats)
+    check_target(path)
+
+
+def write_file(
+    data: DataT,
+    provenance: Provenance,
+    options: OptionsT,
+    path: Path,
+    formats: Sequence[FileFormat[DataT, OptionsT]],
+) -> None:
+    """Write ``data`` to ``path`` in the format of its suffix, whole or not at all.
+
+    Raises:
+        ExportError: The suffix is unknown or the file cannot be written.
+    """
+    chosen = format_for(path, formats)
+    with replacing(path) as stream:
+        chosen.write(data, provenance, options, stream)
+
+
+def _picture_writer() -> PictureWriter:
+    """Return the module that draws with Qt, through the one door to the window.
+
+    The door stands above the formats, so it is found by name when it is needed,
+    as it finds the window itself. Where Qt is missing it says so in a sentence.
+    """
+    launcher = importlib.import_module("inspector.launcher")
+    return cast("PictureWriter", launcher.load_ui("picture"))

@@ -1,0 +1,68 @@
+"""Where the frame times of a session come from, for what is exported of it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from fractions import Fraction
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+from inspector import __version__
+from inspector.formats.frame_times import Provenance
+from inspector.sessions.source_names import source_name, source_text
+from inspector.timebase import NS_PER_SECOND
+from inspector.trace.recording import Recording
+
+if TYPE_CHECKING:
+    from inspector.clocks.time_source import TimeSource
+    from inspector.sessions.session import Session
+
+
+@runtime_checkable
+class _HasSource(Protocol):
+    """A session that knows its time source."""
+
+    @property
+    def source(self) -> TimeSource:
+        """Where its time comes from."""
+
+
+def provenance_of(session: Session) -> Provenance:
+    """Return where the frame times of a session come from.
+
+    A recording tells of the run that was recorded, all else of the run that goes on now.
+    """
+    if isinstance(session.history, Recording):
+        return provenance_of_recording(session.history)
+    return Provenance(
+        scene=session.title,
+        created=datetime.now().astimezone(),
+        version=__version__,
+        source=source_text(source_name(session.source)) if isinstance(session, _HasSource) else "",
+        frame_rate=session.frame_rate,
+    )
+
+
+def provenance_of_recording(recording: Recording) -> Provenance:
+    """Return where the frame times of a recording come from, as far as its file says."""
+    meta = recording.meta
+    try:
+        created = datetime.fromisoformat(str(meta.get("started_at")))
+    except ValueError:
+        created = datetime.fromtimestamp(recording.path.stat().st_mtime, UTC)
+    return Provenance(
+        scene=recording.title,
+        created=created,
+        version=str(meta.get("tool_version", "")),
+        source=source_text(str(meta.get("source", ""))),
+        frame_rate=rate_in_file(meta.get("frame_rate")),
+    )
+
+
+def rate_in_file(text: object) -> Fraction | None:
+    """Return the frame rate that a file names, ``None`` if it names none that can be."""
+    try:
+        rate = Fraction(str(text))
+    except (ValueError, ZeroDivisionError):
+        return None
+    # What no display has is no rate, but a damaged one.
+    return rate if 0 < rate <= NS_PER_SECOND else None
