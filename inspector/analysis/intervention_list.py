@@ -114,10 +114,6 @@ class InterventionList:
                 changed.update(self._undo(target, entry.number))
         return frozenset(row for row in changed if row < first)
 
-    def row_of(self, number: int) -> int | None:
-        """Return the place of a command in :attr:`entries`."""
-        return self._rows.get(number)
-
     def _command(self, record: CommandRecord) -> Intervention:
         timeline = self._timeline
         clock = timeline.clocks.get(record.clock_id or timeline.root_id or 0)

@@ -7,7 +7,7 @@ from datetime import datetime
 from enum import IntEnum
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt
 from PySide6.QtGui import QBrush, QColor
 from typing_extensions import override
 
@@ -16,6 +16,7 @@ from inspector.timebase import format_duration, format_instant
 from . import roles
 from .header_row import HeaderRow, alignments
 from .roles import Role
+from .titled_table import ListTableModel
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -53,7 +54,7 @@ _ALIGNED: Final = alignments(AnnotationColumn, _NUMBERS)
 _HEADER: Final = HeaderRow(_HEADERS, _ALIGNED, apart=[AnnotationColumn.NAME])
 
 
-class AnnotationModel(QAbstractTableModel):
+class AnnotationModel(ListTableModel["Annotation"]):
     """Annotations, the earliest first.
 
     An edited cell becomes a request to change; the table shows what comes of it.
@@ -65,10 +66,9 @@ class AnnotationModel(QAbstractTableModel):
         Args:
             change: Puts one in the place of that with its number, if that is possible.
         """
-        super().__init__()
+        super().__init__(_HEADER)
         self._change = change
         self._all: Sequence[Annotation] = ()
-        self._rows: list[Annotation] = []
         self._words: tuple[str, ...] = ()
         self._muted_color = QColor()
 
@@ -115,20 +115,6 @@ class AnnotationModel(QAbstractTableModel):
         return "\t".join(_cell_text(self._rows[row], column) for column in AnnotationColumn)
 
     # ---------------------------------------------------------------- for Qt
-
-    @override
-    def rowCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:
-        return 0 if parent.isValid() else len(self._rows)
-
-    @override
-    def columnCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:
-        return 0 if parent.isValid() else len(AnnotationColumn)
-
-    @override
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = roles.DISPLAY
-    ) -> object:
-        return _HEADER.data(section, orientation, role)
 
     @override
     def flags(self, index: QModelIndex | QPersistentModelIndex) -> Qt.ItemFlag:

@@ -8,7 +8,7 @@ from enum import IntEnum
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt
 from PySide6.QtGui import QColor, QFont
 from typing_extensions import override
 
@@ -21,6 +21,7 @@ from .event_groups import QUIET_GROUPS, EventGroup, group_of, kinds_of
 from .event_names import NAMING_KINDS, EventNames
 from .header_row import HeaderRow, alignments
 from .roles import Role
+from .titled_table import ListTableModel
 
 if TYPE_CHECKING:
     from inspector.trace.log import EventLog
@@ -72,14 +73,13 @@ class EventRow:
     label: str
 
 
-class EventListModel(QAbstractTableModel):
+class EventListModel(ListTableModel[EventRow]):
     """The newest events that pass a filter, oldest first, at most 20 000."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__(_HEADER)
         self._log: EventLog | None = None
         self._timeline: Timeline | None = None
-        self._rows: list[EventRow] = []
         self._cursor = 0
         self._looked_at = 0
         self._lost = 0
@@ -220,20 +220,6 @@ class EventListModel(QAbstractTableModel):
         return None
 
     # ------------------------------------------------------------------ Qt
-
-    @override
-    def rowCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:
-        return 0 if parent.isValid() else len(self._rows)
-
-    @override
-    def columnCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:
-        return 0 if parent.isValid() else len(EventColumn)
-
-    @override
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = roles.DISPLAY
-    ) -> object:
-        return _HEADER.data(section, orientation, role)
 
     @override
     def data(  # noqa: PLR0911 - one question a role

@@ -68,7 +68,7 @@ class FrameCallModel(RankedTableModel):
 
     def __init__(self, timeline: Timeline | None = None) -> None:
         """Show a timeline; ``None`` shows nothing."""
-        super().__init__()
+        super().__init__(_HEADER)
         self._timeline = timeline
         self._table: CallTable | None = None
         # As of the last refresh, so that whatever makes the view paint shows one instant.
@@ -155,16 +155,6 @@ class FrameCallModel(RankedTableModel):
         return every - CONSTANT_COLUMNS if is_structure_same else every
 
     # ------------------------------------------------------------------ Qt
-
-    @override
-    def columnCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:
-        return 0 if parent.isValid() else len(CallColumn)
-
-    @override
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = roles.DISPLAY
-    ) -> object:
-        return _HEADER.data(section, orientation, role)
 
     @override
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex
 from typing_extensions import override
 
 from inspector.analysis.frame_spans import TIMER_KIND, Span, SpanTotal
@@ -16,6 +16,7 @@ from ..session_bridge import Selection
 from . import roles
 from .header_row import HeaderRow, alignments
 from .roles import Role
+from .titled_table import ListTableModel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,14 +73,13 @@ class SpanRow:
     late_ns: int = 0
 
 
-class FrameSpanModel(QAbstractTableModel):
+class FrameSpanModel(ListTableModel[SpanRow]):
     """A row for each phase, member and timer, in the order in which they began."""
 
     def __init__(self, theme: Theme) -> None:
         """Begin without rows."""
-        super().__init__()
+        super().__init__(_HEADER)
         self._theme = theme
-        self._rows: list[SpanRow] = []
         self._whole_ns = 0
 
     @property
@@ -148,20 +148,6 @@ class FrameSpanModel(QAbstractTableModel):
         self.beginResetModel()
         self._rows = rows
         self.endResetModel()
-
-    @override
-    def rowCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:
-        return 0 if parent.isValid() else len(self._rows)
-
-    @override
-    def columnCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:
-        return 0 if parent.isValid() else len(SpanColumn)
-
-    @override
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = roles.DISPLAY
-    ) -> object:
-        return _HEADER.data(section, orientation, role)
 
     @override
     def data(self, index: QModelIndex | QPersistentModelIndex, role: int = roles.DISPLAY) -> object:

@@ -7,7 +7,7 @@ from enum import IntEnum
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex
 from PySide6.QtGui import QBrush, QColor
 from typing_extensions import override
 
@@ -18,6 +18,7 @@ from ..selection import Selection
 from . import roles
 from .header_row import HeaderRow, alignments
 from .roles import Role
+from .titled_table import ListTableModel
 
 if TYPE_CHECKING:
     from inspector.sessions.interventions import Undoing
@@ -65,18 +66,18 @@ _ALIGNED: Final = alignments(InterventionColumn, _NUMBERS)
 _HEADER: Final = HeaderRow(_HEADERS, _ALIGNED, apart=_BEHIND_NUMBERS)
 
 
-class InterventionModel(QAbstractTableModel):
+class InterventionModel(ListTableModel[int]):
     """Commands and breakpoint hits in the order in which they happened.
 
-    Rows that were shown stay where they are: a refresh costs what is new.
+    A row is the place of one among all of them. Rows that were shown stay where they
+    are: a refresh costs what is new.
     """
 
     def __init__(self) -> None:
         """Begin without rows."""
-        super().__init__()
+        super().__init__(_HEADER)
         self._list: InterventionList | None = None
         self._undoing: Undoing | None = None
-        self._shown: list[int] = []
         self._row_of: dict[int, int] = {}
         self._words: tuple[str, ...] = ()
         self._refused_color = QColor()
@@ -120,10 +121,10 @@ class InterventionModel(QAbstractTableModel):
         changed = self._list.take_new()
         added = [i for i in range(first, len(entries)) if self._matches(entries[i])]
         if added:
-            start = len(self._shown)
+            start = len(self._rows)
             self.beginInsertRows(QModelIndex(), start, start + len(added) - 1)
             self._row_of.update((place, row) for row, place in enumerate(added, start))
-            self._shown += added
+            self._rows += added
             self.endInsertRows()
         for place in changed:
             row = self._row_of.get(place)
@@ -135,7 +136,7 @@ class InterventionModel(QAbstractTableModel):
     def entry(self, row: int) -> Intervention:
         """Return what a row shows."""
         assert self._list is not None, "without a session there are no rows"
-        return self._list.entries[self._shown[row]]
+        return self._list.entries[self._rows[row]]
 
     def can_undo(self, row: int) -> bool:
         """Return whether what a row shows can be undone now."""
@@ -143,15 +144,10 @@ class InterventionModel(QAbstractTableModel):
         undoing = self._undoing
         return not entry.is_hit and undoing is not None and undoing.of(entry.number) is not None
 
-    def row_of_command(self, number: int) -> int | None:
-        """Return the row of a command, ``None`` while it is not shown."""
-        place = None if self._list is None else self._list.row_of(number)
-        return None if place is None else self._row_of.get(place)
-
     @property
     def hidden_count(self) -> int:
         """How many the filter keeps back."""
-        return 0 if self._list is None else len(self._list.entries) - len(self._shown)
+        return 0 if self._list is None else len(self._list.entries) - len(self._rows)
 
     def row_text(self, row: int) -> str:
         """Return all cells of a row, separated by tabulators."""
@@ -162,24 +158,10 @@ class InterventionModel(QAbstractTableModel):
     # ---------------------------------------------------------------- for Qt
 
     @override
-    def rowCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:
-        return 0 if parent.isValid() else len(self._shown)
-
-    @override
-    def columnCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:
-        return 0 if parent.isValid() else len(InterventionColumn)
-
-    @override
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = roles.DISPLAY
-    ) -> object:
-        return _HEADER.data(section, orientation, role)
-
-    @override
     def data(  # noqa: PLR0911 - one answer per role
         self, index: QModelIndex | QPersistentModelIndex, role: int = roles.DISPLAY
     ) -> object:
-        if not index.isValid() or index.row() >= len(self._shown):
+        if not index.isValid() or index.row() >= len(self._rows):
             return None
         row, column = index.row(), InterventionColumn(index.column())
         entry = self.entry(row)
@@ -207,8 +189,8 @@ class InterventionModel(QAbstractTableModel):
 
     def _show_matching(self) -> None:
         entries = [] if self._list is None else self._list.entries
-        self._shown = [place for place, entry in enumerate(entries) if self._matches(entry)]
-        self._row_of = {place: row for row, place in enumerate(self._shown)}
+        self._rows = [place for place, entry in enumerate(entries) if self._matches(entry)]
+        self._row_of = {place: row for row, place in enumerate(self._rows)}
 
     def _matches(self, entry: Intervention) -> bool:
         if not self._words:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import IntEnum
 from typing import Final
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex
 from typing_extensions import override
 
 from inspector.analysis.refresh_lab import LabResult
@@ -17,6 +17,7 @@ from ..theme import ColorRole, Theme
 from . import roles
 from .header_row import HeaderRow, alignments
 from .roles import Role
+from .titled_table import ListTableModel
 
 
 class LabColumn(IntEnum):
@@ -67,58 +68,43 @@ _HEADER: Final = HeaderRow(_HEADERS, _ALIGNED, apart=[LabColumn.DIVERGENCE])
 _WRONG_FROM: Final = 1e12
 
 
-class LabResultsModel(QAbstractTableModel):
+class LabResultsModel(ListTableModel[LabResult]):
     """Rows in the order in which results arrived; a proxy sorts them by their raw values."""
 
     def __init__(self, theme: Theme) -> None:
         """Begin without rows."""
-        super().__init__()
+        super().__init__(_HEADER)
         self._theme = theme
-        self._results: list[LabResult] = []
 
     @property
     def results(self) -> tuple[LabResult, ...]:
         """Every result, in the order in which they arrived."""
-        return tuple(self._results)
+        return tuple(self._rows)
 
     def clear(self) -> None:
         """Forget everything."""
         self.beginResetModel()
-        self._results = []
+        self._rows = []
         self.endResetModel()
 
     def add(self, results: Sequence[LabResult]) -> None:
         """Append results."""
         if not results:
             return
-        first = len(self._results)
+        first = len(self._rows)
         self.beginInsertRows(QModelIndex(), first, first + len(results) - 1)
-        self._results += results
+        self._rows += results
         self.endInsertRows()
 
     def result_at(self, row: int) -> LabResult:
         """Return the result in a row."""
-        return self._results[row]
-
-    @override
-    def rowCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:
-        return 0 if parent.isValid() else len(self._results)
-
-    @override
-    def columnCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:
-        return 0 if parent.isValid() else len(LabColumn)
-
-    @override
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = roles.DISPLAY
-    ) -> object:
-        return _HEADER.data(section, orientation, role)
+        return self._rows[row]
 
     @override
     def data(self, index: QModelIndex | QPersistentModelIndex, role: int = roles.DISPLAY) -> object:
-        if not index.isValid() or index.row() >= len(self._results):
+        if not index.isValid() or index.row() >= len(self._rows):
             return None
-        result, column = self._results[index.row()], LabColumn(index.column())
+        result, column = self._rows[index.row()], LabColumn(index.column())
         answer: object = None
         match role:
             case roles.DISPLAY:
@@ -138,7 +124,7 @@ class LabResultsModel(QAbstractTableModel):
 
     def row_text(self, row: int) -> str:
         """Return a row as text with tabulators."""
-        return "\t".join(_TEXTS[column](self._results[row]) for column in LabColumn)
+        return "\t".join(_TEXTS[column](self._rows[row]) for column in LabColumn)
 
 
 def lateness_text(ns: int | None) -> str:

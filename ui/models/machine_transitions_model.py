@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex
 from typing_extensions import override
 
 from inspector.timebase import format_duration, format_instant
@@ -17,6 +17,7 @@ from ..theme import ColorRole, Theme
 from . import roles
 from .header_row import HeaderRow, alignments
 from .roles import Role
+from .titled_table import ListTableModel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -135,14 +136,13 @@ def _refusal(
     return TransitionRow(at_ns, source, strings[name], "", lasted_ns, strings[reason])
 
 
-class MachineTransitionsModel(QAbstractTableModel):
+class MachineTransitionsModel(ListTableModel[TransitionRow]):
     """What happened to one machine, the newest first, at most 5 000 rows."""
 
     def __init__(self, theme: Theme) -> None:
         """Begin without rows."""
-        super().__init__()
+        super().__init__(_HEADER)
         self._theme = theme
-        self._rows: list[TransitionRow] = []
 
     @property
     def rows(self) -> Sequence[TransitionRow]:
@@ -162,20 +162,6 @@ class MachineTransitionsModel(QAbstractTableModel):
         self.beginResetModel()
         self._rows = rows
         self.endResetModel()
-
-    @override
-    def rowCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:
-        return 0 if parent.isValid() else len(self._rows)
-
-    @override
-    def columnCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:
-        return 0 if parent.isValid() else len(TransitionColumn)
-
-    @override
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = roles.DISPLAY
-    ) -> object:
-        return _HEADER.data(section, orientation, role)
 
     @override
     def data(self, index: QModelIndex | QPersistentModelIndex, role: int = roles.DISPLAY) -> object:

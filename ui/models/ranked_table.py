@@ -5,16 +5,19 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex
 from typing_extensions import override
 
 from .timer_order import WindowedOrder
+from .titled_table import TitledTableModel
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from .header_row import HeaderRow
 
-class RankedTableModel(QAbstractTableModel):
+
+class RankedTableModel(TitledTableModel):
     """Subjects in an order that changes all the time; a row is a place, not a subject.
 
     A refresh therefore makes no signals but for rows that come or go at the end:
@@ -22,9 +25,13 @@ class RankedTableModel(QAbstractTableModel):
     subject's number, see :meth:`row_of`.
     """
 
-    def __init__(self) -> None:
-        """Begin without rows."""
-        super().__init__()
+    def __init__(self, header: HeaderRow) -> None:
+        """Begin without rows.
+
+        Args:
+            header: The titles, one for each column.
+        """
+        super().__init__(header)
         self._order = WindowedOrder()
         self._row_count = 0
 

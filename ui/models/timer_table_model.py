@@ -43,7 +43,6 @@ _HEADER: Final = HeaderRow(
     alignments(TimerColumn, _NUMBERS, number=roles.CENTER),
     apart=[TimerColumn.CALL_SITE],
 )
-_COLUMN_COUNT: Final = len(TimerColumn)
 #: Asked for with every cell that is painted, and never answered.
 _UNANSWERED: Final = frozenset({roles.BACKGROUND, roles.CHECK_STATE, roles.FONT})
 #: Rows remembered between two refreshes; more are asked for by scrolling only.
@@ -93,7 +92,7 @@ class TimerTableModel(RankedTableModel):
             timeline: What is shown; ``None`` shows nothing.
             strings: The string table of its log; may grow meanwhile.
         """
-        super().__init__()
+        super().__init__(_HEADER)
         self._timeline = timeline
         self._strings = strings
         # As of the last refresh, so that whatever makes the view paint shows one instant.
@@ -180,16 +179,6 @@ class TimerTableModel(RankedTableModel):
         return frozenset(TimerColumn)
 
     # ------------------------------------------------------------------ Qt
-
-    @override
-    def columnCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:
-        return 0 if parent.isValid() else _COLUMN_COUNT
-
-    @override
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = roles.DISPLAY
-    ) -> object:
-        return _HEADER.data(section, orientation, role)
 
     @override
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
