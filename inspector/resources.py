@@ -1,4 +1,4 @@
-"""Finds the files in ``resources/``: icons, themes, fonts and scenes."""
+"""Finds the files in ``resources/``: icons, fonts, scenes and pages of help."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ _CANDIDATES = (_PACKAGE / "_resources", _PACKAGE.parent / "resources")
 
 
 def resource_path(*parts: str) -> Path:
-    """Return the path of a resource: ``resource_path("icons", "pause.svg")``.
+    """Return the path of a resource: ``resource_path("icons", "run.svg")``.
 
     An installed wheel carries the resources inside the package; a checkout, also
     one installed as editable, has them in the folder beside it.

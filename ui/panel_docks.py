@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 )
 from shiboken6 import isValid
 
+from .focus import enter
 from .panels import PANELS, PanelArea, PanelDescription
 from .settings import LAYOUT_VERSION
 
@@ -274,8 +275,6 @@ class PanelDocks(QObject):
         dock = self._docks[panel_id]
         dock.show()
         dock.raise_()
-        from .focus import enter  # noqa: PLC0415 - after the first paint
-
         enter(self.panel(panel_id))
 
     def is_in_front(self, panel_id: str) -> bool:

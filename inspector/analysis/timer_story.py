@@ -12,7 +12,6 @@ from inspector.vocabulary import (
     CLOCK_PAUSED,
     CLOCK_RATE,
     CLOCK_REMOVED,
-    NEVER,
     TICKS_MISSED,
     TIMER_ADDED,
     TIMER_ARMED,
@@ -148,12 +147,6 @@ class TimerStory:
     def is_known(self) -> bool:
         """Whether anything is known of it."""
         return any((self.added, self.fired, self.cleared, self.armed, self.missed))
-
-    @property
-    def has_ended(self) -> bool:
-        """Whether it has fired for the last time or was cleared."""
-        last = self.last
-        return self.cleared is not None or (last is not None and last.next_ns == NEVER)
 
     @property
     def kind(self) -> TimerKind | None:

@@ -16,9 +16,6 @@ from inspector.frames.scheduling import Overshoot
 #: Priority of the originals' own systems; an order to "everything" starts from here.
 PRIORITY_SYSTEM: Final = -(2**31)
 
-#: The lowest priority that a program should use.
-PRIORITY_LOWEST: Final = PRIORITY_SYSTEM + 1
-
 
 class Lists(Enum):
     """What the lists that a frame walks through are made of."""

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 #: The phases that callbacks can join. Timers of the clock tree fire before the frame.
 CALLBACK_PHASES: Final = tuple(phase for phase in Phase if phase is not Phase.TIMERS)
+#: Number of the director in the events: a session has one.
+_NUMBER: Final = 1
 
 
 class FrameCallback:
@@ -90,17 +92,15 @@ class Director:
         delta_ns: Delta of the present or last frame.
     """
 
-    def __init__(self, clock: Clock, director_id: int = 1) -> None:
+    def __init__(self, clock: Clock) -> None:
         """Begin with no callbacks.
 
         Args:
             clock: Whose time the deltas are.
-            director_id: Number of the director in the events.
         """
         self.clock = clock
         self.frame_index = 0
         self.delta_ns = 0
-        self._id = director_id
         self._last_ns = clock.time_ns
         self._timers_busy_ns = 0
         self._worked_ns = 0
@@ -201,9 +201,9 @@ class Director:
         busy_ns = timers_ns = self._timers_busy_ns
         self._timers_busy_ns = 0
         if record is not None:
-            record((tree.now_ns, FRAME_BEGAN, self._id, index, delta_ns))
+            record((tree.now_ns, FRAME_BEGAN, _NUMBER, index, delta_ns))
             if cut_ns:
-                record((tree.now_ns, DELTA_CUT, self._id, cut_ns, 0))
+                record((tree.now_ns, DELTA_CUT, _NUMBER, cut_ns, 0))
             if timers_ns:
                 record((tree.now_ns, PHASE_ENDED, Phase.TIMERS, index, timers_ns))
         delta = ns_to_seconds(delta_ns)
@@ -228,7 +228,7 @@ class Director:
             if tree.is_halted:
                 break
         if record is not None:
-            record((tree.now_ns, FRAME_ENDED, self._id, interval_ns, busy_ns))
+            record((tree.now_ns, FRAME_ENDED, _NUMBER, interval_ns, busy_ns))
 
     def _call(self, registration: FrameCallback, delta: float) -> None:
         clock = registration.clock

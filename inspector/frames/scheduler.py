@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 
     from inspector.clocks.clock import Clock
     from inspector.frames.scheduling import Callback
-    from inspector.frames.targets import TargetRecord
 
 logger = logging.getLogger(__name__)
 
@@ -476,10 +475,6 @@ class Scheduler:
         """Return the targets that have something scheduled or are paused."""
         found = [record.target for record in self._targets.all()]
         return [target for target in found if target is not None]
-
-    def target_records(self) -> list[TargetRecord]:
-        """Return what is known of each target; to be read only."""
-        return self._targets.all()
 
     def updates(self) -> list[UpdateCallback]:
         """Return the update callbacks in call order."""

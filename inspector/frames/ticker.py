@@ -138,7 +138,6 @@ class Ticker:
         self._last_ms = now_ms()
         self._frame_rate = 30.0
         self._frame_count = self._frame_start
-        self._next_id = 0
         self._timeouts = Countdowns(self, repeats=False)
         self._intervals = Countdowns(self, repeats=True)
 

@@ -380,13 +380,13 @@ class Life24:
         assert reports is not None
         numbers: dict[int, str] = {}
         for number, node in enumerate([self.director.scene, *self.nodes]):
-            known = None if node is None else reports.node_number(node)
-            if known:
-                numbers[known] = f"node {number}"
+            node_known = reports._nodes.get(id(node))
+            if node_known is not None:
+                numbers[node_known.number] = f"node {number}"
         for number, component in enumerate(self.components):
-            known = reports.component_number(component)
-            if known:
-                numbers[known] = f"component {number}"
+            known = reports._components.get(id(component))
+            if known is not None:
+                numbers[known.number] = f"component {number}"
         return numbers
 
     def facts(self) -> tuple[dict[str, Any], bool]:

@@ -8,7 +8,8 @@ import pytest
 
 from inspector.frames.controls import MachineControl
 from inspector.frames.state_machine import ANY, SOUND, Edge, StateMachine
-from inspector.vocabulary import EventKind, Field, MemberKind, describe
+from inspector.trace.sentences import describe
+from inspector.vocabulary import EventKind, Field, MemberKind
 from tests.frames.recorded import Recorded
 
 

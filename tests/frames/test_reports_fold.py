@@ -149,7 +149,7 @@ class RecordedPair(Pair):
     def facts(self) -> object:
         scheduler = self.scheduler
         pending = [PendingCallText(call) for call in scheduler.pending()]
-        records = scheduler.target_records()
+        records = scheduler._targets.all()
         return (
             [call for call in pending if call.call.priority is not None],
             sorted(str(call) for call in pending if call.call.priority is None),

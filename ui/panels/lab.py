@@ -30,7 +30,7 @@ from inspector.formats.frame_times import Provenance
 from inspector.formats.lab_graph import LabGraphOptions
 
 from ..models.lab_results_model import LabResultsModel
-from ..models.lab_runner import LabJob, LabRunner
+from ..lab_runner import LabJob, LabRunner
 from ..models.roles import Role
 from ..plots.lab_drift_plot import LabDriftPlot
 from ..plots.lab_plot import LabPlot, reading_text

@@ -35,7 +35,7 @@ from inspector.formats.lab_timers import parse_timer, read_timers
 from inspector.sessions.frame_files import read_frame_file
 from inspector.timebase import NS_PER_MS, format_duration, seconds_to_ns
 
-from ..models.lab_runner import LabJob, SceneJob
+from ..lab_runner import LabJob, SceneJob
 from ..widgets.elided_label import ElidedLabel
 
 if TYPE_CHECKING:

@@ -18,6 +18,9 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QHBoxLayout, QSlider, QStyle, QStyleOptionSlider, QWidget
 from typing_extensions import override
 
+from inspector.clocks.rate import rate_numerator
+from inspector.vocabulary import RATE_DENOMINATOR, rate_text
+
 from .exact_entry import ExactEntry
 
 #: The rates that have a place of their own on the slider.
@@ -44,16 +47,11 @@ def parse_rate(text: str) -> Fraction:
         ValueError: It is none of these, or out of range; the message says which.
     """
     # The engine's own reading, so that what is accepted here is never refused there.
-    from inspector.clocks.rate import rate_numerator  # noqa: PLC0415 - after the first paint
-    from inspector.vocabulary import RATE_DENOMINATOR  # noqa: PLC0415
-
     return Fraction(rate_numerator(text), RATE_DENOMINATOR)
 
 
 def rate_to_text(rate: Fraction) -> str:
     """Return a rate as people write it."""
-    from inspector.vocabulary import RATE_DENOMINATOR, rate_text  # noqa: PLC0415
-
     return rate_text(round(rate * RATE_DENOMINATOR))
 
 

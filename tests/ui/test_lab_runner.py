@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from inspector.analysis.lab_display import steady_display
-from ui.models.lab_runner import LabRunner, LabStep, SceneJob
+from ui.lab_runner import LabRunner, LabStep, SceneJob
 
 SECOND = 1_000_000_000
 
