@@ -57,4 +57,4 @@ def as_shown(traceback_text: str) -> str:
 
 
 class EndlessInstantError(RuntimeError):
-    """Timers keep scheduling each other with no delay, so time stands still."""
+    """Timers come again and again, so time stands still or all but stands still."""

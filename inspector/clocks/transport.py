@@ -115,10 +115,15 @@ class Transport:
         Inside a callback, and right after a wake-up, it stands still where it is: nobody
         else is called, a frame that is under way is finished, and a step ends.
         """
+        is_between = not (self.tree.is_draining or self._is_busy or self._is_finishing)
+        if is_between and not self._is_virtual:
+            self._wake()
+        self.let_go()
+
+    def let_go(self) -> None:
+        """Hold at once, and call nobody for what is due by now: the end of a session."""
         if self.tree.is_draining:
             self.tree.halt()
-        elif not (self._is_busy or self._is_finishing or self._is_virtual):
-            self._wake()
         self._was_held = True
         if not self._is_running:
             return

@@ -33,6 +33,9 @@ _NO_READING = -NEVER
 #: How many timers may be set and called within one instant before it is called endless.
 ENDLESS_LIMIT = 100_000
 
+#: Stands for "any number of timers".
+_ANY_ORDER = 2**63
+
 
 class _NoQueue(TimerQueue):
     """Above the root: its wake entry is looked at where it is, and held nowhere."""
@@ -63,6 +66,8 @@ class ClockTree:
         present: Brings :attr:`now_ns` up to a running source, or ``None`` while
             timers are being called and when no source runs.
         keeps_call_sites: Whether timers remember where they were set.
+        most_in_wake: So many timers may be set or come again within one :meth:`run_to`
+            before it is broken off and reported as a failure; ``None`` for any number.
         on_failure: Called after a callback has raised and was recorded; logs the
             traceback if not set.
         on_earlier_wake: Called when something becomes due before everything else
@@ -86,6 +91,7 @@ class ClockTree:
         self.members = Members(self)
         self.present: Callable[[], None] | None = None
         self.keeps_call_sites = sink is not None
+        self.most_in_wake: int | None = None
         self.on_failure: Callable[[CallbackFailure], None] | None = None
         self.on_earlier_wake: Callable[[], None] | None = None
         # By identity of the code object, which is kept so that it stays unique.
@@ -100,6 +106,8 @@ class ClockTree:
         self._endless_at_ns = -1
         self._endless_order = 0
         self._endless_count = 0
+        # Order beyond which a wake-up has had too many timers.
+        self._last_order_allowed = _ANY_ORDER
         # Session time as a clock: above the root, never paused, holds nothing itself.
         driver = Clock(self, None, "session", 0)
         driver.queue = _NoQueue()
@@ -157,6 +165,8 @@ class ClockTree:
         present, self.present = self.present, None
         self._observed_ns = _NO_READING if observed_ns is None else max(observed_ns, target_ns)
         self._is_draining = True
+        most = self.most_in_wake
+        self._last_order_allowed = _ANY_ORDER if most is None else self.last_order + most
         try:
             while not self._is_halted and (wake := root.wake) is not None and wake[0] <= target_ns:
                 self._run_branch(target_ns)
@@ -317,6 +327,7 @@ class ClockTree:
         if shift_ns is not None and observed_ns != _NO_READING:
             seen_ns = observed_ns + shift_ns
         self._is_interrupted = False
+        last_order_allowed = self._last_order_allowed
         batch: list[Timer] | None = None
         while True:
             if batch is None:
@@ -390,6 +401,8 @@ class ClockTree:
             else:
                 if queue.batch is batch:
                     queue.batch = ()
+            if self.last_order > last_order_allowed:
+                self._stop_crowded(batch[-1])
             if self._is_interrupted:
                 return None
             batch = queue.take_bucket(limit_ns)
@@ -437,6 +450,16 @@ class ClockTree:
             "they wait for the next wake-up (give them a delay)"
         )
         self._endless_at_ns = -1
+        self.halt()
+        self.report_failure(timer.clock, timer.id, timer.label, error)
+
+    def _stop_crowded(self, timer: Timer) -> None:
+        """Give up on a wake-up in which timers come again without end in sight."""
+        error = EndlessInstantError(
+            f"more than {self.most_in_wake:,} timers were set or came again within one wake-up, "
+            f"which came no further than {format_instant(self.now_ns)}; one is {timer.label!r}. "
+            "The others wait (lower the rate of their clock, or give them longer intervals)"
+        )
         self.halt()
         self.report_failure(timer.clock, timer.id, timer.label, error)
 

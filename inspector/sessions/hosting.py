@@ -46,7 +46,7 @@ class Hosting:
         """Call nobody any more; the scene itself is still to be unloaded."""
         self.transport.on_frame = self.transport.on_wake_done = None
         self.tree.on_failure = lambda failure: logger.debug("after the end: %s", failure)
-        self.transport.hold()
+        self.transport.let_go()
 
     def clock(self, clock_id: int) -> Clock | None:
         """Return a clock by its number, ``None`` if it is gone."""

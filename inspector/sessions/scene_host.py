@@ -49,6 +49,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+#: More timers in one wake-up take seconds, and seldom is that what anybody wants.
+MOST_IN_WAKE = 1_000_000
+
 
 class SceneHost:
     """Runs a scene file on a time source, one life after another.
@@ -218,6 +221,7 @@ class SceneHost:
         """Load the scene into a new log; a problem with it ends in the status."""
         log = self._begin_log()
         tree = ClockTree(log)
+        tree.most_in_wake = MOST_IN_WAKE
         gate = self._meter or self._manual
         assert gate is not None, "one of them watches the source"
         transport = Transport(tree, gate, max_delta_ns=self._max_delta_ns)

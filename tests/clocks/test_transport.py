@@ -296,6 +296,18 @@ def test_that_holding_calls_what_was_due_before_it(world: World) -> None:
     assert world.transport.present_ns() == 12 * MS
 
 
+def test_that_letting_go_calls_nobody_for_what_is_due_by_now(world: World) -> None:
+    world.transport.run()
+    world.tree.root.set_timeout_ns(10 * MS, world.note, "a")
+    world.source.now += 12 * MS
+
+    world.transport.let_go()
+
+    assert world.calls == []
+    assert not world.transport.is_running
+    assert world.source.wake_ns is None
+
+
 def test_that_a_callback_can_hold_and_time_stands_still_at_once(world: World) -> None:
     world.transport.frame_period_ns = 11 * MS
     world.transport.run()

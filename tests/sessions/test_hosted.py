@@ -39,6 +39,8 @@ def test_that_a_session_is_one() -> None:
     fake: Session = FakeSession()
 
     assert session.title == "The smallest scene worth looking at"
+    assert session.recorder is not None
+    assert (session.is_recorded, session.notes) == (False, ())
     assert fake.refresh() == 0
     session.close()
 
@@ -162,6 +164,37 @@ def test_that_timers_that_set_each_other_without_delay_do_not_hang_the_run(tmp_p
 
     assert not run.is_complete
     assert "EndlessInstantError" in session.timeline.failures[0].traceback
+    session.close()
+
+
+def test_that_timers_that_come_again_too_often_do_not_hang_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("inspector.sessions.scene_host.MOST_IN_WAKE", 1_000)
+    path = scene_file(
+        tmp_path,
+        """
+        def build(stage):
+            stage.root.set_interval_ns(10_000, lambda: None, name="hums")
+        """,
+    )
+    source = ManualTimeSource()
+    session = HostedSession(path, source)
+
+    source.advance(3)
+    session.refresh()
+
+    assert session.status.phase is SessionPhase.HELD
+    assert "more than 1,000 timers were set or came again within one wake-up" in (
+        session.status.message
+    )
+    called = fired(session)["hums"]
+    assert 1_000 <= called < 1_000 + 2 * 1_678, "it ends with a bucket of the calendar"
+    session.submit(Run())
+    source.advance(3)
+    session.refresh()
+
+    assert called < fired(session)["hums"] < 8_000
     session.close()
 
 
