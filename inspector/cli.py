@@ -6,6 +6,7 @@ Nothing here needs Qt; only PNG and PDF are drawn by it, through the launcher.
 from __future__ import annotations
 
 import argparse
+import errno
 import io
 import os
 import re
@@ -25,6 +26,9 @@ from inspector.errors import InspectorError
 from inspector.exit_codes import ExitCode
 
 _COMMANDS: Final = ("run", "export", "replay", "annotate", "scenes", "lab", "explain", "lint")
+
+#: What writing to a full disk ends with.
+_FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 _DESCRIPTION: Final = """\
 See, stop, slow, step, explain and prove time in a running frame-driven program.
@@ -126,6 +130,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         # The reader (head, less) has seen enough; keep the exit from complaining too.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitCode.OK
+    except OSError as error:
+        if error.errno not in _FULL:
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        say(sys.stderr, f"The answer could not be written: {error.strerror}. Make room for it.")
+        return ExitCode.FAILED
     except InspectorError as error:
         return say_error(error, sys.stderr)
     return code

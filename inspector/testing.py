@@ -22,8 +22,9 @@ from inspector.sessions.breakpoints import Breakpoints
 from inspector.sessions.commands import Capability, Command
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.interventions import Undoing
+from inspector.sessions.recorder import Recorder
 from inspector.sessions.session import SessionPhase, SessionStatus
-from inspector.sessions.virtual_run import VirtualRun, run_virtual
+from inspector.sessions.virtual_run import RunOutcome, run_virtual
 from inspector.sessions.virtual_source import VirtualTimeSource
 from inspector.timebase import seconds_to_ns
 from inspector.trace.history import LogHistory
@@ -87,6 +88,9 @@ class FakeSession:
         self.wake_error_ns: WakeErrorSummary | None = None
         self.breakpoints: Breakpoints | None = Breakpoints()
         self.undoing: Undoing | None = None
+        self.recorder: Recorder | None = None
+        self.notes: tuple[str, ...] = ()
+        self.is_recorded = False
         self.annotations = Annotations()
         self.submitted: list[Command] = []
         self.is_closed = False
@@ -130,7 +134,7 @@ def virtual_session(
     return session
 
 
-def pass_seconds(session: HostedSession, seconds: float | Fraction) -> VirtualRun:
+def pass_seconds(session: HostedSession, seconds: float | Fraction) -> RunOutcome:
     """Let virtual time pass at 60 frames a second, as fast as the processor can."""
     return run_virtual(session, duration_ns=seconds_to_ns(seconds))
 

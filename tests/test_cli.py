@@ -353,6 +353,33 @@ def test_that_a_scene_is_copied_but_never_over_another(run: Run, tmp_path: Path)
     assert run("run mine.py --frames 10 --quiet") == (ExitCode.OK, "", "")
 
 
+def test_that_a_capture_that_is_too_short_is_said_to_be_repeated(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "short.csv").write_text("ms\n16\n17\n", encoding="utf-8")
+
+    code, out, err = run("run 4 --frame-times short.csv --frames 5")
+
+    assert code == ExitCode.OK
+    assert "5 frames in 00:00.082, frame times of short.csv (ms), again and again" in out
+    assert err == ("timeline-inspector: short.csv holds 2 frames, 33.0 ms; it is repeated.\n")
+    assert "again" not in run("run 4 --frame-times short.csv --frames 2")[1]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_that_a_full_disk_is_said_in_a_sentence() -> None:
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "inspector", "scenes"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+
+    assert done.returncode == ExitCode.FAILED
+    assert done.stderr.startswith("timeline-inspector: The answer could not be written: ")
+    assert done.stderr.count("\n") == 1
+
+
 def test_that_a_window_is_wanted_for_a_scene_and_for_nothing() -> None:
     assert window_scene([]) == find_scene("1")
     assert window_scene(["3"]) == find_scene("3")

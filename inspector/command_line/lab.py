@@ -132,7 +132,7 @@ def _recorded(text: str, duration_ns: int | None, err: TextIO) -> Display:
     try:
         return recorded_display(path.name, times_ns, duration_ns)
     except ValueError as error:
-        message = f"Argument --frame-times: {path}: {error}."
+        message = f"Argument --frame-times: {path}: {str(error).rstrip('.')}."
         raise ArgumentError(message) from None
 
 

@@ -41,7 +41,7 @@ from inspector.sessions.commands import Run, SetRate
 from inspector.sessions.frame_files import read_frame_file
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.scene import find_scene, user_place
-from inspector.sessions.virtual_run import VirtualRun, run_frame_times, run_virtual
+from inspector.sessions.virtual_run import RunOutcome, run_frame_times, run_virtual
 from inspector.sessions.virtual_source import VirtualTimeSource
 from inspector.timebase import MAX_NS, NS_PER_SECOND, format_duration
 from inspector.trace.recording import RecordingError
@@ -70,7 +70,7 @@ class _Way:
 
     text: str
     is_real: bool
-    run: Callable[[HostedSession, Callable[[float], None]], VirtualRun]
+    run: Callable[[HostedSession, Callable[[float], None]], RunOutcome]
 
 
 def run_scene(options: Namespace, out: TextIO, err: TextIO) -> int:
@@ -212,8 +212,15 @@ def _capture_way(options: Namespace, err: TextIO) -> _Way:
     path, column = split_column(options.frame_times)
     capture = read_frame_times(path, column)
     say(err, *capture.notes)
+    times_ns = capture.frame_times_ns
+    wanted, total_ns = options.frames or 0, sum(times_ns)
+    again = ""
+    if wanted > len(times_ns) or (options.seconds or 0) > total_ns:
+        again = ", again and again"
+        held = "1 frame" if len(times_ns) == 1 else f"{len(times_ns):,} frames"
+        say(err, f"{path.name} holds {held}, {format_duration(total_ns)}; it is repeated.")
     return _Way(
-        f"frame times of {path.name} ({capture.column})",
+        f"frame times of {path.name} ({capture.column}){again}",
         is_real=False,
         run=lambda session, follow: run_frame_times(
             session,
@@ -230,7 +237,7 @@ def _run_real(
     frames: int | None,
     duration_ns: int | None,
     on_progress: Callable[[float], None],
-) -> VirtualRun:
+) -> RunOutcome:
     """Run on the computer's clock, in slices, so that the log is read meanwhile."""
     source = session.source
     if not isinstance(source, SystemTimeSource):
@@ -257,7 +264,7 @@ def _run_real(
     session.refresh()
     on_progress(1.0)
     took_ns = perf_counter_ns() - begun_ns
-    return VirtualRun(session.frames_run, session.session_ns, took_ns, is_complete)
+    return RunOutcome(session.frames_run, session.session_ns, took_ns, is_complete)
 
 
 def _until_frame(session: HostedSession, count: int) -> int:
@@ -288,7 +295,7 @@ def _check_frames(frames: FrameTimes, options: Namespace, count: int) -> None:
         message = (
             f"There is no frame in the range {options.range}: "
             f"{'1 frame is' if count == 1 else f'{count:,} frames are'} "
-            f"numbered from 0 to {count - 1:,}. "
+            f"numbered from 0 to {count - 1:,}, as they come in the file. "
             "Choose another --range."
         )
         raise ExportError(message)
@@ -320,7 +327,7 @@ def _graph_options(options: Namespace, measure: Measure) -> ExportOptions:
 def _report(
     session: HostedSession,
     tally: TimerTally,
-    run: VirtualRun,
+    run: RunOutcome,
     way: _Way,
     budgets_ms: list[float] | None,
 ) -> RunReport:

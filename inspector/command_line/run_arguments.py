@@ -70,7 +70,9 @@ def add_run_arguments(parser: ArgumentParser) -> None:
     )
     times.add_argument("--real-time", action="store_true", help="by the computer's clock")
     times.add_argument(
-        "--frame-times", metavar="FILE[:COLUMN]", help="as in a capture of another program"
+        "--frame-times",
+        metavar="FILE[:COLUMN]",
+        help="as in a capture of another program, repeated if it is too short",
     )
     time.add_argument(
         "--rate", metavar="R", type=rate, help="rate of the root clock: 0.25, 1/3, 2x, 50%%"
@@ -145,7 +147,10 @@ def _add_graph_options(parser: ArgumentParser) -> None:
         "--dpi", metavar="N", type=float, default=144.0, help="resolution of a PNG (144)"
     )
     graph.add_argument(
-        "--range", metavar="A:B", default="all", help="frames A up to B, without B (default all)"
+        "--range",
+        metavar="A:B",
+        default="all",
+        help="frames A up to B, without B, counted from 0 as they come (default all)",
     )
     graph.add_argument(
         "--without",

@@ -54,7 +54,10 @@ def _copy_scene(scene: Path, target: Path, out: TextIO) -> int:
         message = f"{path} exists. Choose another name."
         raise ExportError(message) from None
     except OSError as error:
-        message = f"{path} cannot be written: {error.strerror or error}."
+        message = (
+            f"{path} cannot be written: {error.strerror or error}. "
+            "Make its folder first, or choose another place."
+        )
         raise ExportError(message) from None
     out.write(f"{path}\n")
     return ExitCode.OK

@@ -24,6 +24,10 @@ _LISTED_COLUMNS: Final = 60
 _NUMBER: Final = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d{1,3})?")
 
 
+#: A line that is nothing but a number with a decimal comma.
+_DECIMAL_COMMA: Final = re.compile(r"\s*[-+]?\d+,\d+\s*")
+
+
 class CaptureRow(NamedTuple):
     """One row: the number of its line in the file, from 1, and its cells as they are."""
 
@@ -180,6 +184,9 @@ def _layout(path: Path, encoding: str) -> _Layout:
     for separator in "\t;":
         if all(separator in line for line in first):
             return _Layout(encoding, skipped, separator)
+    if "," not in first[0] and first[1:] and all(map(_DECIMAL_COMMA.fullmatch, first[1:])):
+        # One column, so nothing separates anything: any character that is not in it will do.
+        return _Layout(encoding, skipped, ";")
     return _Layout(encoding, skipped, ",")
 
 

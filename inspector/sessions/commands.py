@@ -327,7 +327,15 @@ def required_capability(command: Command) -> Capability:  # noqa: C901, PLR0911,
             return Capability.UNDO
         case StartRecording() | StopRecording() | SaveLast():
             return Capability.RECORD
-        case _:
+        case (
+            PauseMember()
+            | ResumeMember()
+            | PauseFromPriority()
+            | ResumeFromPriority()
+            | UnscheduleMember()
+            | SetTimeScale()
+            | MakeTransition()
+        ):
             return Capability.MEMBERS
 
 

@@ -316,6 +316,6 @@ def checked_frame_rate(frames_per_second: float | Fraction) -> Fraction:
         message = f"not a frame rate: {frames_per_second!r}"
         raise ValueError(message) from None
     if not SLOWEST_FRAME_RATE <= rate <= FASTEST_FRAME_RATE:
-        message = f"a frame rate lies between 1/60 and 10,000, not {frames_per_second!r}"
+        message = f"a frame rate lies between 1/60 and 10,000, not {float(rate):.10g}"
         raise ValueError(message)
     return rate

@@ -22,8 +22,8 @@ OnProgress = Callable[[float], None]
 
 
 @dataclass(frozen=True, slots=True)
-class VirtualRun:
-    """What a virtual run came to.
+class RunOutcome:
+    """What a run without a window came to.
 
     Attributes:
         frames: How many frames have run.
@@ -45,7 +45,7 @@ def run_virtual(
     duration_ns: int | None = None,
     dt_ns: Fraction | int = Fraction(NS_PER_SECOND, 60),
     on_progress: OnProgress | None = None,
-) -> VirtualRun:
+) -> RunOutcome:
     """Run frames a fixed time apart, timers exactly when they are due.
 
     Frame *k* is at ``k * dt_ns`` after the start, rounded once, so nothing builds up
@@ -97,7 +97,7 @@ def run_frame_times(
     frames: int | None = None,
     duration_ns: int | None = None,
     on_progress: OnProgress | None = None,
-) -> VirtualRun:
+) -> RunOutcome:
     """Run frames as far apart as those of a capture.
 
     The host is taken to look at its clocks once per frame, as game loops do: a timer
@@ -193,12 +193,12 @@ class _Progress:
                 self._on_progress(done)
         return True
 
-    def finished(self) -> VirtualRun:
+    def finished(self) -> RunOutcome:
         """Fold the rest and say what the run came to."""
         session = self._session
         session.end_virtual_run()
         session.refresh()
-        return VirtualRun(
+        return RunOutcome(
             frames=self.frames,
             session_ns=self.session_ns,
             took_ns=perf_counter_ns() - self._began_ns,

@@ -29,6 +29,11 @@ def test_that_a_column_with_a_name_and_a_mark_of_encoding_is_read(tmp_path: Path
     assert read_frame_times(path).frame_times_ns == (16_600_000, 17_100_000)
 
 
+def test_that_one_column_with_a_decimal_comma_is_read_whole(tmp_path: Path) -> None:
+    path = write(tmp_path, "ms\n16,6\n17,1\n")
+    assert read_frame_times(path).frame_times_ns == (16_600_000, 17_100_000)
+
+
 def test_that_names_repeated_between_captures_are_no_frames(tmp_path: Path) -> None:
     capture = read_frame_times(write(tmp_path, "frametime,x\n16.5,a\nframetime,x\n17.5,b\n"))
     assert capture.frame_times_ns == (16_500_000, 17_500_000)
