@@ -29,8 +29,9 @@ from inspector.sessions.virtual_source import VirtualTimeSource
 from inspector.timebase import seconds_to_ns
 from inspector.trace.history import LogHistory
 from inspector.trace.log import EventLog
+from inspector.trace.sentences import describe
 from inspector.trace.timeline import Timeline
-from inspector.vocabulary import TIMER_ADDED, TIMER_FIRED, EventKind, RawEvent, describe
+from inspector.vocabulary import TIMER_ADDED, TIMER_FIRED, EventKind, RawEvent
 
 
 class EventList:

@@ -73,13 +73,10 @@ members as well. What was measured, here and in the frame's events, is the only 
 that differs between two runs of the same scene with the same readings.
 """
 
-from collections.abc import Sequence
 from enum import IntEnum
 from fractions import Fraction
 from itertools import takewhile
 from typing import Final, TypeAlias
-
-from inspector.timebase import format_duration, format_instant
 
 #: Raised when the meaning of a number changes, or one comes that older readers do not know;
 #: readers refuse newer versions. Version 2 has come with :attr:`Field.OWNER`.
@@ -176,7 +173,6 @@ class TimerKind(IntEnum):
     INTERVAL_BURST = 1
     INTERVAL_DELAY = 2
     INTERVAL_SKIP = 3
-    LOOP = 4
 
     @property
     def text(self) -> str:
@@ -359,7 +355,6 @@ _TIMER_KIND_TEXTS: Final = {
     TimerKind.INTERVAL_BURST: "interval",
     TimerKind.INTERVAL_DELAY: "interval (delay)",
     TimerKind.INTERVAL_SKIP: "interval (skip)",
-    TimerKind.LOOP: "loop",
 }
 
 
@@ -368,142 +363,6 @@ def rate_text(rate_n: int) -> str:
     rate = Fraction(rate_n, RATE_DENOMINATOR)
     decimal = f"{float(rate):.4f}".rstrip("0").rstrip(".")
     return decimal if Fraction(decimal) == rate else str(rate)
-
-
-def describe(event: RawEvent, strings: Sequence[str]) -> str:
-    """Return one sentence that says what happened, without its instant.
-
-    Subjects are named by number (``clock 3``); a view that knows their names
-    shows those beside the sentence. An event that makes no sense, as it may come
-    from a damaged file, is shown with its numbers.
-    """
-    try:
-        return _sentence(event, strings)
-    except (ValueError, IndexError):
-        _, kind, subject, a, b = event
-        return f"unknown event {kind} ({subject}, {a}, {b})"
-
-
-def _sentence(event: RawEvent, strings: Sequence[str]) -> str:  # noqa: C901, PLR0911, PLR0912
-    """Do what :func:`describe` does for an event that makes sense."""
-    _, kind, subject, a, b = event
-    match kind:
-        case EventKind.CLOCK_ADDED:
-            return f"clock {subject} “{strings[b]}” added" + (f" under clock {a}" if a else "")
-        case EventKind.CLOCK_ANCHORED:
-            return f"clock {subject} starts at {format_instant(a)} with rate {rate_text(b)}"
-        case EventKind.CLOCK_RATE:
-            return f"clock {subject} now runs at rate {rate_text(a)}{_by(b)}"
-        case EventKind.CLOCK_PAUSED:
-            return f"clock {subject} paused{_by(a)}"
-        case EventKind.CLOCK_RESUMED:
-            return f"clock {subject} resumed{_by(a)}"
-        case EventKind.CLOCK_MOVED:
-            return f"clock {subject} moved under clock {a}"
-        case EventKind.CLOCK_REMOVED:
-            return f"clock {subject} removed with everything below it"
-        case EventKind.TIMER_ADDED:
-            return f"timer {subject} “{strings[b]}” scheduled on clock {a}"
-        case EventKind.TIMER_ORIGIN:
-            site = strings[a]
-            return f"timer {subject} is a {TimerKind(b).text}" + (
-                f", set at {site}" if site else ""
-            )
-        case EventKind.TIMER_ARMED:
-            repeat = f", then every {format_duration(b)}" if b else ""
-            return f"timer {subject} is due at local {format_instant(a)}{repeat}"
-        case EventKind.TIMER_FIRED:
-            late = f" {format_duration(a)} late" if a else ""
-            again = "" if b == NEVER else f"; due again at local {format_instant(b)}"
-            return f"timer {subject} fired{late}{again}"
-        case EventKind.TIMER_CLEARED:
-            site = f" at {strings[a]}" if a else ""
-            return f"timer {subject} cleared{site}{_by(b)}"
-        case EventKind.TICKS_MISSED:
-            return f"timer {subject} left out {a} missed tick{'s' if a != 1 else ''}"
-        case EventKind.FRAME_BEGAN:
-            return f"frame {a} began, delta {format_duration(b)}"
-        case EventKind.PHASE_ENDED:
-            return f"frame {a}: {Phase(subject).text} took {format_duration(b)}"
-        case EventKind.FRAME_ENDED:
-            return f"frame ended: {format_duration(a)} since the last, {format_duration(b)} busy"
-        case EventKind.DELTA_CUT:
-            return f"{format_duration(a)} cut from the delta (longer than max_delta)"
-        case EventKind.CALLBACK_FAILED:
-            return f"“{strings[a]}” failed: {what_was_raised(strings[b])}"
-        case EventKind.MARK:
-            return f"mark: {strings[a]}"
-        case EventKind.COMMAND:
-            refusal = f" - refused: {strings[b]}" if b else ""
-            return f"command {subject}: {strings[a]}{refusal}"
-        case EventKind.TRANSPORT:
-            return "running" if subject == Mode.RUNNING else "held"
-        case EventKind.SCENE:
-            return f"scene loaded: {strings[a]}" + (f" (reload {subject})" if subject else "")
-        case EventKind.COMMAND_CONTEXT:
-            about = f" about clock {subject}" if subject else ""
-            return f"asked for by {strings[b] or 'the user'}{about}"
-        case EventKind.BREAKPOINT_HIT:
-            return f"breakpoint {subject} hit in frame {b}: {strings[a]}"
-        case EventKind.READING:
-            reading = Reading(subject)
-            if reading >= Reading.SYNCED:
-                return reading.text
-            value = format_duration(a) if reading is Reading.PERIOD else format_instant(a)
-            return f"{reading.text} {value}"
-        case EventKind.COMMAND_FORM:
-            return f"how command {subject} reads" if subject else "how the scene began"
-        case EventKind.MEMBER_ADDED:
-            return f"member {subject} “{strings[b]}” added" + (f" under member {a}" if a else "")
-        case EventKind.MEMBER_ORIGIN:
-            return f"member {subject} is a {MemberKind(b).text} on clock {a}"
-        case EventKind.MEMBER_SET:
-            return f"member {subject}: {_field_text(Field(a), b, strings)}"
-        case EventKind.MEMBER_MOVED:
-            return f"member {subject} moved under member {a}"
-        case EventKind.MEMBER_REMOVED:
-            return f"member {subject} removed with everything below it"
-        case EventKind.CALL_ENDED:
-            return f"member {subject} was called, took {format_duration(b)}"
-        case EventKind.STATE_ENTERED:
-            return f"machine {subject} entered “{strings[a]}” by “{strings[b]}”"
-        case EventKind.TRANSITION_REFUSED:
-            return f"machine {subject} did not make “{strings[a]}”: {strings[b]}"
-        case _:
-            return f"unknown event {kind} ({subject}, {a}, {b})"
-
-
-def _field_text(field: Field, value: int, strings: Sequence[str]) -> str:  # noqa: C901, PLR0911
-    """Return what a field was set to, in words."""
-    if field.is_text:
-        return f"{field.text} “{strings[value]}”"
-    match field:
-        case Field.PAUSED:
-            return f"paused{_by(value - 1)}" if value else "not paused"
-        case Field.INTERVAL:
-            return f"every {format_duration(value)}" if value else "every frame"
-        case Field.DUE if value == NEVER:
-            return "due at no instant"
-        case Field.DUE | Field.TIME:
-            return f"{field.text} {format_instant(value)}"
-        case Field.REMAINING:
-            return f"{format_duration(value)} left to wait"
-        case Field.OWNER:
-            return f"belongs to member {value}"
-        case Field.CALLS_LEFT if value < 0:
-            return "calls without end"
-        case Field.RATE:
-            return f"time scale {rate_text(value)}"
-        case Field.LIFE:
-            return Life(value).text
-        case Field.PHASE:
-            return f"called in {Phase(value).text}"
-        case _:
-            return f"{field.text} {value}"
-
-
-def _by(cause: int) -> str:
-    return f" by command {cause}" if cause else ""
 
 
 def what_was_raised(traceback_text: str) -> str:

@@ -11,6 +11,7 @@ from enum import Enum
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from inspector.trace.member_names import MEMBER_NAMING_KINDS, MemberNames
 from inspector.vocabulary import (
     NEVER,
     RATE_DENOMINATOR,
@@ -25,6 +26,7 @@ from inspector.vocabulary import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from inspector.trace.member_names import KnownMember
     from inspector.trace.timeline import Timeline
     from inspector.vocabulary import RawEvent
 
@@ -48,14 +50,17 @@ _CLOCK_KINDS: Final = (
     EventKind.CLOCK_MOVED,
     EventKind.CLOCK_REMOVED,
 )
-_MEMBER_KINDS: Final = (
-    EventKind.MEMBER_ADDED,
-    EventKind.MEMBER_ORIGIN,
-    EventKind.MEMBER_SET,
-    EventKind.MEMBER_REMOVED,
-    EventKind.CALL_ENDED,
-    EventKind.STATE_ENTERED,
-    EventKind.TRANSITION_REFUSED,
+_MEMBER_KINDS: Final = frozenset(
+    {
+        EventKind.MEMBER_ADDED,
+        EventKind.MEMBER_ORIGIN,
+        EventKind.MEMBER_SET,
+        EventKind.MEMBER_MOVED,
+        EventKind.MEMBER_REMOVED,
+        EventKind.CALL_ENDED,
+        EventKind.STATE_ENTERED,
+        EventKind.TRANSITION_REFUSED,
+    }
 )
 
 
@@ -86,23 +91,6 @@ class KnownTimer:
     fired: int = 0
 
 
-@dataclass(slots=True)
-class KnownMember:
-    """What is remembered of a scheduler, a component, a machine or a part of one.
-
-    Attributes:
-        name: What people call it.
-        kind: What it is.
-        clock_id: The clock it lives by.
-        calls: How often it was called, the present call included.
-    """
-
-    name: str
-    kind: MemberKind = MemberKind.SCHEDULER
-    clock_id: int = 0
-    calls: int = 0
-
-
 class EventReader:
     """Goes through events in order and knows what their numbers stand for.
 
@@ -124,8 +112,10 @@ class EventReader:
         self.frame = self._next_frame = 0
         self.clocks: dict[int, str] = {}
         self.timers: dict[int, KnownTimer] = {}
-        self.members: dict[int, KnownMember] = {}
+        self._members = MemberNames(strings)
+        self._calls: dict[int, int] = {}
         self._gone_timer: tuple[int, KnownTimer] | None = None
+        self._gone_members: list[int] = []
         if timeline is not None:
             self._learn(timeline)
 
@@ -135,9 +125,8 @@ class EventReader:
         for row in map(timeline.timers.row, timeline.timers.id):
             self.timers[row.id] = KnownTimer(row.label, row.clock_id, row.fired)
         for member in timeline.members.by_id.values():
-            self.members[member.id] = KnownMember(
-                member.name, member.kind, member.clock_id, member.calls
-            )
+            self._members.learn(member)
+            self._calls[member.id] = member.calls
 
     def take(self, event: RawEvent) -> None:  # noqa: C901 - one case per kind
         """Make this the present event."""
@@ -150,9 +139,8 @@ class EventReader:
                 timer.fired += 1
                 if b == NEVER:
                     self._forget_timer(subject)
-        elif kind == EventKind.CALL_ENDED:
-            if subject in self.members:
-                self.members[subject].calls += 1
+        elif kind == EventKind.CALL_ENDED and subject in self._calls:
+            self._calls[subject] += 1
         elif kind == EventKind.TIMER_ADDED:
             self.timers[subject] = KnownTimer(self.strings[b], a)
         elif kind == EventKind.TIMER_CLEARED:
@@ -162,13 +150,29 @@ class EventReader:
         elif kind == EventKind.FRAME_ENDED:
             # Timers that fire after a frame are charged to the next one.
             self._next_frame = self.frame + 1
+            if self._gone_members:
+                self._forget_members()
         elif kind == EventKind.CLOCK_ADDED:
             self.clocks[subject] = self.strings[b]
-        elif kind == EventKind.MEMBER_ADDED:
-            self.members[subject] = KnownMember(self.strings[b])
-        elif kind == EventKind.MEMBER_ORIGIN and subject in self.members:
-            self.members[subject].clock_id = a
-            self.members[subject].kind = MemberKind(b)
+        elif kind in _MEMBER_KINDS:
+            self._take_member(event)
+
+    def _take_member(self, event: RawEvent) -> None:
+        _, kind, subject, _, _ = event
+        if kind in MEMBER_NAMING_KINDS:
+            self._members.note(event)
+            if kind == EventKind.MEMBER_ADDED:
+                self._calls[subject] = 0
+        elif kind == EventKind.MEMBER_REMOVED:
+            # The call in which it goes is still to end.
+            self._gone_members.append(subject)
+
+    def _forget_members(self) -> None:
+        """Forget who has gone: with the frame every call in it is over."""
+        for gone in self._gone_members:
+            for number in self._members.forget(gone):
+                self._calls.pop(number, None)
+        self._gone_members.clear()
 
     def _forget_timer(self, number: int) -> None:
         timer = self.timers.pop(number, None)
@@ -189,9 +193,15 @@ class EventReader:
 
     @property
     def member(self) -> KnownMember | None:
-        """The member that the present event is about."""
+        """The member that the present event is about, also in the frame in which it goes."""
         _, kind, subject, _, _ = self.event
-        return self.members.get(subject) if kind in _MEMBER_KINDS else None
+        return self._members.get(subject) if kind in _MEMBER_KINDS else None
+
+    @property
+    def calls(self) -> int | None:
+        """How often the member has been called whose call is over with the present event."""
+        _, kind, subject, _, _ = self.event
+        return self._calls.get(subject) if kind == EventKind.CALL_ENDED else None
 
     @property
     def clock_id(self) -> int:
@@ -203,6 +213,17 @@ class EventReader:
             return timer.clock_id
         member = self.member
         return 0 if member is None else member.clock_id
+
+    def naming(self, what: str, number: int) -> str:
+        """Return what something is called; see :data:`~inspector.trace.sentences.Naming`."""
+        if what == "clock":
+            name = self.clocks.get(number)
+            return "" if name is None else f"clock “{name}”"
+        if what == "timer":
+            timer = self.timer if number == self.event[2] else self.timers.get(number)
+            return "" if timer is None else f"timer “{timer.label}”"
+        member = self._members.get(number)
+        return "" if member is None else f"“{member.name}”"
 
     def text(self, number: int) -> str:
         """Return a text of the string table."""
@@ -277,8 +298,7 @@ def _member(reader: EventReader) -> Value:
 
 
 def _calls(reader: EventReader) -> Value:
-    is_call = reader.event[1] == EventKind.CALL_ENDED
-    return reader.member.calls if is_call and reader.member is not None else None
+    return reader.calls
 
 
 def _machine(reader: EventReader) -> Value:
@@ -361,7 +381,7 @@ EVENT_FIELDS: Final = (
         _timer_kind,
         frozenset(kind.text for kind in TimerKind),
     ),
-    EventField("error", _T, "last line of a traceback", _error),
+    EventField("error", _T, "what was raised, with the first line of its message", _error),
     EventField(
         "text",
         _T,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from bisect import bisect_left
 from dataclasses import dataclass
 from fractions import Fraction
@@ -10,11 +11,15 @@ from typing import TYPE_CHECKING, Final
 from inspector.timebase import format_instant
 from inspector.vocabulary import (
     CALLBACK_FAILED,
+    COMMAND,
+    COMMAND_FORM,
     FRAME_BEGAN,
     TIMER_ADDED,
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Container
+
     from inspector.trace.history import History
     from inspector.trace.timeline import Timeline
     from inspector.vocabulary import RawEvent
@@ -23,6 +28,8 @@ if TYPE_CHECKING:
 NEARBY: Final = 20_000
 #: So many events back a name is looked for that is not in the state any more.
 _NAMES_BACK: Final = 200_000
+#: A command and what it does have at most so many events between them.
+_COMMAND_BACK: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +164,43 @@ def by_whom(timeline: Timeline, cause: int) -> str:
         return f"by command {cause}"
     asked = f", asked for by {record.by}" if record.by else ""
     return f"by command {cause} “{record.text}”{asked}"
+
+
+def asked_for_by(
+    history: History, cursor: int, command: str, until: Container[int] = ()
+) -> tuple[int, str] | None:
+    """Return the command that had something done, if it was one of a kind.
+
+    Args:
+        history: The past.
+        cursor: Where the event is of what was done.
+        command: The kind of command, as its form has it: ``FireTimer``.
+        until: Kinds of events that cannot be between a command and what it does.
+
+    Returns:
+        Where the command is, and ``command 3 “fire “boss” now”``.
+    """
+    form = ""
+    for place in range(cursor - 1, cursor - 1 - _COMMAND_BACK, -1):
+        event = event_at(history, place)
+        if event is None or event[1] in until:
+            break
+        if event[1] == COMMAND_FORM:
+            form = text_of(history, event[3])
+        elif event[1] == COMMAND:
+            if event[4] or _command_kind(form) != command:
+                break
+            return place, f"command {event[2]} “{text_of(history, event[3])}”"
+    return None
+
+
+def _command_kind(form: str) -> str:
+    """Return which command a form is of; nothing if it does not say."""
+    try:
+        values = json.loads(form)
+    except ValueError:
+        return ""
+    return str(values.get("command", "")) if isinstance(values, dict) else ""
 
 
 def pauser(history: History, timeline: Timeline, cursor: int | None, cause: int) -> str:

@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Final
 from inspector.analysis.evidence import (
     NEARBY,
     Reason,
-    event_at,
+    asked_for_by,
     frame_after,
     listed,
-    text_of,
     timer_label,
     times,
 )
@@ -24,7 +23,6 @@ from inspector.analysis.explain_suspects import suspect
 from inspector.timebase import NS_PER_MS, format_duration
 from inspector.vocabulary import (
     CALL_ENDED,
-    COMMAND,
     DELTA_CUT,
     FRAME_BEGAN,
     FRAME_ENDED,
@@ -44,8 +42,6 @@ if TYPE_CHECKING:
 LATE_NS: Final = NS_PER_MS
 #: So many timers are named, the others counted.
 _MOST_NAMED: Final = 4
-#: A command and the call that it asks for have at most so many events between them.
-_COMMAND_BACK: Final = 6
 #: What a call must have taken of the longest one to be named in its place: its caller
 #: contains it.
 _INNER_SHARE: Final = 0.6
@@ -335,14 +331,8 @@ def _out_of_turn(history: History, firing: Firing) -> Reason:
         if firing.late_ns < 0
         else "It was called besides its schedule"
     )
-    for cursor in range(firing.cursor - 1, firing.cursor - 1 - _COMMAND_BACK, -1):
-        event = event_at(history, cursor)
-        if event is None or event[1] in {TIMER_FIRED, TIMER_ADDED, FRAME_BEGAN}:
-            break
-        if event[1] == COMMAND:
-            text = text_of(history, event[3])
-            if text.startswith("fire ") and not event[4]:
-                who = f"by command {event[2]} “{text}”"
-                return Reason(f"{early}, {who}.{kept}", firing.at_ns, cursor)
-            break
+    until = {TIMER_FIRED, TIMER_ADDED, FRAME_BEGAN}
+    asked = asked_for_by(history, firing.cursor, "FireTimer", until)
+    if asked is not None:
+        return Reason(f"{early}, by {asked[1]}.{kept}", firing.at_ns, asked[0])
     return Reason(f"{early}, by the program (fire_now).{kept}", firing.at_ns, firing.cursor)

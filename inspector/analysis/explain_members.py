@@ -7,24 +7,22 @@ from typing import TYPE_CHECKING, Final
 from inspector.analysis.evidence import (
     Explanation,
     Reason,
+    asked_for_by,
     by_whom,
-    event_at,
     find_event,
     frame_at,
     last_event,
     listed,
-    text_of,
     times,
 )
 from inspector.analysis.explain_standing import held_reason, standing_reasons
 from inspector.analysis.timer_story import TimerStory
 from inspector.timebase import format_duration, format_instant
+from inspector.trace.member_names import MEMBER_NAMING_KINDS, MemberNames
 from inspector.vocabulary import (
     CALL_ENDED,
     CLOCK_REMOVED,
-    COMMAND,
     MEMBER_ADDED,
-    MEMBER_MOVED,
     MEMBER_REMOVED,
     MEMBER_SET,
     NEVER,
@@ -51,8 +49,6 @@ _CALLED: Final = (
     MemberKind.FRAME_CALLBACK,
 )
 _LIVING: Final = (MemberKind.COMPONENT, MemberKind.NODE)
-#: A command and what it does have at most so many events between them.
-_COMMAND_BACK: Final = 6
 #: After its removal the last call of a member ends within so many events.
 _CALL_AHEAD: Final = 2_000
 
@@ -325,29 +321,28 @@ def _explain_gone(history: History, timeline: Timeline, member_id: int, cursor: 
 
 def _removal(history: History, member_id: int, cursor: int) -> tuple[int, int, int] | None:
     """Return who was removed when a member went (0 for its clock), and where that is."""
-    parents: dict[int, int] = {}
-    removed: list[tuple[int, int, int]] = []
-    kinds = {MEMBER_ADDED, MEMBER_MOVED, MEMBER_REMOVED, CLOCK_REMOVED}
+    base = history.state_before(history.first).members
+    members = MemberNames(history.strings, base.by_id.values())
+    clocks: list[tuple[int, int, int]] = []
     for place, event in enumerate(history.events(history.first, cursor), history.first):
-        kind, subject = event[1], event[2]
-        if kind not in kinds:
-            continue
-        if kind in {MEMBER_ADDED, MEMBER_MOVED}:
-            parents[subject] = event[3]
-        else:
-            removed.append((subject if kind == MEMBER_REMOVED else 0, place, event[0]))
-    if member_id not in parents:
-        base = history.state_before(history.first).members
-        if member_id not in base.by_id:
-            return None
-        parents = {each.id: each.parent_id for each in base.by_id.values()} | parents
-    above = set()
-    number = member_id
-    while number and number not in above:
-        above.add(number)
-        number = parents.get(number, 0)
-    own = next((each for each in removed if each[0] in above), None)
-    return own or _clock_removal(history, member_id, [each for each in removed if not each[0]])
+        at_ns, kind, subject, _, _ = event
+        if kind in MEMBER_NAMING_KINDS:
+            members.note(event)
+        elif kind == CLOCK_REMOVED:
+            clocks.append((0, place, at_ns))
+        elif kind == MEMBER_REMOVED and subject in _above(members, member_id):
+            return subject, place, at_ns
+    is_known = members.get(member_id) is not None
+    return _clock_removal(history, member_id, clocks) if is_known else None
+
+
+def _above(members: MemberNames, number: int) -> set[int]:
+    """Return a member and what it hangs under."""
+    found: set[int] = set()
+    while (known := members.get(number)) is not None and number not in found:
+        found.add(number)
+        number = known.parent_id
+    return found
 
 
 def _clock_removal(
@@ -363,16 +358,8 @@ def _clock_removal(
 
 
 def _remover(history: History, place: int) -> str:
-    for cursor in range(place - 1, place - 1 - _COMMAND_BACK, -1):
-        event = event_at(history, cursor)
-        if event is None:
-            break
-        if event[1] == COMMAND:
-            text = text_of(history, event[3])
-            if text.startswith("unschedule") and not event[4]:
-                return f"by command {event[2]} “{text}”"
-            break
-    return "by the program"
+    asked = asked_for_by(history, place, "UnscheduleMember")
+    return "by the program" if asked is None else f"by {asked[1]}"
 
 
 def _has_made_last_call(history: History, member: MemberState, place: int) -> bool:

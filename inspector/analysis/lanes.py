@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from inspector.analysis.lanes_clocks import ClockPasts
 from inspector.analysis.lanes_columns import Instants, Steps
+from inspector.trace.member_names import MEMBER_NAMING_KINDS, MemberNames
 from inspector.vocabulary import NEVER, EventKind, Field, MemberKind
 
 if TYPE_CHECKING:
@@ -21,10 +22,9 @@ if TYPE_CHECKING:
 
     from inspector.trace.annotations import Annotation
     from inspector.trace.history import History
+    from inspector.trace.member_names import KnownMember
     from inspector.trace.timeline import Timeline
-
-#: Events that are read at once, so that a long log does not hold up the window: some 60 ms.
-MOST_AT_ONCE: Final = 100_000
+    from inspector.vocabulary import RawEvent
 
 _CALLED: Final = frozenset({MemberKind.FRAME_TIMER, MemberKind.TICKER_TIMER})
 #: What a machine is in when it is gone.
@@ -79,7 +79,6 @@ class Lane:
         instants: What happened, of all but clocks and machines.
         steps: What it was in, of machines.
         pending: The timers that wait.
-        losses: How many of its timers were cleared.
         sid: Number of the label in the string table, of timers.
     """
 
@@ -90,7 +89,6 @@ class Lane:
     instants: Instants = field(default_factory=Instants)
     steps: Steps = field(default_factory=Steps)
     pending: dict[int, None] = field(default_factory=dict)
-    losses: int = 0
     sid: int = 0
 
     @property
@@ -112,7 +110,11 @@ class LaneStore:
         lost: How many events had fallen off before they could be read.
         gaps: From when until when each of them had been, in session nanoseconds.
         version: Raised when a lane comes, or a clock comes, goes or moves.
+        most_at_once: How many events are read at once, so that a long log does not hold up
+            the window: some 60 ms.
     """
+
+    most_at_once = 100_000
 
     def __init__(self) -> None:
         """Begin with nothing."""
@@ -128,7 +130,7 @@ class LaneStore:
         self._strings: list[str] | tuple[str, ...] = ("",)
         self._lane_of_timer: dict[int, Lane] = {}
         self._lane_of_member: dict[int, Lane] = {}
-        self._names: dict[int, tuple[str, int]] = {}
+        self._names = MemberNames(("",))
         self._lists = {
             kind: self._lane(kind, 0, kind.text.capitalize())
             for kind in (LaneKind.MARKS, LaneKind.COMMANDS, LaneKind.FAILURES, LaneKind.HITS)
@@ -154,9 +156,6 @@ class LaneStore:
             EventKind.TIMER_ADDED: self._timer_added,
             EventKind.TIMER_FIRED: self._timer_fired,
             EventKind.TIMER_CLEARED: self._timer_cleared,
-            EventKind.MEMBER_ADDED: self._member_added,
-            EventKind.MEMBER_ORIGIN: self._member_origin,
-            EventKind.MEMBER_SET: self._member_set,
             EventKind.MEMBER_REMOVED: self._member_removed,
             EventKind.CALL_ENDED: self._call_ended,
             EventKind.STATE_ENTERED: self._state_entered,
@@ -178,27 +177,30 @@ class LaneStore:
 
     # ------------------------------------------------------------------ reading
 
-    def read(self, history: History, timeline: Timeline, most: int = MOST_AT_ONCE) -> int:
-        """Take in what is new, or the next part of it.
+    def read(self, history: History, timeline: Timeline) -> int:
+        """Take in what is new, or the next :attr:`most_at_once` events of it.
 
         Args:
             history: Where to read.
             timeline: Whose marks, commands and failures are taken over.
-            most: How many events at most.
 
         Returns:
             How many events are still to be read.
         """
         self._strings = history.strings  # type: ignore[assignment]
+        self._names.strings = history.strings
         if self.cursor < history.first:
             self._begin_at(history)
-        end = min(history.end, self.cursor + most)
+        end = min(history.end, self.cursor + self.most_at_once)
         fold = self._fold
         at_ns = self._read_ns
-        for at_ns, kind, subject, a, b in history.events(self.cursor, end):
+        for event in history.events(self.cursor, end):
+            at_ns, kind, subject, a, b = event
             step = fold.get(kind)
             if step is not None:
                 step(at_ns, subject, a, b)
+            elif kind in MEMBER_NAMING_KINDS:
+                self._note_member(event)
         self._read_ns = at_ns
         self.cursor = end
         self._take_lists(timeline)
@@ -217,10 +219,9 @@ class LaneStore:
         for timer_id in timers.ids():
             row = timers.index(timer_id)
             self._timer_added(state.at_ns, timer_id, timers.clock[row], timers.label[row])
-        for member in state.members.by_id.values():
-            self._names[member.id] = member.name, member.parent_id
-            if member.id not in self._lane_of_member:
-                self._member_origin(state.at_ns, member.id, member.clock_id, member.kind)
+        self._names = MemberNames(history.strings, state.members.by_id.values())
+        for number in state.members.by_id:
+            self._place_member(number)
         for number, entered in state.members.histories.items():
             machine = self._lane_of_member.get(number)
             if machine is not None:
@@ -286,38 +287,54 @@ class LaneStore:
     def _timer_cleared(self, _at_ns: int, subject: int, _a: int, _b: int) -> None:
         lane = self._lane_of_timer.pop(subject)
         lane.pending.pop(subject, None)
-        lane.losses += 1
 
-    def _member_added(self, _at_ns: int, subject: int, a: int, b: int) -> None:
-        self._names[subject] = self._strings[b], a
-
-    def _member_origin(self, _at_ns: int, subject: int, a: int, b: int) -> None:
-        name, parent = self._names.get(subject, (f"member {subject}", 0))
-        if b == MemberKind.MACHINE:
-            label = name
-            number = 2
-            while (LaneKind.MACHINE, a, label) in self.lanes:
-                label = f"{name} ({number})"
-                number += 1
-            lane = self._lane(LaneKind.MACHINE, a, label)
-        elif b in _CALLED:
-            above = self._names.get(parent, ("", 0))[0]
-            lane = self._lane(LaneKind.CALL, a, f"{above}: {name}" if above else name)
-        else:
-            return
-        lane.subject_id = subject
-        self._lane_of_member[subject] = lane
-
-    def _member_set(self, at_ns: int, subject: int, a: int, b: int) -> None:
-        if a == Field.STATE:
+    def _note_member(self, event: RawEvent) -> None:
+        at_ns, kind, subject, a, b = event
+        if self._names.note(event) is not None:
+            # A lane is named after a member and what that hangs under.
+            for number in (subject, *self._names.below(subject)):
+                self._place_member(number)
+        elif kind == EventKind.MEMBER_SET and a == Field.STATE:
             lane = self._lane_of_member.get(subject)
             if lane is not None:
                 lane.steps.append(at_ns, b, 0)
+
+    def _place_member(self, number: int) -> None:
+        """Let a member have the lane of its present name; what went before stays where it is."""
+        member = self._names.get(number)
+        if member is None or member.kind is None:
+            return
+        if member.kind is MemberKind.MACHINE:
+            self._place_machine(number, member)
+        elif member.kind in _CALLED:
+            above = self._names.name_of(member.parent_id)
+            label = f"{above}: {member.name}" if above else member.name
+            lane = self._lane(LaneKind.CALL, member.clock_id, label)
+            lane.subject_id = number
+            self._lane_of_member[number] = lane
+
+    def _place_machine(self, number: int, machine: KnownMember) -> None:
+        """Let a machine have a lane of its own, with all of its past."""
+        lane = self._lane_of_member.get(number)
+        label, count = machine.name, 2
+        while self.lanes.get((LaneKind.MACHINE, machine.clock_id, label), lane) is not lane:
+            label = f"{machine.name} ({count})"
+            count += 1
+        if lane is None:
+            lane = self._lane(LaneKind.MACHINE, machine.clock_id, label)
+        elif label != lane.label:
+            del self.lanes[lane.key]
+            lane.label = label
+            self.lanes[lane.key] = lane
+            self._version += 1
+        lane.subject_id = number
+        self._lane_of_member[number] = lane
 
     def _member_removed(self, at_ns: int, subject: int, _a: int, _b: int) -> None:
         lane = self._lane_of_member.get(subject)
         if lane is not None and lane.kind is LaneKind.MACHINE:
             lane.steps.append(at_ns, GONE_STATE, 0)
+        self._names.forget(subject)
 
     def _call_ended(self, at_ns: int, subject: int, _a: int, b: int) -> None:
         lane = self._lane_of_member.get(subject)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import TYPE_CHECKING, Final
 
+from inspector.trace.member_names import MemberNames
 from inspector.vocabulary import (
     CALL_ENDED,
     FRAME_BEGAN,
@@ -21,6 +22,9 @@ from inspector.vocabulary import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from inspector.trace.member_names import KnownMember
     from inspector.trace.members import MemberState
     from inspector.trace.timeline import Timeline
     from inspector.vocabulary import RawEvent
@@ -51,10 +55,7 @@ class MemberLife:
 
     Attributes:
         id: Its number.
-        parent_id: The member it hangs under, 0 for none.
-        name: What it is called (sid).
-        kind: What it is.
-        clock_id: The clock it lives by.
+        known: Its name, what it is and where it hangs, as of the last event.
         keeper_id: The scheduler or ticker in whose time it is called; 0 while not known.
         added_ns: When it came; -1 when that was not seen.
         cursor: Where that is in the log.
@@ -75,12 +76,9 @@ class MemberLife:
     """
 
     id: int
-    parent_id: int
-    name: int
+    known: KnownMember
     added_ns: int
     cursor: int
-    kind: MemberKind = MemberKind.SCHEDULER
-    clock_id: int = 0
     keeper_id: int = 0
     interval_ns: int = 0
     calls_left: int = -1
@@ -96,9 +94,23 @@ class MemberLife:
     frames: list[int] = field(default_factory=list)
     runs: list[float] = field(default_factory=list)
     most: tuple[int, int, int, int] = (0, 0, 0, 0)
-    children: list[int] = field(default_factory=list)
     run_began_ns: int = -1
     run_calls: int = 0
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return self.known.name
+
+    @property
+    def kind(self) -> MemberKind | None:
+        """What it is; ``None`` when that is not known."""
+        return self.known.kind
+
+    @property
+    def clock_id(self) -> int:
+        """The clock it lives by."""
+        return self.known.clock_id
 
     @property
     def pace_ns(self) -> float:
@@ -156,15 +168,16 @@ class MemberSurvey:
         frames: How many frames were seen.
     """
 
-    def __init__(self, before: Timeline, clocks: Timeline) -> None:
+    def __init__(self, strings: Sequence[str], before: Timeline, clocks: Timeline) -> None:
         """Begin with what was there.
 
         Args:
+            strings: The string table of the events.
             before: The state before the first event.
             clocks: The clocks as of the event that is taken; kept by somebody else.
         """
         self.lives: dict[int, MemberLife] = {}
-        self.places: dict[tuple[int, int], MemberPlace] = {}
+        self.places: dict[tuple[int, str], MemberPlace] = {}
         self.crowds: dict[int, MemberCrowd] = {}
         self.timer_calls: dict[int, int] = {}
         self.frames = 0
@@ -172,32 +185,31 @@ class MemberSurvey:
         self._frame = 0
         self._in_frame: dict[int, int] = {}
         self._last_call = (0, 0)
-        # Texts of the state are not numbered: names get numbers of their own below 0.
-        self.names: dict[int, str] = {}
-        self._known_names: dict[str, int] = {}
+        self._names = MemberNames(strings)
         self._of_clock: dict[int, list[int]] = {}
         for member in before.members.by_id.values():
             self._take_known(member)
 
     def take(self, cursor: int, event: RawEvent) -> None:
         """Take one event about members or frames."""
-        at_ns, kind, subject, a, b = event
+        at_ns, kind, subject, a, _ = event
         if kind == CALL_ENDED:
             self._called(cursor, at_ns, subject)
         elif kind == MEMBER_SET:
-            self._set(cursor, at_ns, subject, a, b)
+            self._set(cursor, event)
         elif kind == FRAME_BEGAN:
             self._frame = a
         elif kind == FRAME_ENDED:
             self._end_frame()
         elif kind == MEMBER_ADDED:
-            self._add(MemberLife(subject, a, b, at_ns, cursor))
+            known = self._names.note(event)
+            assert known is not None, "everybody who comes becomes known"
+            self.lives[subject] = MemberLife(subject, known, at_ns, cursor)
         elif kind == MEMBER_ORIGIN:
-            life = self.lives.get(subject)
-            if life is not None:
-                self._origin(life, a, MemberKind(b))
+            if self._names.note(event) is not None:
+                self._origin(self.lives[subject])
         elif kind == MEMBER_MOVED:
-            self._move(subject, a)
+            self._names.note(event)
         elif kind == MEMBER_REMOVED:
             self._remove(subject, (cursor, at_ns))
 
@@ -211,7 +223,7 @@ class MemberSurvey:
         """Return the calls that still wait, by the node or component that is gone."""
         found: dict[int, list[MemberLife]] = {}
         for life in self.lives.values():
-            target = self.lives.get(life.parent_id)
+            target = self.lives.get(life.known.parent_id)
             if life.ended or life.kind not in _CALLS or target is None or not target.owner_id:
                 continue
             owner = self.lives.get(target.owner_id)
@@ -228,48 +240,41 @@ class MemberSurvey:
     # -------------------------------------------------------------- structure
 
     def _take_known(self, member: MemberState) -> None:
-        sid = self._known_names.setdefault(member.name, -1 - len(self._known_names))
-        self.names[sid] = member.name
-        life = MemberLife(member.id, member.parent_id, sid, -1, 0)
+        life = MemberLife(member.id, self._names.learn(member), -1, 0)
         life.interval_ns = member.fields.get(Field.INTERVAL, 0)
         life.calls_left = member.fields.get(Field.CALLS_LEFT, -1)
         life.rate = member.fields.get(Field.RATE, RATE_DENOMINATOR)
         life.calls = member.calls
         life.owner_id = member.fields.get(Field.OWNER, 0)
-        self._add(life)
-        self._origin(life, member.clock_id, member.kind)
-
-    def _add(self, life: MemberLife) -> None:
         self.lives[life.id] = life
-        above = self.lives.get(life.parent_id)
-        if above is not None:
-            above.children.append(life.id)
+        self._origin(life)
 
-    def _origin(self, life: MemberLife, clock_id: int, kind: MemberKind) -> None:
-        life.clock_id, life.kind = clock_id, kind
-        self._of_clock.setdefault(clock_id, []).append(life.id)
-        if kind in TIMERS:
+    def _origin(self, life: MemberLife) -> None:
+        self._of_clock.setdefault(life.clock_id, []).append(life.id)
+        if life.kind in TIMERS:
             life.keeper_id = self._keeper_of(life)
-            place = self.places.setdefault((life.keeper_id, life.name), MemberPlace(life))
-            place.added += 1
+            self._place(life).added += 1
+
+    def _place(self, life: MemberLife) -> MemberPlace:
+        """Return where all of its name are counted."""
+        return self.places.setdefault((life.keeper_id, life.name), MemberPlace(life))
+
+    def _rename(self, life: MemberLife, event: RawEvent) -> None:
+        """Count a timer among those of its new name."""
+        is_counted = life.kind in TIMERS and not life.ended
+        if is_counted:
+            self._place(life).added -= 1
+        self._names.note(event)
+        if is_counted:
+            self._place(life).added += 1
 
     def _keeper_of(self, life: MemberLife) -> int:
         above: MemberLife | None = life
         while above is not None:
             if above.kind in KEEPERS and above is not life:
                 return above.id
-            above = self.lives.get(above.parent_id)
+            above = self.lives.get(above.known.parent_id)
         return 0
-
-    def _move(self, subject: int, parent_id: int) -> None:
-        life, above = self.lives.get(subject), self.lives.get(parent_id)
-        if life is None or above is None:
-            return
-        former = self.lives.get(life.parent_id)
-        if former is not None and subject in former.children:
-            former.children.remove(subject)
-        life.parent_id = parent_id
-        above.children.append(subject)
 
     def _remove(self, subject: int, where: tuple[int, int] | None = None) -> None:
         for life in self._branch(subject):
@@ -280,27 +285,23 @@ class MemberSurvey:
             place = self.places.get((life.keeper_id, life.name))
             if life.kind in TIMERS and place is not None:
                 place.gone += 1
-        gone = self.lives.get(subject)
-        above = None if gone is None else self.lives.get(gone.parent_id)
-        if above is not None and subject in above.children:
-            above.children.remove(subject)
+        # What comes to its parent from now on is nothing to it.
+        self._names.take_out(subject)
 
     def _branch(self, subject: int) -> list[MemberLife]:
-        found, waiting = [], [subject]
-        while waiting:
-            life = self.lives.get(waiting.pop())
-            if life is not None:
-                found.append(life)
-                waiting += life.children
-        return found
+        lives = (self.lives.get(number) for number in self._names.branch(subject))
+        return [life for life in lives if life is not None]
 
     # ------------------------------------------------------------------ calls
 
-    def _set(self, cursor: int, at_ns: int, subject: int, name: int, value: int) -> None:
+    def _set(self, cursor: int, event: RawEvent) -> None:  # noqa: C901 - one case per field
+        at_ns, _, subject, name, value = event
         life = self.lives.get(subject)
         if life is None:
             return
-        if name in _PACE_FIELDS:
+        if name == Field.NAME:
+            self._rename(life, event)
+        elif name in _PACE_FIELDS:
             if name == Field.RATE:
                 life.rate = value
             for below in self._branch(subject):

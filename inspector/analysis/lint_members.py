@@ -45,7 +45,7 @@ def member_findings(seen: Survey) -> Iterator[Finding]:
     yield from _leaks(seen)
     yield from _orphans(seen)
     yield from _herds(seen)
-    told: set[tuple[int, int, int]] = set()
+    told: set[tuple[int, str, int]] = set()
     for life in seen.members.lives.values():
         if life.kind not in TIMERS:
             continue
@@ -70,7 +70,7 @@ def _leaks(seen: Survey) -> Iterator[Finding]:
         if not grows or place.gone > LEAK_CLEARED_SHARE * place.added or life.calls_left >= 0:
             continue
         text = (
-            f"{place.there:,} timers {_name(seen, life)} are with {_keeper(seen, life)}, and "
+            f"{place.there:,} timers {_name(life)} are with {_keeper(seen, life)}, and "
             f"become more: {', '.join(f'{count:,}' for count in marks)} after each quarter of the "
             "time; hardly any of them is ever unscheduled."
         )
@@ -83,18 +83,18 @@ def _orphans(seen: Survey) -> Iterator[Finding]:
         owner, first = seen.members.lives[owner_id], lives[0]
         assert owner.ended_at is not None, "only such owners are listed"
         cursor, at_ns = owner.ended_at
-        names = listed(list(dict.fromkeys(_name(seen, life) for life in lives)))
+        names = listed(list(dict.fromkeys(_name(life) for life in lives)))
         verb = "is" if len(lives) == 1 else "are"
         gone_ns = seen.timeline.at_ns - at_ns
         called = [life for life in lives if life.last_ns > at_ns]
         text = (
             f"{names} of {_keeper(seen, first)} {verb} still scheduled for the "
-            f"{owner.kind.text} “{seen.member_name(owner)}”, which was destroyed "
+            f"{owner.known.kind_text} “{owner.name}”, which was destroyed "
             f"{format_duration(gone_ns)} ago, at {format_instant(at_ns)}"
         )
         if called:
             last = max(called, key=lambda life: life.last_ns)
-            text += f"; {_name(seen, last)} was called as late as {format_instant(last.last_ns)}"
+            text += f"; {_name(last)} was called as late as {format_instant(last.last_ns)}"
         text += ". Unschedule it where that is destroyed (on_destroy)."
         yield _finding(seen, FindingKind.ORPHAN, text, first, at_ns, cursor)
 
@@ -106,7 +106,7 @@ def _herds(seen: Survey) -> Iterator[Finding]:
         if count * members.frames < HERD_TIMES_AVERAGE * members.timer_calls[keeper_id]:
             continue
         lives = [members.lives[number] for number in crowd.members]
-        names = list(dict.fromkeys(_name(seen, life) for life in lives))
+        names = list(dict.fromkeys(_name(life) for life in lives))
         text = (
             f"{count:,} timers of {_keeper(seen, lives[0])} were called together in frame "
             f"{crowd.frame:,}: {listed(names)}."
@@ -127,10 +127,7 @@ def _storm(seen: Survey, life: MemberLife) -> Iterator[Finding]:
     count, frame, at_ns, cursor = life.most
     if count <= STORM_PER_FRAME:
         return
-    text = (
-        f"{_name(seen, life)} of {_keeper(seen, life)} was called {count:,} times in frame "
-        f"{frame:,}."
-    )
+    text = f"{_name(life)} of {_keeper(seen, life)} was called {count:,} times in frame {frame:,}."
     if life.interval_ns:
         text += (
             f" Its interval is {format_duration(life.interval_ns)}: a longer one and a loop over "
@@ -145,7 +142,7 @@ def _left_out(seen: Survey, life: MemberLife) -> Iterator[Finding]:
     cursor, at_ns = life.missed_at
     count, verb = ("1 call", "was") if life.missed == 1 else (f"{life.missed:,} calls", "were")
     text = (
-        f"{count} of {_name(seen, life)} {verb} left out by {_keeper(seen, life)}: more time had "
+        f"{count} of {_name(life)} {verb} left out by {_keeper(seen, life)}: more time had "
         "passed than it makes up for. Look at the frame to see what took so long."
     )
     yield _finding(seen, FindingKind.LEFT_OUT, text, life, at_ns, cursor)
@@ -162,7 +159,7 @@ def _never_called(seen: Survey, life: MemberLife) -> Iterator[Finding]:
     if pausing.paused_since_ns > life.added_ns:
         return
     text = (
-        f"{_name(seen, life)} of {_keeper(seen, life)} has waited for {format_duration(waited_ns)} "
+        f"{_name(life)} of {_keeper(seen, life)} has waited for {format_duration(waited_ns)} "
         f"without ever being called: {pausing.kind.text} “{pausing.name}” is paused since "
         f"{format_instant(pausing.paused_since_ns)}."
     )
@@ -182,7 +179,7 @@ def _sub_frame(seen: Survey, life: MemberLife) -> Iterator[Finding]:
         else "it is called once in each, however short the interval"
     )
     text = (
-        f"{_name(seen, life)} of {_keeper(seen, life)} is to come every "
+        f"{_name(life)} of {_keeper(seen, life)} is to come every "
         f"{format_duration(round(period_ns))}, which is shorter than a frame "
         f"({format_duration(seen.frame_ns)}): {what}."
     )
@@ -199,7 +196,7 @@ def _pace(seen: Survey, life: MemberLife) -> Iterator[Finding]:
     if abs(slip_ns) <= least_ns:
         return
     what = (
-        f"{_name(seen, life)} of {_keeper(seen, life)} is to come every "
+        f"{_name(life)} of {_keeper(seen, life)} is to come every "
         f"{format_duration(interval_ns)}, but comes every {format_duration(round(life.pace_ns))}"
     )
     if 0 < slip_ns <= PACE_SHARE * interval_ns:
@@ -232,7 +229,7 @@ def _beat(seen: Survey, life: MemberLife) -> Iterator[Finding]:
     if len(gaps) < BEAT_LEAST_CALLS or len(set(gaps)) < 2:  # noqa: PLR2004 - one gap is even
         return
     text = (
-        f"{_name(seen, life)} of {_keeper(seen, life)} is to come every "
+        f"{_name(life)} of {_keeper(seen, life)} is to come every "
         f"{format_duration(round(period_ns))}, which is {float(frames):.3g} frames: its calls are "
         f"{pattern_of(gaps)} frames apart. {nearest_even(period_ns, seen.frame_ns)}"
     )
@@ -247,9 +244,9 @@ def _period_ns(seen: Survey, life: MemberLife) -> Fraction:
     return life.interval_ns / rate if rate and seen.frame_ns else Fraction(0)
 
 
-def _name(seen: Survey, life: MemberLife) -> str:
+def _name(life: MemberLife) -> str:
     """Return what a timer is called, in quotes."""
-    return f"“{seen.member_name(life)}”"
+    return f"“{life.name}”"
 
 
 def _keeper(seen: Survey, life: MemberLife) -> str:
@@ -257,8 +254,7 @@ def _keeper(seen: Survey, life: MemberLife) -> str:
     if keeper is None:
         return "its scheduler"
     kind = "ticker" if keeper.kind is MemberKind.TICKER else "scheduler"
-    name = seen.member_name(keeper)
-    return f"“{name}”" if kind in name.lower() else f"{kind} “{name}”"
+    return f"“{keeper.name}”" if kind in keeper.name.lower() else f"{kind} “{keeper.name}”"
 
 
 def _finding(  # noqa: PLR0913, PLR0917 - all of it makes a finding

@@ -30,7 +30,6 @@ from inspector.vocabulary import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from inspector.analysis.lint_member_survey import MemberLife
     from inspector.trace.history import History
     from inspector.vocabulary import RawEvent
 
@@ -180,7 +179,7 @@ class Survey:
         self.is_steady = False
         self.frame_starts: list[int] = []
         self.first_frame = 0
-        self.members = MemberSurvey(Timeline([""]), timeline)
+        self.members = MemberSurvey(history.strings, Timeline([""]), timeline)
         self._rates: dict[int, Fraction] = {}
 
     def rate(self, clock_id: int) -> Fraction:
@@ -191,10 +190,6 @@ class Survey:
             rate = self.timeline.effective_rate(clock_id) if is_there else Fraction(0)
             self._rates[clock_id] = rate
         return rate
-
-    def member_name(self, life: MemberLife) -> str:
-        """Return what a member is called."""
-        return self.members.names[life.name] if life.name < 0 else self.text(life.name)
 
     def text(self, sid: int) -> str:
         """Return a text of the string table."""
@@ -255,7 +250,7 @@ class _Surveyor:
         self.clocks.clocks = {number: clock.copy() for number, clock in before.clocks.items()}
         self.clocks.root_id = before.root_id
         self.calls: dict[int, int] = {}
-        self.members = seen.members = MemberSurvey(before, self.clocks)
+        self.members = seen.members = MemberSurvey(seen.history.strings, before, self.clocks)
         for timer_id in before.timers.ids():
             row = before.timers.index(timer_id)
             table = before.timers

@@ -15,27 +15,26 @@ import numpy as np
 from inspector.analysis.predict import session_instant
 from inspector.analysis.predict_changes import Preview
 from inspector.clocks.rate import rate_numerator
-from inspector.vocabulary import NEVER, RATE_DENOMINATOR, Field, MemberKind, rate_text
+from inspector.trace.members import PAUSABLE
+from inspector.vocabulary import (
+    NEVER,
+    RATE_DENOMINATOR,
+    Field,
+    Life,
+    MemberKind,
+    rate_text,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from inspector.trace.members import MemberState
     from inspector.trace.states import ClockState
     from inspector.trace.timeline import Timeline
 
 _CALLS: Final = frozenset({MemberKind.FRAME_TIMER, MemberKind.TICKER_TIMER})
-#: What can be paused by itself.
-PAUSABLE: Final = frozenset(
-    {
-        MemberKind.TARGET,
-        MemberKind.UPDATE,
-        MemberKind.FRAME_TIMER,
-        MemberKind.COMPONENT_DIRECTOR,
-        MemberKind.TICKER,
-        MemberKind.TICKER_TIMER,
-    }
-)
+#: What is paused by flags, and has its timers with its director's scheduler.
+_FLAGGED: Final = frozenset({MemberKind.COMPONENT, MemberKind.NODE})
 #: With these, a call waits for what was left when it was paused, not for an instant.
 _KEEPS_REST: Final = frozenset({*_CALLS, MemberKind.TARGET})
 _HOMES: Final = frozenset({MemberKind.SCHEDULER, MemberKind.TICKER})
@@ -79,7 +78,8 @@ MemberChange: TypeAlias = MemberPause | MemberResume | PriorityPause | Scale
 def preview_members(timeline: Timeline, change: MemberChange) -> Preview | None:
     """Return what a change would do now to every timer below a scheduler, target or ticker.
 
-    Nothing is changed.
+    Of a component or node these are the timers that its components were given. Nothing is
+    changed, and nobody is called: what ``on_enable`` and ``on_disable`` would do is not seen.
 
     Args:
         timeline: The state now.
@@ -98,13 +98,15 @@ def preview_members(timeline: Timeline, change: MemberChange) -> Preview | None:
         return None
     is_scheduler = member.kind is MemberKind.SCHEDULER
     paused: set[int] = set()
-    resumed, scale = 0, None
+    resumed: set[int] = set()
+    scale = None
+    heads = list(_targets_of(timeline, member)) if member.kind in _FLAGGED else [member]
     name = f"“{member.name}”"
     match change:
         case MemberPause() if member.kind in PAUSABLE:
-            text, paused = f"Pausing {name}", {member.id}
+            text, paused = f"Pausing {name}", {head.id for head in heads}
         case MemberResume() if member.kind in PAUSABLE:
-            text, resumed = f"Resuming {name}", member.id
+            text, resumed = f"Resuming {name}", _resumed_with(timeline, member, heads)
         case PriorityPause(_, priority) if is_scheduler:
             paused = set(_from_priority(timeline, member, priority))
             text = f"Pausing {name} from priority {priority:,} on"
@@ -116,7 +118,7 @@ def preview_members(timeline: Timeline, change: MemberChange) -> Preview | None:
             return None
     homes: dict[int, _Home | None] = {}
     rows = []
-    for call in members.branch(member.id):
+    for call in (call for head in heads for call in members.branch(head.id)):
         if call.kind not in _CALLS:
             continue
         path = members.path(call.id)
@@ -127,6 +129,48 @@ def preview_members(timeline: Timeline, change: MemberChange) -> Preview | None:
         rows.append((old_ns, home.due_ns(call, path, paused, resumed, scale), call.id))
     columns = np.array(sorted(rows), dtype=np.int64).reshape(-1, 3).T
     return Preview(change, text, columns[2], columns[0], columns[1], is_of_members=True)
+
+
+def _targets_of(timeline: Timeline, above: MemberState) -> Iterator[MemberState]:
+    """Go through the targets that are components of a branch, with their own director."""
+    members = timeline.members
+    below = {each.id for each in members.branch(above.id)}
+    director = members.path(above.id)[-1]
+    for each in members.branch(director.id):
+        if each.kind is MemberKind.TARGET and each.fields.get(Field.OWNER) in below:
+            yield each
+
+
+def _would_be_on(timeline: Timeline, target: MemberState, resumed: MemberState) -> bool:
+    """Whether the component that a target is would run if something above it, or it, did."""
+    members = timeline.members
+    path = members.path(target.fields[Field.OWNER])
+    return path[0].fields.get(Field.LIFE) != Life.DESTROYING and not any(
+        each.is_paused for each in path if each is not resumed and each.kind in _FLAGGED
+    )
+
+
+def _resumed_with(
+    timeline: Timeline, member: MemberState, heads: Iterable[MemberState]
+) -> set[int]:
+    """Return whose own pause ends when a member is resumed.
+
+    Args:
+        timeline: The state now.
+        member: What would be resumed.
+        heads: That, or for a component or node the targets of its branch.
+    """
+    members = timeline.members
+    resumed: set[int] = set()
+    for head in heads:
+        if head is not member and not _would_be_on(timeline, head, member):
+            continue
+        scheduler = members.scheduler_of(head.id)
+        is_sound = scheduler and members.field_text(scheduler.id, Field.RULES) == _SOUND
+        # Schedulers modelled on others resume all that a target has, whoever paused it.
+        takes_all = head.kind is MemberKind.TARGET and not is_sound
+        resumed |= {each.id for each in members.branch(head.id)} if takes_all else {head.id}
+    return resumed
 
 
 def _from_priority(timeline: Timeline, scheduler: MemberState, priority: int) -> Iterable[int]:
@@ -175,7 +219,7 @@ class _Home:
         call: MemberState,
         path: Sequence[MemberState],
         paused: Collection[int] = (),
-        resumed: int = 0,
+        resumed: Collection[int] = (),
         scale: Fraction | None = None,
     ) -> int:
         """Return the session instant at which a call is due after a change; ``NEVER`` for never.
@@ -184,12 +228,12 @@ class _Home:
             call: The call.
             path: It and what it hangs under.
             paused: Members that would be paused besides.
-            resumed: The member whose pause would end.
+            resumed: Members whose pause would end.
             scale: Another time scale.
         """
         keeps_rest = False
         for each in path:
-            if each.id in paused or (each.is_paused and each.id != resumed):
+            if each.id in paused or (each.is_paused and each.id not in resumed):
                 return NEVER
             keeps_rest = keeps_rest or (each.is_paused and each.kind in _KEEPS_REST)
         scale = self.scale if scale is None else scale

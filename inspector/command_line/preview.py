@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from inspector.analysis.predict_members import PAUSABLE
 from inspector.clocks.rate import rate_numerator
 from inspector.errors import ArgumentError
 from inspector.sessions.commands import (
@@ -19,6 +18,7 @@ from inspector.sessions.commands import (
     SetRate,
     SetTimeScale,
 )
+from inspector.trace.members import PAUSABLE
 from inspector.vocabulary import RATE_DENOMINATOR, MemberKind
 
 if TYPE_CHECKING:

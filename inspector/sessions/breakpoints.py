@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from inspector.errors import CommandError
 from inspector.timebase import NS_PER_SECOND, format_duration, parse_duration_ns
-from inspector.vocabulary import EventKind, describe
+from inspector.trace.sentences import describe
 
 if TYPE_CHECKING:
     from inspector.analysis.conditions import Condition
@@ -26,10 +26,6 @@ if TYPE_CHECKING:
 
 _ChoiceT = TypeVar("_ChoiceT", bound=Enum)
 _PlainT = TypeVar("_PlainT", str, int, bool)
-
-_CLOCK_EVENTS: Final = frozenset(
-    {EventKind.CLOCK_RATE, EventKind.CLOCK_PAUSED, EventKind.CLOCK_RESUMED}
-)
 
 #: Longer pasts than this are a recording's business.
 MAX_SAVED_NS: Final = 24 * 3_600 * NS_PER_SECOND
@@ -384,11 +380,6 @@ class Breakpoints:
         self._look_from_now_on(number)
         return True
 
-    def enable(self, number: int, *, enabled: bool) -> bool:
-        """Turn a breakpoint on or off; returns whether there is such a one."""
-        found = self._by_number.get(number)
-        return found is not None and self.replace(number, replace(found, is_enabled=enabled))
-
     def remove(self, number: int) -> bool:
         """Forget a breakpoint; returns whether there was such a one."""
         if self._by_number.pop(number, None) is None:
@@ -467,7 +458,7 @@ class Breakpoints:
             return
         if breakpoint_.is_once:
             self._by_number[number] = replace(breakpoint_, is_enabled=False)
-        happened = _happened(event, reader)
+        happened = describe(event, reader.strings, reader.naming)
         found.append(
             BreakpointHit(
                 number,
@@ -479,17 +470,3 @@ class Breakpoints:
                 f"{breakpoint_.text}: {happened}" if breakpoint_.kind.needs_reason else happened,
             )
         )
-
-
-def _happened(event: RawEvent, reader: EventReader) -> str:
-    """Return what happened, with the name of whom it is about."""
-    sentence, subject = describe(event, reader.strings), event[2]
-    if (timer := reader.timer) is not None:
-        return sentence.replace(f"timer {subject}", f"timer “{timer.label}”", 1)
-    if (member := reader.member) is not None:
-        sentence = sentence.replace(f"machine {subject}", f"“{member.name}”", 1)
-        return sentence.replace(f"member {subject}", f"“{member.name}”", 1)
-    name = reader.clocks.get(subject)
-    if name is not None and event[1] in _CLOCK_EVENTS:
-        return sentence.replace(f"clock {subject}", f"clock “{name}”", 1)
-    return sentence

@@ -21,11 +21,10 @@ from inspector.sessions.commands import Run
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.virtual_source import VirtualTimeSource
 from inspector.trace.log import EventLog
+from inspector.trace.member_names import MEMBER_NAMING_KINDS, MemberNames
 from inspector.vocabulary import (
     CALL_ENDED,
     CLOCK_ADDED,
-    MEMBER_ADDED,
-    MEMBER_ORIGIN,
     TIMER_ADDED,
     TIMER_FIRED,
     MemberKind,
@@ -209,8 +208,10 @@ class _FiringReader:
     _cursor: int = 0
     _clocks: dict[int, str] = field(default_factory=dict)
     _timers: dict[int, _Stream] = field(default_factory=dict)
-    # By number: parent, name and, as soon as it is known, kind.
-    _members: dict[int, tuple[int, str, int]] = field(default_factory=dict)
+    _members: MemberNames = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._members = MemberNames(self.log.strings)
 
     def read(self) -> None:
         """Take what is new.
@@ -227,7 +228,8 @@ class _FiringReader:
             )
             raise InspectorError(message)
         strings = self.log.strings
-        for at_ns, kind, subject, a, b in batch.events:
+        for event in batch.events:
+            at_ns, kind, subject, a, b = event
             if kind == TIMER_FIRED:
                 stream = self._timers.get(subject)
                 if stream is not None:
@@ -238,24 +240,18 @@ class _FiringReader:
                 self._timers[subject] = (strings[b], self._clocks.get(a, ""))
             elif kind == CLOCK_ADDED:
                 self._clocks[subject] = strings[b]
-            elif kind == MEMBER_ADDED:
-                self._members[subject] = (a, strings[b], 0)
-            elif kind == MEMBER_ORIGIN and subject in self._members:
-                parent, name, _kind = self._members[subject]
-                self._members[subject] = (parent, name, b)
+            elif kind in MEMBER_NAMING_KINDS:
+                self._members.note(event)
 
-    def _note_call(self, member: int, at_ns: int) -> None:
+    def _note_call(self, number: int, at_ns: int) -> None:
         """Take the call of a scheduler's or ticker's timer; those are called in frames."""
-        parent, name, kind = self._members.get(member, (0, "", 0))
-        if kind not in _TIMER_KINDS:
+        member = self._members.get(number)
+        if member is None or member.kind not in _TIMER_KINDS:
             return
-        home = ""
-        while parent in self._members:
-            parent, home_name, kind = self._members[parent]
-            if kind in _HOME_KINDS:
-                home = home_name
-                break
-        self._note((name, home), at_ns)
+        above = self._members.get(member.parent_id)
+        while above is not None and above.kind not in _HOME_KINDS:
+            above = self._members.get(above.parent_id)
+        self._note((member.name, "" if above is None else above.name), at_ns)
 
     def _note(self, stream: _Stream, at_ns: int) -> None:
         self.firings.setdefault(stream, []).append(at_ns)

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Final, TypeAlias, cast, overload
 from typing_extensions import override
 
 from inspector.timebase import format_instant
+from inspector.trace.member_names import MemberNames
+from inspector.trace.sentences import describe
 from inspector.vocabulary import (
     BREAKPOINT_HIT,
     CALL_ENDED,
@@ -36,7 +38,6 @@ from inspector.vocabulary import (
     Field,
     Phase,
     RawEvent,
-    describe,
 )
 
 if TYPE_CHECKING:
@@ -272,7 +273,7 @@ def _words(one: tuple[RawEvent, Row, int] | None, run: Run) -> str:
         return "nothing"
     event = one[0]
     text = describe(event, run.strings)
-    name = _name(run, TIMER_ADDED, event[2]) if event[1] in _OF_A_TIMER else ""
+    name = _timer_name(run, event[2]) if event[1] in _OF_A_TIMER else ""
     return f"{text} (“{name}”)" if name else text
 
 
@@ -285,7 +286,7 @@ def _label_at(run: Run, index: int) -> str:
     events = run.events
     for event in reversed(events[:index]):
         if event[1] == TIMER_FIRED:
-            return _name(run, TIMER_ADDED, event[2])
+            return _timer_name(run, event[2])
         if event[1] == FRAME_BEGAN:
             break
         if event[1] == FRAME_ENDED:
@@ -293,15 +294,23 @@ def _label_at(run: Run, index: int) -> str:
     else:
         # Nobody has been called yet.
         return "" if run.lost else "build"
-    for event in events[index:]:
+    for place, event in enumerate(events[index:], index):
         if event[1] == CALL_ENDED:
-            return _name(run, MEMBER_ADDED, event[2])
+            return _member_name(run, event[2], place)
         if event[1] == FRAME_ENDED:
             break
     return ""
 
 
-def _name(run: Run, kind: int, subject: int) -> str:
-    found = (event for event in run.events if event[1] == kind and event[2] == subject)
+def _timer_name(run: Run, number: int) -> str:
+    found = (event for event in run.events if event[1] == TIMER_ADDED and event[2] == number)
     event = next(found, None)
     return "" if event is None else run.strings[event[4]]
+
+
+def _member_name(run: Run, number: int, end: int) -> str:
+    """Return what a member was called before the event at a place."""
+    names = MemberNames(run.strings)
+    for event in run.events[:end]:
+        names.note(event)
+    return names.name_of(number)

@@ -9,6 +9,7 @@ from inspector.analysis.evidence import text_of
 from inspector.errors import InspectorError
 from inspector.exit_codes import ExitCode
 from inspector.timebase import format_instant
+from inspector.trace.member_names import MEMBER_NAMING_KINDS, MemberNames
 from inspector.vocabulary import MEMBER_ADDED, TIMER_ADDED
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def find_timer(history: History, timeline: Timeline, text: str) -> Meant:
         return _numbered(history, wanted, is_member=False)
     if wanted.lower().startswith(_MEMBER_PREFIX) and wanted[len(_MEMBER_PREFIX) :].isdecimal():
         return _numbered(history, wanted[len(_MEMBER_PREFIX) :], is_member=True)
-    names = _names(history, timeline)
+    names, present = _names(history, timeline)
     matching = _matching(list(names), wanted)
     if not matching:
         known = ", ".join(f"“{name}”" for name in list(names)[:_MOST_LISTED])
@@ -73,10 +74,13 @@ def find_timer(history: History, timeline: Timeline, text: str) -> Meant:
         listed = ", ".join(f"“{name}”" for name in matching[:_MOST_LISTED])
         message = f"“{wanted}” could be one of {len(matching)} names: {listed}. Say more of it."
         raise NoSuchTimerError(message)
-    timers, members = names[matching[0]]
+    name = matching[0]
+    timers, members = names[name]
     if timers:
-        return _one_timer(timeline, matching[0], timers)
-    return _one_member(timeline, matching[0], members)
+        return _one_timer(timeline, name, timers)
+    # Who was called so once is meant where nobody is now.
+    so_called = [number for number in members if present.name_of(number) == name]
+    return _one_member(timeline, name, so_called or list(members))
 
 
 def _numbered(history: History, digits: str, *, is_member: bool) -> Meant:
@@ -101,20 +105,23 @@ def _numbered(history: History, digits: str, *, is_member: bool) -> Meant:
     return Meant(number, is_member=is_member)
 
 
-def _names(history: History, timeline: Timeline) -> dict[str, tuple[list[int], list[int]]]:
-    """Return the timers and members by name, in the order in which they came."""
-    names: dict[str, tuple[list[int], list[int]]] = {}
+def _names(
+    history: History, timeline: Timeline
+) -> tuple[dict[str, tuple[list[int], dict[int, None]]], MemberNames]:
+    """Return the timers and members that have had each name, and the members' last names."""
+    names: dict[str, tuple[list[int], dict[int, None]]] = {}
     base = history.state_before(history.first)
+    members = MemberNames(history.strings, base.members.by_id.values())
     for timer_id in base.timers.ids():
-        names.setdefault(base.timers.row(timer_id).label, ([], []))[0].append(timer_id)
+        names.setdefault(base.timers.row(timer_id).label, ([], {}))[0].append(timer_id)
     for member in base.members.by_id.values():
-        names.setdefault(member.name, ([], []))[1].append(member.id)
+        names.setdefault(member.name, ([], {}))[1][member.id] = None
     for event in history.events(history.first, history.cursor_at(timeline.at_ns)):
         if event[1] == TIMER_ADDED:
-            names.setdefault(text_of(history, event[4]), ([], []))[0].append(event[2])
-        elif event[1] == MEMBER_ADDED:
-            names.setdefault(text_of(history, event[4]), ([], []))[1].append(event[2])
-    return names
+            names.setdefault(text_of(history, event[4]), ([], {}))[0].append(event[2])
+        elif event[1] in MEMBER_NAMING_KINDS and (known := members.note(event)) is not None:
+            names.setdefault(known.name, ([], {}))[1][event[2]] = None
+    return names, members
 
 
 def _matching(names: list[str], wanted: str) -> list[str]:

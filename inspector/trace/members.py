@@ -4,12 +4,26 @@ from __future__ import annotations
 
 from array import array
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from inspector.vocabulary import Field, MemberKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+
+
+#: What can wait by itself, and go on: of a component and a node that is its own flag.
+PAUSABLE: Final = frozenset(
+    {
+        MemberKind.TARGET,
+        MemberKind.UPDATE,
+        MemberKind.FRAME_TIMER,
+        MemberKind.COMPONENT_DIRECTOR,
+        MemberKind.COMPONENT,
+        MemberKind.NODE,
+        MemberKind.TICKER,
+    }
+)
 
 
 @dataclass(slots=True)

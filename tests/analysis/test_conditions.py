@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from inspector.analysis.conditions import ConditionError, parsed_condition, quoted
 from inspector.analysis.event_fields import EVENT_FIELDS, EventReader
 from inspector.resources import resource_path
-from inspector.vocabulary import NEVER, EventKind, MemberKind, RawEvent
+from inspector.vocabulary import NEVER, EventKind, Field, MemberKind, RawEvent
 
 STRINGS = ["", "boss", "game", 'a "quoted" \\ name', "open", "push"]
 MS = 1_000_000
@@ -94,6 +94,50 @@ def test_that_timers_after_a_frame_belong_to_the_next_one() -> None:
     assert reader_at(began).frame == 7
     assert reader_at(began, ended).frame == 7
     assert reader_at(began, ended, FIRED).frame == 8
+
+
+MEMBER: tuple[RawEvent, ...] = (
+    (0, EventKind.MEMBER_ADDED, 3, 0, 1),
+    (0, EventKind.MEMBER_ORIGIN, 3, 1, MemberKind.NODE),
+    (0, EventKind.MEMBER_ADDED, 4, 3, 4),
+    (0, EventKind.MEMBER_ORIGIN, 4, 1, MemberKind.COMPONENT),
+)
+RENAMED: RawEvent = (0, EventKind.MEMBER_SET, 3, Field.NAME, 2)
+CALLED: RawEvent = (0, EventKind.CALL_ENDED, 3, 0, 1)
+
+
+def test_that_a_member_that_was_renamed_goes_by_its_new_name_only() -> None:
+    reader = reader_at(*MEMBER, RENAMED, CALLED)
+
+    assert parsed_condition('member == "game"').holds(reader)
+    assert not parsed_condition('member == "boss"').holds(reader)
+
+
+def test_that_a_move_is_about_the_member_that_moves() -> None:
+    reader = reader_at(*MEMBER, (0, EventKind.MEMBER_MOVED, 4, 3, 0))
+
+    assert parsed_condition('kind == "member_moved" and member == "open"').holds(reader)
+
+
+def test_that_a_member_is_known_until_the_frame_is_over_in_which_it_goes() -> None:
+    reader = reader_at(*MEMBER, (0, EventKind.MEMBER_REMOVED, 3, 0, 0))
+    assert parsed_condition('member == "boss"').holds(reader)
+    reader.take(CALLED)
+    assert parsed_condition('member == "boss" and calls == 1').holds(reader)
+
+    reader.take(LONG_FRAME)
+    reader.take(CALLED)
+
+    assert not parsed_condition('member contains ""').holds(reader)
+    assert not parsed_condition("calls > 0").holds(reader)
+
+
+def test_that_what_was_below_a_member_goes_with_it() -> None:
+    reader = reader_at(*MEMBER, (0, EventKind.MEMBER_REMOVED, 3, 0, 0), LONG_FRAME)
+
+    reader.take((0, EventKind.CALL_ENDED, 4, 0, 1))
+
+    assert not parsed_condition('member contains ""').holds(reader)
 
 
 def test_that_machines_have_names_states_and_transitions() -> None:

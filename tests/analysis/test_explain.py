@@ -14,6 +14,7 @@ from inspector.analysis.predict import next_fires
 from inspector.analysis.timer_story import TimerStory
 from inspector.clocks import ClockTree
 from inspector.clocks.failures import FailurePolicy
+from inspector.sessions import command_desk
 from inspector.sessions.commands import (
     ClearTimer,
     Command,
@@ -492,6 +493,17 @@ def test_that_a_timer_fired_by_a_command_was_early(stand: Stand) -> None:
     assert early.text.startswith("It was called 19.0 s early, by command 1 “fire “boss” now”")
     extra = reason_with(repeating, "early")
     assert "by command 2 “fire “tick” now”. Its schedule was kept." in extra.text
+
+
+def test_that_a_command_is_known_by_its_form_whatever_its_words(
+    stand: Stand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(command_desk, "command_text", lambda *_: "call it now")
+    stand.run(1)
+    stand.session.submit(FireTimer(stand.timers("boss")[0]))
+    stand.run(Fraction(1, 10))
+
+    assert "by command 1 “call it now”" in reason_with(stand.explain("boss"), "early").text
 
 
 def test_that_time_since_an_early_call_is_counted_from_the_call_not_from_when_it_was_due(

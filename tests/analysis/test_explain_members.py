@@ -8,6 +8,7 @@ import pytest
 
 from inspector.analysis.evidence import Explanation
 from inspector.analysis.explain_members import explain_member
+from inspector.sessions import command_desk
 from inspector.sessions.commands import (
     PauseClock,
     PauseMember,
@@ -148,6 +149,18 @@ def test_that_calls_that_are_used_up_are_told_from_what_was_unscheduled(stand: S
     assert used.headline == "Its calls are used up."
     assert taken.headline.startswith("It was taken out by command 1 “unschedule “Actor.shoot””")
     assert stand.kinds(used) == stand.kinds(taken) == [MEMBER_REMOVED]
+
+
+def test_that_who_unscheduled_is_known_by_the_form_of_the_command_whatever_its_words(
+    stand: Stand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(command_desk, "command_text", lambda *_: "take it out")
+    stand.run(1)
+    stand.session.submit(UnscheduleMember(stand.number("Actor.shoot")))
+    stand.run(1)
+
+    headline = stand.explain("Actor.shoot").headline
+    assert headline.startswith("It was taken out by command 1 “take it out”")
 
 
 def test_that_a_member_goes_with_its_target(stand: Stand) -> None:

@@ -11,12 +11,15 @@ from hypothesis import strategies as st
 
 from inspector.analysis.lanes import Lane, LaneKind, LaneStore
 from inspector.clocks import Clock
-from inspector.trace import EventLog
+from inspector.trace import EventLog, Timeline
+from inspector.trace.history import LogHistory
 from inspector.trace.log import BYTES_PER_EVENT
+from inspector.vocabulary import EventKind, Field, MemberKind, RawEvent
 from tests.ui.members_world import MembersSession
 from tests.ui.world import World
 
 MS = 1_000_000
+STRINGS = ["", "before", "after", "game", "boss"]
 
 
 def _nothing() -> None: ...
@@ -63,9 +66,10 @@ def test_that_reading_in_parts_gives_what_reading_at_once_gives() -> None:
     world.run_to_ms(500)
     at_once = read_all(world)
     in_parts = LaneStore()
-    rests = [in_parts.read(world.history, world.timeline, 100)]
+    in_parts.most_at_once = 100
+    rests = [in_parts.read(world.history, world.timeline)]
     while rests[-1]:
-        rests.append(in_parts.read(world.history, world.timeline, 100))
+        rests.append(in_parts.read(world.history, world.timeline))
     assert len(rests) > 3
     for key, lane in at_once.lanes.items():
         assert lane.instants.at_ns == in_parts.lanes[key].instants.at_ns
@@ -118,6 +122,62 @@ def test_that_machines_have_their_states_and_what_was_refused() -> None:
     assert list(steps.at_ns) == [0, 10 * MS]
     assert [session.log.strings[each] for each in steps.value] == ["shut", "open"]
     assert list(store.refusals[5].at_ns) == [20 * MS]
+
+
+def read_events(*events: RawEvent) -> LaneStore:
+    log = EventLog()
+    for text in STRINGS[1:]:
+        log.intern(text)
+    log.append((0, EventKind.CLOCK_ADDED, 1, 0, 3))
+    for event in events:
+        log.append(event)
+    timeline = Timeline(log.strings)
+    timeline.apply_all(log.read(0).events)
+    store = LaneStore()
+    store.read(LogHistory(log), timeline)
+    return store
+
+
+def member(number: int, kind: MemberKind, name: int, parent: int = 0) -> list[RawEvent]:
+    return [
+        (0, EventKind.MEMBER_ADDED, number, parent, name),
+        (0, EventKind.MEMBER_ORIGIN, number, 1, kind),
+    ]
+
+
+def test_that_calls_are_on_the_lane_of_the_name_at_that_time() -> None:
+    store = read_events(
+        *member(4, MemberKind.TARGET, 4),
+        *member(5, MemberKind.FRAME_TIMER, 1, 4),
+        (10, EventKind.CALL_ENDED, 5, 0, 1),
+        (20, EventKind.MEMBER_SET, 5, Field.NAME, 2),
+        (30, EventKind.CALL_ENDED, 5, 0, 1),
+        (40, EventKind.MEMBER_SET, 4, Field.NAME, 3),
+        (50, EventKind.CALL_ENDED, 5, 0, 1),
+    )
+
+    calls = {
+        lane.label: list(lane.instants.at_ns)
+        for lane in store.lanes.values()
+        if lane.kind is LaneKind.CALL
+    }
+    assert calls == {"boss: before": [10], "boss: after": [30], "game: after": [50]}
+
+
+def test_that_a_machine_that_is_renamed_takes_its_past_along() -> None:
+    store = read_events(
+        *member(4, MemberKind.MACHINE, 1),
+        *member(5, MemberKind.MACHINE, 2),
+        (10, EventKind.STATE_ENTERED, 4, 3, 0),
+        (20, EventKind.MEMBER_SET, 4, Field.NAME, 2),
+        (30, EventKind.STATE_ENTERED, 4, 4, 0),
+    )
+
+    renamed = lane_of(store, LaneKind.MACHINE, "after (2)")
+    assert list(renamed.steps.at_ns) == [10, 30]
+    assert store.lanes[renamed.key] is renamed
+    machines = [lane.label for lane in store.lanes.values() if lane.kind is LaneKind.MACHINE]
+    assert sorted(machines) == ["after", "after (2)"]
 
 
 def test_that_counts_of_columns_add_up_to_all_there_is() -> None:

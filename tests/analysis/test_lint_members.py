@@ -303,6 +303,26 @@ stage.root.set_timeout(4, node.destroy)
     )
 
 
+def test_that_a_node_is_called_by_its_last_name(tmp_path: Path) -> None:
+    finding = only(
+        lint(
+            tmp_path,
+            WOOD
+            + """
+fox.on_gone = nothing
+scheduler.schedule_update(node, callback=nothing, name="glow")
+def rename():
+    node.name = "old fox"
+stage.root.set_timeout(3, rename)
+stage.root.set_timeout(4, node.destroy)
+""",
+        ),
+        FindingKind.ORPHAN,
+    )
+
+    assert "still scheduled for the node “old fox”, which was destroyed" in finding.text
+
+
 def test_that_what_is_unscheduled_with_its_component_is_no_finding(tmp_path: Path) -> None:
     assert not lint(
         tmp_path,

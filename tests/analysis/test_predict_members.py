@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from inspector.analysis.predict_table import preview_table
+from inspector.command_line.preview import considered_command
 from inspector.sessions.commands import (
     Command,
     PauseFromPriority,
@@ -225,3 +226,105 @@ def test_that_dialects_and_tickers_have_previews_too(tmp_path: Path) -> None:
     assert matches(first_call(session, "tock"), tock_ns)
     session.submit(SetTimeScale(old, Fraction(1, 2)))
     session.close()
+
+
+WOOD = """
+    from inspector.frames.components import Component
+
+    class Fox(Component):
+        def start(self):
+            self.schedule(self.look, 2)
+
+        def look(self, delta):
+            stage_.mark("look")
+
+    def build(stage):
+        global stage_
+        stage_ = stage
+        director = stage.component_director()
+        den = director.node("den")
+        director.node("hole", den).add_component(Fox())
+        stage.fox = den.children[0].components[0]
+        scheduler = stage.scheduler(name="senses")
+        scheduler.schedule(stage.fox.look, 3, target=stage.fox, name="sniff")
+"""
+FLAGGED = [("Fox", MemberKind.COMPONENT), ("den", MemberKind.NODE), ("hole", MemberKind.NODE)]
+
+
+@pytest.fixture
+def wood(tmp_path: Path) -> HostedSession:
+    session = held_session(scene_file(tmp_path, WOOD))
+    session.submit(StepFrames(30))
+    session.refresh()
+    return session
+
+
+@pytest.mark.parametrize(("name", "kind"), FLAGGED)
+def test_that_the_timers_of_a_paused_component_or_node_would_wait(
+    wood: HostedSession, name: str, kind: MemberKind
+) -> None:
+    paused = member(wood, name, kind)
+
+    dues = foreseen(wood, PauseMember(paused))
+
+    assert list(dues) == ["Fox.look"]
+    old_ns, new_ns = dues["Fox.look"]
+    assert new_ns is None
+    assert matches(first_call(wood, "look"), old_ns)
+    wood.close()
+
+
+@pytest.mark.parametrize(("name", "kind"), FLAGGED)
+def test_that_a_resumed_component_or_node_goes_on_with_what_was_left(
+    wood: HostedSession, name: str, kind: MemberKind
+) -> None:
+    paused = member(wood, name, kind)
+    wood.submit(PauseMember(paused))
+    wood.submit(StepFrames(30))
+    wood.refresh()
+
+    dues = foreseen(wood, ResumeMember(paused))
+    wood.submit(ResumeMember(paused))
+
+    old_ns, new_ns = dues["Fox.look"]
+    assert old_ns is None
+    assert new_ns is not None
+    assert matches(first_call(wood, "look"), new_ns)
+    wood.close()
+
+
+def test_that_a_component_on_a_paused_node_would_wait_on(wood: HostedSession) -> None:
+    fox, den = member(wood, "Fox", MemberKind.COMPONENT), member(wood, "den", MemberKind.NODE)
+    for number in (fox, den):
+        wood.submit(PauseMember(number))
+    wood.submit(StepFrames(1))
+    wood.refresh()
+
+    assert foreseen(wood, ResumeMember(fox)) == {"Fox.look": (None, None)}
+    assert foreseen(wood, ResumeMember(den)) == {"Fox.look": (None, None)}
+    wood.close()
+
+
+def test_that_a_resumed_target_of_a_dialect_goes_on_with_all_it_has(tmp_path: Path) -> None:
+    session = held_session(scene_file(tmp_path, OTHERS))
+    session.submit(StepFrames(20))
+    target = member(session, "Target 1", MemberKind.TARGET)
+    session.submit(PauseMember(target))
+    session.submit(StepFrames(20))
+    session.refresh()
+
+    ((old_ns, new_ns),) = foreseen(session, ResumeMember(target)).values()
+    session.submit(ResumeMember(target))
+
+    assert old_ns is None
+    assert new_ns is not None
+    assert matches(first_call(session, "tick"), new_ns)
+    session.close()
+
+
+def test_that_components_and_nodes_are_previewed_by_their_names(wood: HostedSession) -> None:
+    hole, fox = member(wood, "hole", MemberKind.NODE), member(wood, "Fox", MemberKind.COMPONENT)
+
+    assert considered_command(wood.timeline, "pause hole") == PauseMember(hole)
+    assert considered_command(wood.timeline, "resume Fox") == ResumeMember(fox)
+    wood.close()

@@ -60,6 +60,18 @@ def test_that_a_timer_that_fires_belongs_to_the_frame_it_fires_before() -> None:
     assert scene.frame() == []
 
 
+def test_that_everything_a_hit_is_about_is_named_once() -> None:
+    scene = Watched()
+    game = scene.tree.root.child("game")
+    scene.add(Breakpoint(BreakKind.CONDITION, condition='kind == "timer_added"'))
+
+    game.set_timeout(0.04, _nothing, name="boss")
+
+    assert [text.rpartition(": ")[2] for text in scene.frame()] == [
+        "timer “boss” scheduled on clock “game”"
+    ]
+
+
 def test_that_the_kth_time_is_the_first_that_counts() -> None:
     scene = Watched()
     scene.tree.root.set_interval(0.016, _nothing, name="tick")
@@ -142,12 +154,13 @@ def test_that_turning_off_and_removing_ends_it() -> None:
     scene.tree.root.set_interval(0.016, _nothing, name="tick")
     number = scene.add(Breakpoint(BreakKind.TIMER_FIRES, "tick"))
     assert scene.frame()
+    off = Breakpoint(BreakKind.TIMER_FIRES, "tick", is_enabled=False)
 
-    assert scene.breakpoints.enable(number, enabled=False)
+    assert scene.breakpoints.replace(number, off)
     assert scene.frame() == []
     assert scene.breakpoints.remove(number)
     assert not scene.breakpoints.remove(number)
-    assert not scene.breakpoints.enable(number, enabled=True)
+    assert not scene.breakpoints.replace(number, off)
     assert scene.frame() == []
     assert len(scene.breakpoints) == 0
 

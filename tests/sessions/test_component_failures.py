@@ -1,9 +1,10 @@
-"""What becomes of a component that raises in a hosted scene."""
+"""What becomes of a component that raises in a hosted scene, and of other callbacks."""
 
 from pathlib import Path
 
 import pytest
 
+from inspector.cli import main
 from inspector.clocks import FailurePolicy
 from inspector.frames.components import Component
 from inspector.frames.creator_director import CreatorDirector
@@ -133,3 +134,79 @@ def test_that_without_a_clock_a_component_that_raises_is_logged(
     assert [record.getMessage() for record in caplog.records] == [
         "callback Fox.start of den failed"
     ]
+
+
+def test_that_the_command_line_counts_a_component_that_raises(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = main(["run", str(scene_of(tmp_path, "update")), "--frames", "3"])
+
+    printed = capsys.readouterr()
+    assert code == 1
+    assert "3 callbacks failed" in printed.out
+    assert "first of all “Fox.update of den” with RuntimeError: no" in printed.err
+    assert "Traceback" not in printed.err
+
+
+ENGINES = {
+    "timer": "stage.root.set_timeout(0.1, fail)",
+    "frame callback": "stage.every_frame(fail)",
+    "loop": "loops.start_loop(stage.root, 60, fail)",
+    "pacer": "pacer(stage)",
+    "scheduler": "stage.scheduler().schedule(fail, 0.1)",
+    "posted": "stage.scheduler().post(fail)",
+    "dialect": "stage.dialect_scheduler(COCOS2DX_3_4).schedule(fail, 0.1, target=stage)",
+    "ticker": "timer(stage)",
+    "machine": "machine(stage)",
+    "listener": "stage.component_director().on(DirectorEvent.BEFORE_UPDATE, fail)",
+    "draw": "stage.component_director().on_draw = fail",
+    "component's timer": "stage.component_director().node().add_component(Fox())",
+}
+AROUND = """
+    from inspector.frames import loop as loops
+    from inspector.frames.components import Component
+    from inspector.frames.creator_director import DirectorEvent
+    from inspector.frames.dialects import COCOS2DX_3_4
+    from inspector.frames.pacer import FramePacer
+    from inspector.frames.state_machine import Edge
+    from inspector.frames.ticker import TickerTimer
+
+    class Fox(Component):
+        def start(self):
+            self.schedule(fail, 0.1)
+
+    def fail(*_):
+        raise RuntimeError("no")
+
+    def pacer(stage):
+        made = FramePacer(fail, lambda: stage.root.time_ns / 1e6)
+        made.start()
+        stage.every_frame(lambda _: made.refresh())
+
+    def timer(stage):
+        made = stage.timer = TickerTimer(stage.ticker(), 100)
+        made.on_timer = fail
+        made.start()
+
+    def machine(stage):
+        made = stage.state_machine("a", {{"b": Edge("a", "b")}})
+        made.on_before = fail
+        stage.every_frame(lambda _: made.go("b"))
+
+    def build(stage):
+        {engine}
+"""
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_that_whatever_calls_it_a_callback_that_raises_is_recorded(
+    tmp_path: Path, engine: str
+) -> None:
+    session = virtual_session(scene_file(tmp_path, AROUND.format(engine=ENGINES[engine])))
+
+    run = pass_seconds(session, 0.5)
+
+    assert run.is_complete
+    assert session.timeline.failures
+    assert "in fail" in session.timeline.failures[0].traceback
+    session.close()

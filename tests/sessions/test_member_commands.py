@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from inspector.frames.controls import Pausable
 from inspector.sessions.commands import (
     Command,
     MakeTransition,
@@ -22,7 +23,7 @@ from inspector.sessions.commands import (
 )
 from inspector.sessions.hosted import HostedSession
 from inspector.testing import held_session, scene_file
-from inspector.trace.members import MemberState
+from inspector.trace.members import PAUSABLE, MemberState
 from inspector.vocabulary import RATE_DENOMINATOR, Field, MemberKind
 
 SCENE = """
@@ -191,3 +192,54 @@ def test_that_every_command_to_a_member_has_a_sentence(session: HostedSession) -
     for command, text in commands.items():
         assert command_text(command, session.timeline) == text
         assert required_capability(command) in session.capabilities
+
+
+EVERY_KIND = """
+    from inspector.frames.components import Component
+    from inspector.frames.dialects import COCOS2DX_3_4
+    from inspector.frames.state_machine import Edge
+    from inspector.frames.ticker import TickerTimer
+
+    class Fox(Component):
+        def start(self):
+            self.schedule(self.look, 2)
+
+        def look(self, delta):
+            pass
+
+        def update(self, delta):
+            pass
+
+    class Stone:
+        def update(self, delta):
+            pass
+
+    def build(stage):
+        stage.component_director().node("den").add_component(Fox())
+        stage.stones = Stone(), Stone()
+        for scheduler, stone in zip(
+            (stage.scheduler(), stage.dialect_scheduler(COCOS2DX_3_4)), stage.stones
+        ):
+            scheduler.schedule_update(stone, 0)
+            scheduler.schedule(stone.update, 1.0, target=stone)
+        timer = stage.timer = TickerTimer(stage.ticker(), 700)
+        timer.start()
+        stage.state_machine("a", {"b": Edge("a", "b")})
+"""
+
+
+def test_that_exactly_what_counts_as_pausable_can_be_paused(tmp_path: Path) -> None:
+    session = held_session(scene_file(tmp_path, EVERY_KIND))
+    submit(session, StepFrames(2))
+    members = session.timeline.members.by_id.values()
+    hosting = session._hosting
+    assert hosting is not None
+
+    can_be_paused: dict[MemberKind, set[bool]] = {}
+    for each in members:
+        owner = hosting.tree.members.find(each.id)
+        can_be_paused.setdefault(each.kind, set()).add(isinstance(owner, Pausable))
+
+    assert set(can_be_paused) == set(MemberKind)
+    assert {kind for kind, answers in can_be_paused.items() if True in answers} == PAUSABLE
+    session.close()

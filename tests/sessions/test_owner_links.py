@@ -11,7 +11,8 @@ import pytest
 from inspector.sessions.commands import StartRecording, StepFrames
 from inspector.testing import held_session, scene_file
 from inspector.trace.recording import open_recording
-from inspector.vocabulary import MEMBER_SET, VOCABULARY_VERSION, Field, MemberKind, describe
+from inspector.trace.sentences import describe
+from inspector.vocabulary import MEMBER_SET, VOCABULARY_VERSION, Field, MemberKind
 
 SCENE = """
     from inspector.frames.components import Component

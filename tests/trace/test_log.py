@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 import inspector.trace.log as log_module
 from inspector.trace import EventLog
 from inspector.trace.log import BYTES_PER_EVENT
-from inspector.vocabulary import MARK, EventKind, RawEvent, describe
+from inspector.trace.sentences import describe
+from inspector.vocabulary import MARK, NEVER, EventKind, Field, RawEvent
 
 
 def _mark(log: EventLog, text: str, at_ns: int = 0) -> RawEvent:
@@ -175,3 +176,23 @@ def test_that_numbers_without_a_meaning_are_shown(kind: EventKind) -> None:
 
 def test_that_an_unknown_kind_is_shown_with_its_numbers() -> None:
     assert describe((0, 999, 1, 2, 3), [""]) == "unknown event 999 (1, 2, 3)"
+
+
+@pytest.mark.parametrize(
+    ("event", "sentence"),
+    [
+        ((0, EventKind.TIMER_FIRED, 5, 0, NEVER), "the timer fired"),
+        ((0, EventKind.TIMER_ADDED, 5, 3, 1), "the timer scheduled on clock 3"),
+        ((0, EventKind.TIMER_ORIGIN, 5, 2, 0), "the timer is a timeout, set at timer 5.py"),
+        ((0, EventKind.CLOCK_ADDED, 3, 2, 1), "clock 3 “name” added under clock 2"),
+        ((0, EventKind.MEMBER_SET, 7, Field.OWNER, 8), "the member: belongs to member 8"),
+        ((0, EventKind.STATE_ENTERED, 9, 1, 1), "the machine entered “name” by “name”"),
+    ],
+)
+def test_that_a_sentence_has_the_names_that_are_known(event: RawEvent, sentence: str) -> None:
+    known = {("timer", 5), ("member", 7), ("machine", 9)}
+
+    def naming(what: str, number: int) -> str:
+        return f"the {what}" if (what, number) in known else ""
+
+    assert describe(event, ["", "name", "timer 5.py"], naming) == sentence

@@ -8,8 +8,9 @@ import pytest
 from inspector.clocks.clock import Clock
 from inspector.clocks.tree import ClockTree
 from inspector.trace.log import EventLog
+from inspector.trace.sentences import describe
 from inspector.trace.timeline import Timeline
-from inspector.vocabulary import NEVER, EventKind, Field, MemberKind, describe
+from inspector.vocabulary import NEVER, EventKind, Field, MemberKind
 
 
 class Thing:

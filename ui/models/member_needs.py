@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from inspector.trace.members import PAUSABLE
 from inspector.vocabulary import MemberKind
 
 from ..action_descriptions import Needs
 from ..selection import SelectionKind
-from .member_texts import PAUSABLE, UNSCHEDULABLE
+from .member_texts import UNSCHEDULABLE
 
 if TYPE_CHECKING:
     from inspector.trace.members import MemberState

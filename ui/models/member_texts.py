@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from inspector.timebase import format_duration, format_instant
+from inspector.trace.members import PAUSABLE as PAUSABLE  # noqa: PLC0414 - the tree of clocks takes it from here
 from inspector.vocabulary import NEVER, RATE_DENOMINATOR, Field, Life, MemberKind, Phase
 
 from .standing import Standing, StandingKind, brief_cause_text, brief_stop_text, reason_text
@@ -13,19 +14,6 @@ if TYPE_CHECKING:
     from inspector.trace.members import MemberState
     from inspector.trace.timeline import Timeline
 
-#: What can be paused by itself, and resumed.
-PAUSABLE = frozenset(
-    {
-        MemberKind.TARGET,
-        MemberKind.UPDATE,
-        MemberKind.FRAME_TIMER,
-        MemberKind.COMPONENT_DIRECTOR,
-        MemberKind.COMPONENT,
-        MemberKind.NODE,
-        MemberKind.TICKER,
-        MemberKind.TICKER_TIMER,
-    }
-)
 #: What can be taken back.
 UNSCHEDULABLE = frozenset(
     {

@@ -22,10 +22,11 @@ from inspector.sessions.commands import (
     SetTimeScale,
     UnscheduleMember,
 )
+from inspector.trace.members import PAUSABLE
 from inspector.vocabulary import RATE_DENOMINATOR, Field, MemberKind, rate_text
 
 from ..models.member_cells import MemberCells
-from ..models.member_texts import PAUSABLE, UNSCHEDULABLE, machine_transitions
+from ..models.member_texts import UNSCHEDULABLE, machine_transitions
 
 if TYPE_CHECKING:
     from collections.abc import Callable

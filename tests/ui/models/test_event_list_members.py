@@ -179,6 +179,23 @@ def test_that_new_names_and_places_are_taken(listed: Listed) -> None:
     ]
 
 
+def test_that_calls_are_named_with_the_new_name_of_what_they_hang_under(listed: Listed) -> None:
+    model = listed.show(EventGroup.CALLS)
+    shoot = listed.number("shoot")
+    listed.record(CALL_ENDED, shoot, 0, 5_000)
+    listed.fold()
+    model.refresh()
+    before = _texts(model)[-1]
+
+    listed.set_text(listed.number("boss"), Field.NAME, "dragon")
+    listed.record(CALL_ENDED, shoot, 0, 5_000)
+    listed.fold()
+    model.refresh()
+
+    assert before == "frame timer “shoot” of “boss” was called, took 5.00 µs"
+    assert _texts(model)[-1] == "frame timer “shoot” of “dragon” was called, took 5.00 µs"
+
+
 def test_that_a_member_can_be_followed_with_all_below_it(listed: Listed) -> None:
     listed.run_to_ms(600)
     listed.scheduler.run_frame()

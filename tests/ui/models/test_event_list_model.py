@@ -7,7 +7,7 @@ from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
 
 from inspector.trace.log import BYTES_PER_EVENT
-from inspector.vocabulary import CALLBACK_FAILED, COMMAND, MARK
+from inspector.vocabulary import CALLBACK_FAILED, COMMAND, MARK, TIMER_ORIGIN
 from tests.ui.world import PlayedSession
 from ui.models import event_list_model
 from ui.models.event_groups import EventGroup
@@ -40,6 +40,17 @@ def listed() -> Listed:
 
 def _texts(model: EventListModel, column: EventColumn = EventColumn.WHAT) -> list[str]:
     return [model.index(row, column).data() for row in range(model.rowCount())]
+
+
+def test_that_only_numbers_become_names_and_not_what_looks_like_one(listed: Listed) -> None:
+    timer = listed.enemies.set_timeout(0.25, print, name="spawn")
+    site = listed.log.intern(f"timer {timer.id}.py:3 in clock 1")
+    listed.log.append((listed.tree.now_ns, TIMER_ORIGIN, timer.id, site, 0))
+
+    model = listed.show(frozenset({EventGroup.TIMERS}))
+
+    said = f"timer “spawn” is a timeout, set at timer {timer.id}.py:3 in clock 1"
+    assert said in _texts(model)
 
 
 def test_that_events_are_sentences_with_names(listed: Listed, qtmodeltester: ModelTester) -> None:

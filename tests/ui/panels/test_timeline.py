@@ -10,7 +10,7 @@ from PySide6.QtGui import QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
-from inspector.analysis.lanes import LaneKind
+from inspector.analysis.lanes import LaneKind, LaneStore
 from inspector.clocks import Clock
 from inspector.vocabulary import MARK
 from tests.ui.members_world import MS, MembersSession
@@ -415,7 +415,7 @@ def test_that_names_can_be_given_more_room(panel: TimelinePanel) -> None:
 def test_that_a_long_log_is_read_in_parts_and_says_how_much_is_left(
     panel: TimelinePanel, bridge: SessionBridge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("inspector.analysis.lanes.LaneStore.read.__defaults__", (100,))
+    monkeypatch.setattr(LaneStore, "most_at_once", 100)
     panel.show_session(bridge.session)
     assert "events to go" in panel.readout.text()
     assert bridge.session is not None
