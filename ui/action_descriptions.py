@@ -70,6 +70,17 @@ class Facts:
     fulfilled: frozenset[Needs] = frozenset()
 
 
+_ABOUT_SELECTION: Final = frozenset(
+    {
+        Needs.CLOCK_PAUSE,
+        Needs.CLOCK_RATE,
+        Needs.TIMER,
+        Needs.PAUSABLE_MEMBER,
+        Needs.CALL,
+        Needs.SCHEDULER,
+        Needs.MACHINE,
+    }
+)
 _NOT_BACK: Final = "what is shown is the present"
 _NOT_SELECTED: Final = {
     Needs.PAUSABLE_MEMBER: "no target, call, component or ticker is selected",
@@ -142,6 +153,19 @@ class ActionDescription:
     def plain_title(self) -> str:
         """The title without the sign for its access key."""
         return self.title.replace("&", "")
+
+    @property
+    def full_title(self) -> str:
+        """The title as it is understood without its menu: of several choices, what is chosen."""
+        if self.argument is None:
+            return self.plain_title
+        choice = self.plain_title
+        return f"{self.menu.plain_title}: {choice[:1].lower()}{choice[1:]}"
+
+    @property
+    def concerns_selection(self) -> bool:
+        """Whether it is done to what is selected."""
+        return self.needs in _ABOUT_SELECTION
 
     @property
     def shortcut_texts(self) -> tuple[str, ...]:

@@ -232,7 +232,7 @@ _TIME_ACTIONS: Final = (
     *(_frame_rate(text) for text in ("30", "60", "120", "144", "240")),
     ActionDescription(
         "frame-rate-exact",
-        "&Other …",
+        "&Other frame rate …",
         MenuId.FRAME_RATE,
         "edit_frame_rate",
         needs=Needs.FRAME_RATE,
@@ -382,7 +382,7 @@ _VIEW_ACTIONS: Final = (
         "&Reset layout",
         MenuId.LAYOUT,
         "reset_layout",
-        tip="Put every panel back where it was at first.",
+        tip="Put every panel, and every column of the clock tree, back where it was at first.",
         starts_section=True,
     ),
     *(

@@ -52,22 +52,15 @@ class AnnotationActions(QObject):
 
     def add_bookmark(self) -> None:
         """Leave a bookmark at the instant that is shown."""
-        self._desk.add_bookmark(self._shown_ns)
+        self._desk.add_bookmark(self._bridge.shown_ns)
 
     def ask_for_note(self) -> None:
         """Ask for the text of a note at the instant that is shown."""
-        self._ask_for_note_at(self._shown_ns)
+        self._ask_for_note_at(self._bridge.shown_ns)
 
     def ask_for_range_name(self) -> None:
         """Ask for the name of what is measured, chosen or in view."""
-        span_ns = self._desk.range_at_hand()
-        if span_ns is None:
-            self.refused.emit(
-                "There is no range to name: drag with Shift in the timeline, or with Ctrl in "
-                "the frame times."
-            )
-        else:
-            self._ask_for_name_of(span_ns)
+        self._desk.ask_for_name_of_range()
 
     @Slot(object)
     def _ask_for_note_at(self, at_ns: int) -> None:
@@ -92,19 +85,14 @@ class AnnotationActions(QObject):
         self._look(1)
 
     def _look(self, direction: int) -> None:
-        found = self._desk.neighbour(self._shown_ns, direction)
+        found = self._desk.neighbour(self._bridge.shown_ns, direction)
         if found is None:
             where = "after" if direction > 0 else "before"
-            at = format_instant(self._shown_ns)
+            at = format_instant(self._bridge.shown_ns)
             self.refused.emit(f"There is no bookmark, note or range {where} {at}.")
             return
         self._bridge.set_playhead(found.at_ns)
         self._desk.picked.emit(found.id)
-
-    @property
-    def _shown_ns(self) -> int:
-        at_ns = self._bridge.playhead_ns
-        return self._bridge.timeline.at_ns if at_ns is None else at_ns
 
     @Slot(str)
     def _say(self, text: str) -> None:

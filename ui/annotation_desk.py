@@ -7,7 +7,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 from weakref import WeakMethod
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, Signal, Slot
 
 from inspector.errors import InspectorError
 from inspector.timebase import format_instant
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     RangeSource = Callable[[], tuple[int, int] | None]
 
 _NUMBERED: Final = re.compile(r"Bookmark (\d{1,6})")
+_NO_RANGE: Final = (
+    "There is no range to name: drag with Shift in the timeline, or with Ctrl in the frame times."
+)
 
 
 class AnnotationDesk(QObject):
@@ -174,6 +177,15 @@ class AnnotationDesk(QObject):
             rank: Those with a lower number are asked before.
         """
         self._range_sources.append((rank, WeakMethod(source)))
+
+    @Slot()
+    def ask_for_name_of_range(self) -> None:
+        """Have the name of the stretch at hand asked for; without one, refuse."""
+        span_ns = self.range_at_hand()
+        if span_ns is None:
+            self.refused.emit(_NO_RANGE)
+        else:
+            self.range_wanted.emit(span_ns)
 
     # ---------------------------------------------------------------- inside
 

@@ -1,4 +1,7 @@
-"""Keeps single keys from becoming shortcuts where the widget in use needs them itself."""
+"""Keeps single keys from becoming shortcuts where the widget in use needs them itself.
+
+And the other way round: the key of an action that is not possible now does nothing else.
+"""
 
 from __future__ import annotations
 
@@ -61,14 +64,34 @@ class KeyGuard(QObject):
         """Accept what the widget in use wants for itself, so that it gets the key."""
         if event.type() != QEvent.Type.ShortcutOverride or not isinstance(event, QKeyEvent):
             return False
-        if is_own_key(QApplication.focusWidget(), event):
+        widget = QApplication.focusWidget()
+        if is_own_key(widget, event):
             event.accept()
             return True
         action = self._by_keys.get(QKeySequence(event.keyCombination()).toString())
         if action is not None and not action.isEnabled() and action.reason:
             # Qt passes over the keys of what is disabled without a word.
             self.refused.emit(f"{action.description.plain_title}: {action.reason}")
+            if widget is not None and widget is not watched:
+                _PressKeeper(widget)
         return False
+
+
+class _PressKeeper(QObject):
+    """Keeps one key press from a widget: a list would search for a row by its letter."""
+
+    def __init__(self, widget: QWidget) -> None:
+        super().__init__(widget)
+        widget.installEventFilter(self)
+
+    @override
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Take the press that follows, and go; go without it if another key comes first."""
+        if event.type() not in (QEvent.Type.ShortcutOverride, QEvent.Type.KeyPress):
+            return False
+        watched.removeEventFilter(self)
+        self.deleteLater()
+        return event.type() == QEvent.Type.KeyPress
 
 
 def is_own_key(widget: QWidget | None, event: QKeyEvent) -> bool:

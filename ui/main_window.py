@@ -63,7 +63,7 @@ _MESSAGE_MS: Final = 8_000
 _LONGEST_MESSAGE: Final = 120
 _FIELD_CLASSES: Final = ("QLineEdit", "QAbstractSpinBox", "QComboBox")
 _TICK_CLASSES: Final = ("QCheckBox", "QRadioButton")
-_FILE_SUFFIXES: Final = frozenset({".py", ".pyw", ".tlrec"})
+_SCENE_SUFFIXES: Final = frozenset({".py", ".pyw"})
 
 
 class MainWindow(QMainWindow):
@@ -245,16 +245,16 @@ class MainWindow(QMainWindow):
         recording = RecordingActions(bridge, self.actions_by_id, self.theme, self)
         recording.written.connect(self._show_recording)
         recording.failed.connect(self._show_recording_problem)
-        self.session_actions.step_frames = self.settings.step_frames
         self.session_actions.command_refused.connect(self._show_refusal)
         self.session_actions.place_refused.connect(self._show_place_refusal)
         self.window_actions = WindowActions(self, self._top_menus)
         self.transport = TransportBar(self.actions_by_id, self.theme, self)
         self.transport.setFixedHeight(_TRANSPORT_HEIGHT)
-        self.transport.step_box.setValue(self.settings.step_frames)
         self.addToolBar(self.transport)
         self.transport.connect_bridge(bridge)
         self.transport.step_frames_changed.connect(self._take_step_frames)
+        self.transport.show_step_frames(self.settings.step_frames)
+        self._take_step_frames(self.transport.step_frames)
         self.transport.log_clicked.connect(self._show_events)
         self.addToolBarBreak()
         find = self.session_actions.find_place
@@ -283,22 +283,23 @@ class MainWindow(QMainWindow):
         if session is None:
             self.setWindowTitle(_TITLE)
             return
-        is_recording = not session.capabilities
-        self.setWindowTitle(f"{session.title}{' (recording)' if is_recording else ''} – {_TITLE}")
-        notes = getattr(session, "notes", ())
-        if notes:
-            self.notice.show_notice(" ".join(notes))
+        kind = " (recording)" if session.is_recorded else ""
+        self.setWindowTitle(f"{session.title}{kind} – {_TITLE}")
+        if session.notes:
+            self.notice.show_notice(" ".join(session.notes))
 
     @Slot(object)
     def _take_status(self, status: SessionStatus) -> None:
-        match status.phase.value:
-            case "failed":
+        from inspector.sessions.session import SessionPhase  # noqa: PLC0415 - after the first paint
+
+        match status.phase:
+            case SessionPhase.FAILED:
                 self._show_error(status)
                 return
-            case "held" if status.detail:
+            case SessionPhase.HELD if status.detail:
                 self._hold_notice = status.message
                 self.notice.show_notice(status.message, "Show events", self._show_events)
-            case "running":
+            case SessionPhase.RUNNING:
                 self.notice.withdraw(self._hold_notice)
         self._stack.setCurrentIndex(0)
 
@@ -473,9 +474,11 @@ class MainWindow(QMainWindow):
 
 
 def _dropped_file(event: QDropEvent) -> Path | None:
+    from inspector.trace.recording_name import is_recording_name  # noqa: PLC0415 - as above
+
     urls = event.mimeData().urls()
     if len(urls) == 1 and urls[0].isLocalFile():
         path = Path(urls[0].toLocalFile())
-        if path.suffix.lower() in _FILE_SUFFIXES:
+        if path.suffix.lower() in _SCENE_SUFFIXES or is_recording_name(path):
             return path
     return None

@@ -9,12 +9,10 @@ from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QInputDialog
 
 from inspector.sessions.commands import (
-    Command,
     MakeTransition,
     ResumeFromPriority,
     SetTimeScale,
     UnscheduleMember,
-    required_capability,
 )
 from inspector.vocabulary import RATE_DENOMINATOR, Field
 
@@ -64,7 +62,9 @@ class MemberActions(QObject):
         """Ask from which priority on the scheduler is to be paused."""
         scheduler = scheduler_for(self._bridge.timeline, self._bridge.selection)
         if scheduler is not None:
-            ask_priority(scheduler, Requests(self._bridge.submit, self._is_possible), self._window)
+            ask_priority(
+                scheduler, Requests(self._bridge.submit, self._bridge.accepts), self._window
+            )
 
     def resume_from_priority(self) -> None:
         """Undo the last pause from a priority on."""
@@ -109,7 +109,3 @@ class MemberActions(QObject):
 
         dialog.textValueSelected.connect(make)
         dialog.open()
-
-    def _is_possible(self, command: Command) -> bool:
-        session = self._bridge.session
-        return session is not None and required_capability(command) in session.capabilities

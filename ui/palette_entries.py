@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from inspector.sessions.scene import built_in_scenes
 
-from .menus import MenuId
 from .widgets.command_palette import PaletteEntry
 
 if TYPE_CHECKING:
+    from .action_descriptions import ActionDescription
     from .actions import ActionSet
     from .settings import Settings
 
@@ -25,11 +25,12 @@ def palette_entries(
     entries = [
         PaletteEntry(
             id=action.description.id,
-            title=action.description.plain_title,
-            category=_category(action.description.menu),
+            title=action.description.full_title,
+            category=_category(action.description),
             shortcut=" or ".join(action.description.shortcut_texts),
             reason=action.reason,
             icon=action.icon() if action.description.icon else None,
+            concerns_selection=action.description.concerns_selection,
         )
         for action in actions.by_id.values()
         if action.description.id not in _LEFT_OUT
@@ -47,6 +48,9 @@ def palette_entries(
     return entries, paths
 
 
-def _category(menu: MenuId) -> str:
-    parent = menu.parent
+def _category(description: ActionDescription) -> str:
+    """Return where an action stands, as far as its title does not say so."""
+    menu, parent = description.menu, description.menu.parent
+    if description.argument is not None:
+        return "" if parent is None else parent.plain_title
     return menu.plain_title if parent is None else f"{parent.plain_title} › {menu.plain_title}"

@@ -79,7 +79,6 @@ class QtTimeSource:
 
     __slots__ = (
         "__weakref__",
-        "_add_error",
         "_armed_ns",
         "_asked_ns",
         "_clock",
@@ -136,7 +135,6 @@ class QtTimeSource:
         self._woken_at_ns = clock() - _IDLE_GAP_NS
         self._mean_gap_ns = _IDLE_GAP_NS
         self._errors = WakeErrors()
-        self._add_error = self._errors.add
         self._timer = QTimer(parent) if timer is None else timer
         self._timer.setSingleShot(True)
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
@@ -153,7 +151,7 @@ class QtTimeSource:
         if precision is self.precision:
             return
         self._is_fine = precision is Precision.FINE
-        self._errors.clear()
+        self.measure_anew()
         if self._armed_ns is not None:
             self._arm_if_wanted()
 
@@ -161,6 +159,11 @@ class QtTimeSource:
     def wake_errors(self) -> WakeErrorSummary | None:
         """How late the wake-ups were; ``None`` before the first."""
         return self._errors.summary()
+
+    def measure_anew(self) -> None:
+        """Forget how late the wake-ups were, this one too if it is asked for inside of one."""
+        # A wake-up adds its error to what was there when it began.
+        self._errors = WakeErrors()
 
     def now_ns(self) -> int:
         """Return the reading of the performance counter; from any thread."""
@@ -230,7 +233,7 @@ class QtTimeSource:
                 self._arm(wanted_ns, now_ns)
             return
         self._armed_ns = self._wanted_ns = None
-        asked_ns = self._asked_ns
+        asked_ns, add_error = self._asked_ns, self._errors.add
         self._is_waking = True
         try:
             if self._on_wake is not None:
@@ -238,7 +241,7 @@ class QtTimeSource:
         finally:
             self._is_waking = False
             # Only now, so that nobody waits for it.
-            self._add_error(now_ns - max(asked_ns, wanted_ns))
+            add_error(now_ns - max(asked_ns, wanted_ns))
             if self._is_fine:
                 self._note_gap(now_ns)
             self._arm_if_wanted()

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtCore import QObject, Signal, Slot
 
 from inspector.sessions.commands import SaveLast, StartRecording, StopRecording
 from inspector.timebase import NS_PER_SECOND
+from inspector.trace.recording_name import RECORDING_SUFFIX
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
@@ -23,10 +23,6 @@ if TYPE_CHECKING:
 
 #: What the action without a question writes.
 _SAVED_NS: Final = 30 * NS_PER_SECOND
-_SUFFIX: Final = "tlrec"
-_FILE_FILTER: Final = f"Recordings (*.{_SUFFIX})"
-#: A file is ended by another thread, and nothing else may happen that would show it.
-_LOOK_PERIOD_MS: Final = 200
 
 
 class RecordingActions(QObject):
@@ -56,13 +52,9 @@ class RecordingActions(QObject):
         self._action = actions["record"]
         self._theme = theme
         self._window = window
-        self._folder: Path | None = None
+        self._folder = Path()
         self._recorder: Recorder | None = None
-        self._files_told = 0
-        self._was_recording = False
-        self._look = QTimer(self)
-        self._look.setInterval(_LOOK_PERIOD_MS)
-        self._look.timeout.connect(self._look_again)
+        self._outcomes_told = 0
         actions.bind(self)
         bridge.session_changed.connect(self._take_session)
         bridge.refreshed.connect(self._take_news)
@@ -78,21 +70,24 @@ class RecordingActions(QObject):
 
     def ask_where_to_record(self) -> None:
         """Ask for a file and record to it."""
-        bridge = self._bridge
-        dialog = QFileDialog(self._window, "Record to", str(self._folder or ""), _FILE_FILTER)
-        dialog.setObjectName("record_dialog")
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        from .widgets.save_dialog import SaveDialog  # noqa: PLC0415 - rarely needed
+
         # A recording never takes the place of a file, so do not ask as if it could.
-        dialog.setOption(QFileDialog.Option.DontConfirmOverwrite)
-        dialog.setDefaultSuffix(_SUFFIX)
-
-        def record(path: str) -> None:
-            self._folder = Path(path).parent
-            bridge.submit(StartRecording(path))
-
-        dialog.fileSelected.connect(record)
+        dialog = SaveDialog(
+            "Record to",
+            self._folder,
+            {RECORDING_SUFFIX: "Recordings"},
+            self._window,
+            asks_to_replace=False,
+        )
+        dialog.setObjectName("record_dialog")
+        dialog.file_given.connect(self._record_to)
         dialog.open()
+
+    @Slot(object)
+    def _record_to(self, path: Path) -> None:
+        self._folder = path.parent
+        self._bridge.submit(StartRecording(str(path)))
 
     def save_last(self) -> None:
         """Write the last 30 seconds of session time to a new file."""
@@ -114,12 +109,12 @@ class RecordingActions(QObject):
 
     @Slot(object)
     def _take_session(self, session: Session | None) -> None:
-        recorder: Recorder | None = getattr(session, "recorder", None)
+        recorder = None if session is None else session.recorder
         if recorder is not self._recorder:
             # The session that was closed has ended its files.
             self._report()
             self._recorder = recorder
-            self._files_told = 0 if recorder is None else len(recorder.saved)
+            self._outcomes_told = 0 if recorder is None else recorder.outcome_count
         self._take_news()
 
     @Slot(object)
@@ -131,30 +126,16 @@ class RecordingActions(QObject):
             "Stop re&cording" if is_recording else self._action.description.title
         )
         self._report()
-        if is_recording or (recorder is not None and recorder.is_saving):
-            if not self._look.isActive():
-                self._look.start()
-        else:
-            self._look.stop()
-        if is_recording is not self._was_recording:
-            self._was_recording = is_recording
-            self._bridge.request_refresh()
-
-    @Slot()
-    def _look_again(self) -> None:
-        """Look what the disk says while a held scene has nothing to say."""
-        if self._recorder is not None:
-            self._recorder.pump()
-        self._take_news()
 
     def _report(self) -> None:
+        """Tell what became of recordings since; what went wrong last, so that it is read."""
         recorder = self._recorder
         if recorder is None:
             return
-        files, self._files_told = recorder.saved[self._files_told :], len(recorder.saved)
-        for path in files:
-            self.written.emit(path)
-        # Taken, so that the same problem is told again when it comes again.
-        problem, recorder.problem = recorder.problem, ""
-        if problem:
-            self.failed.emit(problem)
+        outcomes = recorder.outcomes_since(self._outcomes_told)
+        self._outcomes_told = recorder.outcome_count
+        for outcome in sorted(outcomes, key=lambda each: bool(each.problem)):
+            if outcome.problem:
+                self.failed.emit(outcome.problem)
+            else:
+                self.written.emit(outcome.path)

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 REFRESH_MS: Final = 17
 #: The same while a session runs in which nothing happens: only digits move.
 QUIET_REFRESH_MS: Final = 100
+#: The same while a session stands still of which something is on its way to a file.
+WRITING_REFRESH_MS: Final = 200
 #: A refresh that took long is followed by as long a pause, but not by a longer one than this.
 _LONGEST_PAUSE_MS: Final = 250
 #: So many refreshes in a row without an event are quiet.
@@ -26,11 +28,13 @@ _QUIET_AFTER: Final = 30
 class RefreshPace(QObject):
     """Says when to refresh, by one timer.
 
-    Refreshes follow one another while the session runs, and after a request until one finds
-    nothing new. One that takes long is followed by as long a pause.
+    Refreshes follow one another while the session runs or is written to a file, and after a
+    request until one finds nothing new. One that takes long is followed by as long a pause.
 
     Attributes:
         phase: What the session was doing at the last refresh, ``None`` without any session.
+        is_writing: Whether a file was being written then: another thread does that, and what
+            becomes of it is no event.
 
     Signals:
         due: Refresh now.
@@ -51,6 +55,7 @@ class RefreshPace(QObject):
         """
         super().__init__(parent)
         self.phase: SessionPhase | None = None
+        self.is_writing = False
         self._clock = clock
         self._is_visible = True
         self._quiet_turns = 0
@@ -69,6 +74,7 @@ class RefreshPace(QObject):
     def start_anew(self) -> None:
         """Forget the session that was refreshed: another one is taken as lively."""
         self.phase = None
+        self.is_writing = False
         self._quiet_turns = 0
         self._timer.stop()
 
@@ -106,11 +112,14 @@ class RefreshPace(QObject):
             self._timer.start(1)
             return
         is_over = self._quiet_turns and self.phase is not SessionPhase.RUNNING
-        if self.phase is None or not self._is_visible or is_over:
+        if self.phase is None or not self._is_visible or (is_over and not self.is_writing):
             self._timer.stop()
             return
-        is_quiet = self._quiet_turns >= _QUIET_AFTER
-        wait_ms = QUIET_REFRESH_MS if is_quiet else REFRESH_MS
+        wait_ms = REFRESH_MS
+        if is_over:
+            wait_ms = WRITING_REFRESH_MS
+        elif self._quiet_turns >= _QUIET_AFTER:
+            wait_ms = QUIET_REFRESH_MS
         spent_ms = (self._clock() - self._began_ns) // NS_PER_MS
         self._timer.start(max(1, wait_ms - spent_ms, min(spent_ms, _LONGEST_PAUSE_MS)))
 

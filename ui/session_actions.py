@@ -160,7 +160,7 @@ class SessionActions(QObject):
     def step_by(self, duration_ns: int) -> None:
         """Let a duration of session time pass."""
         if self._is_played:
-            self._bridge.set_playhead(self.looked_at_ns + duration_ns)
+            self._bridge.set_playhead(self._bridge.shown_ns + duration_ns)
         else:
             self._step(StepBy(duration_ns))
 
@@ -265,7 +265,7 @@ class SessionActions(QObject):
         if self._bridge.session is None:
             return
         try:
-            at_ns = hop(self.places, self.looked_at_ns)
+            at_ns = hop(self.places, self._bridge.shown_ns)
         except PlaceError as error:
             if is_forward:
                 self._bridge.go_live()
@@ -280,19 +280,13 @@ class SessionActions(QObject):
         Raises:
             PlaceError: There is none; the message says why.
         """
-        return self.places.find(text, self.looked_at_ns)
-
-    @property
-    def looked_at_ns(self) -> int:
-        """The instant that is shown."""
-        at_ns = self._bridge.playhead_ns
-        return self._bridge.timeline.at_ns if at_ns is None else at_ns
+        return self.places.find(text, self._bridge.shown_ns)
 
     @property
     def _is_played(self) -> bool:
         """Whether nothing can run in the session: the playhead moves instead."""
         session = self._bridge.session
-        return session is not None and Capability.TRANSPORT not in session.capabilities
+        return session is not None and session.is_recorded
 
     # ---------------------------------------------------------------- what is selected
 

@@ -18,17 +18,15 @@ from inspector.sessions.commands import (
     required_capability,
 )
 from inspector.sessions.session import SessionPhase, SessionStatus
+from inspector.trace.recording_name import is_recording_name
 from inspector.trace.timeline import Timeline
 
 from .annotation_desk import AnnotationDesk
 from .playhead import Playhead
 from .qt_time_source import Precision, QtTimeSource
-from .refresh_info import Glance, RefreshInfo
 from .refresh_pace import QUIET_REFRESH_MS, REFRESH_MS, RefreshPace
 from .selection import Selection, SelectionKind, is_same_thing
 from .session_opening import (
-    RECORDING_SUFFIX,
-    NotifiesChanges,
     hosted_session,
     is_rewound,
     qt_source,
@@ -47,10 +45,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "QUIET_REFRESH_MS",
-    "RECORDING_SUFFIX",
     "REFRESH_MS",
-    "NotifiesChanges",
-    "RefreshInfo",
     "Selection",
     "SelectionKind",
     "SessionBridge",
@@ -67,9 +62,9 @@ _NO_SESSION: Final = SessionStatus(SessionPhase.EMPTY, "No scene is open.")
 class SessionBridge(QObject):
     """Holds the session that the window shows, and what all panels share.
 
-    It refreshes at most 60 times a second: while the session runs, and after a command
-    until a refresh finds nothing new. With the session held, or with nobody to see it,
-    nothing runs.
+    It refreshes at most 60 times a second: while the session runs or is written to a file,
+    and after a command until a refresh finds nothing new. With the session held, or with
+    nobody to see it, nothing runs.
 
     :meth:`submit` and :meth:`request_refresh` may be called from any thread.
 
@@ -85,8 +80,10 @@ class SessionBridge(QObject):
         session_changed: There is another session or timeline, or none: take
             everything anew. Also after a reload, and when events fell off the log
             before anybody looked.
-        refreshed: The timeline has moved on.
+        refreshed: The timeline has moved on; by how many events.
         status_changed: What the session is doing has changed.
+        command_submitted: Somebody has asked the session for something; emitted in the
+            thread that asked.
         selection_changed: Something else is selected.
         hover_changed: The instant under the pointer, in session nanoseconds.
         following_changed: Whether plots follow the newest frame.
@@ -97,8 +94,9 @@ class SessionBridge(QObject):
     """
 
     session_changed = Signal(object)  # Session | None
-    refreshed = Signal(object)  # RefreshInfo
+    refreshed = Signal(object)  # int
     status_changed = Signal(object)  # SessionStatus
+    command_submitted = Signal(object)  # Command
     selection_changed = Signal(object)  # Selection
     hover_changed = Signal(object)  # int | None
     following_changed = Signal(bool)
@@ -139,7 +137,6 @@ class SessionBridge(QObject):
         self._empty = Timeline([""])
         self._timeline = self._empty
         self._log: EventLog | None = None
-        self._glance = Glance()
         self._selection = Selection()
         self._hover_ns: int | None = None
         self._is_following = True
@@ -173,12 +170,17 @@ class SessionBridge(QObject):
         """What the session is doing, as of the last :attr:`status_changed`."""
         return self._status
 
+    def accepts(self, command: Command) -> bool:
+        """Return whether there is a session that takes such commands."""
+        session = self._session
+        return session is not None and required_capability(command) in session.capabilities
+
     def open_path(self, path: Path) -> None:
         """Close the session and open a file in its place: a recording, or else a scene.
 
         What goes wrong ends in :attr:`status`.
         """
-        if path.suffix.lower() != RECORDING_SUFFIX:
+        if not is_recording_name(path):
             self.open_scene(path)
             return
         self._drop_session()
@@ -236,6 +238,7 @@ class SessionBridge(QObject):
         if isinstance(command, SetFailurePolicy):
             self.failure_policy = command.policy
         session.submit(command)
+        self.command_submitted.emit(command)
         if required_capability(command) in _SHOWN_IN_PANELS & session.capabilities:
             self._present_requested.emit()
         self.request_refresh()
@@ -252,10 +255,10 @@ class SessionBridge(QObject):
         if self._session is None:
             return
         self.pace.begin_turn()
-        info = self._take_news(self._session)
-        self.refreshed.emit(info)
+        events = self._take_news(self._session)
+        self.refreshed.emit(events)
         self._update_status()
-        self.pace.end_turn(has_news=bool(info.events))
+        self.pace.end_turn(has_news=bool(events))
 
     @property
     def is_visible(self) -> bool:
@@ -349,6 +352,12 @@ class SessionBridge(QObject):
         return self.playhead.at_ns
 
     @property
+    def shown_ns(self) -> int:
+        """The instant whose state is shown: that of the playhead, else the present."""
+        at_ns = self.playhead.at_ns
+        return self._timeline.at_ns if at_ns is None else at_ns
+
+    @property
     def shown(self) -> Timeline:
         """The state to show: that at the playhead, else :attr:`timeline`.
 
@@ -394,11 +403,8 @@ class SessionBridge(QObject):
         session, self._session = self._session, None
         self._source = self._problem = None
         self.pace.start_anew()
-        if session is None:
-            return
-        if isinstance(session, NotifiesChanges):
-            session.on_change = None
-        session.close()
+        if session is not None:
+            session.close()
 
     def _adopt(self, session: Session | None) -> None:
         """Show a session from its beginning."""
@@ -413,15 +419,14 @@ class SessionBridge(QObject):
             self.session_changed.emit(None)
             self._update_status()
             return
-        if isinstance(session, NotifiesChanges):
-            session.on_change = self.request_refresh
         if session.breakpoints is not None:
             for breakpoint_ in self.kept_breakpoints:
                 session.submit(AddBreakpoint(breakpoint_, is_kept=True))
             self._breakpoints_version = session.breakpoints.version
         self.refresh_now()
 
-    def _take_news(self, session: Session) -> RefreshInfo:
+    def _take_news(self, session: Session) -> int:
+        """Return how many events are new."""
         events = session.refresh()
         breakpoints = session.breakpoints
         if breakpoints is not None and breakpoints.version != self._breakpoints_version:
@@ -431,10 +436,6 @@ class SessionBridge(QObject):
         former, is_other_log = self._timeline, session.log is not self._log
         is_other = timeline is not former
         self._timeline = timeline
-        former_glance, self._glance = self._glance, Glance.at(timeline)
-        info = self._glance.news_since(
-            former_glance, events, is_other=is_other, is_other_log=is_other_log
-        )
         if is_other:
             self.annotations.use(session)
             if is_other_log:
@@ -444,7 +445,7 @@ class SessionBridge(QObject):
                 self.go_live()
                 self._reset_shared(former, timeline)
             self.session_changed.emit(session)
-        return info
+        return events
 
     def _reset_shared(self, former: Timeline | None = None, now: Timeline | None = None) -> None:
         """Forget what pointed into the former session, except what is there again."""
@@ -459,7 +460,9 @@ class SessionBridge(QObject):
     def _update_status(self) -> None:
         session = self._session
         status = (self._problem or _NO_SESSION) if session is None else session.status
+        recorder = None if session is None else session.recorder
         self.pace.phase = None if session is None else status.phase
+        self.pace.is_writing = recorder is not None and recorder.is_writing
         if status != self._status:
             self._status = status
             self.status_changed.emit(status)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Final
 
 from .qt_time_source import Precision, QtTimeSource
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from inspector.clocks.failures import FailurePolicy
@@ -15,24 +14,10 @@ if TYPE_CHECKING:
     from inspector.sessions.session import Session
     from inspector.trace.timeline import Timeline
 
-#: How the names of recordings end; other files are taken for scenes.
-RECORDING_SUFFIX: Final = ".tlrec"
-
 #: The window stands still for so long at a time while a scene goes back in time.
 _REWIND_SLICE_NS: Final = 50_000_000
 
 # Opening anything comes after the first paint, and so does what it needs.
-
-
-@runtime_checkable
-class NotifiesChanges(Protocol):
-    """A session to which things happen that nobody here has asked for.
-
-    Attributes:
-        on_change: Called when there is something to refresh, from any thread.
-    """
-
-    on_change: Callable[[], None] | None
 
 
 def hosted_session(path: Path, source: TimeSource, policy: FailurePolicy) -> Session:

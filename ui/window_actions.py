@@ -11,6 +11,7 @@ from PySide6.QtGui import QAction, QDesktopServices
 from PySide6.QtWidgets import QDialog, QFileDialog, QMenu
 
 from inspector.sessions.scene import built_in_scenes
+from inspector.trace.recording_name import RECORDING_SUFFIX
 
 from .action_list import ACTIONS
 from .focus import enter
@@ -126,7 +127,7 @@ class WindowActions(QObject):
             self._window,
             "Open scene or recording",
             folder,
-            "Scenes and recordings (*.py *.tlrec);;All files (*)",
+            f"Scenes and recordings (*.py *{RECORDING_SUFFIX});;All files (*)",
         )
         if path:
             self._window.open_path(Path(path))
@@ -162,7 +163,7 @@ class WindowActions(QObject):
 
         window = self._window
         actions = window.session_actions
-        prompt = LookAtPrompt(actions.find_place, actions.looked_at_ns, window.theme, window)
+        prompt = LookAtPrompt(actions.find_place, window.bridge.shown_ns, window.theme, window)
         prompt.place_given.connect(actions.look_at)
         prompt.open()
 
@@ -281,8 +282,13 @@ class WindowActions(QObject):
         self._window.docks.arrange(preset_id)
 
     def reset_layout(self) -> None:
-        """Put every panel back where it was at first."""
+        """Put every panel back where it was at first, and the columns of the clock tree."""
+        from .panels.clock_tree import ClockTreePanel  # noqa: PLC0415 - after the first paint
+
         self._window.docks.arrange("live")
+        tree = self._window.docks.panel("clock_tree")
+        if isinstance(tree, ClockTreePanel):
+            tree.columns.reset()
 
     def set_theme(self, choice_text: str) -> None:
         """Use another theme from now on."""

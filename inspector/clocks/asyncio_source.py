@@ -66,6 +66,10 @@ class AsyncioTimeSource:
         """How late the wake-ups were; ``None`` before the first."""
         return self._errors.summary()
 
+    def measure_anew(self) -> None:
+        """Forget how late the wake-ups were, this one too if it is asked for inside of one."""
+        self._errors.clear()
+
     def now_ns(self) -> int:
         """Return the nanoseconds of the loop's time since the source was made."""
         return int((self._loop.time() - self._origin_s) * NS_PER_SECOND)

@@ -65,6 +65,10 @@ class SystemTimeSource:
         """How late the wake-ups were; ``None`` before the first."""
         return self._errors.summary()
 
+    def measure_anew(self) -> None:
+        """Forget how late the wake-ups were, this one too if it is asked for inside of one."""
+        self._errors.clear()
+
     def now_ns(self) -> int:
         """Return the nanoseconds since the source was made; from any thread."""
         return self._clock() - self._origin_ns

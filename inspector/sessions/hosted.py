@@ -15,7 +15,7 @@ from inspector.sessions.breakpoints import Breakpoints
 from inspector.sessions.commands import Capability, Command, Reload
 from inspector.sessions.interventions import Undoing
 from inspector.sessions.rewinding import RewindDesk
-from inspector.sessions.session import SessionPhase, SessionStatus
+from inspector.sessions.session import MeasuresWakeErrors, SessionPhase, SessionStatus
 from inspector.timebase import format_instant
 from inspector.vocabulary import Reading
 
@@ -120,12 +120,24 @@ class HostedSession(RewindDesk):
         """What would undo each command."""
         return self._undoing
 
+    @property
+    def is_recorded(self) -> bool:
+        """False: it happens here and now."""
+        return False
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Nothing: nothing of it is missing."""
+        return ()
+
     @override
     def _scene_loaded(self) -> None:
         if self.generation != self._annotated_generation:
             # Its time begins anew, and what was said of the other one goes with its events.
             self._annotated_generation = self.generation
             self.annotations.begin_anew()
+            if isinstance(self._source, MeasuresWakeErrors):
+                self._source.measure_anew()
         super()._scene_loaded()
 
     # ------------------------------------------------------- what it is told

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from inspector.sessions.breakpoints import Breakpoints
     from inspector.sessions.commands import Capability, Command
     from inspector.sessions.interventions import Undoing
+    from inspector.sessions.recorder import Recorder
     from inspector.trace.recording import Recording
     from inspector.trace.timeline import Timeline
 
@@ -82,6 +83,16 @@ class RecordedSession:
     def capabilities(self) -> frozenset[Capability]:
         """Nothing: what was recorded is not changed."""
         return frozenset()
+
+    @property
+    def is_recorded(self) -> bool:
+        """True: all of it has passed."""
+        return True
+
+    @property
+    def recorder(self) -> Recorder | None:
+        """None: it is a file."""
+        return None
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections import deque
+from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
@@ -12,8 +15,10 @@ from inspector.errors import CommandError, InspectorError
 from inspector.sessions.breakpoints import DEFAULT_SAVED_NS, BreakAction
 from inspector.sessions.commands import SaveLast, StartRecording, StopRecording
 from inspector.sessions.journal import file_digest
+from inspector.sessions.source_names import source_name
 from inspector.sessions.virtual_source import VirtualTimeSource
 from inspector.timebase import format_duration
+from inspector.trace.recording_name import RECORDING_SUFFIX
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -30,6 +35,8 @@ if TYPE_CHECKING:
 # Most scenes are not recorded, so what needs numpy is brought in by those that are.
 
 _MOST_NAMES: Final = 10_000
+#: A breakpoint may fail to record in every frame.
+_MOST_OUTCOMES: Final = 10_000
 
 
 class Recorded(Protocol):
@@ -78,18 +85,29 @@ class Recorded(Protocol):
         """How many frames the scene has run in its present life."""
 
 
+@dataclass(frozen=True, slots=True)
+class RecordingOutcome:
+    """What became of something that was recorded, or should have been.
+
+    Attributes:
+        path: The file, whole or as far as it goes; ``None`` when there is none.
+        problem: Why it is not whole or not there, as a sentence; empty if it is whole.
+    """
+
+    path: Path | None
+    problem: str = ""
+
+
 class Recorder:
     """Writes a session to files, one for each life of its scene.
 
     A recording tells one life: when the scene is loaded anew or taken back in time, the
     next file begins, called after the first. After going back it begins with the first frame
     that is new, so that going back step by step leaves no file for each step. An error of the
-    disk ends the recording and is told by :attr:`problem`; the session goes on.
+    disk ends the recording and is told by :meth:`outcomes_since`; the session goes on.
 
     Attributes:
         folder: Where recordings go that nobody gave a name.
-        problem: What has gone wrong last, as a sentence; empty while all is well.
-        saved: The files that were ended, the newest last.
     """
 
     def __init__(self, session: Recorded) -> None:
@@ -102,8 +120,8 @@ class Recorder:
         self._waits_behind: int | None = None
         self._ending: list[RecordingWriter] = []
         self.folder: Path | None = None
-        self.problem = ""
-        self.saved: list[Path] = []
+        self._outcomes: deque[RecordingOutcome] = deque(maxlen=_MOST_OUTCOMES)
+        self._outcome_count = 0
 
     @property
     def path(self) -> Path | None:
@@ -120,9 +138,43 @@ class Recorder:
         return self._writer is not None and self._writer.is_recording
 
     @property
-    def is_saving(self) -> bool:
-        """Whether a part of the past is on its way to a file; see :meth:`pump`."""
-        return bool(self._ending)
+    def is_writing(self) -> bool:
+        """Whether a file is open, of which something can become without any event."""
+        return self._writer is not None or bool(self._ending)
+
+    @property
+    def outcome_count(self) -> int:
+        """How often something became of a recording: a file was ended, or there is none."""
+        return self._outcome_count
+
+    def outcomes_since(self, count: int) -> list[RecordingOutcome]:
+        """Return what became of recordings since, the newest last.
+
+        Of very many the oldest are forgotten.
+
+        Args:
+            count: The :attr:`outcome_count` up to which they are known already.
+        """
+        forgotten = self._outcome_count - len(self._outcomes)
+        return list(islice(self._outcomes, max(0, count - forgotten), None))
+
+    @property
+    def saved(self) -> list[Path]:
+        """The files that were ended and are whole, the newest last."""
+        return [each.path for each in self._outcomes if each.path and not each.problem]
+
+    @property
+    def problem(self) -> str:
+        """What has gone wrong last, as a sentence; empty if nothing ever has."""
+        return next((each.problem for each in reversed(self._outcomes) if each.problem), "")
+
+    def note_problem(self, problem: str) -> None:
+        """Note why something is not recorded, as a sentence."""
+        self._note(RecordingOutcome(None, problem))
+
+    def _note(self, outcome: RecordingOutcome) -> None:
+        self._outcomes.append(outcome)
+        self._outcome_count += 1
 
     @property
     def lost(self) -> int:
@@ -155,7 +207,6 @@ class Recorder:
         writer.annotate(self._session.annotations.within(self._session.history.first_ns))
         self._writer, self._log, self._path = writer, self._session.log, path
         self._generation = self._session.generation
-        self.problem = ""
 
     def stop(self) -> None:
         """End the recording; waits for the disk."""
@@ -169,10 +220,7 @@ class Recorder:
             self._note_end(writer)
 
     def _note_end(self, writer: RecordingWriter) -> None:
-        if writer.problem:
-            self.problem = writer.problem
-        else:
-            self.saved.append(writer.path)
+        self._note(RecordingOutcome(writer.path, writer.problem))
 
     def save_last(self, duration_ns: int, path: Path | None = None) -> Path:
         """Write the last session time to a file, off this thread.
@@ -226,7 +274,7 @@ class Recorder:
                 case _:
                     pass
         except InspectorError as error:
-            self.problem = str(error)
+            self.note_problem(str(error))
 
     def pump(self, *, at_once: bool = False) -> None:
         """Hand over what is new; called after each wake-up and each refresh.
@@ -269,7 +317,7 @@ class Recorder:
             self._start(_free_name(path))
             self._path = path
         except InspectorError as error:
-            self.problem = str(error)
+            self.note_problem(str(error))
 
     def close(self) -> None:
         """End everything that is being written; waits for the disk."""
@@ -284,14 +332,13 @@ class Recorder:
         from inspector.trace.recording import About  # noqa: PLC0415 - see above
 
         session = self._session
-        source = type(session.source).__name__
         return About(
             scene_path=str(session.scene_path),
             scene_digest=file_digest(session.scene_path),
             title=session.title,
             tool_version=__version__,
             frame_rate=str(session.frame_rate),
-            source=source.removesuffix("TimeSource").lower(),
+            source=source_name(session.source),
         )
 
     def _new_path(self) -> Path:
@@ -300,7 +347,7 @@ class Recorder:
         Raises:
             RecordingError: The folder cannot be made.
         """
-        from inspector.trace.recording.layout import SUFFIX, RecordingError  # noqa: PLC0415
+        from inspector.trace.recording import RecordingError  # noqa: PLC0415 - see above
 
         folder = self.folder or _default_folder()
         try:
@@ -309,13 +356,14 @@ class Recorder:
             message = f"{folder} cannot be made: {error.strerror or error}."
             raise RecordingError(message) from None
         now = datetime.now().astimezone()
-        return _free_name(folder / f"{self._session.scene_path.stem} {now:%Y-%m-%d %H%M%S}{SUFFIX}")
+        stem = f"{self._session.scene_path.stem} {now:%Y-%m-%d %H%M%S}"
+        return _free_name(folder / f"{stem}{RECORDING_SUFFIX}")
 
 
 def recording_action(
     command: StartRecording | StopRecording | SaveLast, recorder: Recorder
 ) -> Callable[[], object]:
-    """Return what carries out a command; the disk may refuse it later, see ``problem``.
+    """Return what carries out a command; the disk may refuse it later, see its outcomes.
 
     What is on the disk must not decide whether a command is refused: the scene could not be
     run again to the same end.
@@ -334,7 +382,7 @@ def recording_action(
                 case SaveLast(path, duration_ns):
                     recorder.save_last(duration_ns, Path(path).expanduser() if path else None)
         except InspectorError as error:
-            recorder.problem = str(error)
+            recorder.note_problem(str(error))
 
     if isinstance(command, SaveLast) and command.duration_ns <= 0:
         shown = format_duration(command.duration_ns)

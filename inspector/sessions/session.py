@@ -1,9 +1,11 @@
 """The one face of every session: where events come from, and where commands go."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from inspector.clocks.wake_errors import WakeErrorSummary
 from inspector.sessions.annotations import Annotations
@@ -13,6 +15,10 @@ from inspector.sessions.interventions import Undoing
 from inspector.trace.history import History
 from inspector.trace.log import EventLog
 from inspector.trace.timeline import Timeline
+
+if TYPE_CHECKING:
+    # What records is loaded with a scene, which is the only thing that needs it.
+    from inspector.sessions.recorder import Recorder
 
 
 class SessionPhase(Enum):
@@ -52,6 +58,9 @@ class MeasuresWakeErrors(Protocol):
     @property
     def wake_errors(self) -> WakeErrorSummary | None:
         """How late the wake-ups were; ``None`` before the first."""
+
+    def measure_anew(self) -> None:
+        """Forget how late the wake-ups were."""
 
 
 class Session(Protocol):
@@ -110,6 +119,21 @@ class Session(Protocol):
     @property
     def annotations(self) -> Annotations:
         """Bookmarks, notes and named ranges that people have left in it."""
+
+    @property
+    def is_recorded(self) -> bool:
+        """Whether all of it has passed: then nothing runs, stops or is changed any more."""
+
+    @property
+    def recorder(self) -> Recorder | None:
+        """What writes it to files; ``None`` where it is a file.
+
+        To be read only: commands start and stop it.
+        """
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is missing of it, as sentences; nothing of what happens here and now."""
 
     def submit(self, command: Command) -> None:
         """Ask for something, from any thread.

@@ -55,7 +55,6 @@ if TYPE_CHECKING:
 
     from inspector.trace.timeline import Timeline
     from tests.benchmarks.measuring import Work
-    from ui.session_bridge import RefreshInfo
 
 _SIZE: Final = (1_920, 1_040)
 #: Frames, timers and clocks.
@@ -155,9 +154,9 @@ class NaiveWindow(QMainWindow):
         bridge.refreshed.connect(self.refresh)
 
     @Slot(object)
-    def refresh(self, info: RefreshInfo) -> None:
+    def refresh(self, events: int) -> None:
         """Show everything anew if there is anything new."""
-        if not info.events:
+        if not events:
             return
         timeline = self._bridge.timeline
         frames = timeline.frames

@@ -213,6 +213,17 @@ def test_that_closing_inside_a_wake_up_arms_nothing(loop: PlayedLoop) -> None:
     assert loop.live() == []
 
 
+def test_that_errors_are_measured_anew_when_a_wake_up_asks_for_it(loop: PlayedLoop) -> None:
+    source = loop.source()
+    source.attach(source.measure_anew)
+    source.set_wake(MS)
+
+    loop.pass_s(0.01)
+
+    assert source.wakes
+    assert source.wake_errors is None
+
+
 def test_that_the_error_is_measured_and_asking_late_is_none(loop: PlayedLoop) -> None:
     source = loop.source()
     woken(source)

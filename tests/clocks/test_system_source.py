@@ -260,6 +260,16 @@ def test_that_the_error_is_measured_from_the_instant_asked_for(time: PlayedTime)
     assert source.wake_errors.last_ns == 40_000
 
 
+def test_that_errors_are_measured_anew_when_a_wake_up_asks_for_it(time: PlayedTime) -> None:
+    source = time.source()
+    source.attach(source.measure_anew)
+    source.set_wake(3 * MS)
+
+    source.run(until_idle=True)
+
+    assert source.wake_errors is None
+
+
 def test_that_asking_late_is_no_error_of_the_source(time: PlayedTime) -> None:
     source = time.source()
     woken(source)

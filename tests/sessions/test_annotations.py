@@ -414,7 +414,8 @@ def test_that_a_file_that_cannot_be_written_says_so_and_stays_as_it_is(
 
     assert len(session.annotations) == 0
     assert (recording.read_bytes() if recording.is_file() else b"") == before
-    del held
+    if isinstance(held, sqlite3.Connection):
+        held.close()
 
 
 def test_that_odd_rows_in_a_file_do_not_keep_it_from_opening(recording: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from inspector.sessions import recorder as recorder_module
 from inspector.sessions.breakpoints import BreakAction, BreakKind, Breakpoint
 from inspector.sessions.commands import (
     AddBreakpoint,
@@ -21,6 +22,7 @@ from inspector.sessions.commands import (
     required_capability,
 )
 from inspector.sessions.hosted import HostedSession
+from inspector.sessions.recorder import Recorder, RecordingOutcome
 from inspector.sessions.rerun import rerun
 from inspector.sessions.virtual_source import VirtualTimeSource
 from inspector.timebase import NS_PER_SECOND
@@ -128,6 +130,40 @@ def test_that_a_file_that_cannot_be_written_does_not_stop_the_scene(
     assert path in session.recorder.problem
     assert not session.recorder.is_recording
     assert (tmp_path / "scene.py").read_text() == SCENE
+
+
+def test_that_each_reader_is_told_what_became_of_every_recording(
+    session: HostedSession, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.tlrec"
+    for _ in range(2):
+        session.submit(StartRecording(str(tmp_path / "no" / "folder.tlrec")))
+    session.submit(StartRecording(str(path)))
+    session.submit(StopRecording())
+    recorder = session.recorder
+
+    for _reader in range(2):
+        *failed, saved = recorder.outcomes_since(0)
+        assert [each.path for each in failed] == [None, None]
+        assert all("folder.tlrec" in each.problem for each in failed)
+        assert saved == RecordingOutcome(path)
+    assert recorder.outcomes_since(2) == [saved]
+    assert recorder.outcomes_since(recorder.outcome_count) == []
+    assert "folder.tlrec" in recorder.problem
+
+
+def test_that_of_very_many_outcomes_the_oldest_are_forgotten(
+    session: HostedSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recorder_module, "_MOST_OUTCOMES", 3)
+    recorder = Recorder(session)
+
+    for number in range(5):
+        recorder.note_problem(f"No. {number}.")
+
+    assert recorder.outcome_count == 5
+    assert [each.problem for each in recorder.outcomes_since(1)] == ["No. 2.", "No. 3.", "No. 4."]
+    assert [each.problem for each in recorder.outcomes_since(4)] == ["No. 4."]
 
 
 def test_that_two_recordings_at_once_are_refused(session: HostedSession, tmp_path: Path) -> None:

@@ -18,13 +18,13 @@ from inspector.sessions.commands import (
     Run,
 )
 from inspector.sessions.interventions import Undoing
+from inspector.sessions.recorder import Recorder
 from inspector.sessions.session import SessionPhase, SessionStatus
 from inspector.trace import EventLog, Timeline
 from inspector.trace.history import LogHistory
 from inspector.vocabulary import FRAME_BEGAN, FRAME_ENDED, TRANSPORT
 from ui.session_bridge import (
     REFRESH_MS,
-    RefreshInfo,
     SessionBridge,
 )
 
@@ -47,6 +47,9 @@ class PlayedSession:
         self.wake_error_ns: WakeErrorSummary | None = None
         self.breakpoints: Breakpoints | None = None
         self.undoing: Undoing | None = None
+        self.recorder: Recorder | None = None
+        self.notes: tuple[str, ...] = ()
+        self.is_recorded = False
         self.annotations = Annotations()
         self.begin("enemies", pauses=pauses)
 
@@ -99,12 +102,12 @@ class PlayedSession:
 class Noted:
     """What the bridge has said, in order."""
 
-    infos: list[RefreshInfo] = field(default_factory=list)
+    events: list[int] = field(default_factory=list)
     sessions: list[object] = field(default_factory=list)
     statuses: list[SessionStatus] = field(default_factory=list)
 
     def listen(self, bridge: SessionBridge) -> None:
-        bridge.refreshed.connect(self.infos.append)
+        bridge.refreshed.connect(self.events.append)
         bridge.session_changed.connect(self.sessions.append)
         bridge.status_changed.connect(self.statuses.append)
 

@@ -12,6 +12,7 @@ from inspector.sessions.annotations import Annotations
 from inspector.sessions.breakpoints import Breakpoints
 from inspector.sessions.commands import Capability, Command
 from inspector.sessions.interventions import Undoing
+from inspector.sessions.recorder import Recorder
 from inspector.sessions.session import SessionPhase, SessionStatus
 from inspector.timebase import NS_PER_SECOND
 from inspector.trace import EventLog, Timeline
@@ -68,6 +69,9 @@ class CrowdedSession:
     wake_error_ns: WakeErrorSummary | None = None
     breakpoints: Breakpoints | None = None
     undoing: Undoing | None = None
+    recorder: Recorder | None = None
+    notes: tuple[str, ...] = ()
+    is_recorded = False
 
     def __init__(self, frames: int, timers: int, clocks: int) -> None:
         """Fill the timeline.

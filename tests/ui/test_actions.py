@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QMenu
 from pytestqt.qtbot import QtBot
 
 from inspector.resources import resource_path
-from tests.ui.shell import open_shell
+from tests.ui.shell import Shell, open_shell
 from ui.action_descriptions import ActionDescription, Facts, Needs, why_not
 from ui.action_list import ACTIONS
 from ui.actions import ActionSet
@@ -21,8 +21,10 @@ from ui.menus import MenuId
 from ui.palette_entries import palette_entries
 from ui.recording_actions import RecordingActions
 from ui.session_actions import SessionActions
+from ui.session_bridge import Selection
 from ui.settings import Settings
 from ui.theme import Theme
+from ui.widgets.command_palette import matching_entries
 from ui.window_actions import WindowActions
 
 EXPECTED_KEYS = {
@@ -122,6 +124,50 @@ def test_that_every_action_is_in_a_menu_and_in_the_palette(qtbot: QtBot, tmp_pat
     ids = {description.id for description in ACTIONS}
     assert ids <= in_menus
     assert ids - {"palette"} <= {entry.id for entry in entries}
+
+
+def palette_titles(shell: Shell, pattern: str) -> list[str]:
+    """Return what the palette finds for a pattern, the best first."""
+    entries, _paths = palette_entries(shell.window.actions_by_id, Settings())
+    return [entry.title for entry in matching_entries(pattern, entries)]
+
+
+def test_that_titles_in_the_palette_can_be_understood_without_their_menu(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    shell = open_shell(qtbot, tmp_path)
+    entries, _paths = palette_entries(shell.window.actions_by_id, Settings())
+    titles = {entry.id: entry.title for entry in entries}
+
+    assert titles["failure-pause-branch"] == "When a callback fails: pause its branch"
+    assert titles["precision-fine"] == "Time source precision: fine"
+    assert titles["frame-rate-120"] == "Frame rate: 120 frames per second"
+    assert titles["frame-rate-exact"] == "Other frame rate …"
+    assert titles["theme-dark"] == "Theme: dark"
+    assert titles["layout-live"] == "Layout: live"
+    assert titles["panel-clock_tree"] == "Panels: clocks"
+    assert titles["step"] == "Step one frame"
+
+
+def test_that_pause_finds_the_selected_branch_before_what_follows_a_failure(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    shell = open_shell(qtbot, tmp_path)
+    shell.bridge.select(Selection.clock(shell.clock_id("enemies")))
+
+    found = palette_titles(shell, "pause")
+
+    assert found[0] == "Pause or resume branch"
+
+
+def test_that_a_part_of_a_word_finds_what_begins_with_it_without_a_selection_too(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    shell = open_shell(qtbot, tmp_path)
+
+    found = palette_titles(shell, "pau")
+
+    assert found[0] == "Pause or resume branch"
 
 
 def test_that_tooltips_say_the_keys(qtbot: QtBot, tmp_path: Path) -> None:

@@ -52,7 +52,7 @@ def test_that_the_keys_page_can_be_filtered(qtbot: QtBot) -> None:
     page.filter_line.setText("frame rate")
     page.filter_line.apply_now()
 
-    assert {line.text(0) for line in lines_of(page)} == {"Other …"}
+    assert {line.text(0) for line in lines_of(page)} == {"Other frame rate …"}
 
 
 @pytest.mark.parametrize("width", [820, 560])

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QComboBox, QLineEdit, QWidget
+from PySide6.QtWidgets import QComboBox, QFileDialog, QLabel, QLineEdit, QMessageBox, QWidget
 from pytestqt.qtbot import QtBot
 
 from inspector.analysis.intervention_list import Intervention
@@ -118,7 +118,7 @@ def test_that_the_title_and_budgets_are_in_the_picture(
     dialog: ExportDialog, tmp_path: Path
 ) -> None:
     line(dialog, "Title").setText("Before the change")
-    line(dialog, "Budgets in milliseconds").setText("20 ms")
+    line(dialog, "Budgets").setText("20 ms")
 
     dialog.export_to(tmp_path / "frames.svg")
 
@@ -130,7 +130,7 @@ def test_that_the_title_and_budgets_are_in_the_picture(
 def test_that_a_bad_budget_is_named_and_nothing_is_written(
     dialog: ExportDialog, tmp_path: Path
 ) -> None:
-    line(dialog, "Budgets in milliseconds").setText("16.7 fast")
+    line(dialog, "Budgets").setText("16.7 fast")
     dialog.show_preview()
 
     assert not dialog.export_to(tmp_path / "frames.png")
@@ -146,6 +146,53 @@ def test_that_a_folder_that_is_not_there_is_said(dialog: ExportDialog, tmp_path:
 
     assert "nowhere" in dialog.problem
     assert dialog.isVisible()
+
+
+def test_that_another_folder_can_be_chosen_after_a_file_could_not_be_written(
+    dialog: ExportDialog, tmp_path: Path
+) -> None:
+    dialog.export_to(tmp_path / "nowhere" / "frames.png")
+
+    assert dialog.save_button.isEnabled()
+    assert dialog.export_to(tmp_path / "frames.png")
+
+
+def test_that_what_is_typed_is_looked_at_before_it_is_written(
+    dialog: ExportDialog, tmp_path: Path
+) -> None:
+    line(dialog, "Budgets").setText("fast")
+
+    dialog.export_to(tmp_path / "frames.png")
+
+    assert "“fast”" in dialog.problem
+    assert not dialog.save_button.isEnabled()
+
+
+def test_that_the_label_of_the_budgets_names_what_is_accepted(dialog: ExportDialog) -> None:
+    labels = [each.text() for each in dialog.findChildren(QLabel)]
+
+    assert "&Budgets, fps or ms" in labels
+    assert line(dialog, "Budgets").text() == "120fps 60fps 30fps"
+
+
+def test_that_a_file_is_asked_about_as_it_will_be_named(
+    qtbot: QtBot, dialog: ExportDialog, tmp_path: Path
+) -> None:
+    (tmp_path / "over.png").write_text("old", encoding="utf-8")
+    dialog.save_button.click()
+    asking = dialog.findChild(QFileDialog)
+    assert isinstance(asking, QFileDialog)
+    name_line = asking.findChild(QLineEdit, "fileNameEdit")
+    assert isinstance(name_line, QLineEdit)
+    name_line.setText(str(tmp_path / "over"))
+
+    qtbot.keyClick(name_line, Qt.Key.Key_Return)
+
+    assert (tmp_path / "over.png").read_text(encoding="utf-8") == "old"
+    question = asking.findChild(QMessageBox)
+    assert isinstance(question, QMessageBox)
+    question.button(QMessageBox.StandardButton.Yes).click()
+    assert (tmp_path / "over.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_that_data_formats_switch_off_what_only_pictures_have(dialog: ExportDialog) -> None:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QToolButton, QTreeView, QWidget
 from pytestqt.qtbot import QtBot
 
 from inspector.sessions.session import SessionPhase
 from tests.ui.shell import Shell, open_shell
+from ui.session_bridge import Selection
 from ui.widgets.filter_line import FilterLine
 
 Key = Qt.Key
@@ -164,6 +166,39 @@ def test_that_a_key_whose_action_is_not_possible_says_why(shell: Shell) -> None:
 
     said = shell.window.statusBar().currentMessage()
     assert said == "✖ Pause or resume branch: no clock is selected."
+
+
+def test_that_a_refused_key_does_not_search_a_list(shell: Shell) -> None:
+    """Or the next press of the key would be about the row that was found."""
+    view = shell.window.docks["clock_tree"].findChildren(QTreeView)[0]
+    view.setFocus()
+
+    press(shell, Key.Key_R)  # Set rate … of the selected clock, of which there is none
+
+    assert not view.currentIndex().isValid()
+    assert shell.bridge.selection == Selection()
+    assert shell.window.statusBar().currentMessage() == "✖ Set rate …: no clock is selected."
+
+
+def test_that_letters_search_a_list_again_after_a_refused_key(shell: Shell) -> None:
+    view = shell.window.docks["clock_tree"].findChildren(QTreeView)[0]
+    view.setFocus()
+    press(shell, Key.Key_R)
+
+    press(shell, Key.Key_U)
+
+    assert view.currentIndex().data() == "ui"
+
+
+def test_that_a_key_refused_in_one_list_is_not_kept_from_another(shell: Shell) -> None:
+    view = shell.window.docks["clock_tree"].findChildren(QTreeView)[0]
+    view.setFocus()
+    override = QKeyEvent(QEvent.Type.ShortcutOverride, Key.Key_R, NONE, "r")
+    QApplication.sendEvent(view, override)  # and no press follows
+
+    press(shell, Key.Key_U)
+
+    assert view.currentIndex().data() == "ui"
 
 
 def test_that_typing_says_nothing_of_actions(shell: Shell) -> None:

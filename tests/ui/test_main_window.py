@@ -5,16 +5,18 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
+import PySide6
 import pytest
-from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QPalette
 from PySide6.QtWidgets import QAbstractButton, QAbstractScrollArea, QApplication, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
 from inspector.clocks import FailurePolicy
 from inspector.sessions.breakpoints import BreakKind, Breakpoint
-from inspector.sessions.commands import AddBreakpoint
+from inspector.sessions.commands import MAX_STEP_FRAMES, AddBreakpoint
 from inspector.sessions.session import SessionPhase
 from tests.ui.shell import SCENE, SMALL_GAME, open_shell
 from ui.dialogs.scene_error import SceneErrorView
@@ -138,6 +140,14 @@ def test_that_only_what_makes_sense_is_enabled_for_a_broken_scene(
     assert actions["run-or-hold"].reason.startswith("the scene could not be loaded")
 
 
+def dragged_in(data: QMimeData) -> QDragEnterEvent:
+    """Return the event of something that is dragged into the window."""
+    # Qt 6.12 wants the place in fractions of a pixel; those before know whole ones only.
+    place: Any = QPointF(9, 9) if PySide6.__version_info__ >= (6, 12) else QPoint(9, 9)
+    actions, button = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton
+    return QDragEnterEvent(place, actions, data, button, Qt.KeyboardModifier.NoModifier)
+
+
 def test_that_a_dropped_python_file_is_opened(qtbot: QtBot, tmp_path: Path) -> None:
     shell = open_shell(qtbot, tmp_path, None)
     path = tmp_path / "dropped.py"
@@ -147,7 +157,7 @@ def test_that_a_dropped_python_file_is_opened(qtbot: QtBot, tmp_path: Path) -> N
     actions, button = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton
     modifiers = Qt.KeyboardModifier.NoModifier
 
-    enter = QDragEnterEvent(QPointF(9, 9).toPoint(), actions, data, button, modifiers)
+    enter = dragged_in(data)
     shell.window.dragEnterEvent(enter)
     shell.window.dropEvent(QDropEvent(QPointF(9, 9), actions, data, button, modifiers))
 
@@ -156,18 +166,25 @@ def test_that_a_dropped_python_file_is_opened(qtbot: QtBot, tmp_path: Path) -> N
     assert shell.bridge.session.source_label == str(path)
 
 
+@pytest.mark.parametrize("name", ["last.tlrec", "LAST.TLREC", "scene.pyw"])
+def test_that_a_file_is_taken_by_how_its_name_ends(qtbot: QtBot, tmp_path: Path, name: str) -> None:
+    shell = open_shell(qtbot, tmp_path, None)
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(tmp_path / name))])
+
+    enter = dragged_in(data)
+    enter.ignore()
+    shell.window.dragEnterEvent(enter)
+
+    assert enter.isAccepted()
+
+
 def test_that_other_files_are_not_taken(qtbot: QtBot, tmp_path: Path) -> None:
     shell = open_shell(qtbot, tmp_path, None)
     data = QMimeData()
     data.setUrls([QUrl.fromLocalFile(str(tmp_path / "picture.png"))])
 
-    enter = QDragEnterEvent(
-        QPointF(9, 9).toPoint(),
-        Qt.DropAction.CopyAction,
-        data,
-        Qt.MouseButton.LeftButton,
-        Qt.KeyboardModifier.NoModifier,
-    )
+    enter = dragged_in(data)
     enter.ignore()
     shell.window.dragEnterEvent(enter)
 
@@ -438,6 +455,19 @@ def test_that_breakpoints_that_cannot_be_read_are_said_and_the_rest_is_kept(
 
     assert "breakpoints could not be restored" in shell.window.notice.label.text()
     assert shell.window.settings.step_frames == 7
+
+
+@pytest.mark.parametrize(("kept", "taken"), [(7, 7), (50_000, 50_000), (10**30, MAX_STEP_FRAMES)])
+def test_that_the_long_step_is_what_the_settings_keep_and_the_box_shows(
+    qtbot: QtBot, tmp_path: Path, kept: int, taken: int
+) -> None:
+    SettingsFile(tmp_path / "settings.json").save(Settings(step_frames=kept))
+
+    window = open_shell(qtbot, tmp_path).window
+
+    assert window.transport.step_frames == taken
+    assert window.session_actions.step_frames == taken
+    assert window.settings.step_frames == taken
 
 
 def test_that_resetting_the_layout_shows_everything_again(qtbot: QtBot, tmp_path: Path) -> None:

@@ -596,6 +596,7 @@ class Recorded(PlayedSession):
     def __init__(self) -> None:
         super().__init__()
         self.capabilities = frozenset()
+        self.is_recorded = True
 
 
 @pytest.fixture

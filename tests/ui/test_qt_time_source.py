@@ -440,6 +440,31 @@ def test_that_asking_late_is_no_error_of_the_source(timer: PlayedTimer) -> None:
     assert source.wake_errors.max_ns == timer.turn_ns
 
 
+def test_that_errors_are_measured_anew_when_asked_for(timer: PlayedTimer) -> None:
+    source = timer.source()
+    woken(source)
+    source.set_wake(2_300_000)
+    timer.pass_ns(SECOND)
+
+    source.measure_anew()
+
+    assert source.wake_errors is None
+    source.set_wake(timer.now_ns + 2_300_000)
+    timer.pass_ns(SECOND)
+    assert source.wake_errors is not None
+    assert source.wake_errors.count == 1
+
+
+def test_that_the_wake_up_that_asks_to_measure_anew_is_not_measured(timer: PlayedTimer) -> None:
+    source = timer.source()
+    source.attach(source.measure_anew)
+    source.set_wake(2_300_000)
+
+    timer.pass_ns(SECOND)
+
+    assert source.wake_errors is None
+
+
 def test_that_the_measured_errors_take_a_bounded_amount_of_memory(timer: PlayedTimer) -> None:
     source = timer.source()
 

@@ -188,6 +188,19 @@ def test_that_the_last_seconds_are_written_while_the_scene_is_held(
     assert last.text == "save the last 30.0 s to a new file"
 
 
+def test_that_a_held_scene_is_looked_at_until_its_recording_is_ended(
+    qtbot: QtBot, shell: Shell
+) -> None:
+    shell.trigger("record")
+    for _ in range(3):
+        shell.bridge.refresh_now()
+    assert shell.bridge.pace.next_ms is not None
+
+    shell.trigger("record")
+
+    qtbot.waitUntil(lambda: shell.bridge.pace.next_ms is None)
+
+
 def test_that_so_much_of_the_past_is_written_as_is_typed(
     qtbot: QtBot, shell: Shell, tmp_path: Path
 ) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 
 from PySide6.QtCore import QCoreApplication
 from pytestqt.qtbot import QtBot
@@ -16,10 +15,10 @@ from inspector.sessions.commands import (
 )
 from inspector.sessions.session import SessionPhase
 from tests.ui.bridge_stand import MS, Noted, PlayedSession, is_quick, is_refreshing, wait_ms
+from ui.refresh_pace import WRITING_REFRESH_MS, RefreshPace
 from ui.session_bridge import (
     QUIET_REFRESH_MS,
     REFRESH_MS,
-    RefreshInfo,
     SessionBridge,
 )
 
@@ -61,7 +60,7 @@ def test_that_a_command_to_a_held_session_is_followed_by_a_refresh(
 
     assert session.commands == [AddMark("here")]
     qtbot.waitUntil(lambda: not is_refreshing(bridge))
-    assert noted.infos
+    assert noted.events
 
 
 def test_that_many_commands_in_one_turn_are_followed_by_one_refresh(
@@ -161,8 +160,7 @@ def test_that_a_window_shown_again_catches_up(bridge: SessionBridge, qtbot: QtBo
     with qtbot.waitSignal(bridge.refreshed) as blocker:
         bridge.set_visible(True)
 
-    assert blocker.args is not None
-    assert blocker.args[0].frames_added == 5
+    assert blocker.args == [5 * 2]
 
 
 def test_that_a_command_from_another_thread_is_followed_by_a_refresh_on_ours(
@@ -183,22 +181,22 @@ def test_that_a_command_from_another_thread_is_followed_by_a_refresh_on_ours(
     assert set(threads) == {threading.get_ident()}
 
 
-def test_that_a_session_that_notifies_of_changes_is_refreshed_without_polling(
-    bridge: SessionBridge, qtbot: QtBot
+def test_that_a_held_session_is_refreshed_slowly_while_it_is_written_to_a_file(
+    qapp: QCoreApplication,
 ) -> None:
-    class NotifyingSession(PlayedSession):
-        on_change: Callable[[], None] | None = None
+    assert qapp is not None
+    pace = RefreshPace(clock=lambda: 0)
+    pace.phase, pace.is_writing = SessionPhase.HELD, True
+    pace.begin_turn()
 
-    session = NotifyingSession()
-    bridge.set_session(session)
-    qtbot.waitUntil(lambda: not is_refreshing(bridge))
-    assert session.on_change is not None
+    pace.end_turn(has_news=False)
+    assert pace.next_ms == WRITING_REFRESH_MS
+    pace.end_turn(has_news=True)
+    assert pace.next_ms == REFRESH_MS
+    pace.is_writing = False
+    pace.end_turn(has_news=False)
 
-    with qtbot.waitSignal(bridge.refreshed):
-        session.on_change()
-    bridge.close()
-
-    assert session.on_change is None
+    assert pace.next_ms is None
 
 
 def test_that_a_refresh_asked_for_inside_a_refresh_comes_after_it(
@@ -207,7 +205,7 @@ def test_that_a_refresh_asked_for_inside_a_refresh_comes_after_it(
     bridge.set_session(PlayedSession())
     depth: list[int] = []
 
-    def again(_info: RefreshInfo) -> None:
+    def again(_events: int) -> None:
         depth.append(len(depth))
         if len(depth) == 1:
             bridge.refresh_now()
@@ -216,4 +214,4 @@ def test_that_a_refresh_asked_for_inside_a_refresh_comes_after_it(
     bridge.refresh_now()
 
     assert depth == [0, 1]
-    assert len(noted.infos) == 3
+    assert len(noted.events) == 3

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 from pytestqt.qtbot import QtBot
 
+from inspector.sessions.commands import Capability, Hold, PauseClock
 from inspector.sessions.session import SessionPhase, SessionStatus
 from tests.ui.bridge_stand import MS, Noted, PlayedSession, is_refreshing
 from ui.session_bridge import (
-    RefreshInfo,
     Selection,
     SelectionKind,
     SessionBridge,
@@ -36,8 +34,33 @@ def test_that_a_session_is_announced_before_its_first_refresh(
 
     assert noted.sessions == [session]
     assert clocks == [2]
-    assert noted.infos == [RefreshInfo(4, True, True, True, 0, True, True)]
+    assert noted.events == [4]
     assert bridge.timeline is session.timeline
+
+
+def test_that_only_what_the_session_is_capable_of_is_accepted(bridge: SessionBridge) -> None:
+    assert not bridge.accepts(Hold())
+    session = PlayedSession()
+    bridge.set_session(session)
+    assert bridge.accepts(Hold())
+
+    session.capabilities = frozenset({Capability.PAUSE})
+
+    assert bridge.accepts(PauseClock(2))
+    assert not bridge.accepts(Hold())
+
+
+def test_that_what_is_shown_is_the_present_or_where_the_playhead_is(bridge: SessionBridge) -> None:
+    session = PlayedSession()
+    bridge.set_session(session)
+    session.tree.run_to(9 * MS)
+    session.clock.pause()
+    bridge.refresh_now()
+    assert bridge.shown_ns == 9 * MS
+
+    bridge.set_playhead(5 * MS)
+
+    assert bridge.shown_ns == 5 * MS
 
 
 def test_that_a_refresh_with_nothing_new_says_so(bridge: SessionBridge, noted: Noted) -> None:
@@ -45,37 +68,10 @@ def test_that_a_refresh_with_nothing_new_says_so(bridge: SessionBridge, noted: N
 
     bridge.refresh_now()
 
-    assert noted.infos[-1] == RefreshInfo(0, False, False, False, 0)
+    assert noted.events == [4, 0]
 
 
-@pytest.mark.parametrize(
-    ("change", "expected"),
-    [
-        (lambda s: s.tree.root.child("ui"), (True, False, True)),
-        (lambda s: s.clock.pause(), (False, True, True)),
-        (lambda s: setattr(s.clock, "rate", 2), (False, True, True)),
-        (lambda s: s.clock.set_timeout(1, print), (False, True, False)),
-    ],
-    ids=["a clock comes", "a clock is paused", "a rate changes", "a timer comes"],
-)
-def test_that_a_refresh_says_what_kind_of_thing_has_changed(
-    bridge: SessionBridge,
-    noted: Noted,
-    change: Callable[[PlayedSession], object],
-    expected: tuple[bool, bool, bool],
-) -> None:
-    session = PlayedSession()
-    bridge.set_session(session)
-    change(session)
-
-    bridge.refresh_now()
-
-    info = noted.infos[-1]
-    assert info.events > 0
-    assert (info.structure_changed, info.timers_changed, info.mapping_changed) == expected
-
-
-def test_that_frames_are_counted(bridge: SessionBridge, noted: Noted) -> None:
+def test_that_a_refresh_says_how_many_events_are_new(bridge: SessionBridge, noted: Noted) -> None:
     session = PlayedSession()
     session.add_frames(3)
     bridge.set_session(session)
@@ -83,7 +79,7 @@ def test_that_frames_are_counted(bridge: SessionBridge, noted: Noted) -> None:
 
     bridge.refresh_now()
 
-    assert [info.frames_added for info in noted.infos] == [3, 2]
+    assert noted.events == [4 + 3 * 2, 2 * 2]
 
 
 def test_that_after_a_reload_everything_is_announced_anew(
@@ -98,10 +94,10 @@ def test_that_after_a_reload_everything_is_announced_anew(
     bridge.refresh_now()
 
     assert noted.sessions == [session, session]
-    assert noted.infos[-1] == RefreshInfo(12, True, True, True, 4, True, True)
+    assert noted.events[-1] == 12
 
 
-def test_that_a_timeline_folded_anew_is_announced_but_its_frames_are_counted_on(
+def test_that_a_timeline_folded_anew_is_announced_and_keeps_what_is_selected(
     bridge: SessionBridge, noted: Noted
 ) -> None:
     session = PlayedSession()
@@ -114,8 +110,6 @@ def test_that_a_timeline_folded_anew_is_announced_but_its_frames_are_counted_on(
     bridge.refresh_now()
 
     assert noted.sessions == [session, session]
-    assert noted.infos[-1].frames_added == 1
-    assert noted.infos[-1].timers_changed
     assert bridge.selection == Selection.frame(3)
 
 

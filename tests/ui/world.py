@@ -10,6 +10,7 @@ from inspector.sessions.annotations import Annotations
 from inspector.sessions.breakpoints import Breakpoints
 from inspector.sessions.commands import Capability, Command
 from inspector.sessions.interventions import Undoing
+from inspector.sessions.recorder import Recorder
 from inspector.sessions.session import SessionPhase, SessionStatus
 from inspector.trace import EventLog, Timeline
 from inspector.trace.history import LogHistory
@@ -77,6 +78,9 @@ class PlayedSession(World):
         self.frames_run = 0
         self.breakpoints: Breakpoints | None = Breakpoints()
         self.undoing: Undoing | None = None
+        self.recorder: Recorder | None = None
+        self.notes: tuple[str, ...] = ()
+        self.is_recorded = False
         self.annotations = Annotations()
 
     def submit(self, command: Command) -> None:

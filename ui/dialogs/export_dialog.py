@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QDoubleSpinBox,
-    QFileDialog,
     QFormLayout,
     QHBoxLayout,
     QLabel,
@@ -37,6 +36,7 @@ from inspector.formats.options import (
 )
 
 from ..theme import ColorRole
+from ..widgets.save_dialog import SaveDialog
 from .export_preview import ExportPreview
 
 if TYPE_CHECKING:
@@ -230,26 +230,26 @@ class ExportDialog(QDialog):
     def ask_for_file(self) -> None:
         """Ask where to write, and write."""
         exporter = self._exporter
-        path, _filter = QFileDialog.getSaveFileName(
-            self,
-            "Export frame times",
-            str(self._suggested_path()),
-            f"{exporter.format}, {exporter.description} (*{exporter.suffix})",
-        )
-        if path:
-            chosen = Path(path)
-            self.export_to(
-                chosen if chosen.suffix else chosen.with_name(chosen.name + exporter.suffix)
-            )
+        kinds = {exporter.suffix: f"{exporter.format}, {exporter.description}"}
+        dialog = SaveDialog("Export frame times", self._suggested_path(), kinds, self)
+        dialog.file_given.connect(self.export_to)
+        dialog.open()
 
+    @Slot(object)
     def export_to(self, path: Path) -> bool:
         """Write the chosen frames in the format of the file's suffix; return whether it went well.
 
         What goes wrong is said in the dialog, which stays open.
         """
         try:
-            export_frames(self.chosen_frames, self._provenance, self.options, path)
+            options = self.options
+        except ValueError as error:
+            self._say_bad_choice(str(error))
+            return False
+        try:
+            export_frames(self.chosen_frames, self._provenance, options, path)
         except (ExportError, ValueError) as error:
+            # Another file, or the same one later, may do: the button stays as it is.
             self._say_problem(str(error))
             return False
         self._folder = path.parent
@@ -274,7 +274,7 @@ class ExportDialog(QDialog):
             picture = frame_graph(self.chosen_frames, self._provenance, options)
         except (ExportError, ValueError) as error:
             self.preview.show_message("No preview")
-            self._say_problem(str(error))
+            self._say_bad_choice(str(error))
             return
         self.preview.show_picture(picture)
         self._say(self._summary(exporter, options))
@@ -300,6 +300,9 @@ class ExportDialog(QDialog):
         self._problem = text
         self._note.setPalette(self._problem_palette)
         self._note.setText(f"✖ {text[:1].upper()}{text[1:]}")
+
+    def _say_bad_choice(self, text: str) -> None:
+        self._say_problem(text)
         self.save_button.setEnabled(False)
 
     @property
@@ -325,9 +328,12 @@ class ExportDialog(QDialog):
         self._title_line.setPlaceholderText(self._provenance.scene or "Frame times")
         self._title_line.setAccessibleName("Title")
         self._budgets_line = QLineEdit(budgets_to_text(options.budgets_ms))
-        self._budgets_line.setAccessibleName("Budgets in milliseconds")
+        self._budgets_line.setAccessibleName("Budgets")
         self._budgets_line.setPlaceholderText("none")
-        self._budgets_line.setToolTip("Milliseconds or rates, with blanks between: 16.7 120fps")
+        self._budgets_line.setToolTip(
+            "Frame rates or milliseconds, with blanks between: 120fps 16.7ms\n"
+            "A number alone is milliseconds."
+        )
         self._stacked_box = QCheckBox("Stack the phases of each frame")
         self._stacked_box.setChecked(options.stacked)
         self.interventions_box = QCheckBox("Interventions and breakpoint hits")
@@ -357,7 +363,7 @@ class ExportDialog(QDialog):
         form.addRow("F&ormat", self._format_box)
         form.addRow("&Measure", self._measure_box)
         form.addRow("&Title", self._title_line)
-        form.addRow("&Budgets, ms", self._budgets_line)
+        form.addRow("&Budgets, fps or ms", self._budgets_line)
         form.addRow("", self._stacked_box)
         form.addRow("", self.interventions_box)
         form.addRow("", self.landmarks_box)
@@ -367,7 +373,7 @@ class ExportDialog(QDialog):
         form.addRow(size_label, size)
         form.addRow("&Resolution", self._resolution_box)
         side = QWidget()
-        side.setFixedWidth(360)
+        side.setFixedWidth(384)
         column = QVBoxLayout(side)
         column.setContentsMargins(0, 0, 0, 0)
         column.addLayout(form)
@@ -441,7 +447,7 @@ def budgets_to_text(budgets_ms: Sequence[float]) -> str:
     words = []
     for budget_ms in budgets_ms:
         rate = round(1000 / budget_ms)
-        words.append(f"{rate}fps" if rate and 1000 / rate == budget_ms else f"{budget_ms!r}")
+        words.append(f"{rate}fps" if rate and 1000 / rate == budget_ms else f"{budget_ms!r}ms")
     return " ".join(words)
 
 

@@ -64,8 +64,9 @@ class KeysPage(QDialog):
         self.tree.resizeColumnToContents(0)
         self.tree.resizeColumnToContents(1)
         note = QLabel(
-            "Keys without Ctrl are off while you type in a field. "
-            "In lists, Home, End and Space do what lists do."
+            "Keys without Ctrl are off while you type in a field, Space as well: "
+            "Enter takes a rate or a frame rate and gives the keys back to where they were, "
+            "Escape leaves it as it was. In lists, Home, End and Space do what lists do."
         )
         note.setWordWrap(True)
         note.setForegroundRole(QPalette.ColorRole.PlaceholderText)

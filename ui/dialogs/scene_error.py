@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QUrl, Signal, Slot
@@ -26,7 +27,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from ..session_opening import RECORDING_SUFFIX
+from inspector.trace.recording_name import is_recording_name
+
 from ..theme import ColorRole
 
 if TYPE_CHECKING:
@@ -96,7 +98,7 @@ class SceneErrorView(QWidget):
         self.place.setText(f"{self._path}{line}")
         self.place.setVisible(bool(self._path))
         # A recording is no text, and its usual program is this one.
-        is_recording = self._path.endswith(RECORDING_SUFFIX)
+        is_recording = is_recording_name(Path(self._path))
         self.edit_button.setVisible(not is_recording)
         self.edit_button.setEnabled(bool(self._path))
         tip = "Try to open the file again" if is_recording else "Build the scene anew from its file"

@@ -18,6 +18,7 @@ from inspector.sessions.commands import (
     SetRate,
     SetTimeScale,
 )
+from inspector.trace.members import PAUSABLE
 from inspector.vocabulary import RATE_DENOMINATOR, Field
 
 from . import roles
@@ -33,7 +34,6 @@ from .clock_tree_columns import (
     number_tip,
 )
 from .member_cells import MemberCells, is_member, member_of, node_of
-from .member_texts import PAUSABLE
 from .shaped_model import ShapedModel
 from .standing import Standing
 

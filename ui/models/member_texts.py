@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from inspector.timebase import format_duration, format_instant
-from inspector.trace.members import PAUSABLE as PAUSABLE  # noqa: PLC0414 - the tree of clocks takes it from here
 from inspector.vocabulary import NEVER, RATE_DENOMINATOR, Field, Life, MemberKind, Phase
 
 from .standing import Standing, StandingKind, brief_cause_text, brief_stop_text, reason_text

@@ -10,6 +10,7 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt
 from PySide6.QtGui import QColor
 from typing_extensions import override
 
+from inspector.clocks.rate import local_ns
 from inspector.vocabulary import NEVER, TimerKind
 
 from . import roles
@@ -105,6 +106,7 @@ class TimerTableModel(RankedTableModel):
         self._is_descending = False
         self._versions = (-1, -1, -1)
         self._blockers = np.zeros(1, np.int64)
+        self._stopped_locals = np.zeros(1, np.int64)
         self._blockers_versions = (-1, -1)
         self._counts = QueueCounts()
         self._muted_color = QColor(Qt.GlobalColor.gray)
@@ -315,34 +317,49 @@ class TimerTableModel(RankedTableModel):
         clocks: NDArray[np.int64],
         local_dues: NDArray[np.int64],
     ) -> NDArray[np.int64]:
-        """Return the dues with those that never come behind, grouped by what stops them."""
+        """Return the dues with those that never come behind.
+
+        They are grouped by what stops them, and ordered by what is left of the local time
+        of their clocks.
+        """
         coming = dues[~is_waiting]
         last = int(coming.max()) if coming.size else 0
-        groups = self._blocking_clocks(timeline)[clocks[is_waiting]]
-        locals_ = local_dues[is_waiting]
-        first = int(locals_.min())
-        span = int(locals_.max()) - first + 1
+        self._look_for_stopped(timeline)
+        waiting_on = clocks[is_waiting]
+        groups = self._blockers[waiting_on]
+        left = local_dues[is_waiting] - self._stopped_locals[waiting_on]
+        first = int(left.min())
+        span = int(left.max()) - first + 1
         keys = dues.copy()
         if (last + span * (int(groups.max()) + 1)).bit_length() < np.iinfo(np.int64).bits - 1:
-            keys[is_waiting] = last + 1 + groups * span + (locals_ - first)
+            keys[is_waiting] = last + 1 + groups * span + (left - first)
         else:
             keys[is_waiting] = last + 1 + groups
         return keys
 
-    def _blocking_clocks(self, timeline: Timeline) -> NDArray[np.int64]:
-        """Return by clock number the nearest clock that stands still, or 0."""
+    def _look_for_stopped(self, timeline: Timeline) -> None:
+        """Note by clock number the nearest clock that stands still, or 0, and local times.
+
+        The time of a clock that is stopped moves only with the mappings.
+        """
         versions = (timeline.structure_version, timeline.mapping_version)
-        if versions != self._blockers_versions:
-            self._blockers_versions = versions
-            self._blockers = np.zeros(_clock_limit(timeline), np.int64)
-            blockers: dict[int, int] = {0: 0}
-            clocks = timeline.clocks
-            root_id = timeline.root_id
-            for clock_id in timeline.branch(root_id) if root_id is not None else ():
-                clock = clocks[clock_id]
-                blockers[clock_id] = blockers[clock.parent_id] if clock.n else clock_id
-            self._blockers[list(blockers)] = list(blockers.values())
-        return self._blockers
+        if versions == self._blockers_versions:
+            return
+        self._blockers_versions = versions
+        self._blockers = np.zeros(_clock_limit(timeline), np.int64)
+        self._stopped_locals = np.zeros_like(self._blockers)
+        blockers: dict[int, int] = {0: 0}
+        locals_ns: dict[int, int] = {0: 0}
+        root_id = timeline.root_id
+        for clock_id in timeline.branch(root_id) if root_id is not None else ():
+            clock = timeline.clocks[clock_id]
+            blocker = blockers[clock.parent_id] if clock.n else clock_id
+            blockers[clock_id] = blocker
+            if blocker:
+                above_ns = locals_ns.get(clock.parent_id, 0)
+                locals_ns[clock_id] = local_ns(above_ns, clock.n, clock.off)
+        self._blockers[list(blockers)] = list(blockers.values())
+        self._stopped_locals[list(locals_ns)] = list(locals_ns.values())
 
 
 def _versions(timeline: Timeline) -> tuple[int, int, int]:

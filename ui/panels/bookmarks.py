@@ -25,7 +25,7 @@ from ..theme import ColorRole
 from ..widgets.elided_label import ElidedLabel
 from ..widgets.empty_notice import EmptyNotice
 from ..widgets.filter_line import FilterLine
-from ..widgets.tables import set_up_table, size_columns
+from ..widgets.tables import RowMenus, set_up_table, size_columns
 
 if TYPE_CHECKING:
     from ..session_bridge import SessionBridge
@@ -41,9 +41,6 @@ _SAMPLES: Final = {
 _ENTER: Final = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 #: Keys that mean something here, whatever they do in the window.
 _OWN_KEYS: Final = (*_ENTER, Qt.Key.Key_Delete, Qt.Key.Key_F2)
-_NO_RANGE: Final = (
-    "There is no range to name: drag with Shift in the timeline, or with Ctrl in the frame times."
-)
 
 
 class BookmarksView(QTableView):
@@ -122,7 +119,7 @@ class BookmarksPanel(QWidget):
         view = BookmarksView()
         view.setAccessibleName("Bookmarks")
         view.setModel(self.model)
-        set_up_table(view, selects_many=True, has_menu=True)
+        set_up_table(view, selects_many=True)
         view.setEditTriggers(QAbstractItemView.EditTrigger.SelectedClicked)
         header = view.horizontalHeader()
         header.setSectionResizeMode(AnnotationColumn.TEXT, QHeaderView.ResizeMode.Stretch)
@@ -159,12 +156,12 @@ class BookmarksPanel(QWidget):
         self.filter_line.left_downwards.connect(view.setFocus)
         self.bookmark_button.clicked.connect(self.add_bookmark)
         self.note_button.clicked.connect(self.ask_for_note)
-        self.range_button.clicked.connect(self.ask_for_range)
+        self.range_button.clicked.connect(desk.ask_for_name_of_range)
         self.remove_button.clicked.connect(self.remove_marked)
         self.undo_button.clicked.connect(desk.undo)
         view.doubleClicked.connect(self.go_to)
         view.key_pressed.connect(self._take_key)
-        view.customContextMenuRequested.connect(self._open_menu)
+        RowMenus(view).requested.connect(self._open_menu)
         view.selectionModel().selectionChanged.connect(self._show_possible)
         self.model.modelReset.connect(self._show_possible)
 
@@ -218,7 +215,7 @@ class BookmarksPanel(QWidget):
             return "No bookmarks: no scene is loaded."
         if self.model.hidden_count:
             return f"{self.model.hidden_count:,} bookmarks are hidden by the filter."
-        kept = "Recordings keep them." if session.capabilities else "They are kept in this file."
+        kept = "They are kept in this file." if session.is_recorded else "Recordings keep them."
         return (
             "No bookmarks. Press B to leave one at the instant that is shown, Shift+B for a note, "
             f"Ctrl+B to name a stretch that you measured or chose in the plots. {kept}"
@@ -250,21 +247,12 @@ class BookmarksPanel(QWidget):
     @Slot()
     def add_bookmark(self) -> None:
         """Leave a bookmark at the instant that is shown."""
-        self._desk.add_bookmark(self._shown_ns)
+        self._desk.add_bookmark(self._bridge.shown_ns)
 
     @Slot()
     def ask_for_note(self) -> None:
         """Have a note asked for, at the instant that is shown."""
-        self._desk.note_wanted.emit(self._shown_ns)
-
-    @Slot()
-    def ask_for_range(self) -> None:
-        """Have the name of what is measured, chosen or in view asked for."""
-        span_ns = self._desk.range_at_hand()
-        if span_ns is None:
-            self._say_refused(_NO_RANGE)
-        else:
-            self._desk.range_wanted.emit(span_ns)
+        self._desk.note_wanted.emit(self._bridge.shown_ns)
 
     @Slot()
     def remove_marked(self) -> None:
@@ -305,14 +293,13 @@ class BookmarksPanel(QWidget):
             is_text = index.column() == AnnotationColumn.TEXT
             self.edit(index.row(), AnnotationColumn.TEXT if is_text else AnnotationColumn.NAME)
 
-    @Slot(QPoint)
-    def _open_menu(self, position: QPoint) -> None:
-        index = self.view.indexAt(position)
+    @Slot(QModelIndex, QPoint)
+    def _open_menu(self, index: QModelIndex, place: QPoint) -> None:
         if not index.isValid():
             return
         menu = self.make_menu(index.row())
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.popup(self.view.viewport().mapToGlobal(position))
+        menu.popup(place)
 
     def make_menu(self, row: int) -> QMenu:
         """Return what can be done with an annotation."""
@@ -342,11 +329,6 @@ class BookmarksPanel(QWidget):
         rows = (self.model.row_of(number) for number in self.marked_numbers())
         lines = [self.model.row_text(row) for row in rows if row is not None]
         QGuiApplication.clipboard().setText("\n".join(lines))
-
-    @property
-    def _shown_ns(self) -> int:
-        at_ns = self._bridge.playhead_ns
-        return self._bridge.timeline.at_ns if at_ns is None else at_ns
 
     # ---------------------------------------------------------------- looks
 

@@ -7,7 +7,7 @@ from enum import IntEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QEvent, QPoint, Qt, Slot
+from PySide6.QtCore import QEvent, QModelIndex, QPoint, Qt, Slot
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QFileDialog,
@@ -32,13 +32,14 @@ from inspector.timebase import format_instant
 
 from ..session_bridge import Selection
 from ..widgets.empty_notice import EmptyNotice
-from ..widgets.tables import TickDelegate, set_up_table
+from ..widgets.save_dialog import SaveDialog
+from ..widgets.tables import RowMenus, TickDelegate, set_up_table
 from .breakpoint_form import BreakpointForm
 
 if TYPE_CHECKING:
     from inspector.trace.states import BreakHit
 
-    from ..session_bridge import RefreshInfo, SessionBridge
+    from ..session_bridge import SessionBridge
     from ..theme import Theme
 
 _FILE_FILTER: Final = "Breakpoints (*.json);;All files (*)"
@@ -94,7 +95,7 @@ class BreakpointsPanel(QWidget):
         self.table.itemChanged.connect(self._take_check)
         self.table.itemSelectionChanged.connect(self._show_marked)
         self.table.cellDoubleClicked.connect(self._show_last_hit)
-        self.table.customContextMenuRequested.connect(self._open_menu)
+        RowMenus(self.table).requested.connect(self._open_menu)
         bridge.refreshed.connect(self._take_news)
         bridge.session_changed.connect(self._take_session)
         self._take_session()
@@ -103,7 +104,7 @@ class BreakpointsPanel(QWidget):
         table = QTableWidget(0, len(_Column))
         table.setAccessibleName("Breakpoints")
         table.setHorizontalHeaderLabels([_TITLES[column] for column in _Column])
-        set_up_table(table, has_menu=True)
+        set_up_table(table)
         table.setItemDelegateForColumn(_Column.WHEN, TickDelegate(table))
         header = table.horizontalHeader()
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
@@ -137,8 +138,8 @@ class BreakpointsPanel(QWidget):
         self.refresh()
 
     @Slot(object)
-    def _take_news(self, info: RefreshInfo) -> None:
-        if info.events or self._version < 0:
+    def _take_news(self, events: int) -> None:
+        if events or self._version < 0:
             self.refresh()
 
     def refresh(self) -> None:
@@ -201,7 +202,7 @@ class BreakpointsPanel(QWidget):
         session = self._bridge.session
         if session is None:
             return "No breakpoints: no scene is loaded."
-        if session.breakpoints is None:
+        if session.is_recorded:
             return "A recording has passed: nothing in it can be stopped."
         return (
             "No breakpoints. Choose above what to look out for: the scene stops, or does "
@@ -293,14 +294,13 @@ class BreakpointsPanel(QWidget):
                 self._bridge.select(Selection.frame(hit.frame))
                 return
 
-    @Slot(QPoint)
-    def _open_menu(self, position: QPoint) -> None:
-        item = self.table.itemAt(position)
-        if item is None:
+    @Slot(QModelIndex, QPoint)
+    def _open_menu(self, index: QModelIndex, place: QPoint) -> None:
+        if not index.isValid():
             return
-        menu = self.make_menu(item.row())
+        menu = self.make_menu(index.row())
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.popup(self.table.viewport().mapToGlobal(position))
+        menu.popup(place)
 
     def make_menu(self, row: int) -> QMenu:
         """Return what can be done with a breakpoint."""
@@ -336,20 +336,15 @@ class BreakpointsPanel(QWidget):
     def _ask_for_import(self) -> None:
         dialog = QFileDialog(self, "Import breakpoints", "", _FILE_FILTER)
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        self._open(dialog)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.fileSelected.connect(self.import_file)
+        dialog.open()
 
     @Slot()
     def _ask_for_export(self) -> None:
-        dialog = QFileDialog(self, "Export breakpoints", "breakpoints.json", _FILE_FILTER)
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setDefaultSuffix("json")
-        self._open(dialog)
-        dialog.fileSelected.connect(self.export_file)
-
-    @staticmethod
-    def _open(dialog: QFileDialog) -> None:
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        kinds = {".json": "Breakpoints"}
+        dialog = SaveDialog("Export breakpoints", Path("breakpoints.json"), kinds, self)
+        dialog.file_given.connect(self.export_file)
         dialog.open()
 
     @Slot(str)
@@ -364,14 +359,14 @@ class BreakpointsPanel(QWidget):
         for breakpoint_ in found:
             self._bridge.submit(AddBreakpoint(breakpoint_))
 
-    @Slot(str)
-    def export_file(self, path: str) -> None:
+    @Slot(object)
+    def export_file(self, path: Path) -> None:
         """Write all breakpoints to a file."""
         session = self._bridge.session
         if session is None or session.breakpoints is None:
             return
         try:
-            write_breakpoints(Path(path), [found for _, found, _ in session.breakpoints.items()])
+            write_breakpoints(path, [found for _, found, _ in session.breakpoints.items()])
         except InspectorError as error:
             self._say(str(error))
             return

@@ -17,8 +17,6 @@ from PySide6.QtWidgets import (
 )
 from typing_extensions import override
 
-from inspector.sessions.commands import Command, required_capability
-
 from ..models.clock_texts import path_text
 from ..models.clock_tree_columns import ClockColumn
 from ..models.clock_tree_model import ClockTreeModel
@@ -28,6 +26,7 @@ from ..theme import ColorRole
 from ..widgets.empty_notice import EmptyNotice
 from ..widgets.filter_line import FilterLine
 from ..widgets.paced_refresh import PacedRefresh
+from ..widgets.tables import RowMenus
 from .clock_delegates import ClockNameDelegate
 from .clock_tree_columns import ClockColumns
 from .clock_tree_delegates import (
@@ -47,6 +46,7 @@ from .tree_menus import (
 )
 
 if TYPE_CHECKING:
+    from inspector.sessions.commands import Command
     from inspector.sessions.session import Session
 
     from ..session_bridge import SessionBridge
@@ -116,6 +116,8 @@ class ClockTreePanel(QWidget):
         bridge.refreshed.connect(self._pace.request)
         bridge.session_changed.connect(self.show_session)
         bridge.selection_changed.connect(self.show_selection)
+        bridge.selection_changed.connect(self._forget_refusal)
+        bridge.command_submitted.connect(self._forget_refusal)
         bridge.playhead_changed.connect(self._show_playhead)
         self._theme.changed.connect(self._apply_theme)
         self._pace.due.connect(self.refresh)
@@ -125,7 +127,7 @@ class ClockTreePanel(QWidget):
         model.edit_refused.connect(self._show_refusal)
         # Behind the view's own, which unfolds what was unfolded.
         model.modelReset.connect(self._mark_selected)
-        view.customContextMenuRequested.connect(self._open_menu)
+        RowMenus(view).requested.connect(self._open_menu)
         view.rate_edit_requested.connect(self.edit_rate_of_current)
         view.pause_toggle_requested.connect(self._toggle_current)
         view.selectionModel().currentRowChanged.connect(self._select_row)
@@ -139,7 +141,7 @@ class ClockTreePanel(QWidget):
             self._session = session
             self.view.forget_folds()
             self.columns.start_anew()
-        self._show_refusal("")
+        self._forget_refusal()
         with self.view.arranging():
             self.model.set_timeline(None if session is None else self._bridge.shown)
         self.columns.fit()
@@ -219,7 +221,6 @@ class ClockTreePanel(QWidget):
     @Slot(QModelIndex, QModelIndex)
     def _select_row(self, current: QModelIndex, _previous: QModelIndex) -> None:
         if not self.view.is_arranging and current.isValid():
-            self._show_refusal("")
             member_id = self.model.member_id(current)
             clock_id = self.model.clock_id(current)
             self._bridge.select(
@@ -256,7 +257,6 @@ class ClockTreePanel(QWidget):
 
     @Slot(object)
     def _submit(self, command: Command) -> None:
-        self._show_refusal("")
         self._bridge.submit(command)
 
     @Slot(str)
@@ -264,6 +264,10 @@ class ClockTreePanel(QWidget):
         text = f"✖ {reason[:1].upper()}{reason[1:]}" if reason else ""
         self.refusal_label.setText(text)
         self.refusal_label.setVisible(bool(reason))
+
+    @Slot()
+    def _forget_refusal(self) -> None:
+        self._show_refusal("")
 
     @Slot()
     def edit_rate_of_current(self) -> None:
@@ -286,10 +290,6 @@ class ClockTreePanel(QWidget):
             if toggle is not None:
                 self._submit(toggle)
 
-    def _is_possible(self, command: Command) -> bool:
-        session = self._bridge.session
-        return session is not None and required_capability(command) in session.capabilities
-
     @Slot(QLineEdit, QPersistentModelIndex)
     def _preview_rate(self, editor: QLineEdit, index: QPersistentModelIndex) -> None:
         clock_id = self.model.clock_id(index)
@@ -298,17 +298,17 @@ class ClockTreePanel(QWidget):
 
     # ------------------------------------------------------------------ context menu
 
-    @Slot(QPoint)
-    def _open_menu(self, position: QPoint) -> None:
-        menu = self.make_menu(self.model.node(self.view.indexAt(position)))
+    @Slot(QModelIndex, QPoint)
+    def _open_menu(self, index: QModelIndex, place: QPoint) -> None:
+        menu = self.make_menu(self.model.node(index))
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.popup(self.view.viewport().mapToGlobal(position))
+        menu.popup(place)
 
     def make_menu(self, node: int) -> QMenu:
         """Return what can be done with a row; with the tree when ``node`` is 0."""
         menu = QMenu(self)
         timeline = self.model.timeline
-        requests = Requests(self._submit, self._is_possible)
+        requests = Requests(self._submit, self._bridge.accepts)
         if timeline is not None and self.model.index_of(node).isValid():
             if is_member(node):
                 add_member_actions(menu, timeline, member_of(node), requests, self)
@@ -357,9 +357,11 @@ class ClockTreePanel(QWidget):
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Copy the marked row on the platform's copy key."""
+        """Copy the marked row on the platform's copy key; Escape takes a refusal away."""
         node = self.model.node(self.view.currentIndex())
-        if event.matches(QKeySequence.StandardKey.Copy) and node:
+        if event.key() == Qt.Key.Key_Escape and not self.refusal_label.isHidden():
+            self._forget_refusal()
+        elif event.matches(QKeySequence.StandardKey.Copy) and node:
             self._copy_row(node)
         else:
             super().keyPressEvent(event)

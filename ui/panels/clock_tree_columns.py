@@ -152,7 +152,15 @@ class ClockColumns(QObject):
         """Give every column what is in view now needs, also those that somebody has dragged."""
         self._by_hand.clear()
         self._keep_choices()
+        # Names that reach into other columns are measured by the widths of those.
+        self._arrange()
         self._refit()
+
+    def reset(self) -> None:
+        """Show every column, as if nobody had touched any."""
+        for column in ClockColumn:
+            self._view.setColumnHidden(column, False)
+        self.fit_anew()
 
     @Slot(int)
     def _fit_column(self, column: int) -> None:

@@ -75,7 +75,6 @@ class ClockTreeView(Arranging, QTreeView):
         self.setEditTriggers(QAbstractItemView.EditTrigger.DoubleClicked)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerItem)
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.tree_header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         self.tree_header.setStretchLastSection(False)
 

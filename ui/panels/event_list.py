@@ -36,7 +36,7 @@ from ..theme import ColorRole
 from ..widgets.empty_notice import EmptyNotice
 from ..widgets.filter_line import FilterLine
 from ..widgets.paced_refresh import PacedRefresh
-from ..widgets.tables import set_up_table, size_columns
+from ..widgets.tables import RowMenus, set_up_table, size_columns
 
 if TYPE_CHECKING:
     from inspector.sessions.session import Session
@@ -149,7 +149,7 @@ class EventListPanel(QWidget):
         view = EventTableView()
         view.setAccessibleName("Events")
         view.setModel(self.model)
-        set_up_table(view, selects_many=True, has_menu=True)
+        set_up_table(view, selects_many=True)
         header = view.horizontalHeader()
         size_columns(view, _SAMPLES)
         header.setStretchLastSection(True)
@@ -184,7 +184,7 @@ class EventListPanel(QWidget):
         view.verticalScrollBar().actionTriggered.connect(self._notice_scrolling)
         view.selectionModel().currentRowChanged.connect(self._notice_reading)
         view.doubleClicked.connect(self.select_subject)
-        view.customContextMenuRequested.connect(self._open_menu)
+        RowMenus(view).requested.connect(self._open_menu)
 
     # ------------------------------------------------------------------ following
 
@@ -328,14 +328,13 @@ class EventListPanel(QWidget):
         if isinstance(selection, Selection) and selection.kind is not SelectionKind.NONE:
             self._bridge.select(selection)
 
-    @Slot(QPoint)
-    def _open_menu(self, position: QPoint) -> None:
-        index = self.view.indexAt(position)
+    @Slot(QModelIndex, QPoint)
+    def _open_menu(self, index: QModelIndex, place: QPoint) -> None:
         if not index.isValid():
             return
         menu = self.make_menu(index)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.popup(self.view.viewport().mapToGlobal(position))
+        menu.popup(place)
 
     def make_menu(self, index: QModelIndex) -> QMenu:
         """Return what can be done with an event."""

@@ -7,7 +7,7 @@ from functools import partial
 from time import monotonic, perf_counter
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QPoint, Qt, Slot
+from PySide6.QtCore import QModelIndex, QPoint, Qt, Slot
 from PySide6.QtGui import QGuiApplication, QShowEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
@@ -27,12 +27,12 @@ from inspector.timebase import format_duration, format_instant
 
 from ..session_bridge import Selection
 from ..widgets.empty_notice import EmptyNotice
-from ..widgets.tables import set_up_table
+from ..widgets.tables import RowMenus, set_up_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..session_bridge import RefreshInfo, SessionBridge
+    from ..session_bridge import SessionBridge
     from ..theme import Theme
 
 #: Seconds from one look by itself to the next.
@@ -94,7 +94,7 @@ class FindingsPanel(QWidget):
         self._lay_out()
         self.look_button.clicked.connect(self.look)
         self.table.cellDoubleClicked.connect(self.show_evidence)
-        self.table.customContextMenuRequested.connect(self._open_menu)
+        RowMenus(self.table).requested.connect(self._open_menu)
         bridge.refreshed.connect(self._take_news)
         bridge.session_changed.connect(self._take_session)
         self._take_session()
@@ -103,7 +103,7 @@ class FindingsPanel(QWidget):
         table = QTableWidget(0, len(_Column))
         table.setAccessibleName("Findings")
         table.setHorizontalHeaderLabels([_TITLES[column] for column in _Column])
-        set_up_table(table, has_menu=True)
+        set_up_table(table)
         table.setWordWrap(True)
         table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         header = table.horizontalHeader()
@@ -133,7 +133,7 @@ class FindingsPanel(QWidget):
         self._look_if_due()
 
     @Slot(object)
-    def _take_news(self, _info: RefreshInfo) -> None:
+    def _take_news(self, _events: int) -> None:
         self._look_if_due()
 
     @override
@@ -243,14 +243,13 @@ class FindingsPanel(QWidget):
             found.append(Selection.clock(finding.clock_id))
         return found
 
-    @Slot(QPoint)
-    def _open_menu(self, position: QPoint) -> None:
-        item = self.table.itemAt(position)
-        if item is None:
+    @Slot(QModelIndex, QPoint)
+    def _open_menu(self, index: QModelIndex, place: QPoint) -> None:
+        if not index.isValid():
             return
-        menu = self.make_menu(item.row())
+        menu = self.make_menu(index.row())
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.popup(self.table.viewport().mapToGlobal(position))
+        menu.popup(place)
 
     def make_menu(self, row: int) -> QMenu:
         """Return what can be done with a finding."""

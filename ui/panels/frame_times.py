@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from inspector.formats.frame_times import Measure
     from inspector.sessions.session import Session
 
-    from ..session_bridge import RefreshInfo, SessionBridge
+    from ..session_bridge import SessionBridge
     from ..theme import Theme
 
 _MEASURES: Final[tuple[tuple[Measure, str, str], ...]] = (
@@ -148,7 +148,7 @@ class FrameTimesPanel(QWidget):
             self.plot.show_span(low - room, high + room)
 
     @Slot(object)
-    def _take_news(self, _info: RefreshInfo) -> None:
+    def _take_news(self, _events: int) -> None:
         # Hidden, it costs nothing; shown again, it catches up.
         if self.isVisible():
             self.plot.refresh()

@@ -27,7 +27,7 @@ from ..theme import ColorRole
 from ..widgets.empty_notice import EmptyNotice
 from ..widgets.filter_line import FilterLine
 from ..widgets.paced_refresh import PacedRefresh
-from ..widgets.tables import set_up_table, size_columns
+from ..widgets.tables import RowMenus, set_up_table, size_columns
 
 if TYPE_CHECKING:
     from ..session_bridge import SessionBridge
@@ -90,7 +90,7 @@ class InterventionsPanel(QWidget):
         view = InterventionsView()
         view.setAccessibleName("Interventions")
         view.setModel(self.model)
-        set_up_table(view, selects_many=True, has_menu=True)
+        set_up_table(view, selects_many=True)
         header = view.horizontalHeader()
         header.setStretchLastSection(False)
         header.setSectionResizeMode(InterventionColumn.WHAT, QHeaderView.ResizeMode.Stretch)
@@ -121,7 +121,7 @@ class InterventionsPanel(QWidget):
         self.undo_button.clicked.connect(self.undo_marked)
         view.clicked.connect(self._take_click)
         view.doubleClicked.connect(self.select_subject)
-        view.customContextMenuRequested.connect(self._open_menu)
+        RowMenus(view).requested.connect(self._open_menu)
         view.selectionModel().selectionChanged.connect(self._show_undoable)
         self.model.modelReset.connect(self._show_undoable)
 
@@ -228,14 +228,13 @@ class InterventionsPanel(QWidget):
             found.append(Selection.frame(frame))
         return found
 
-    @Slot(QPoint)
-    def _open_menu(self, position: QPoint) -> None:
-        index = self.view.indexAt(position)
+    @Slot(QModelIndex, QPoint)
+    def _open_menu(self, index: QModelIndex, place: QPoint) -> None:
         if not index.isValid():
             return
         menu = self.make_menu(index.row())
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.popup(self.view.viewport().mapToGlobal(position))
+        menu.popup(place)
 
     def make_menu(self, row: int) -> QMenu:
         """Return what can be done with an intervention."""

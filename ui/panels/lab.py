@@ -28,15 +28,18 @@ from inspector.analysis.refresh_lab import LabResult, summary_text
 from inspector.errors import InspectorError
 from inspector.formats.frame_times import Provenance
 from inspector.formats.lab_graph import LabGraphOptions
+from inspector.trace.recording_name import RECORDING_SUFFIX
 
-from ..models.lab_results_model import LabResultsModel
 from ..lab_runner import LabJob, LabRunner
+from ..models.lab_results_model import LabResultsModel
 from ..models.roles import Role
 from ..plots.lab_drift_plot import LabDriftPlot
 from ..plots.lab_plot import LabPlot, reading_text
 from ..theme import ColorRole
 from ..widgets.elided_label import ElidedLabel
 from ..widgets.empty_notice import EmptyNotice
+from ..widgets.save_dialog import SaveDialog
+from ..widgets.tables import RowMenus
 from .lab_form import LIMITS_TEXT, LIMITS_TIP, LabForm
 from .lab_table import fit_columns, results_view
 
@@ -53,7 +56,7 @@ _FILTERS: Final = {
     "scene": ("Run a scene", "Scenes (*.py);;All files (*)"),
     "frame times": (
         "Take frame times",
-        "Recordings and captures (*.tlrec *.csv *.json *.log *.txt);;All files (*)",
+        f"Recordings and captures (*{RECORDING_SUFFIX} *.csv *.json *.log *.txt);;All files (*)",
     ),
 }
 
@@ -181,7 +184,7 @@ class LabPanel(QWidget):
         self.run_button.clicked.connect(self._run_or_stop)
         self.export_button.clicked.connect(self._ask_for_export)
         self.view.selectionModel().currentRowChanged.connect(self._show_row)
-        self.view.customContextMenuRequested.connect(self._open_menu)
+        RowMenus(self.view).requested.connect(self._open_menu)
         self.view.horizontalHeader().sortIndicatorChanged.connect(self._scroll_to_current)
         for plot in (self.plot, self.drift_plot):
             plot.firing_read.connect(self._show_reading)
@@ -379,20 +382,13 @@ class LabPanel(QWidget):
     def _ask_for_export(self) -> None:
         from inspector.formats.lab_export import LAB_EXPORTERS  # noqa: PLC0415 - 50 ms
 
-        filters = ";;".join(
-            f"{each.format}: {each.description} (*{each.suffix})" for each in LAB_EXPORTERS
-        )
-        proposed = str(self._folder / "refresh-rate-lab.png")
-        name, chosen = QFileDialog.getSaveFileName(self, "Export results", proposed, filters)
-        if not name:
-            return
-        path = Path(name)
-        if not path.suffix:
-            format_name = chosen.partition(":")[0]
-            suffixes = {each.format: each.suffix for each in LAB_EXPORTERS}
-            path = path.with_suffix(suffixes.get(format_name, ".png"))
-        self.export_to(path)
+        kinds = {each.suffix: f"{each.format}: {each.description}" for each in LAB_EXPORTERS}
+        proposed = self._folder / "refresh-rate-lab.png"
+        dialog = SaveDialog("Export results", proposed, kinds, self)
+        dialog.file_given.connect(self.export_to)
+        dialog.open()
 
+    @Slot(object)
     def export_to(self, path: Path) -> None:
         """Write the results to a file in the format of its suffix."""
         from inspector.formats.lab_export import export_lab  # noqa: PLC0415 - 50 ms
@@ -412,13 +408,13 @@ class LabPanel(QWidget):
 
     # ------------------------------------------------------------------ copying
 
-    @Slot(QPoint)
-    def _open_menu(self, position: QPoint) -> None:
-        if self.view.indexAt(position).isValid():
+    @Slot(QModelIndex, QPoint)
+    def _open_menu(self, index: QModelIndex, place: QPoint) -> None:
+        if index.isValid():
             menu = QMenu(self)
             menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
             menu.addAction("Copy", self.copy_marked)
-            menu.popup(self.view.viewport().mapToGlobal(position))
+            menu.popup(place)
 
     @Slot()
     def copy_marked(self) -> None:

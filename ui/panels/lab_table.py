@@ -33,7 +33,7 @@ def results_view(results: QSortFilterProxyModel) -> QTableView:
     view = QTableView()
     view.setAccessibleName("Results of the refresh-rate lab")
     view.setModel(results)
-    set_up_table(view, selects_many=True, has_menu=True)
+    set_up_table(view, selects_many=True)
     sort_by_click(view)
     size_columns(view, _SAMPLES)
     header = view.horizontalHeader()

@@ -199,14 +199,13 @@ class PlayheadBar(QToolBar):
             return
         if at_ns is None or session is None:
             return
-        is_recorded = Capability.TRANSPORT not in session.capabilities
         frames = self._bridge.timeline.frames
         frame = frames.index_at(at_ns) - 1
         where = format_instant(at_ns)
         if frame >= frames.first:
             where += f", frame {frame:,}"
         now = format_instant(self._bridge.timeline.at_ns)
-        if is_recorded:
+        if session.is_recorded:
             meanwhile = f"the recording ends at {now}"
         elif self._bridge.timeline.is_running:
             meanwhile = f"the scene goes on at {now}"
@@ -214,7 +213,7 @@ class PlayheadBar(QToolBar):
             meanwhile = f"the scene is held at {now}"
         self.label.show_text(f"Looking back at {where} – {meanwhile}")
         self._rewind_button.setVisible(Capability.REWIND in session.capabilities)
-        self.live_button.setText("To the end" if is_recorded else "Back to the present")
+        self.live_button.setText("To the end" if session.is_recorded else "Back to the present")
         for action_id in _BUTTONS:
             action = self._actions[action_id]
             self._icon_buttons[action.description.icon].setEnabled(action.isEnabled())

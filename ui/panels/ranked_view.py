@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QTableView
 from typing_extensions import override
 
 from ..widgets.quiet_focus import without_choosing
-from ..widgets.tables import Arranging, set_up_table, size_columns
+from ..widgets.tables import Arranging, RowMenus, set_up_table, size_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -55,12 +55,12 @@ class RankedView(Arranging, QTableView):
         self._marked_id = 0
         self.setAccessibleName(name)
         self.setModel(model)
-        set_up_table(self, has_menu=True)
+        set_up_table(self)
         self.horizontalHeader().setSortIndicatorClearable(True)
         size_columns(self, samples)
         self.horizontalHeader().setStretchLastSection(True)
         self.horizontalHeader().sortIndicatorChanged.connect(self.repaint_all)
-        self.customContextMenuRequested.connect(self._request_menu)
+        RowMenus(self).requested.connect(self._request_menu)
         self.selectionModel().currentRowChanged.connect(self._choose_row)
 
     # ------------------------------------------------------------------ following
@@ -139,9 +139,8 @@ class RankedView(Arranging, QTableView):
             self._marked_id = subject_id
             self.chosen.emit(subject_id)
 
-    @Slot(QPoint)
-    def _request_menu(self, position: QPoint) -> None:
-        index = self.indexAt(position)
+    @Slot(QModelIndex, QPoint)
+    def _request_menu(self, index: QModelIndex, place: QPoint) -> None:
         subject_id = self._ranked.id_at(index.row()) if index.isValid() else None
         if subject_id is not None:
-            self.menu_requested.emit(subject_id, self.viewport().mapToGlobal(position))
+            self.menu_requested.emit(subject_id, place)

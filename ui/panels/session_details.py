@@ -40,7 +40,7 @@ def overview_rows(session: Session | None, census: Census, timeline: Timeline) -
     if status.detail:
         rows.append(DetailRow("", status.detail, RowKind.CODE))
     # Of a recording this is how it was, whether or not it is being played.
-    was = "" if session.capabilities else "was "
+    was = "was " if session.is_recorded else ""
     rows += [
         DetailRow("Session time", instant_with_ns(timeline.at_ns)),
         DetailRow("Transport", was + ("running" if timeline.is_running else "held")),

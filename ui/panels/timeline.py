@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from ..plots.lane_readout import LaneReading
     from ..plots.lane_rows import LaneRow
-    from ..session_bridge import RefreshInfo, Selection, SessionBridge
+    from ..session_bridge import Selection, SessionBridge
     from ..theme import Theme
 
 #: Thirty times a second while time passes.
@@ -116,9 +116,9 @@ class TimelinePanel(QWidget):
         self.canvas.show_span(low_ns - room_ns, high_ns + room_ns)
 
     @Slot(object)
-    def _take_news(self, info: RefreshInfo) -> None:
+    def _take_news(self, events: int) -> None:
         is_moving = self._bridge.timeline.at_ns != self._drawn[1]
-        if info.events or is_moving:
+        if events or is_moving:
             self._pace.request()
 
     @Slot()

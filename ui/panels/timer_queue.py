@@ -23,7 +23,6 @@ from inspector.sessions.commands import (
     ClearTimer,
     Command,
     UnscheduleMember,
-    required_capability,
 )
 
 from ..models.frame_call_cells import CallColumn
@@ -373,11 +372,7 @@ class TimerQueuePanel(QWidget):
 
     @property
     def _requests(self) -> Requests:
-        return Requests(self._bridge.submit, self._is_possible)
-
-    def _is_possible(self, command: Command) -> bool:
-        session = self._bridge.session
-        return session is not None and required_capability(command) in session.capabilities
+        return Requests(self._bridge.submit, self._bridge.accepts)
 
     def _copy_row(self, subject_id: int) -> None:
         model = self.calls_model if self.shows_calls else self.model

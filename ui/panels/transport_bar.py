@@ -10,7 +10,10 @@ from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QFont, QPalette
 from PySide6.QtWidgets import QLabel, QSizePolicy, QSpinBox, QToolBar, QToolButton, QWidget
 
-from inspector.sessions.commands import Capability
+from inspector.sessions.commands import MAX_STEP_FRAMES, Capability, SetFrameRate, SetRate
+from inspector.sessions.session import SessionPhase
+from inspector.sessions.stage import checked_frame_rate
+from inspector.timebase import format_duration, format_instant
 
 from ..icons import ICON_SIZE, drawn_icon
 from ..theme import ColorRole
@@ -31,14 +34,19 @@ if TYPE_CHECKING:
     from ..session_bridge import SessionBridge
     from ..theme import Theme
 
-#: Run in one go, in which the window does not answer: about a second for a usual scene.
-_MOST_STEP_FRAMES: Final = 10_000
 #: Ten times a second: digits that change faster cannot be read.
 _TEXT_PERIOD_MS: Final = 100
 #: The frame rate is measured over this much time, or this many frames.
 _MEASURED_NS: Final = 1_000_000_000
 _MEASURED_FRAMES: Final = 240
 _BYTES_PER_MIB: Final = 1024 * 1024
+_PHASE_TEXTS: Final = {
+    SessionPhase.EMPTY: "No scene",
+    SessionPhase.RUNNING: "▶ Running",
+    SessionPhase.HELD: "❚❚ Held",
+    SessionPhase.REWINDING: "⟲ Going back",
+    SessionPhase.FAILED: "✖ Failed",
+}
 
 
 class TransportBar(QToolBar):
@@ -119,7 +127,7 @@ class TransportBar(QToolBar):
 
     def _make_step_box(self) -> QSpinBox:
         box = QSpinBox()
-        box.setRange(1, _MOST_STEP_FRAMES)
+        box.setRange(1, MAX_STEP_FRAMES)
         box.setValue(10)
         box.setGroupSeparatorShown(True)
         box.setKeyboardTracking(False)
@@ -174,6 +182,10 @@ class TransportBar(QToolBar):
         """How many frames the long step takes."""
         return self.step_box.value()
 
+    def show_step_frames(self, count: int) -> None:
+        """Have the long step take so many frames, or as many as a session takes at most."""
+        self.step_box.setValue(min(count, MAX_STEP_FRAMES))
+
     @Slot(object)
     def _take_session(self, session: Session | None) -> None:
         if session is None:
@@ -199,7 +211,7 @@ class TransportBar(QToolBar):
         self._show_time(session.timeline)
         self._show_rates(session)
         self._show_log(session)
-        self._show_recorder(getattr(session, "recorder", None))
+        self._show_recorder(session.recorder)
         self._show_how_it_goes(session)
 
     def _show_nothing(self) -> None:
@@ -213,13 +225,11 @@ class TransportBar(QToolBar):
             self.status_label.show_text("Loading …")
             return
         status = self._bridge.status
-        has_failed = status.phase.value == "failed"
-        said = _PHASE_TEXTS[status.phase.value] if has_failed else status.message
+        has_failed = status.phase is SessionPhase.FAILED
+        said = _PHASE_TEXTS[status.phase] if has_failed else status.message
         self.status_label.show_text(said, status.message)
 
     def _show_time(self, timeline: Timeline) -> None:
-        from inspector.timebase import format_instant  # noqa: PLC0415 - after the first paint
-
         text = format_instant(timeline.at_ns)
         if text != self.time_label.text():
             self.time_label.setText(text)
@@ -276,13 +286,11 @@ class TransportBar(QToolBar):
         self._record_place.setVisible(True)
 
     def _show_how_it_goes(self, session: Session) -> None:
-        from inspector.timebase import format_duration  # noqa: PLC0415 - after the first paint
-
         status = session.status
-        parts = [_PHASE_TEXTS[status.phase.value]]
+        parts = [_PHASE_TEXTS[status.phase]]
         tips = [status.message]
         measured = measured_frame_rate(session.timeline)
-        if status.phase.value == "running" and measured is not None:
+        if status.phase is SessionPhase.RUNNING and measured is not None:
             parts.append(f"{measured:.1f} fps")
             tips.append(
                 f"{measured:.2f} frames per second of real time, measured over the last second"
@@ -303,8 +311,6 @@ class TransportBar(QToolBar):
 
     @Slot(object)
     def _request_rate(self, rate: Fraction) -> None:
-        from inspector.sessions.commands import SetRate  # noqa: PLC0415 - after the first paint
-
         bridge = self._bridge
         if bridge is not None and bridge.timeline.root_id is not None:
             bridge.submit(SetRate(bridge.timeline.root_id, rate))
@@ -320,8 +326,6 @@ class TransportBar(QToolBar):
 
     @Slot(object)
     def _request_frame_rate(self, frames_per_second: Fraction) -> None:
-        from inspector.sessions.commands import SetFrameRate  # noqa: PLC0415 - as above
-
         if self._bridge is not None:
             self._bridge.submit(SetFrameRate(frames_per_second))
 
@@ -337,15 +341,6 @@ class TransportBar(QToolBar):
         self.log_button.setPalette(palette)
         red = theme.color(ColorRole.BAD)
         self.record_button.setIcon(drawn_icon("record", red, red))
-
-
-_PHASE_TEXTS: Final = {
-    "empty": "No scene",
-    "running": "▶ Running",
-    "held": "❚❚ Held",
-    "rewinding": "⟲ Going back",
-    "failed": "✖ Failed",
-}
 
 
 def measured_frame_rate(timeline: Timeline) -> float | None:
@@ -368,8 +363,6 @@ def parse_frame_rate(text: str) -> Fraction:
     Raises:
         ValueError: It is none of these, or out of range; the message says which.
     """
-    from inspector.sessions.stage import checked_frame_rate  # noqa: PLC0415 - as above
-
     stripped = text.strip().lower().removesuffix("fps").removesuffix("hz").strip()
     try:
         rate = Fraction(stripped)

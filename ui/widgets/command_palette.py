@@ -46,6 +46,7 @@ _ADJACENT_BONUS: Final = 8
 _PREFIX_BONUS: Final = 10
 _CATEGORY_PENALTY: Final = 60
 _REASON_PENALTY: Final = 30
+_SELECTION_BONUS: Final = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,7 @@ class PaletteEntry:
         shortcut: Its keys, or empty.
         reason: Why it cannot be chosen now, or empty.
         icon: Its icon, or none.
+        concerns_selection: Whether it is done to what is selected.
     """
 
     id: str
@@ -67,6 +69,7 @@ class PaletteEntry:
     shortcut: str = ""
     reason: str = ""
     icon: QIcon | None = None
+    concerns_selection: bool = False
 
 
 def match_score(pattern: str, text: str) -> int | None:
@@ -115,8 +118,15 @@ def _place_bonus(text: str, place: int) -> int:
 
 
 def _words_found(pattern: str, entry: PaletteEntry) -> int:
-    """Return 2 if the pattern stands in the title as typed, at a word, 1 if in the category."""
-    wanted = f" {pattern.strip().lower()}"
+    """Return how well the pattern is found as it was typed.
+
+    3 at the beginning of the title, if the entry can be chosen; 2 at a word of the title,
+    1 at a word of the category, 0 nowhere.
+    """
+    typed = pattern.strip().lower()
+    if entry.title.lower().startswith(typed) and not entry.reason:
+        return 3
+    wanted = f" {typed}"
     for found, text in ((2, entry.title), (1, entry.category)):
         if wanted in f" {text.lower()}":
             return found
@@ -127,7 +137,8 @@ def matching_entries(pattern: str, entries: Iterable[PaletteEntry]) -> list[Pale
     """Return the entries that ``pattern`` finds, the best first.
 
     Without a pattern all are returned as they are, except that what cannot be chosen
-    now comes last; with one, it counts a little less.
+    now comes last; with one, it counts a little less, and what is done to the selection
+    a little more.
     """
     if not pattern.strip():
         return sorted(entries, key=lambda entry: bool(entry.reason))
@@ -138,7 +149,10 @@ def matching_entries(pattern: str, entries: Iterable[PaletteEntry]) -> list[Pale
             whole = match_score(pattern, f"{entry.category} {entry.title}")
             score = None if whole is None else whole - _CATEGORY_PENALTY
         if score is not None:
-            score -= _REASON_PENALTY * bool(entry.reason)
+            if entry.reason:
+                score -= _REASON_PENALTY
+            elif entry.concerns_selection:
+                score += _SELECTION_BONUS
             scored.append(((_words_found(pattern, entry), score), entry))
     scored.sort(key=lambda item: item[0], reverse=True)
     return [entry for _score, entry in scored]

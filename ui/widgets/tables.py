@@ -5,8 +5,17 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt
-from PySide6.QtGui import QFontMetrics, QPalette
+from PySide6.QtCore import (
+    QEvent,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QPoint,
+    Qt,
+    Signal,
+    Slot,
+)
+from PySide6.QtGui import QContextMenuEvent, QFontMetrics, QPalette
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QApplication,
@@ -39,13 +48,12 @@ _TITLE_PADDING = 4
 _ZEROS = str.maketrans("123456789", "000000000")
 
 
-def set_up_table(view: QTableView, *, selects_many: bool = False, has_menu: bool = False) -> None:
+def set_up_table(view: QTableView, *, selects_many: bool = False) -> None:
     """Make whole rows selectable, all of one height, without a grid; Tab leaves the table.
 
     Args:
         view: The table; what its cells let a user edit is set by its owner.
         selects_many: Whether several rows can be selected at once.
-        has_menu: Whether it asks its owner for a context menu.
     """
     modes = QAbstractItemView.SelectionMode
     view.setWordWrap(False)
@@ -55,8 +63,6 @@ def set_up_table(view: QTableView, *, selects_many: bool = False, has_menu: bool
     view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
     view.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
     view.setTabKeyNavigation(False)
-    if has_menu:
-        view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
     # Rows are placed by reckoning only while all have the same, fixed height.
     rows = view.verticalHeader()
     rows.setVisible(False)
@@ -64,6 +70,53 @@ def set_up_table(view: QTableView, *, selects_many: bool = False, has_menu: bool
     rows.setMinimumSectionSize(8)
     rows.setDefaultSectionSize(view.fontMetrics().height() + _ROW_PADDING)
     view.horizontalHeader().setHighlightSections(False)
+
+
+class RowMenus(QObject):
+    """Asks the owner of an item view for context menus, from the mouse and from the keyboard.
+
+    Qt says of a menu from the keyboard where the current row is within the view, and of
+    one from the mouse where the pointer is within what lies below the titles; one slot for
+    both takes the row below the current one.
+
+    Signals:
+        requested: A menu is wanted: the cell it is about, invalid for none, and where on
+            the screen.
+    """
+
+    requested = Signal(QModelIndex, QPoint)
+
+    def __init__(self, view: QAbstractItemView) -> None:
+        """Watch a view, which owns this."""
+        super().__init__(view)
+        self._view = view
+        view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        view.customContextMenuRequested.connect(self._ask_at)
+        view.installEventFilter(self)
+
+    @override
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Take the requests of the keyboard before they become places."""
+        if (
+            event.type() != QEvent.Type.ContextMenu
+            or not isinstance(event, QContextMenuEvent)
+            or event.reason() != QContextMenuEvent.Reason.Keyboard
+        ):
+            return False
+        event.accept()
+        view, index = self._view, self._view.currentIndex()
+        place = QPoint(0, 0)
+        if index.isValid():
+            view.scrollTo(index)
+            place = view.visualRect(index).bottomLeft()
+            place.setX(max(place.x(), 0))
+        self.requested.emit(index, view.viewport().mapToGlobal(place))
+        return True
+
+    @Slot(QPoint)
+    def _ask_at(self, position: QPoint) -> None:
+        view = self._view
+        self.requested.emit(view.indexAt(position), view.viewport().mapToGlobal(position))
 
 
 class Arranging:

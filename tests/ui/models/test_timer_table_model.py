@@ -107,6 +107,40 @@ def test_that_waiting_timers_come_last_grouped_by_what_stops_them(shown: Shown) 
     assert shown.model.counts == QueueCounts(pending=5, in_branch=5, shown=5, waiting=4)
 
 
+def test_that_waiting_timers_of_several_clocks_come_by_what_is_left_of_their_time(
+    shown: Shown,
+) -> None:
+    ahead, late = shown.root.child("ahead", rate=4), shown.root.child("late")
+    shown.run_to_ms(1_000)  # 4 s for the one, 1 s for the other
+    late.set_timeout(0.5, print, name="second")
+    ahead.set_timeout(0.1, print, name="first")
+    shown.root.set_timeout(0.8, print, name="third")
+    shown.root.set_rate(0)
+    shown.fold()
+
+    shown.model.refresh()
+
+    assert _names(shown.model) == ["first", "second", "third"]
+
+
+def test_that_what_is_left_is_that_of_the_time_at_which_the_clock_was_stopped(
+    shown: Shown,
+) -> None:
+    above = shown.root.child("above")
+    behind, ahead = above.child("behind"), above.child("ahead")
+    behind.set_timeout(2, print, name="second")
+    ahead.set_timeout(2.5, print, name="first")
+    behind.pause()
+    shown.run_to_ms(1_000)
+    behind.resume()
+    above.pause()
+    shown.run_to_ms(1_500)
+
+    shown.model.refresh()
+
+    assert _names(shown.model) == ["first", "second"]
+
+
 def test_that_time_alone_changes_only_what_remains(shown: Shown) -> None:
     shown.root.set_timeout(10, print)
     shown.fold()

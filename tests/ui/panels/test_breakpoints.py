@@ -204,7 +204,7 @@ def test_that_a_file_brings_everything_back(stand: Stand, tmp_path: Path) -> Non
     stand.add(second)
     path = tmp_path / "mine.json"
 
-    stand.panel.export_file(str(path))
+    stand.panel.export_file(path)
     stand.panel.import_file(str(path))
 
     assert stand.panel.problem.text() == ""
@@ -251,5 +251,5 @@ def test_that_one_bad_breakpoint_in_a_file_is_named_and_none_is_taken(
 
 def test_that_a_file_that_cannot_be_written_is_explained(stand: Stand, tmp_path: Path) -> None:
     stand.add(Breakpoint(BreakKind.CALLBACK_RAISED))
-    stand.panel.export_file(str(tmp_path / "missing" / "mine.json"))
+    stand.panel.export_file(tmp_path / "missing" / "mine.json")
     assert "does not exist" in stand.panel.problem.text()

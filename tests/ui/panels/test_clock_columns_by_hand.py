@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
@@ -10,7 +11,9 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from tests.ui.panels.clock_columns_stand import LARGE, Stand
+from tests.ui.shell import open_shell
 from ui.models.clock_tree_columns import ClockColumn
+from ui.panels.clock_tree import ClockTreePanel
 
 
 @pytest.fixture
@@ -148,6 +151,33 @@ def test_that_dragged_and_hidden_columns_are_as_they_were_at_the_next_start(
     assert choices == {"clock_columns": "rate=99 pending=hidden"}
     assert second.width(ClockColumn.RATE) == 99
     assert second.view.isColumnHidden(ClockColumn.PENDING)
+
+
+def test_that_columns_can_be_as_they_were_at_first(stand: Stand) -> None:
+    stand.resize(LARGE)
+    stand.panel.columns.fit_anew()
+    before = stand.widths()
+    stand.header.resizeSection(ClockColumn.RATE, 99)
+    stand.panel.columns.show_column(ClockColumn.PENDING, False)
+
+    stand.panel.columns.reset()
+
+    assert stand.widths() == before
+    assert not stand.view.isColumnHidden(ClockColumn.PENDING)
+    assert stand.bridge.panel_choices == {}
+
+
+def test_that_resetting_the_layout_resets_the_columns_too(qtbot: QtBot, tmp_path: Path) -> None:
+    shell = open_shell(qtbot, tmp_path)
+    panel = shell.window.docks.panel("clock_tree")
+    assert isinstance(panel, ClockTreePanel)
+    panel.columns.show_column(ClockColumn.PENDING, False)
+    shell.window.docks["clock_tree"].hide()
+
+    shell.trigger("layout-reset")
+
+    assert not panel.view.isColumnHidden(ClockColumn.PENDING)
+    assert shell.bridge.panel_choices == {}
 
 
 def test_that_nothing_is_kept_of_columns_that_nobody_has_touched(stand: Stand) -> None:

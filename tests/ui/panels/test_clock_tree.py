@@ -135,6 +135,43 @@ def test_that_bad_input_keeps_the_rate_and_says_why(stand: Stand, qtbot: QtBot) 
     )
 
 
+@pytest.fixture
+def refused(stand: Stand, qtbot: QtBot) -> Stand:
+    """The panel after a rate that is none."""
+    editor = _open_editor(stand, qtbot, stand.enemies.id)
+    editor.clear()
+    qtbot.keyClicks(editor, "abc")
+    with qtbot.waitSignal(stand.panel.model.edit_refused):
+        qtbot.keyClick(editor, Qt.Key.Key_Return)
+    assert stand.panel.refusal_label.isVisible()
+    return stand
+
+
+def test_that_a_refusal_goes_with_the_next_command_from_anywhere(refused: Stand) -> None:
+    refused.bridge.submit(PauseClock(refused.game.id))
+
+    assert refused.panel.refusal_label.isHidden()
+
+
+def test_that_a_refusal_goes_when_something_else_is_selected(refused: Stand) -> None:
+    refused.bridge.select(Selection.frame(0))
+
+    assert refused.panel.refusal_label.isHidden()
+
+
+def test_that_a_refusal_goes_on_escape(refused: Stand, qtbot: QtBot) -> None:
+    qtbot.keyClick(refused.view, Qt.Key.Key_Escape)
+
+    assert refused.panel.refusal_label.isHidden()
+
+
+def test_that_a_refusal_stays_until_then(refused: Stand) -> None:
+    refused.session.tree.run_to(50_000_000)
+    refused.refresh()
+
+    assert refused.panel.refusal_label.isVisible()
+
+
 def test_that_typing_survives_a_refresh(stand: Stand, qtbot: QtBot) -> None:
     editor = _open_editor(stand, qtbot, stand.enemies.id)
     editor.clear()

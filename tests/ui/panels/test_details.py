@@ -214,7 +214,7 @@ def test_that_the_transport_of_a_recording_is_told_as_past(stand: Stand) -> None
     stand.run_to_ms(1)
     now = stand.value("Transport")
 
-    stand.session.capabilities = frozenset()
+    stand.session.is_recorded = True
     stand.run_to_ms(2)
 
     assert stand.value("Transport") == f"was {now}"

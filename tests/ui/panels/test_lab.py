@@ -21,6 +21,7 @@ from ui.models.lab_results_model import LabColumn
 from ui.panels.lab import LabPanel
 from ui.plots.lab_plot import LabPlot
 from ui.theme import ColorRole, Theme
+from ui.widgets.save_dialog import SaveDialog
 
 SECOND = 1_000_000_000
 
@@ -330,6 +331,20 @@ def test_that_results_are_exported_as_table_and_picture(stand: Stand, tmp_path: 
     assert len(json.loads((tmp_path / "lab.json").read_text(encoding="utf-8"))["results"]) == 54
     stand.panel.export_to(tmp_path / "nowhere" / "lab.png")
     assert "does not exist" in stand.panel.problem.text()
+
+
+def test_that_a_chosen_file_gets_the_results(stand: Stand, tmp_path: Path) -> None:
+    stand.show()
+    stand.panel.export_button.click()
+    asking = stand.panel.findChild(SaveDialog)
+    assert isinstance(asking, SaveDialog)
+    asking.selectNameFilter(next(each for each in asking.nameFilters() if "*.csv" in each))
+    asking.selectFile(str(tmp_path / "mine"))
+
+    asking.accept()
+
+    assert stand.panel.readout.text() == f"Wrote {tmp_path / 'mine.csv'}."
+    assert (tmp_path / "mine.csv").is_file()
 
 
 # ------------------------------------------------------------------ in the window

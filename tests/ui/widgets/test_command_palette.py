@@ -149,3 +149,29 @@ def test_that_a_word_as_it_was_typed_comes_before_letters_found_here_and_there()
     found = matching_entries("theme", entries)
 
     assert [entry.id for entry in found] == ["theme", "dark", "follow"]
+
+
+def found_ids(pattern: str, *entries: PaletteEntry) -> list[str]:
+    return [entry.id for entry in matching_entries(pattern, entries)]
+
+
+def test_that_what_begins_with_the_pattern_comes_before_what_has_it_later() -> None:
+    later = PaletteEntry("later", "On: pause it")
+    title = "Pause or resume everything that there is in the whole window, and all that is below it"
+    first = PaletteEntry("first", title)
+
+    assert found_ids("pause", later, first) == ["first", "later"]
+
+
+def test_that_what_concerns_the_selection_comes_before_what_matches_as_well() -> None:
+    other = PaletteEntry("other", "Set rate")
+    selected = PaletteEntry("selected", "Set rate of it", concerns_selection=True)
+
+    assert found_ids("set", other, selected) == ["selected", "other"]
+
+
+def test_that_what_cannot_be_done_is_not_first_for_its_beginning() -> None:
+    idle = PaletteEntry("idle", "Resume all of it", reason="nothing is selected")
+    selected = PaletteEntry("selected", "Pause or resume branch", concerns_selection=True)
+
+    assert found_ids("resume", idle, selected) == ["selected", "idle"]
