@@ -20,18 +20,18 @@ from inspector.analysis.predict_table import preview_table
 from inspector.command_line.explain_arguments import DEFAULT_SECONDS
 from inspector.command_line.preview import considered_command
 from inspector.command_line.terminal import say
+from inspector.command_line.timer_names import find_timer
 from inspector.errors import ArgumentError
 from inspector.exit_codes import ExitCode
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.previews import preview_command
 from inspector.sessions.scene import find_scene
-from inspector.sessions.timer_names import find_timer
 from inspector.sessions.virtual_run import run_virtual
 from inspector.sessions.virtual_source import VirtualTimeSource
 from inspector.timebase import NS_PER_SECOND, format_instant
 from inspector.trace.history import History
 from inspector.trace.recording import RecordingError, open_recording
-from inspector.trace.recording.layout import SUFFIX
+from inspector.trace.recording_name import is_recording_name
 from inspector.trace.timeline import Timeline
 
 #: What every SQLite file begins with: so recordings are told from scenes.
@@ -221,7 +221,7 @@ def _past(options: Namespace, err: TextIO, at_ns: int | None) -> Iterator[_Past]
 
 
 def _is_recording(path: Path) -> bool:
-    if path.suffix.lower() == SUFFIX:
+    if is_recording_name(path):
         # Whatever has become of it, it is no program to be run.
         return True
     try:

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from inspector.command_line.timer_names import NoSuchTimerError, find_timer
 from inspector.sessions.breakpoints import BreakAction, BreakKind, Breakpoint
 from inspector.sessions.commands import AddBreakpoint, StepFrames
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.replay import Run, first_difference
-from inspector.sessions.timer_names import NoSuchTimerError, find_timer
 from inspector.testing import held_session, scene_file
 from inspector.vocabulary import (
     CALL_ENDED,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 from inspector.errors import InspectorError
-from inspector.trace.recording_name import RECORDING_SUFFIX
 from inspector.vocabulary import VOCABULARY_VERSION, Phase
 
 #: Raised when the meaning of a table changes; readers refuse newer versions.
@@ -15,7 +14,6 @@ SCHEMA_VERSION: Final = 2
 VERSIONS_ALIKE: Final = (1, SCHEMA_VERSION)
 #: "TLIR" in the head of the file tells a recording from any other SQLite file.
 APPLICATION_ID: Final = 0x544C_4952
-SUFFIX: Final = RECORDING_SUFFIX
 
 #: As many events as one row of ``chunks`` holds at most.
 CHUNK_EVENTS: Final = 8_192

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from inspector.analysis.evidence import text_of
-from inspector.errors import InspectorError
-from inspector.exit_codes import ExitCode
+from inspector.errors import ArgumentError
 from inspector.timebase import format_instant
 from inspector.trace.member_names import MEMBER_NAMING_KINDS, MemberNames
 from inspector.vocabulary import MEMBER_ADDED, TIMER_ADDED
@@ -23,10 +22,8 @@ _MEMBER_PREFIX: Final = "member:"
 _MOST_DIGITS: Final = 19
 
 
-class NoSuchTimerError(InspectorError):
+class NoSuchTimerError(ArgumentError):
     """Nothing has the name, or more than one thing has."""
-
-    exit_code = ExitCode.USAGE
 
 
 @dataclass(frozen=True, slots=True)
