@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -11,26 +10,44 @@ from typing_extensions import override
 
 from inspector.clocks.failures import FailurePolicy
 from inspector.clocks.transport import DEFAULT_MAX_DELTA_NS
-from inspector.sessions.breakpoints import Breakpoints
+from inspector.sessions.annotations import Annotations
 from inspector.sessions.commands import Capability, Command, Reload
-from inspector.sessions.interventions import Undoing
-from inspector.sessions.rewinding import RewindDesk
+from inspector.sessions.recorder import Recorder
+from inspector.sessions.scene_host import SceneHost
 from inspector.sessions.session import MeasuresWakeErrors, SessionPhase, SessionStatus
+from inspector.sessions.virtual_passing import block_virtual_time, pass_virtual_time
 from inspector.timebase import format_instant
-from inspector.vocabulary import Reading
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from inspector.clocks.time_source import TimeSource
+    from inspector.clocks.wake_errors import WakeErrorSummary
+    from inspector.sessions.breakpoints import Breakpoints
+    from inspector.sessions.interventions import Undoing
+    from inspector.sessions.journal import Journal
+    from inspector.sessions.life import Life
+    from inspector.sessions.rewinding import Rewinding
+    from inspector.sessions.scene import SceneProblem
+    from inspector.trace.history import LogHistory
+    from inspector.trace.log import EventLog
+    from inspector.trace.timeline import Timeline
 
 _EVERYTHING: Final = frozenset(Capability)
 
 
-class HostedSession(RewindDesk):
+class HostedSession:
     """Runs a scene file and takes commands for it.
 
     Nothing that a scene does gets out of here: a file that cannot be imported or
     built makes :attr:`status` say so, and a callback that raises is recorded.
     Loading it again begins a new log and a new timeline, so hold on to neither.
+    Everything but :meth:`submit` is for the thread that made it.
+
+    Attributes:
+        annotations: What people have left in this life of the scene; going back in time
+            keeps it.
+        recorder: Writes it to files.
     """
 
     def __init__(
@@ -51,23 +68,42 @@ class HostedSession(RewindDesk):
             autorun: Whether session time begins to pass at once.
             max_delta_ns: What a wake-up may be late before the rest is cut off.
         """
-        super().__init__(
+        self.annotations = Annotations()
+        self.recorder = Recorder(self)
+        self.annotations.keep = self.recorder.take_annotations
+        self._is_closed = False
+        self._host = SceneHost(
             scene_path,
             source,
-            failure_policy=failure_policy,
-            autorun=autorun,
+            self.recorder,
+            self.annotations,
             max_delta_ns=max_delta_ns,
         )
-        self._annotated_generation = self.generation
-        self.annotations.keep = self.recorder.take_annotations
-        self._load()
+        self._host.load(policy=failure_policy, runs=autorun)
 
     @override
     def __repr__(self) -> str:
         """Show the scene and what it is doing."""
-        return f"<HostedSession {self._path.name} {self.status.phase.value}>"
+        return f"<HostedSession {self.scene_path.name} {self.status.phase.value}>"
 
-    # ------------------------------------------------------------ what it is
+    @property
+    def _life(self) -> Life:
+        return self._host.life
+
+    @property
+    def log(self) -> EventLog:
+        """Everything that happened since the scene was loaded."""
+        return self._life.log
+
+    @property
+    def history(self) -> LogHistory:
+        """Its past, as far as the log still knows it."""
+        return self._life.history
+
+    @property
+    def timeline(self) -> Timeline:
+        """The log folded up to the last :meth:`refresh`."""
+        return self._life.timeline
 
     @property
     def capabilities(self) -> frozenset[Capability]:
@@ -75,15 +111,109 @@ class HostedSession(RewindDesk):
         return _EVERYTHING
 
     @property
+    def problem(self) -> SceneProblem | None:
+        """Why the scene could not be loaded, ``None`` if it was."""
+        return self._life.problem
+
+    @property
+    def source(self) -> TimeSource:
+        """Where its time comes from."""
+        return self._host.source
+
+    @property
+    def scene_path(self) -> Path:
+        """The scene file."""
+        return self._life.scene_path
+
+    @property
+    def title(self) -> str:
+        """What the scene calls itself, else what its docstring does, else its file's name."""
+        return self._life.title
+
+    @property
+    def source_label(self) -> str:
+        """The path of the scene file."""
+        return str(self.scene_path)
+
+    @property
+    def generation(self) -> int:
+        """How often the scene was loaded anew; the same after going back."""
+        return self._life.generation
+
+    @property
+    def failure_policy(self) -> FailurePolicy:
+        """What follows when a callback raises; may be set, from the next failure on."""
+        return self._life.failure_policy
+
+    @failure_policy.setter
+    def failure_policy(self, policy: FailurePolicy) -> None:
+        self._life.failure_policy = policy
+
+    @property
+    def frame_rate(self) -> Fraction:
+        """Frames per second of session time that are asked for."""
+        return self._life.frame_rate
+
+    @property
+    def wake_error_ns(self) -> WakeErrorSummary | None:
+        """How punctually the time source wakes it, ``None`` when that is not known."""
+        source = self.source
+        return source.wake_errors if isinstance(source, MeasuresWakeErrors) else None
+
+    @property
+    def is_running(self) -> bool:
+        """Whether session time follows the time source."""
+        return self._life.is_running
+
+    @property
+    def session_ns(self) -> int:
+        """Session time that has been reached by what was run."""
+        return self._life.session_ns
+
+    @property
+    def frames_run(self) -> int:
+        """How many frames have begun."""
+        return self._life.frames_run
+
+    @property
+    def present_ns(self) -> int:
+        """Session time now, calling nobody; ahead of what was run while running.
+
+        Virtual time is where it was run to: nobody is behind it.
+        """
+        return self._life.present_ns
+
+    @property
+    def breakpoints(self) -> Breakpoints:
+        """What it looks out for; to be read only, commands change them."""
+        return self._life.breakpoints
+
+    @property
+    def undoing(self) -> Undoing:
+        """What would undo each command."""
+        return self._life.undoing
+
+    @property
+    def is_recorded(self) -> bool:
+        """False: it happens here and now."""
+        return False
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Nothing: nothing of it is missing."""
+        return ()
+
+    @property
     def status(self) -> SessionStatus:
         """What the session is doing."""
-        problem = self._problem
+        life = self._life
+        problem = life.problem
         if problem is not None:
             path = str(problem.path)
             return SessionStatus(
                 SessionPhase.FAILED, str(problem), problem.detail, path, problem.line
             )
-        hosting = self._hosting
+        hosting = life.hosting
         if hosting is None or self._is_closed:
             return SessionStatus(SessionPhase.EMPTY, "No scene is open.")
         if hosting.transport.is_running:
@@ -96,7 +226,7 @@ class HostedSession(RewindDesk):
             frames = f"frame {rewinding.frame:,}"
             message = f"Going back to {frames}: {rewinding.percent} % of it has run again."
             return SessionStatus(SessionPhase.REWINDING, message)
-        if (failure := self._stopped_by) is not None:
+        if (failure := self._life.stopped_by) is not None:
             # Written by Python, which also copes with an error that cannot say what it is.
             reason = traceback.format_exception_only(failure.error)[-1].strip()
             return SessionStatus(
@@ -104,43 +234,11 @@ class HostedSession(RewindDesk):
                 f"Stopped at {at} because “{failure.label}” failed: {reason}",
                 failure.traceback_text,
             )
-        if (hit := self._broken_by) is not None:
+        if (hit := self._life.broken_by) is not None:
             return SessionStatus(
                 SessionPhase.HELD, f"Held at {at} in frame {hit.frame:,} because {hit.text}."
             )
         return SessionStatus(SessionPhase.HELD, f"Held at {at}.")
-
-    @property
-    def breakpoints(self) -> Breakpoints:
-        """What it looks out for; to be read only, commands change them."""
-        return self._breakpoints
-
-    @property
-    def undoing(self) -> Undoing:
-        """What would undo each command."""
-        return self._undoing
-
-    @property
-    def is_recorded(self) -> bool:
-        """False: it happens here and now."""
-        return False
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Nothing: nothing of it is missing."""
-        return ()
-
-    @override
-    def _scene_loaded(self) -> None:
-        if self.generation != self._annotated_generation:
-            # Its time begins anew, and what was said of the other one goes with its events.
-            self._annotated_generation = self.generation
-            self.annotations.begin_anew()
-            if isinstance(self._source, MeasuresWakeErrors):
-                self._source.measure_anew()
-        super()._scene_loaded()
-
-    # ------------------------------------------------------- what it is told
 
     def submit(self, command: Command) -> None:
         """Ask for something, from any thread.
@@ -149,9 +247,7 @@ class HostedSession(RewindDesk):
         held (from another thread: at the owner's next :meth:`refresh`). The answer is
         the :data:`~inspector.vocabulary.COMMAND` event.
         """
-        self._commands.append(command)
-        if threading.get_ident() == self._owner and self._is_idle:
-            self._apply_waiting()
+        self._host.queue.put(command)
 
     def refresh(self) -> int:
         """Fold what is new into the timeline and move its present.
@@ -159,12 +255,12 @@ class HostedSession(RewindDesk):
         Returns:
             How many events were new.
         """
-        self._go_on_rewinding()
-        if self._commands and self._is_idle:
-            self._apply_waiting()
+        self._host.go_on_rewinding()
+        self._host.queue.apply_if_idle()
         self.recorder.pump(at_once=not self.is_running)
-        self._fold()
-        count, self._unreported = self._unreported, 0
+        life = self._life
+        life.fold()
+        count, life.unreported = life.unreported, 0
         return count
 
     def hold(self) -> None:
@@ -173,14 +269,13 @@ class HostedSession(RewindDesk):
         Raises:
             RuntimeError: Called from inside a callback.
         """
-        hosting = self._hosting
+        hosting = self._life.hosting
         if hosting is None:
             return
-        if hosting.tree.is_draining or self._is_applying:
+        if hosting.tree.is_draining or self._host.queue.is_applying:
             message = "a callback cannot hold its scene; submit Hold() instead"
             raise RuntimeError(message)
-        self._note(Reading.HELD)
-        hosting.transport.hold()
+        self._life.hold()
 
     def reload(self) -> None:
         """Build the scene anew from its file; the same as submitting ``Reload()``."""
@@ -192,6 +287,69 @@ class HostedSession(RewindDesk):
             return
         self.cancel_rewind()
         self.recorder.close()
-        self._let_go()
+        self._life.let_go()
         self._is_closed = True
-        self._source.close()
+        self.source.close()
+
+    @property
+    def rewinding(self) -> Rewinding | None:
+        """Going back in time that is not done yet; to be read only."""
+        return self._host.rewinding
+
+    @property
+    def rewind_slice_ns(self) -> int | None:
+        """After so long going back makes a pause, until the next :meth:`refresh`.
+
+        May be set; ``None`` for doing it at one go.
+        """
+        return self._host.rewind_slice_ns
+
+    @rewind_slice_ns.setter
+    def rewind_slice_ns(self, slice_ns: int | None) -> None:
+        self._host.rewind_slice_ns = slice_ns
+
+    def cancel_rewind(self) -> None:
+        """Leave the session where it was, held, if it is just going back in time."""
+        self._host.cancel_rewind()
+
+    def run_again(self, journal: Journal, *, keeps_all: bool = False) -> None:
+        """Build the scene anew and have it do, up to its end, what a journal says.
+
+        Session time is held afterwards if it was then. Nobody waits for anything.
+
+        Args:
+            journal: Of a scene on a manual time source exactly if this one is.
+            keeps_all: Whether no event may fall off the log.
+        """
+        self._host.run_again(journal, keeps_all=keeps_all)
+
+    def pass_to(self, at_ns: int, *, with_frame: bool = True) -> None:
+        """Let virtual time pass; timers are called when they are due.
+
+        Args:
+            at_ns: Session time to reach, if it has not passed.
+            with_frame: Whether one frame runs then, instead of those of the grid.
+
+        Raises:
+            TypeError: The time source is a real one.
+        """
+        pass_virtual_time(self._host, at_ns, with_frame=with_frame)
+
+    def block_ns(self, duration_ns: int) -> None:
+        """Let virtual time pass as in a host that looks at its clocks once a frame.
+
+        One frame runs, at the end. What its callbacks work belongs to the time before
+        the next one.
+
+        Args:
+            duration_ns: From the frame before, if its callbacks did not work for longer.
+
+        Raises:
+            TypeError: The time source is not a
+                :class:`~inspector.sessions.virtual_source.VirtualTimeSource`.
+        """
+        block_virtual_time(self._host, duration_ns)
+
+    def end_virtual_run(self) -> None:
+        """Go back to the frames of the scene's own frame rate."""
+        self._life.reset_period()

@@ -1,13 +1,13 @@
-"""Measures what the host spends on timers: when it was woken, and for how long."""
+"""The two gates between a time source and a life: any source, and a manual one."""
 
 from __future__ import annotations
 
-from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
 from inspector.clocks.manual_source import ManualTimeSource
+from inspector.sessions.timers_meter import TimersMeter
 from inspector.vocabulary import Reading
 
 if TYPE_CHECKING:
@@ -20,27 +20,24 @@ if TYPE_CHECKING:
 class MeteredSource:
     """Passes everything on to another time source, and notes when a wake-up began.
 
-    While a script is followed, the source is left alone and the script says what time it is.
+    It is a :class:`~inspector.sessions.gate.Gate`.
 
     Attributes:
         source: The time source itself.
-        reading_ns: What the source said when it was last asked.
+        is_manual: False: it wakes when it is asked to.
+        timers: Begins to measure first thing on each wake-up.
         on_reading: Called with every reading, counted from the beginning of the session.
-        script: What to follow instead of the source, ``None`` for the source itself.
+        reading_ns: What the source said when it was last asked.
     """
 
-    def __init__(self, source: TimeSource, on_woken: Callable[[], None]) -> None:
-        """Watch ``source``.
-
-        Args:
-            source: The time source itself.
-            on_woken: Called first thing on each wake-up.
-        """
-        self.source = source
-        self.reading_ns = self._begun_ns = source.now_ns()
+    def __init__(self, source: TimeSource) -> None:
+        """Watch ``source``."""
+        self.source = self._inner = source
+        self.is_manual = False
+        self.timers = TimersMeter()
         self.on_reading: Callable[[Reading, int], None] | None = None
-        self.script: Script | None = None
-        self._on_woken = on_woken
+        self.reading_ns = self._begun_ns = source.now_ns()
+        self._script: Script | None = None
         self._on_wake: Callable[[], None] | None = None
         self._is_woken = False
 
@@ -49,11 +46,21 @@ class MeteredSource:
         """The last reading, counted from the beginning of the session."""
         return self.reading_ns - self._begun_ns
 
+    @property
+    def ahead_ns(self) -> int:
+        """How far the source is ahead of its last reading."""
+        return self.source.now_ns() - self.reading_ns
+
+    @property
+    def source_of_work(self) -> TimeSource:
+        """Whose time passes when a callback works: nobody's while a script is followed."""
+        return self.source if self._script is None else NoWork()
+
     def now_ns(self) -> int:
         """Return the present instant."""
-        if self.script is None:
-            self.reading_ns = self.source.now_ns()
-        elif (scripted_ns := self.script.reading_ns()) is not None:
+        if self._script is None:
+            self.reading_ns = self._inner.now_ns()
+        elif (scripted_ns := self._script.reading_ns()) is not None:
             self.reading_ns = self._begun_ns + scripted_ns
         reading = Reading.WOKEN if self._is_woken else Reading.ASKED
         self._is_woken = False
@@ -61,35 +68,50 @@ class MeteredSource:
             self.on_reading(reading, self.relative_ns)
         return self.reading_ns
 
-    def successor(self, on_woken: Callable[[], None]) -> MeteredSource:
-        """Return one for another life of the scene, which leaves the source alone."""
-        other = MeteredSource(NoWork(), on_woken)
+    def successor(self) -> MeteredSource:
+        """Return one for a second life, which leaves the source alone until it goes live."""
+        # Not asked for its time: a reading belongs to the life that is driven by it.
+        other = MeteredSource(NoWork())
+        other.source = self.source
         other.reading_ns = other._begun_ns = self._begun_ns
         return other
 
-    def take(self, source: TimeSource) -> None:
-        """Be woken by a source from now on, instead of whoever was."""
-        self.source = source
-        source.attach(self._wake_if_live)
+    def follow(self, script: Script) -> None:
+        """Have a script say what time it is; the source wakes nobody meanwhile."""
+        self._script = script
+        self.source.set_wake(None)
+
+    def end_following(self) -> None:
+        """Follow no script any more."""
+        self._script = None
+
+    def go_live(self) -> None:
+        """Be woken by the source from now on, instead of whoever was."""
+        self._inner = self.source
+        self._inner.attach(self._wake_if_live)
+
+    def let_through(self, reading: int, value: int) -> None:  # noqa: ARG002 - of the protocol
+        """Do what a wake-up of the source does; what it reads is in the script."""
+        if reading == Reading.WOKEN:
+            self._wake()
 
     def set_wake(self, at_ns: int | None) -> None:
         """Ask to be woken once, at an instant of the source."""
-        if self.script is None:
-            self.source.set_wake(at_ns)
+        if self._script is None:
+            self._inner.set_wake(at_ns)
 
     def attach(self, on_wake: Callable[[], None]) -> None:
         """Say what to call on a wake-up."""
         self._on_wake = on_wake
-        self.source.attach(self._wake_if_live)
+        self._inner.attach(self._wake_if_live)
 
     def close(self) -> None:
         """Call nobody any more; the source itself is left to its owner."""
         self._on_wake = None
-        self.source.set_wake(None)
+        self._inner.set_wake(None)
 
-    def wake(self) -> None:
-        """Do what a wake-up of the source does."""
-        self._on_woken()
+    def _wake(self) -> None:
+        self.timers.begin()
         self._is_woken = True
         try:
             if self._on_wake is not None:
@@ -98,16 +120,21 @@ class MeteredSource:
             self._is_woken = False
 
     def _wake_if_live(self) -> None:
-        if self.script is None:
-            self.wake()
+        if self._script is None:
+            self._wake()
 
 
 class MeteredManualSource(ManualTimeSource):
     """Passes everything on to another manual time source, and notes how far it was advanced.
 
-    While a script is followed, a manual source of its own takes the place of the other.
+    It is a :class:`~inspector.sessions.gate.Gate`. While a script is followed, a manual source
+    of its own takes the place of the other. It inherits because a transport has an agreement
+    of its own with manual sources.
 
     Attributes:
+        source: The manual source itself.
+        is_manual: True: it passes through every instant.
+        timers: What timers cost.
         on_reading: Called with every instant it was advanced to, counted from the beginning
             of the session.
     """
@@ -115,33 +142,51 @@ class MeteredManualSource(ManualTimeSource):
     def __init__(self, source: ManualTimeSource) -> None:
         """Watch ``source``."""
         super().__init__()
+        self.source: TimeSource = source
+        self.is_manual = True
+        self.timers = TimersMeter()
+        self.on_reading: Callable[[Reading, int], None] | None = None
         self._real = self._inner = source
         self._begun_ns = source.now_ns()
-        self.on_reading: Callable[[Reading, int], None] | None = None
 
     @property
     def relative_ns(self) -> int:
         """The present instant, counted from the beginning of the session."""
         return self._inner.now_ns() - self._begun_ns
 
+    @property
+    def ahead_ns(self) -> int:
+        """Nothing: whatever it is advanced to is run at once."""
+        return 0
+
+    @property
+    def source_of_work(self) -> TimeSource:
+        """This one, which tells a transport of the jump."""
+        return self
+
     def successor(self) -> MeteredManualSource:
-        """Return one for another life of the scene, to follow a script with."""
+        """Return one for a second life, to follow a script with."""
         other = MeteredManualSource(self._real)
         other._begun_ns = self._begun_ns
         return other
 
-    def follow(self, source_ns: int) -> None:
-        """Have a source of its own, which begins at a relative instant."""
-        self._inner = ManualTimeSource(self._begun_ns + source_ns)
+    def follow(self, script: Script) -> None:
+        """Have a source of its own, which begins where that of the script did."""
+        self._inner = ManualTimeSource(self._begun_ns + script.journal.beginning.source_ns)
+
+    def end_following(self) -> None:
+        """Have the real source again."""
+        self.go_live()
 
     def go_live(self) -> None:
-        """Have the real source again."""
+        """Be advanced by the real source from now on, instead of whoever was."""
         self._inner = self._real
         self._attach()
 
-    def advance_to(self, relative_ns: int) -> None:
+    def let_through(self, reading: int, value: int) -> None:
         """Advance up to an instant that is counted from the beginning of the session."""
-        self._inner.advance_ns(max(0, relative_ns - self.relative_ns))
+        if reading == Reading.ADVANCED:
+            self._inner.advance_ns(max(0, value - self.relative_ns))
 
     @override
     def now_ns(self) -> int:
@@ -191,50 +236,3 @@ class NoWork:
 
     def jump_ns(self, delta_ns: int) -> None:
         """Let the work be done: the script knows how long it took."""
-
-
-class TimersMeter:
-    """Adds up what timers cost between two frames.
-
-    What the host itself does between wake-ups is not counted: only stretches in which
-    an event was recorded, from the beginning of a wake-up or the end of a frame.
-    """
-
-    def __init__(self) -> None:
-        """Begin with nothing measured."""
-        self._since_ns = 0
-        self._events = 0
-        self._busy_ns = 0
-
-    def begin(self, events: int | None = None) -> None:
-        """Measure from now on.
-
-        Args:
-            events: How many events there are; as many as before if left out.
-        """
-        self._since_ns = perf_counter_ns()
-        if events is not None:
-            self._events = events
-
-    def discount(self) -> None:
-        """Do not count one event more as work."""
-        self._events += 1
-
-    def charge(self, events: int, worked_ns: int) -> None:
-        """Add the time since :meth:`begin`, if there are more events than then.
-
-        Args:
-            events: How many events there are now.
-            worked_ns: Virtual time that callbacks took besides.
-        """
-        self._busy_ns += worked_ns
-        if events != self._events and self._since_ns:
-            now_ns = perf_counter_ns()
-            self._busy_ns += now_ns - self._since_ns
-            self._since_ns = now_ns
-            self._events = events
-
-    def take_ns(self) -> int:
-        """Return what was added up, and begin anew."""
-        busy_ns, self._busy_ns = self._busy_ns, 0
-        return busy_ns

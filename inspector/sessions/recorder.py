@@ -40,13 +40,11 @@ _MOST_OUTCOMES: Final = 10_000
 
 
 class Recorded(Protocol):
-    """What a recorder needs to know of a session.
+    """What a recorder needs to know of a session."""
 
-    Attributes:
-        generation: How often the scene was loaded anew; the same after going back.
-    """
-
-    generation: int
+    @property
+    def generation(self) -> int:
+        """How often the scene was loaded anew; the same after going back."""
 
     @property
     def log(self) -> EventLog:

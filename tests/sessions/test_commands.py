@@ -287,7 +287,7 @@ def test_that_nothing_but_a_reload_is_accepted_by_a_failed_scene(tmp_path: Path)
 def test_that_a_callback_may_submit_commands(tmp_path: Path) -> None:
     source = ManualTimeSource()
     session = held_session(scene_file(tmp_path, SCENE), source)
-    hosting = session._hosting
+    hosting = session._life.hosting
     assert hosting is not None
 
     def ask() -> None:

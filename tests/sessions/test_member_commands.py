@@ -78,7 +78,7 @@ def submit(session: HostedSession, command: Command) -> str:
 
 
 def calls(session: HostedSession) -> tuple[int, int]:
-    hosting = session._hosting
+    hosting = session._life.hosting
     assert hosting is not None
     hero, enemy = hosting.stage.things  # type: ignore[attr-defined]
     return hero.calls, enemy.calls
@@ -232,7 +232,7 @@ def test_that_exactly_what_counts_as_pausable_can_be_paused(tmp_path: Path) -> N
     session = held_session(scene_file(tmp_path, EVERY_KIND))
     submit(session, StepFrames(2))
     members = session.timeline.members.by_id.values()
-    hosting = session._hosting
+    hosting = session._life.hosting
     assert hosting is not None
 
     can_be_paused: dict[MemberKind, set[bool]] = {}

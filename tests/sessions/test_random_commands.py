@@ -86,7 +86,7 @@ def let_pass(source: ManualTimeSource | VirtualTimeSource, duration_ns: int) -> 
 
 
 def check_timeline_is_the_engine(session: HostedSession) -> None:
-    hosting = session._hosting
+    hosting = session._life.hosting
     assert hosting is not None
     timeline = session.timeline
     # Asking a clock for its time would bring session time up to a running source.
@@ -129,5 +129,5 @@ def test_that_the_timeline_is_the_engine_after_any_commands(
     let_pass(source, 10**9)
     session.refresh()
     check_timeline_is_the_engine(session)
-    assert session._command_number == submitted + 1
+    assert session._life.command_number == submitted + 1
     session.close()

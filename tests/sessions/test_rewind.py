@@ -52,6 +52,7 @@ from inspector.sessions.replay import Run as Compared
 from inspector.sessions.replay import digest_of, first_difference
 from inspector.sessions.rerun import rerun
 from inspector.sessions.scene import built_in_scenes
+from inspector.sessions.script_follower import ScriptFollower
 from inspector.sessions.session import SessionPhase
 from inspector.sessions.virtual_source import VirtualTimeSource
 from inspector.testing import fired, held_session, pass_seconds, scene_file, virtual_session
@@ -205,7 +206,7 @@ def test_that_a_scene_does_the_same_again(
         assert "did something else" not in record.refusal
 
     recorded = Journal.from_events(session.log.read(0).events, session.log.strings)
-    for journal in (session._journal, recorded):
+    for journal in (session._life.journal, recorded):
         other = again(session, journal)
         assert first_difference(compared(session), compared(other)) is None
         assert digest(other) == digest(session)
@@ -241,7 +242,7 @@ def test_that_going_back_slice_by_slice_or_cancelling_it_leaves_a_run_that_can_b
     for record in session.timeline.commands:
         assert "did something else" not in record.refusal
 
-    other = again(session, session._journal)
+    other = again(session, session._life.journal)
     assert first_difference(compared(session), compared(other)) is None
     other.close()
     session.close()
@@ -363,7 +364,7 @@ def test_that_an_interrupted_rewind_leaves_the_session_where_it_was(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(session, "_follow_script", interrupt)
+        patched.setattr(ScriptFollower, "_follow", interrupt)
         with pytest.raises(KeyboardInterrupt):
             session.submit(StepBack(10))
     session.refresh()

@@ -1,0 +1,104 @@
+"""Lives of a scene: one after another, and a second beside the first while it goes back."""
+
+from enum import Enum
+from pathlib import Path
+from types import NoneType
+
+import pytest
+
+from inspector.clocks import FailurePolicy, ManualTimeSource
+from inspector.sessions.breakpoints import BreakKind, Breakpoint
+from inspector.sessions.commands import (
+    AddBreakpoint,
+    PauseClock,
+    Reload,
+    SetFailurePolicy,
+    StepBack,
+    StepFrames,
+)
+from inspector.sessions.hosted import HostedSession
+from inspector.sessions.life import Life
+from inspector.sessions.virtual_source import VirtualTimeSource
+from inspector.testing import scene_file
+
+SCENE = """
+    def build(stage):
+        stage.root.set_interval(0.05, lambda: None, name="tick")
+"""
+
+SOURCES: list[type[ManualTimeSource] | type[VirtualTimeSource]] = [
+    ManualTimeSource,
+    VirtualTimeSource,
+]
+
+#: What nobody can change, so that it does not matter whether two lives have the same.
+IMMUTABLE = (int, str, Path, NoneType, Enum)
+
+
+@pytest.fixture(params=SOURCES)
+def session(request: pytest.FixtureRequest, tmp_path: Path) -> HostedSession:
+    session = HostedSession(scene_file(tmp_path, SCENE), request.param(), autorun=False)
+    session.submit(AddBreakpoint(Breakpoint(BreakKind.TIMER_FIRES, subject="boss")))
+    for _ in range(20):
+        session.submit(StepFrames(1))
+    session.submit(PauseClock(1))
+    session.refresh()
+    return session
+
+
+def second_life(session: HostedSession) -> Life:
+    """Begin to go back in time, and return the life beside the present one."""
+    session.rewind_slice_ns = 0
+    session.submit(StepBack(5))
+    for _ in range(10):
+        session.refresh()
+    assert session.rewinding is not None
+    return session.rewinding.desk.life
+
+
+def shared(one: Life, other: Life) -> set[str]:
+    """Return the names of what two lives have in common and either could change."""
+    assert vars(one).keys() == vars(other).keys()
+    return {
+        name
+        for name, value in vars(one).items()
+        if value is vars(other)[name] and not isinstance(value, IMMUTABLE)
+    }
+
+
+def test_that_two_lives_beside_each_other_share_nothing(session: HostedSession) -> None:
+    former = session._life
+
+    second = second_life(session)
+
+    assert session._life is former
+    assert second.frames_run > 0
+    assert shared(former, second) == set()
+    session.close()
+
+
+def test_that_the_second_life_takes_over_what_people_look_out_for(session: HostedSession) -> None:
+    former, breakpoints = session._life, session.breakpoints
+    second = second_life(session)
+
+    while session.rewinding is not None:
+        session.refresh()
+
+    assert session._life is second
+    assert session.breakpoints is breakpoints
+    assert shared(former, second) == {"breakpoints", "driver"}
+    session.close()
+
+
+def test_that_loading_anew_begins_a_life_on_the_same_gate(session: HostedSession) -> None:
+    session.submit(SetFailurePolicy(FailurePolicy.STOP))
+    former = session._life
+
+    session.submit(Reload())
+
+    life = session._life
+    assert shared(former, life) == {"breakpoints", "driver", "gate"}
+    assert (life.generation, life.failure_policy) == (1, FailurePolicy.STOP)
+    assert life.command_number == former.command_number
+    assert (former.hosting, life.undoing.newest) == (None, 0)
+    session.close()
