@@ -47,6 +47,9 @@ MOST_ENTRIES: Final = 20_000_000
 #: A command in memory, about.
 _MORE_BYTES: Final = 500
 
+#: Control characters that JSON leaves as they are, and a log shows in a way JSON does not know.
+_CONTROLS: Final = {code: f"\\u{code:04x}" for code in range(0x7F, 0xA0)}
+
 _READINGS: Final = frozenset({Reading.ASKED, Reading.WOKEN})
 
 
@@ -98,7 +101,7 @@ class Beginning:
         values = {each.name: getattr(self, each.name) for each in fields(self)}
         values["policy"] = self.policy.value
         values["breakpoints"] = {str(n): b.as_values() for n, b in self.breakpoints.items()}
-        return json.dumps(values, ensure_ascii=False)
+        return _as_json(values)
 
     @classmethod
     def from_json(cls, text: str) -> Beginning:
@@ -326,7 +329,12 @@ def command_form(told: Told, *, is_rewind: bool = False) -> str:
     if is_rewind:
         found = {str(number): each.as_values() for number, each in told.breakpoints.items()}
         values |= {"breakpoints": found, "next_breakpoint": told.next_breakpoint}
-    return json.dumps(values, ensure_ascii=False)
+    return _as_json(values)
+
+
+def _as_json(values: dict[str, Any]) -> str:
+    """Return values as text that is the same text in a log."""
+    return json.dumps(values, ensure_ascii=False).translate(_CONTROLS)
 
 
 def command_of(form: str) -> Command:

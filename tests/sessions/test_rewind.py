@@ -660,6 +660,22 @@ def test_that_a_command_is_the_same_in_its_form(command: Command) -> None:
     assert command_of(command_form(Told(command, Place.AT_ONCE))) == command
 
 
+@pytest.mark.parametrize("text", ["\x7f", "\x85", "\ud800", "\x00", "é\n“"])
+def test_that_a_command_with_characters_that_cannot_be_shown_is_run_again(
+    scene_path: Path, text: str
+) -> None:
+    session = held_session(scene_path)
+    session.submit(AddBreakpoint(Breakpoint(BreakKind.TIMER_FIRES, subject=text)))
+    session.submit(AddMark(text))
+    session.submit(Reload())
+    session.submit(AddMark(text))
+    session.refresh()
+
+    assert [record.refusal for record in session.timeline.commands] == ["", ""]
+    assert rerun(session.history, scene_path).is_same
+    session.close()
+
+
 def test_that_a_recorded_run_is_run_again_and_compared(tmp_path: Path) -> None:
     path = scene_file(tmp_path, SCENE)
     session = virtual_session(path)
