@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QInputDialog
 
+from inspector.display_text import one_line
 from inspector.sessions.commands import (
     MakeTransition,
     ResumeFromPriority,
@@ -82,7 +83,7 @@ class MemberActions(QObject):
         number, bridge = scheduler.id, self._bridge
         scale = Fraction(scheduler.fields.get(Field.RATE, RATE_DENOMINATOR), RATE_DENOMINATOR)
         prompt = RatePrompt(scheduler.name, scale, self._window)
-        prompt.setWindowTitle(f"Time scale of “{scheduler.name}”")
+        prompt.setWindowTitle(f"Time scale of “{one_line(scheduler.name)}”")
         prompt.rate_requested.connect(lambda rate: bridge.submit(SetTimeScale(number, rate)))
         prompt.open()
 
@@ -98,7 +99,7 @@ class MemberActions(QObject):
         dialog = QInputDialog(self._window)
         dialog.setObjectName("transition_prompt")
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setWindowTitle(f"Transition of “{machine.name}”")
+        dialog.setWindowTitle(f"Transition of “{one_line(machine.name)}”")
         dialog.setLabelText(f"From “{state}” make")
         dialog.setComboBoxItems(allowed or [_NOTHING_LEADS_AWAY])
         dialog.setComboBoxEditable(False)

@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from inspector.analysis.places import PlaceError, Places
 from inspector.clocks.failures import FailurePolicy
+from inspector.display_text import one_line
 from inspector.sessions.commands import (
     AddMark,
     Capability,
@@ -128,12 +129,13 @@ class SessionActions(QObject):
     # ---------------------------------------------------------------- time
 
     def toggle_running(self) -> None:
-        """Hold a running session, let a held one run; play what cannot run."""
+        """Hold a running session or a long step, let a held one run; play what cannot run."""
         playhead = self._bridge.playhead
         if self._is_played:
             (playhead.stop if playhead.is_playing else playhead.play)()
             return
-        self._submit(Hold() if self._is_running else Run())
+        is_stepping = self._bridge.status.phase is SessionPhase.STEPPING
+        self._submit(Hold() if self._is_running or is_stepping else Run())
 
     def step_one(self) -> None:
         """Run one frame."""
@@ -408,7 +410,7 @@ class SessionActions(QObject):
             branch.show_text(branch.description.title)
         else:
             # An ampersand in a name must not become an access key.
-            name = clock.name.replace("&", "&&")
+            name = one_line(clock.name).replace("&", "&&")
             branch.show_text(f"{'Resume' if clock.paused else 'Pause'} “{name}”")
         undo = self._actions["undo"]
         undo.show_text(undo_text(self._undoable) or undo.description.title)

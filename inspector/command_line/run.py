@@ -18,10 +18,10 @@ from inspector.command_line.run_report import (
     RunReport,
     clock_lines,
     frames_text,
-    one_line,
     over_budget,
     report_text,
     report_values,
+    short_line,
     spread,
 )
 from inspector.command_line.terminal import Progress, say
@@ -384,7 +384,7 @@ def _judge(report: RunReport, status: str, err: TextIO) -> int:
         place = user_place(first.traceback)
         where = f" ({place})" if place else ""
         what = what.rstrip(".")
-        label = one_line(first.label)
+        label = short_line(first.label)
         say(err, f"{times}“{label}”{verb} with {what}{where}.{stopped}")
         return ExitCode.FAILED
     if not report.is_complete:

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Final
 
 from inspector.command_line.timer_tally import TimerCount, TimerTally
+from inspector.display_text import one_line
 from inspector.timebase import (
     NS_PER_MS,
     NS_PER_SECOND,
@@ -293,7 +294,9 @@ def _closing(report: RunReport) -> str:
         lines.append(f"{times} failed:")
         for failure in report.failures[:_LISTED_FAILURES]:
             what = what_was_raised(failure.traceback)
-            lines.append(f"  {format_instant(failure.at_ns)}  “{one_line(failure.label)}”  {what}")
+            lines.append(
+                f"  {format_instant(failure.at_ns)}  “{short_line(failure.label)}”  {what}"
+            )
         more = len(report.failures) - _LISTED_FAILURES
         if more > 0:
             lines.append(f"  … and {more:,} more")
@@ -317,7 +320,7 @@ def table(heading: Sequence[str], rows: Sequence[Sequence[str]], *, right: set[i
         rows: The cells.
         right: Columns aligned to the right.
     """
-    rows = [[one_line(cell) for cell in row] for row in rows]
+    rows = [[short_line(cell) for cell in row] for row in rows]
     widths = [max(len(line[i]) for line in (heading, *rows)) for i in range(len(heading))]
     rule = ["─" * width for width in widths]
     return "\n".join(
@@ -329,9 +332,9 @@ def table(heading: Sequence[str], rows: Sequence[Sequence[str]], *, right: set[i
     )
 
 
-def one_line(text: str) -> str:
+def short_line(text: str) -> str:
     """Return a text as it tears no table apart: in one line, and not too long."""
-    line = text.replace("\n", "⏎")
+    line = one_line(text)
     return line if len(line) <= _WIDEST_CELL else f"{line[: _WIDEST_CELL - 1]}…"
 
 

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from inspector.analysis.places import EXAMPLES
+from inspector.display_text import one_line
 from inspector.timebase import format_instant, parse_duration_ns
 
 from ..theme import ColorRole
@@ -271,7 +272,7 @@ class RatePrompt(QDialog):
 
     def __init__(self, clock_name: str, rate: Fraction, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWindowTitle(f"Rate of “{clock_name}”")
+        self.setWindowTitle(f"Rate of “{one_line(clock_name)}”")
         self.setObjectName("rate_prompt")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.rate_slider = RateSlider(f"Rate of {clock_name}")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 
+from inspector.display_text import one_line
 from inspector.timebase import format_duration, format_instant
 from inspector.vocabulary import NEVER, RATE_DENOMINATOR, rate_text
 
@@ -66,7 +67,9 @@ class ClockCells:
         self, clock: ClockState, column: int, role: int, timeline: Timeline
     ) -> object:
         """Return what a cell says in a role; looks are the model's."""
-        if role in (roles.DISPLAY, roles.EDIT):
+        if role == roles.DISPLAY:
+            return one_line(self._text(clock, column, timeline))
+        if role == roles.EDIT:
             return self._text(clock, column, timeline)
         if role == roles.TOOL_TIP:
             return self._tool_tip(clock, column, timeline)

@@ -12,6 +12,7 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt
 from PySide6.QtGui import QColor, QFont
 from typing_extensions import override
 
+from inspector.display_text import one_line
 from inspector.timebase import format_instant
 from inspector.vocabulary import EventKind, Field, RawEvent
 
@@ -229,6 +230,8 @@ class EventListModel(ListTableModel[EventRow]):
             return None
         row, column = self._rows[index.row()], index.column()
         if role == roles.DISPLAY:
+            return one_line(self._text(row, column))
+        if role == roles.EDIT:
             return self._text(row, column)
         if role == roles.ALIGNMENT:
             return roles.LEFT

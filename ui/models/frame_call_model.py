@@ -10,6 +10,8 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt
 from PySide6.QtGui import QColor
 from typing_extensions import override
 
+from inspector.display_text import one_line
+
 from . import roles
 from .frame_call_cells import (
     CALL_HEADERS,
@@ -179,6 +181,8 @@ class FrameCallModel(RankedTableModel):
             # Gone since the last refresh; its row goes with the next one.
             return None
         if role == roles.DISPLAY:
+            return one_line(cells.texts[column])
+        if role == roles.EDIT:
             return cells.texts[column]
         if role == roles.FOREGROUND:
             return None if cells.standing.kind in _LIVELY else self._muted_color

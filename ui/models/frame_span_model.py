@@ -10,6 +10,7 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex
 from typing_extensions import override
 
 from inspector.analysis.frame_spans import TIMER_KIND, Span, SpanTotal
+from inspector.display_text import one_line
 from inspector.timebase import format_duration
 
 from ..session_bridge import Selection
@@ -157,7 +158,7 @@ class FrameSpanModel(ListTableModel[SpanRow]):
         answer: object = None
         match role:
             case roles.DISPLAY:
-                answer = self._text(row, column)
+                answer = one_line(self._text(row, column))
             case Role.RAW:
                 answer = self._raw(row, column, index.row())
             case roles.ALIGNMENT:

@@ -12,6 +12,7 @@ from PySide6.QtGui import QBrush, QColor
 from typing_extensions import override
 
 from inspector.analysis.intervention_list import Intervention, InterventionList
+from inspector.display_text import one_line
 from inspector.timebase import format_instant
 
 from ..selection import Selection
@@ -169,7 +170,7 @@ class InterventionModel(ListTableModel[int]):
             case roles.DISPLAY:
                 if column is InterventionColumn.UNDO:
                     return "Undo" if self.can_undo(row) else ""
-                return self._text(entry, column)
+                return one_line(self._text(entry, column))
             case roles.TOOL_TIP:
                 return self._tip(row, entry, column)
             case roles.FOREGROUND:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from inspector.analysis.intervention_list import undone_number
+from inspector.display_text import one_line
 
 if TYPE_CHECKING:
     from inspector.sessions.session import Session
@@ -49,7 +50,7 @@ def undo_text(record: CommandRecord | None) -> str:
     """Return what undoing a command is called in a menu, empty for no command."""
     if record is None:
         return ""
-    text = record.text
+    text = one_line(record.text)
     if len(text) > _LONGEST_TEXT:
         text = f"{text[: _LONGEST_TEXT - 1].rstrip()}…"
     # An ampersand in a name must not become an access key.

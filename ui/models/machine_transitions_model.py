@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex
 from typing_extensions import override
 
+from inspector.display_text import one_line
 from inspector.timebase import format_duration, format_instant
 from inspector.vocabulary import TRANSITION_REFUSED
 
@@ -171,7 +172,7 @@ class MachineTransitionsModel(ListTableModel[TransitionRow]):
         answer: object = None
         match role:
             case roles.DISPLAY:
-                answer = _text(row, column)
+                answer = one_line(_text(row, column))
             case Role.RAW:
                 answer = row.at_ns
             case roles.ALIGNMENT:

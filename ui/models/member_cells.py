@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import Qt
 
+from inspector.display_text import one_line
 from inspector.timebase import format_instant
 from inspector.vocabulary import Field, Life, MemberKind, rate_text
 
@@ -51,7 +52,9 @@ class MemberCells:
         self, member: MemberState, column: str, role: int, timeline: Timeline
     ) -> object:
         """Return what a cell says in a role."""
-        if role in {roles.DISPLAY, roles.EDIT}:
+        if role == roles.DISPLAY:
+            return one_line(self._text(member, column, timeline))
+        if role == roles.EDIT:
             return self._text(member, column, timeline)
         if role == roles.TOOL_TIP:
             return self._tool_tip(member, column, timeline)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex
 from typing_extensions import override
 
+from . import roles
 from .timer_order import WindowedOrder
 from .titled_table import TitledTableModel
 
@@ -61,9 +62,9 @@ class RankedTableModel(TitledTableModel):
         return ids
 
     def row_text(self, row: int) -> str:
-        """Return all cells of a row, separated by tabulators."""
+        """Return all cells of a row as they are, separated by tabulators."""
         columns: Iterable[int] = range(self.columnCount())
-        return "\t".join(str(self.index(row, each).data() or "") for each in columns)
+        return "\t".join(str(self.index(row, each).data(roles.EDIT) or "") for each in columns)
 
     @override
     def rowCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:

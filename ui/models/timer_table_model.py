@@ -11,6 +11,7 @@ from PySide6.QtGui import QColor
 from typing_extensions import override
 
 from inspector.clocks.rate import local_ns
+from inspector.display_text import one_line
 from inspector.vocabulary import NEVER, TimerKind
 
 from . import roles
@@ -191,7 +192,7 @@ class TimerTableModel(RankedTableModel):
         self._take_everything()
 
     @override
-    def data(  # noqa: PLR0911 - one question a role
+    def data(  # noqa: C901, PLR0911 - one question a role
         self, index: QModelIndex | QPersistentModelIndex, role: int = roles.DISPLAY
     ) -> object:
         if role in _UNANSWERED:
@@ -206,6 +207,8 @@ class TimerTableModel(RankedTableModel):
             # Fired or cleared since the last refresh; its row goes with the next one.
             return None
         if role == roles.DISPLAY:
+            return one_line(cells.text(column))
+        if role == roles.EDIT:
             return cells.text(column)
         if role == roles.FOREGROUND:
             return self._muted_color if cells.session_due_ns is None else None

@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 )
 from typing_extensions import override
 
+from inspector.display_text import one_line
 from inspector.errors import InspectorError
 from inspector.sessions.breakpoint_file import read_breakpoints, write_breakpoints
 from inspector.sessions.breakpoint_names import doubt_about, names_to_choose
@@ -184,7 +185,7 @@ class BreakpointsPanel(QWidget):
         self.table.setRowCount(len(shown))
         self._numbers = [number for number, _ in shown]
         for row, (number, breakpoint_) in enumerate(shown):
-            when = QTableWidgetItem(breakpoint_.text)
+            when = QTableWidgetItem(one_line(breakpoint_.text))
             when.setFlags(when.flags() | Qt.ItemFlag.ItemIsUserCheckable)
             is_on = breakpoint_.is_enabled
             when.setCheckState(Qt.CheckState.Checked if is_on else Qt.CheckState.Unchecked)

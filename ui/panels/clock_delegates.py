@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 )
 from typing_extensions import override
 
+from inspector.display_text import one_line
 from inspector.vocabulary import Field
 
 from ..models.clock_tree_columns import ClockColumn
@@ -72,7 +73,7 @@ def _reaches_over(view: QTreeView, index: QModelIndex | QPersistentModelIndex) -
     if member is None:
         return False
     indented = SIGN_WIDTH + model.depth(model.node(index)) * view.indentation()
-    width = view.fontMetrics().horizontalAdvance(member.name)
+    width = view.fontMetrics().horizontalAdvance(one_line(member.name))
     return indented + width > view.columnWidth(ClockColumn.NAME)
 
 

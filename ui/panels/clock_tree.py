@@ -339,8 +339,11 @@ class ClockTreePanel(QWidget):
         self.edit_rate_of_current()
 
     def _copy_row(self, clock_id: int) -> None:
-        cells = (self.model.index_of(clock_id, column).data() for column in ClockColumn)
-        _copy("\t".join(str(cell or "") for cell in cells))
+        cells = (self._raw_text(clock_id, column) for column in ClockColumn)
+        _copy("\t".join(cells))
+
+    def _raw_text(self, node: int, column: ClockColumn) -> str:
+        return str(self.model.index_of(node, column).data(Qt.ItemDataRole.EditRole) or "")
 
     # ------------------------------------------------------------------ looks
 

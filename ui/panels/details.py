@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 from ..session_bridge import Selection, SelectionKind
 from ..theme import ColorRole
 from ..widgets.detail_grid import DetailGrid, ShareBar
+from ..widgets.detail_labels import LinkedLabel, ValueLabel, breakable
 from ..widgets.paced_refresh import PacedRefresh
 from .clock_details import clock_rows
 from .detail_rows import LOOK_AT, Census, DetailRow, RowKind, heading
@@ -46,7 +47,12 @@ class _Shown:
 
 
 class DetailsPanel(QWidget):
-    """Key-value rows for the selected clock, timer or frame; the session if nothing is."""
+    """Key-value rows for the selected clock, timer or frame; the session if nothing is.
+
+    Attributes:
+        title: What is said above the rows: what is selected.
+        grid: The rows.
+    """
 
     def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -55,6 +61,7 @@ class DetailsPanel(QWidget):
         self._census = Census()
         self._why_rows: WhyRows | None = None
         self._shown: list[_Shown] = []
+        self.title = ""
         self.title_label = QLabel()
         self.title_label.setTextFormat(Qt.TextFormat.PlainText)
         self.title_label.setWordWrap(True)
@@ -123,8 +130,9 @@ class DetailsPanel(QWidget):
     def refresh(self) -> None:
         """Bring the rows up to date: changed in place, or built anew if there are others."""
         title, rows = _split(self.current_rows())
-        if title != self.title_label.text():
-            self.title_label.setText(title)
+        if title != self.title:
+            self.title = title
+            self.title_label.setText(breakable(title))
         if [_shape_of(row) for row in rows] == [_shape_of(shown.row) for shown in self._shown]:
             for shown, row in zip(self._shown, rows, strict=True):
                 if row != shown.row:
@@ -172,10 +180,31 @@ class DetailsPanel(QWidget):
 
     def _build(self, rows: list[DetailRow]) -> None:
         self.grid.setUpdatesEnabled(False)
+        row, link = self._row_with_keyboard()
         self.grid.clear()
-        self._shown = [self._added(row) for row in rows]
+        self._shown = [self._added(each) for each in rows]
         self.grid.finish()
         self.grid.setUpdatesEnabled(True)
+        if row is not None:
+            self._give_keyboard(row, link)
+
+    def _row_with_keyboard(self) -> tuple[int | None, int | None]:
+        """Return which row has the keyboard, and which link of it."""
+        for number, shown in enumerate(self._shown):
+            if shown.value.hasFocus():
+                link = shown.value.link if isinstance(shown.value, LinkedLabel) else None
+                return number, link
+        return None, None
+
+    def _give_keyboard(self, row: int, link: int | None) -> None:
+        """Put the keyboard where it was before the rows were built anew, as far as possible."""
+        value = self._shown[row].value if row < len(self._shown) else self._area
+        if value.focusPolicy() == Qt.FocusPolicy.NoFocus:
+            value = self._area
+        value.show()  # not to be left to the layout, which does so with the next events
+        value.setFocus(Qt.FocusReason.OtherFocusReason)
+        if isinstance(value, LinkedLabel) and link is not None:
+            value.take_link(link)
 
     def _added(self, row: DetailRow) -> _Shown:
         grid = self.grid
@@ -190,7 +219,6 @@ class DetailsPanel(QWidget):
                     if is_text
                     else grid.add_linked_sentence(pieces)
                 )
-                label.setAccessibleName(row.text)
                 return _Shown(row, label)
             case RowKind.SENTENCE:
                 return _Shown(row, grid.add_sentence(row.text))
@@ -206,12 +234,12 @@ class DetailsPanel(QWidget):
         value = shown.value
         if isinstance(value, QPlainTextEdit):
             self.grid.show_code(value, row.text)
-        elif row.links:
-            value.setAccessibleName(row.text)
+        elif isinstance(value, LinkedLabel):
             self.grid.show_pieces(value, _pieces(row))
-        elif not value.hasSelectedText():
-            # Text that is being marked for copying stays.
-            value.setText(row.text)
+        elif isinstance(value, ValueLabel):
+            value.show_text(row.text)
+        else:
+            value.setText(breakable(row.text))
         if shown.bar is not None:
             shown.bar.show_share(row.share, self._color(row))
 
@@ -246,14 +274,14 @@ class DetailsPanel(QWidget):
         )
         # Only the labels need what keeps words together.
         rows = rows.replace("\N{NO-BREAK SPACE}", " ")
-        return f"{self.title_label.text()}\n{rows}"
+        return f"{self.title}\n{rows}"
 
     @Slot()
     def _apply_theme(self) -> None:
         self.grid.set_colors(
             self._theme.color(ColorRole.ACCENT), self._theme.color(ColorRole.MUTED_TEXT)
         )
-        self._shown = []
+        self._build([shown.row for shown in self._shown])
         self.refresh()
 
 

@@ -354,7 +354,10 @@ class EventListPanel(QWidget):
         """Put the marked rows on the clipboard."""
         rows = sorted({index.row() for index in self.view.selectionModel().selectedRows()})
         lines = [
-            "\t".join(str(self.model.index(row, column).data()) for column in EventColumn)
+            "\t".join(
+                str(self.model.index(row, column).data(Qt.ItemDataRole.EditRole))
+                for column in EventColumn
+            )
             for row in rows
         ]
         QGuiApplication.clipboard().setText("\n".join(lines))

@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 from typing_extensions import override
 
 from inspector.analysis.lint import Finding, findings
+from inspector.display_text import one_line
 from inspector.timebase import format_duration, format_instant
 
 from ..session_bridge import Selection
@@ -188,7 +189,7 @@ class FindingsPanel(QWidget):
             _Column.TEXT: finding.text,
         }
         for column, text in texts.items():
-            item = QTableWidgetItem(text)
+            item = QTableWidgetItem(one_line(text))
             item.setToolTip(finding.kind.summary)
             item.setTextAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
             self.table.setItem(row, column, item)

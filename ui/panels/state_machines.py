@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from inspector.display_text import one_line
 from inspector.sessions.commands import Capability, MakeTransition
 from inspector.timebase import format_duration
 from inspector.vocabulary import MemberKind
@@ -158,7 +159,8 @@ class StateMachinesPanel(QWidget):
         for member in timeline.members.by_id.values():
             if member.kind is MemberKind.MACHINE:
                 clock = timeline.clocks.get(member.clock_id)
-                found.append((member.id, member.name + (f" on {clock.name}" if clock else "")))
+                text = member.name + (f" on {clock.name}" if clock else "")
+                found.append((member.id, one_line(text)))
         known = tuple(found)
         if known == self._known:
             return

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 )
 from typing_extensions import override
 
+from inspector.display_text import one_line
 from inspector.sessions.commands import (
     ClearTimer,
     Command,
@@ -38,7 +39,7 @@ from ..widgets.paced_refresh import PacedRefresh
 from .previewing import Previewer
 from .queue_menus import add_call_actions, add_timer_actions, copy_text
 from .ranked_view import RankedView
-from .tree_menus import Requests, member_toggle
+from .tree_menus import Requests, member_toggle, menu_text
 
 if TYPE_CHECKING:
     from inspector.sessions.session import Session
@@ -260,7 +261,8 @@ class TimerQueuePanel(QWidget):
         name = ""
         if timeline is not None and self._last_clock_id in timeline.clocks:
             name = timeline.clocks[self._last_clock_id].name
-        self.branch_button.setText(f"Only branch “{name}”" if name else "Only selected branch")
+        shown = menu_text(f"Only branch “{name}”")
+        self.branch_button.setText(shown if name else "Only selected branch")
         is_limited = self.branch_button.isChecked() and bool(self._last_clock_id)
         branch_id = self._last_clock_id if is_limited else None
         with self.view.arranging(), self.calls_view.arranging():
@@ -328,7 +330,9 @@ class TimerQueuePanel(QWidget):
     def _branch_text(self) -> str:
         timeline = self.model.timeline
         clock = None if timeline is None else timeline.clocks.get(self._last_clock_id)
-        return f"on “{clock.name}” or below it" if clock else "there: the branch was removed"
+        return (
+            f"on “{one_line(clock.name)}” or below it" if clock else "there: the branch was removed"
+        )
 
     # ------------------------------------------------------------------ commands
 

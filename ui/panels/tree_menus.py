@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QInputDialog, QMenu
 
+from inspector.display_text import one_line
 from inspector.sessions.commands import (
     MakeTransition,
     PauseClock,
@@ -58,12 +59,19 @@ class Requests:
 
     def add(self, menu: QMenu, title: str, command: Command) -> QAction:
         """Add an action that asks for a command."""
-        # An ampersand in a name must not become an access key.
-        action = menu.addAction(title.replace("&", "&&"), partial(self.submit, command))
+        action = menu.addAction(menu_text(title), partial(self.submit, command))
         action.setEnabled(self.is_possible(command))
         # For those who want to know what it would do while it is only highlighted.
         action.setData(command)
         return action
+
+
+def menu_text(text: str) -> str:
+    """Return a text with names in it as menus and buttons take it: in one line.
+
+    An ampersand in a name must not become an access key.
+    """
+    return one_line(text).replace("&", "&&")
 
 
 def toggle_command(timeline: Timeline, clock_id: int) -> Command:
@@ -85,7 +93,7 @@ def add_clock_actions(menu: QMenu, timeline: Timeline, clock_id: int, requests: 
     if others:
         title = f"Pause the {len(others)} clocks beside it" if len(others) > 1 else ""
         title = title or f"Pause “{timeline.clocks[others[0]].name}” beside it"
-        action = menu.addAction(title, partial(_pause_all, tuple(others), requests))
+        action = menu.addAction(menu_text(title), partial(_pause_all, tuple(others), requests))
         action.setEnabled(requests.is_possible(PauseClock(clock_id)))
     rates = menu.addMenu(f"Rate (now {rate_text(clock.rate_n)})")
     for rate in RATE_PRESETS:
@@ -161,7 +169,7 @@ def ask_priority(scheduler: MemberState, requests: Requests, parent: QWidget) ->
     dialog = QInputDialog(parent)
     dialog.setObjectName("priority_prompt")
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    dialog.setWindowTitle(f"Pause in “{scheduler.name}”")
+    dialog.setWindowTitle(f"Pause in “{one_line(scheduler.name)}”")
     dialog.setLabelText("Pause every target whose priority is at least")
     dialog.setInputMode(QInputDialog.InputMode.IntInput)
     dialog.setIntRange(-_MOST_PRIORITY, _MOST_PRIORITY)

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from typing_extensions import override
 
 from inspector.analysis.frame_spans import Span
+from inspector.display_text import one_line
 from inspector.formats.ticks import duration_ticks
 from inspector.timebase import NS_PER_US, format_duration
 
@@ -233,9 +234,9 @@ class FlameRow(QWidget):
             return
         painter.setPen(QColor("#ffffff") if _is_dark(color) else QColor("#14171a"))
         metrics = painter.fontMetrics()
-        text = span.label
+        text = one_line(span.label)
         if span.is_measured:
-            longer = f"{span.label}  {format_duration(span.took_ns)}"
+            longer = f"{text}  {format_duration(span.took_ns)}"
             text = longer if metrics.horizontalAdvance(longer) <= box.width() else text
         elided = metrics.elidedText(text, Qt.TextElideMode.ElideRight, int(box.width()))
         flags = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter

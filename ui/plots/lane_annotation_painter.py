@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Final
 from PySide6.QtCore import QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 
+from inspector.display_text import one_line
+
 from ..theme import ColorRole
 
 if TYPE_CHECKING:
@@ -97,7 +99,7 @@ class AnnotationPainter:
         if room >= _TEXT_FROM:
             painter.setPen(self._theme.color(ColorRole.TEXT))
             text = painter.fontMetrics().elidedText(
-                annotation.title, Qt.TextElideMode.ElideRight, room
+                one_line(annotation.title), Qt.TextElideMode.ElideRight, room
             )
             flags = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
             painter.drawText(QRect(x + _FLAG + 3, row.top(), room, row.height()), flags, text)

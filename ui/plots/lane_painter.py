@@ -14,6 +14,7 @@ from PySide6.QtCore import QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QImage, QPainter, QPen
 
 from inspector.analysis.lanes import GONE_STATE
+from inspector.display_text import one_line
 
 from ..theme import ColorRole
 from .bulk_paint import fill_rects, mixed, pixel_rects
@@ -218,6 +219,7 @@ class LanePainter:
     ) -> None:
         painter.setPen(text_color_on(color))
         metrics = painter.fontMetrics()
+        name = one_line(name)
         width = metrics.horizontalAdvance(name)
         flags = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         wide = edges[1] - edges[0] >= _TEXT_FROM

@@ -9,6 +9,7 @@ from PySide6.QtGui import QBrush, QColor, QFont, QPainter, QPen
 
 from inspector.analysis.lanes import LaneKind
 from inspector.analysis.predict import next_fires, waiting
+from inspector.display_text import one_line
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND, format_duration, format_instant
 
 from ..theme import ColorRole
@@ -274,7 +275,7 @@ class LanePicture:
             painter.setFont(bold)
         is_over = row.kind is LaneKind.TIMER and row.lane is not None and not row.lane.pending
         painter.setPen(muted if row.is_gone or is_over else theme.color(ColorRole.TEXT))
-        label = f"{row.label} (gone)" if row.is_gone else row.label
+        label = one_line(f"{row.label} (gone)" if row.is_gone else row.label)
         text = painter.fontMetrics().elidedText(label, Qt.TextElideMode.ElideRight, right - x)
         painter.drawText(QRect(x, box.top(), right - x, box.height()), flags, text)
         painter.setFont(font)
@@ -378,7 +379,7 @@ class LanePicture:
             self._theme.color(ColorRole.PANEL),
         )
         painter.setPen(self._theme.color(ColorRole.MUTED_TEXT))
-        name = canvas.ruler_name()
+        name = one_line(canvas.ruler_name())
         text = painter.fontMetrics().elidedText(name, Qt.TextElideMode.ElideRight, box.width())
         flags = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         painter.drawText(box, flags, text)

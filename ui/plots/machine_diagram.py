@@ -23,6 +23,8 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from typing_extensions import override
 
+from inspector.display_text import one_line
+
 from ..theme import ColorRole, mixed
 from .machine_colors import state_color, text_color_on
 from .machine_layout import order_of, places_of
@@ -299,6 +301,7 @@ class MachineDiagram(QWidget):
 
     def label_text(self, arrow: Arrow, name: str) -> str:
         """Return what is written for a transition."""
+        name = one_line(name)
         if arrow.source == ANY:
             return f"✱ {name}" if arrow.target else f"✱ {name} → ?"
         return name if arrow.target else f"{name} → ?"
@@ -346,7 +349,7 @@ class MachineDiagram(QWidget):
         painter.setFont(font)
         painter.setPen(text_color_on(fill))
         metrics = painter.fontMetrics()
-        name = f"● {state}" if is_present else state
+        name = one_line(f"● {state}" if is_present else state)
         room = int(box.width()) - 8
         text = metrics.elidedText(name, Qt.TextElideMode.ElideRight, room)
         painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter), text)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from html import escape
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, QRectF, QSize, Qt, Signal, Slot
@@ -28,6 +27,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 from typing_extensions import override
+
+from .detail_labels import LinkedLabel, ValueLabel, breakable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -106,7 +107,7 @@ class DetailGrid(QWidget):
 
     def add_heading(self, text: str) -> QLabel:
         """Add a heading across both columns."""
-        label = QLabel(text)
+        label = QLabel(breakable(text))
         label.setTextFormat(Qt.TextFormat.PlainText)
         label.setWordWrap(True)
         font = QFont(label.font())
@@ -116,50 +117,44 @@ class DetailGrid(QWidget):
         self._span(label)
         return label
 
-    def add_sentence(self, text: str) -> QLabel:
+    def add_sentence(self, text: str) -> ValueLabel:
         """Add text across both columns."""
         label = self._value_label(text)
         self._span(label)
         return label
 
-    def add_value(self, key: str, text: str) -> QLabel:
+    def add_value(self, key: str, text: str) -> ValueLabel:
         """Add a key with a value that can be copied."""
         label = self._value_label(text)
-        self._grid.addWidget(self._key_label(key), self._row_count, 0)
-        self._grid.addWidget(label, self._row_count, 1)
-        self._row_count += 1
+        self._keyed(key, label)
         return label
 
-    def add_linked_value(self, key: str, pieces: Sequence[tuple[str, str]]) -> QLabel:
+    def add_linked_value(self, key: str, pieces: Sequence[tuple[str, str]]) -> LinkedLabel:
         """Add a key with a value some pieces of which have an address."""
-        return self._linked(self.add_value(key, ""), pieces)
+        label = self._linked(pieces)
+        self._keyed(key, label)
+        return label
 
-    def add_linked_sentence(self, pieces: Sequence[tuple[str, str]]) -> QLabel:
+    def add_linked_sentence(self, pieces: Sequence[tuple[str, str]]) -> LinkedLabel:
         """Add text across both columns some pieces of which have an address."""
-        return self._linked(self.add_sentence(""), pieces)
+        label = self._linked(pieces)
+        self._span(label)
+        return label
 
-    def _linked(self, label: QLabel, pieces: Sequence[tuple[str, str]]) -> QLabel:
-        label.setTextFormat(Qt.TextFormat.RichText)
-        label.setTextInteractionFlags(Qt.TextInteractionFlag.TextBrowserInteraction)
+    def _linked(self, pieces: Sequence[tuple[str, str]]) -> LinkedLabel:
+        label = LinkedLabel()
+        self._offer_copies(label)
         label.linkActivated.connect(self.link_activated)
         self.show_pieces(label, pieces)
         return label
 
-    def show_pieces(self, label: QLabel, pieces: Sequence[tuple[str, str]]) -> None:
+    def show_pieces(self, label: LinkedLabel, pieces: Sequence[tuple[str, str]]) -> None:
         """Change the pieces of a value with links."""
-        color = self._link_color.name()
-        html = "".join(
-            f'<a href="{escape(address)}" style="color:{color}">{escape(text)}</a>'
-            if address
-            else escape(text).replace("  ", "&nbsp; ")
-            for text, address in pieces
-        )
-        if html != label.text():
-            label.setText(html)
+        label.show_pieces(pieces, self._link_color)
 
     def add_share(
         self, key: str, text: str, share: float, color: QColor
-    ) -> tuple[QLabel, ShareBar]:
+    ) -> tuple[ValueLabel, ShareBar]:
         """Add a key with a value above a bar."""
         cell = QWidget()
         column = QVBoxLayout(cell)
@@ -169,9 +164,7 @@ class DetailGrid(QWidget):
         bar.show_share(share, color)
         column.addWidget(label)
         column.addWidget(bar)
-        self._grid.addWidget(self._key_label(key), self._row_count, 0)
-        self._grid.addWidget(cell, self._row_count, 1)
-        self._row_count += 1
+        self._keyed(key, cell)
         return label, bar
 
     def add_code(self, text: str) -> QPlainTextEdit:
@@ -199,6 +192,11 @@ class DetailGrid(QWidget):
         # What went wrong is in the last line.
         box.verticalScrollBar().setValue(box.verticalScrollBar().maximum())
 
+    def _keyed(self, key: str, widget: QWidget) -> None:
+        self._grid.addWidget(self._key_label(key), self._row_count, 0)
+        self._grid.addWidget(widget, self._row_count, 1)
+        self._row_count += 1
+
     def _span(self, widget: QWidget) -> None:
         self._grid.addWidget(widget, self._row_count, 0, 1, 2)
         self._row_count += 1
@@ -212,34 +210,22 @@ class DetailGrid(QWidget):
         label.setPalette(palette)
         return label
 
-    def _value_label(self, text: str) -> QLabel:
-        label = QLabel(text)
-        label.setTextFormat(Qt.TextFormat.PlainText)
-        label.setWordWrap(True)
-        label.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
-        label.setTextInteractionFlags(
-            Qt.TextInteractionFlag.TextSelectableByMouse
-            | Qt.TextInteractionFlag.TextSelectableByKeyboard
-        )
+    def _value_label(self, text: str) -> ValueLabel:
+        label = ValueLabel(text)
+        self._offer_copies(label)
+        return label
+
+    def _offer_copies(self, label: ValueLabel) -> None:
         label.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         label.customContextMenuRequested.connect(self._open_menu)
-        # Long words such as paths must not widen the panel.
-        label.setMinimumWidth(40)
-        return label
 
     @Slot(QPoint)
     def _open_menu(self, position: QPoint) -> None:
         label = self.sender()
-        if not isinstance(label, QLabel):
+        if not isinstance(label, ValueLabel):
             return
         menu = QMenu(label)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        if label.hasSelectedText():
-            chosen = label.selectedText()
-        elif label.textFormat() == Qt.TextFormat.RichText:
-            chosen = label.accessibleName()
-        else:
-            chosen = label.text()
-        menu.addAction("Copy", partial(QGuiApplication.clipboard().setText, chosen))
+        menu.addAction("Copy", partial(QGuiApplication.clipboard().setText, label.text_to_copy()))
         menu.addAction("Copy all", self.copy_all_requested.emit)
         menu.popup(label.mapToGlobal(position))

@@ -7,6 +7,8 @@ from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 from typing_extensions import override
 
+from inspector.display_text import one_line
+
 
 class ElidedLabel(QLabel):
     """One line of text; what was cut off can be read in its tooltip."""
@@ -18,8 +20,9 @@ class ElidedLabel(QLabel):
 
     def show_text(self, text: str, tip: str = "") -> None:
         """Show a text, and a longer one in the tooltip."""
-        if text != self.text():
-            self.setText(text)
+        line = one_line(text)
+        if line != self.text():
+            self.setText(line)
         if (tip or text) != self.toolTip():
             self.setToolTip(tip or text)
 

@@ -8,6 +8,8 @@ from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QFont, QPalette
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QVBoxLayout, QWidget
 
+from inspector.display_text import one_line
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -67,7 +69,7 @@ class PreviewCard(QFrame):
         for place, cells in enumerate(self._cells):
             texts = rows[place] if place < len(rows) else ()
             for column, cell in enumerate(cells):
-                text = texts[column] if column < len(texts) else ""
+                text = one_line(texts[column]) if column < len(texts) else ""
                 if column == 0:
                     metrics = cell.fontMetrics()
                     text = metrics.elidedText(text, Qt.TextElideMode.ElideRight, _MOST_NAME)

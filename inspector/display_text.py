@@ -1,0 +1,15 @@
+"""Texts of other people as they are shown where there is room for one line."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_BROKEN: Final = re.compile("\r\n|[\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")
+
+
+def one_line(text: str) -> str:
+    """Return a text in one line: its line ends as ``⏎``, its tabulators as ``⇥``."""
+    if _BROKEN.search(text) is None:  # as good as always, and asked for every cell
+        return text
+    return _BROKEN.sub(lambda found: "⇥" if found.group() == "\t" else "⏎", text)
