@@ -94,7 +94,7 @@ class RefreshPace(QObject):
         self._is_visible = is_visible
         if is_visible:
             self.request()
-        elif not self._is_rewinding:
+        elif not self._goes_on:
             self._timer.stop()
 
     def begin_turn(self) -> None:
@@ -108,7 +108,7 @@ class RefreshPace(QObject):
             has_news: Whether the refresh that ends has found events.
         """
         self._quiet_turns = 0 if has_news else self._quiet_turns + 1
-        if self._is_rewinding:
+        if self._goes_on:
             self._timer.start(1)
             return
         is_over = self._quiet_turns and self.phase is not SessionPhase.RUNNING
@@ -124,9 +124,9 @@ class RefreshPace(QObject):
         self._timer.start(max(1, wait_ms - spent_ms, min(spent_ms, _LONGEST_PAUSE_MS)))
 
     @property
-    def _is_rewinding(self) -> bool:
-        """Whether each refresh takes a session further back in time, seen or not."""
-        return self.phase is SessionPhase.REWINDING
+    def _goes_on(self) -> bool:
+        """Whether each refresh takes a session further in a long command, seen or not."""
+        return self.phase is not None and self.phase.goes_on
 
     @Slot()
     def _come_soon(self) -> None:

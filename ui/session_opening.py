@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from inspector.trace.timeline import Timeline
 
 #: The window stands still for so long at a time while a scene goes back in time.
-_REWIND_SLICE_NS: Final = 50_000_000
+_SLICE_NS: Final = 50_000_000
 
 # Opening anything comes after the first paint, and so does what it needs.
 
@@ -29,7 +29,7 @@ def hosted_session(path: Path, source: TimeSource, policy: FailurePolicy) -> Ses
     from inspector.sessions.hosted import HostedSession  # noqa: PLC0415
 
     session = HostedSession(path, source, failure_policy=policy)
-    session.rewind_slice_ns = _REWIND_SLICE_NS
+    session.slice_ns = _SLICE_NS
     return session
 
 

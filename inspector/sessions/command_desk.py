@@ -10,6 +10,7 @@ from inspector.errors import CommandError
 from inspector.sessions.command_actions import Action, frame_to_go_back_to, prepared_action
 from inspector.sessions.command_values import plain_text, value_problem
 from inspector.sessions.commands import (
+    STEPS,
     AddBreakpoint,
     ChangeBreakpoint,
     Command,
@@ -20,10 +21,6 @@ from inspector.sessions.commands import (
     SetFailurePolicy,
     StartRecording,
     StepBack,
-    StepBy,
-    StepFrames,
-    StepTo,
-    StepToNextTimer,
     StopRecording,
     Undo,
     command_clock_id,
@@ -47,7 +44,7 @@ if TYPE_CHECKING:
     from inspector.sessions.recorder import Recorder
 
 #: After these a stopped scene counts as going on.
-_GOES_ON: Final = (Run, StepFrames, StepBy, StepTo, StepToNextTimer)
+_GOES_ON: Final = (Run, *STEPS)
 
 _TOO_LONG_AGO: Final = (
     f"The session has run for more than {MOST_ENTRIES:,} wake-ups and commands. What is needed "
@@ -66,12 +63,14 @@ class CommandDesk:
     Attributes:
         life: What the commands are applied to.
         recorder: Whom commands about recording are for; what is done again is not for it.
+        is_broken_off: Whether the step that goes on ends at its next turn.
     """
 
     def __init__(self, life: Life, recorder: Recorder) -> None:
         """Apply nothing yet."""
         self.life = life
         self.recorder = recorder
+        self.is_broken_off = False
 
     def apply(self, command: Command, number: int, *, place: Place, by: str = "") -> None:
         """Apply a command, or refuse it; either is recorded.
@@ -164,6 +163,9 @@ class CommandDesk:
                 yield
                 # Whoever has made a pause here was no callback.
                 timers.begin()
+                if self.is_broken_off:
+                    break
+            self.is_broken_off = False
         hosting = life.hosting
         if hosting is not None and not is_in_wake:
             timers.charge(life.log.end, hosting.stage.take_worked_ns())

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 #: These hold or replace the transport, so they wait for the end of the wake-up.
 _AFTER_WAKE: Final = (Run, Hold, Reload, StepBack, RewindTo)
 
+#: Whoever wants one of these does not want to wait for the end of a step.
+_ENDS_STEP: Final = (Hold, Reload, StepBack, RewindTo)
+
 
 class CommandQueue:
     """Drives the present life of a scene by what people ask for.
@@ -50,6 +53,8 @@ class CommandQueue:
     def put(self, command: Command) -> None:
         """Take a command, from any thread; it is applied now if this is its turn."""
         self._commands.append(command)
+        if isinstance(command, _ENDS_STEP) and self._host.stepping is not None:
+            self._host.wants_to_break_off = True
         if threading.get_ident() == self._owner:
             self.apply_if_idle()
 
@@ -89,13 +94,23 @@ class CommandQueue:
         """Hand over to the recorder what is new."""
         self._host.recorder.pump()
 
+    def before_reading(self) -> None:
+        """Finish a step that goes on: nothing from outside comes in the middle of it."""
+        if not self.is_applying:
+            self._host.finish_step()
+
     @property
     def _is_idle(self) -> bool:
         """Whether a command can be applied at once: held, and in no callback."""
-        if self.is_applying or self._host.rewinding is not None:
+        if self.is_applying or self._is_host_busy:
             return False
         hosting = self._host.life.hosting
         return hosting is None or not (hosting.transport.is_running or hosting.tree.is_draining)
+
+    @property
+    def _is_host_busy(self) -> bool:
+        """Whether a command goes on that takes long; all others wait for it."""
+        return self._host.rewinding is not None or self._host.stepping is not None
 
     def _apply_waiting(self, place: Place) -> None:
         """Apply the commands that wait, in the order in which they came.
@@ -108,7 +123,7 @@ class CommandQueue:
         host = self._host
         life = host.life
         try:
-            while self._commands and host.rewinding is None:
+            while self._commands and not self._is_host_busy:
                 if place is Place.BEFORE_FRAME and isinstance(self._commands[0], _AFTER_WAKE):
                     break
                 # Another life of the scene is in no wake-up yet.

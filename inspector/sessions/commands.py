@@ -8,7 +8,7 @@ with its refusal, if any, and shown when that event comes back.
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from inspector.clocks.failures import FailurePolicy
 from inspector.clocks.rate import rate_numerator
@@ -258,6 +258,9 @@ class SaveLast:
     path: str
     duration_ns: int
 
+
+#: They let session time pass while it is held.
+STEPS: Final = (StepFrames, StepBy, StepTo, StepToNextTimer)
 
 MemberCommand: TypeAlias = (
     PauseMember

@@ -226,6 +226,11 @@ class HostedSession:
             frames = f"frame {rewinding.frame:,}"
             message = f"Going back to {frames}: {rewinding.percent} % of it has run again."
             return SessionStatus(SessionPhase.REWINDING, message)
+        if (stepping := self._host.stepping) is not None:
+            done = stepping.frames_done
+            ran = "1 frame has run" if done == 1 else f"{done:,} frames have run"
+            message = f"Stepping: {ran}, it is {at}."
+            return SessionStatus(SessionPhase.STEPPING, message)
         if (failure := self._life.stopped_by) is not None:
             # Written by Python, which also copes with an error that cannot say what it is.
             reason = traceback.format_exception_only(failure.error)[-1].strip()
@@ -256,6 +261,7 @@ class HostedSession:
             How many events were new.
         """
         self._host.go_on_rewinding()
+        self._host.go_on_stepping()
         self._host.queue.apply_if_idle()
         self.recorder.pump(at_once=not self.is_running)
         life = self._life
@@ -275,7 +281,10 @@ class HostedSession:
         if hosting.tree.is_draining or self._host.queue.is_applying:
             message = "a callback cannot hold its scene; submit Hold() instead"
             raise RuntimeError(message)
-        self._life.hold()
+        if self._host.stepping is not None:
+            self._host.break_off_step()
+        else:
+            self._life.hold()
 
     def reload(self) -> None:
         """Build the scene anew from its file; the same as submitting ``Reload()``."""
@@ -285,7 +294,7 @@ class HostedSession:
         """Stop for good, let go of the scene and close the time source."""
         if self._is_closed:
             return
-        self.cancel_rewind()
+        self.break_off()
         self.recorder.close()
         self._life.let_go()
         self._is_closed = True
@@ -297,20 +306,21 @@ class HostedSession:
         return self._host.rewinding
 
     @property
-    def rewind_slice_ns(self) -> int | None:
-        """After so long going back makes a pause, until the next :meth:`refresh`.
+    def slice_ns(self) -> int | None:
+        """After so long a step or going back makes a pause, until the next :meth:`refresh`.
 
         May be set; ``None`` for doing it at one go.
         """
-        return self._host.rewind_slice_ns
+        return self._host.slice_ns
 
-    @rewind_slice_ns.setter
-    def rewind_slice_ns(self, slice_ns: int | None) -> None:
-        self._host.rewind_slice_ns = slice_ns
+    @slice_ns.setter
+    def slice_ns(self, slice_ns: int | None) -> None:
+        self._host.slice_ns = slice_ns
 
-    def cancel_rewind(self) -> None:
-        """Leave the session where it was, held, if it is just going back in time."""
+    def break_off(self) -> None:
+        """Leave off what is not done yet: going back stays where it was, a step ends here."""
         self._host.cancel_rewind()
+        self._host.break_off_step()
 
     def run_again(self, journal: Journal, *, keeps_all: bool = False) -> None:
         """Build the scene anew and have it do, up to its end, what a journal says.

@@ -62,6 +62,9 @@ class Driver(Protocol):
     def pump_recorder(self) -> None:
         """Hand over to the recorder what is new; called after a command while held."""
 
+    def before_reading(self) -> None:
+        """Be done with what goes on; called before something from outside is noted."""
+
 
 class Life:
     """One life of a scene, from its loading until it is loaded anew or taken back in time.
@@ -346,6 +349,7 @@ class Life:
         hosting = self.hosting
         if hosting is None:
             return
+        self.driver.before_reading()
         frame = hosting.director.frame_index
         self.journal.note(reading, frame, value)
         self.log.append((hosting.tree.now_ns, READING, reading, value, frame))
@@ -364,8 +368,12 @@ class Life:
             stage = self.hosting.stage
             stage.frame_rate = stage.frame_rate
 
-    def hold(self) -> None:
-        """Let no more session time pass, at once, as the host wants it."""
+    def hold(self, *, is_in_step: bool = False) -> None:
+        """Let no more session time pass, at once, as the host wants it.
+
+        Args:
+            is_in_step: Whether a step goes on that ends here.
+        """
         if self.hosting is not None:
-            self.note(Reading.HELD)
+            self.note(Reading.HELD, int(is_in_step))
             self.hosting.transport.hold()

@@ -13,13 +13,22 @@ from inspector.sessions.command_actions import frame_to_go_back_to
 from inspector.sessions.command_desk import CommandDesk
 from inspector.sessions.command_queue import CommandQueue
 from inspector.sessions.command_values import BadCommand, value_problem
-from inspector.sessions.commands import Command, Hold, Reload, RewindTo, StepBack, command_text
+from inspector.sessions.commands import (
+    STEPS,
+    Command,
+    Hold,
+    Reload,
+    RewindTo,
+    StepBack,
+    command_text,
+)
 from inspector.sessions.gate import Gate, gate_before
 from inspector.sessions.journal import Beginning, Journal, Place, file_digest
 from inspector.sessions.life import Life
 from inspector.sessions.rewinding import Rewinding
 from inspector.sessions.script_follower import ScriptFollower
 from inspector.sessions.session import MeasuresWakeErrors
+from inspector.sessions.stepping import Stepping
 from inspector.trace.log import DEFAULT_BUDGET_BYTES
 from inspector.vocabulary import Reading
 
@@ -43,8 +52,10 @@ class SceneHost:
         queue: The commands that wait for the scene.
         desk: Applies commands to the present life.
         rewinding: Going back in time that is not done yet, ``None`` for none.
-        rewind_slice_ns: After so long going back makes a pause; ``None`` for doing it at
-            one go.
+        stepping: A step that is not done yet, ``None`` for none.
+        wants_to_break_off: Whether the step is to end where it has come.
+        slice_ns: After so long going back, or a step, makes a pause; ``None`` for doing it
+            at one go.
     """
 
     desk: CommandDesk
@@ -71,7 +82,9 @@ class SceneHost:
         self.recorder = recorder
         self.queue = CommandQueue(self)
         self.rewinding: Rewinding | None = None
-        self.rewind_slice_ns: int | None = None
+        self.stepping: Stepping | None = None
+        self.wants_to_break_off = False
+        self.slice_ns: int | None = None
         self._annotations = annotations
         self._path = Path(scene_path).absolute()
         self._max_delta_ns = max_delta_ns
@@ -128,7 +141,53 @@ class SceneHost:
             return
         if isinstance(command, StepBack | RewindTo) and self._goes_back(command, number, place):
             return
+        if isinstance(command, STEPS) and place is Place.AT_ONCE:
+            steps = self.desk.apply_steps(command, number, place=place)
+            self.stepping = Stepping(self.desk, steps)
+            self._step_on(self.stepping, self.slice_ns)
+            return
         self.desk.apply(command, number, place=place)
+
+    # ------------------------------------------------------------------ long steps
+
+    def go_on_stepping(self) -> None:
+        """Go on with a step for a slice of time, or end it if somebody does not want it."""
+        stepping = self.stepping
+        if stepping is None:
+            return
+        if self.wants_to_break_off:
+            self.break_off_step()
+        else:
+            self._step_on(stepping, self.slice_ns)
+
+    def finish_step(self) -> None:
+        """Be done with the step that goes on, if there is one, at one go."""
+        if self.stepping is not None:
+            self._step_on(self.stepping, None)
+
+    def _step_on(self, stepping: Stepping, slice_ns: int | None) -> None:
+        is_done = True
+        try:
+            with self.queue.kept_waiting():
+                is_done = stepping.go_on(slice_ns)
+        finally:
+            # Whatever got out of a callback has ended it.
+            if is_done:
+                self.stepping = None
+                self.wants_to_break_off = False
+
+    def break_off_step(self) -> None:
+        """End the step that goes on, if there is one, behind the frame it has come to."""
+        stepping = self.stepping
+        if stepping is None:
+            return
+        with self.queue.kept_waiting():
+            stepping.break_off()
+            self.stepping = None
+            self.wants_to_break_off = False
+            self.life.hold(is_in_step=True)
+
+    # ------------------------------------------------------------- other lives
 
     def _reload(self, number: int) -> None:
         """Let the present life go, and begin the next on the same gate."""
@@ -234,7 +293,7 @@ class SceneHost:
             return
         try:
             with self.queue.kept_waiting():
-                is_done = rewinding.go_on(self.rewind_slice_ns)
+                is_done = rewinding.go_on(self.slice_ns)
         except BaseException:
             # Such as the user's Ctrl+C.
             self._give_up(rewinding)

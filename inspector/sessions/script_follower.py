@@ -106,6 +106,9 @@ class ScriptFollower:
     def pump_recorder(self) -> None:
         """Hand over nothing: what is done again is nothing new."""
 
+    def before_reading(self) -> None:
+        """Wait for nothing: it comes when the script says so."""
+
     @property
     def _frames_run(self) -> int:
         return self._life.frames_run
@@ -154,7 +157,7 @@ class ScriptFollower:
                 life.note(Reading.SYNCED)
                 hosting.tree.sync()
             case Reading.HELD:
-                life.hold()
+                life.hold(is_in_step=bool(entry.value))
             case Reading.RATE:
                 life.reset_period()
             case _:
@@ -164,6 +167,17 @@ class ScriptFollower:
         """Apply what the script says was applied here."""
         for _ in self._scripted_steps(place):
             pass
+
+    @property
+    def _is_broken_off(self) -> bool:
+        """Whether somebody has ended a step at the present frame."""
+        head = self._script.head()
+        return (
+            head is not None
+            and head.code == Reading.HELD
+            and bool(head.value)
+            and head.frame == self._frames_run
+        )
 
     def _scripted_steps(self, place: Place) -> Generator[None]:
         """Apply what the script says was applied here, a frame of it at each turn."""
@@ -175,8 +189,10 @@ class ScriptFollower:
             if entry.frame != self._frames_run:
                 return
             script.take()
-            yield from self._desk.apply_steps(
+            for _ in self._desk.apply_steps(
                 told.command, entry.value, place=place, by=told.by, host_ms=told.host_ms
-            )
+            ):
+                yield
+                self._desk.is_broken_off = self._is_broken_off
             if place is Place.AT_ONCE:
                 return

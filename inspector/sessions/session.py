@@ -28,7 +28,13 @@ class SessionPhase(Enum):
     RUNNING = "running"
     HELD = "held"
     REWINDING = "rewinding"
+    STEPPING = "stepping"
     FAILED = "failed"
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether each refresh does some more of a command that takes long."""
+        return self in {SessionPhase.REWINDING, SessionPhase.STEPPING}
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,7 +48,7 @@ def session(request: pytest.FixtureRequest, tmp_path: Path) -> HostedSession:
 
 def second_life(session: HostedSession) -> Life:
     """Begin to go back in time, and return the life beside the present one."""
-    session.rewind_slice_ns = 0
+    session.slice_ns = 0
     session.submit(StepBack(5))
     for _ in range(10):
         session.refresh()

@@ -154,9 +154,9 @@ def phase_of(session: HostedSession) -> SessionPhase:
 
 
 def go_all_the_way(session: HostedSession) -> None:
-    """Let what goes back in time be done with it."""
+    """Let what goes back in time, or makes a step, be done with it."""
     session.refresh()
-    while session.rewinding is not None:
+    while session.status.phase.goes_on:
         session.refresh()
 
 
@@ -228,14 +228,14 @@ def test_that_going_back_slice_by_slice_or_cancelling_it_leaves_a_run_that_can_b
     scene: str,
 ) -> None:
     session = HostedSession(named(scene, scene_path), source, autorun=autorun)
-    session.rewind_slice_ns = 0
+    session.slice_ns = 0
     for step in steps:
         if isinstance(step, int):
             let_pass(source, step)
         elif step == "refresh":
             session.refresh()
         elif step == "cancel":
-            session.cancel_rewind()
+            session.break_off()
         elif not isinstance(step, str):
             session.submit(step)
     go_all_the_way(session)
@@ -254,7 +254,7 @@ def test_that_a_session_is_what_it_was_until_it_has_gone_back(scene_path: Path) 
     session.refresh()
     log, timeline, before = session.log, session.timeline, digest(session)
 
-    session.rewind_slice_ns = 0
+    session.slice_ns = 0
     session.submit(StepBack(10))
     session.submit(StepFrames(1))
     session.refresh()
@@ -276,7 +276,7 @@ def test_that_a_session_is_what_it_was_until_it_has_gone_back(scene_path: Path) 
 def test_that_steps_back_that_wait_are_one(scene_path: Path) -> None:
     session = held_session(scene_path)
     step_one_by_one(session, 60)
-    session.rewind_slice_ns = 0
+    session.slice_ns = 0
     for _ in range(5):
         session.submit(StepBack())
     session.submit(StepFrames(1))
@@ -296,10 +296,10 @@ def test_that_going_back_can_be_cancelled(scene_path: Path) -> None:
     session.refresh()
     log = session.log
 
-    session.rewind_slice_ns = 0
+    session.slice_ns = 0
     session.submit(StepBack(10))
     session.refresh()
-    session.cancel_rewind()
+    session.break_off()
     session.refresh()
 
     assert session.log is log
@@ -310,7 +310,7 @@ def test_that_going_back_can_be_cancelled(scene_path: Path) -> None:
         "It was cancelled before it was done.",
     )
     session.submit(StepFrames(30))
-    session.refresh()
+    go_all_the_way(session)
     assert session.frames_run == 90
     assert rerun(session.history, scene_path).is_same
     session.close()
@@ -326,7 +326,7 @@ def test_that_one_long_step_is_gone_through_in_slices(scene_path: Path, step: Co
     frames, before = session.frames_run, digest(session)
     assert frames in {199, 200}
 
-    session.rewind_slice_ns = 0
+    session.slice_ns = 0
     session.submit(StepBack(50))
     session.refresh()
     shares = []
@@ -337,7 +337,7 @@ def test_that_one_long_step_is_gone_through_in_slices(scene_path: Path, step: Co
         session.refresh()
     assert shares == sorted(set(shares))
     assert shares[-1] <= 25
-    session.cancel_rewind()
+    session.break_off()
     assert (session.frames_run, phase_of(session)) == (frames, SessionPhase.HELD)
     assert session.timeline.at_ns == session.session_ns
 
@@ -379,14 +379,14 @@ def test_that_an_interrupted_rewind_leaves_the_session_where_it_was(
 
 def test_that_a_running_scene_is_held_while_it_goes_back(scene_path: Path) -> None:
     session = virtual_session(scene_path)
-    session.rewind_slice_ns = 0
+    session.slice_ns = 0
     pass_seconds(session, 2)
 
     session.submit(StepBack(10))
     pass_seconds(session, 1)
     assert session.status.phase is SessionPhase.REWINDING
     frames = session.frames_run
-    session.cancel_rewind()
+    session.break_off()
     session.refresh()
     assert (session.frames_run, session.is_running) == (frames, False)
 
@@ -415,15 +415,15 @@ def test_that_modules_beside_a_scene_are_its_own_in_each_life(tmp_path: Path) ->
     )
     session = held_session(path)
     step_one_by_one(session, 60)
-    session.rewind_slice_ns = 0
+    session.slice_ns = 0
     for cancels in (True, False):
         session.submit(StepBack(10))
         session.refresh()
         if cancels:
-            session.cancel_rewind()
+            session.break_off()
         go_all_the_way(session)
         session.submit(StepFrames(10))
-        session.refresh()
+        go_all_the_way(session)
 
     assert not session.timeline.failures
     assert [mark.text for mark in session.timeline.marks] == [str(n + 1) for n in range(23)]

@@ -346,7 +346,7 @@ def rewinding(shell: Shell) -> HostedSession:
     """Return the session of a window that goes back in time, a little at each refresh."""
     session = shell.bridge.session
     assert isinstance(session, HostedSession)
-    session.rewind_slice_ns = 0
+    session.slice_ns = 0
     shell.bridge.set_playhead(500 * NS_PER_MS)
     settle()
     shell.bridge.submit(StepBack(10))

@@ -19,7 +19,6 @@ from typing_extensions import override
 
 from inspector.analysis.places import EXAMPLES
 from inspector.sessions.commands import Capability
-from inspector.sessions.session import SessionPhase
 from inspector.timebase import format_instant
 
 from ..icons import ICON_SIZE, drawn_icon
@@ -42,17 +41,17 @@ _BUTTONS: Final = ("look-timer-back", "look-frame-back", "look-frame-on", "look-
 
 
 @runtime_checkable
-class GoesBackInTime(Protocol):
-    """A session that may take its time to go back."""
+class TakesItsTime(Protocol):
+    """A session that may take its time to go back, or to step."""
 
-    def cancel_rewind(self) -> None:
-        """Leave it where it was."""
+    def break_off(self) -> None:
+        """Leave it where it was, or where it has come."""
 
 
 class PlayheadBar(QToolBar):
     """Where the playhead is, and how to move it; hidden at the present.
 
-    While a scene goes back in time, how far that is.
+    While a scene goes back in time or makes a long step, how far that is.
 
     Attributes:
         label: Which instant is shown, and that the scene goes on.
@@ -91,7 +90,7 @@ class PlayheadBar(QToolBar):
         self._theme = theme
         self._icon_buttons: dict[str, QToolButton] = {}
         self._movers: list[QWidget] = []
-        self._is_rewinding = False
+        self._goes_on = False
         self.label = ElidedLabel()
         self.label.setAccessibleName("What is shown")
         self.problem = QLabel()
@@ -102,7 +101,7 @@ class PlayheadBar(QToolBar):
         self.cancel_button = QToolButton()
         self.cancel_button.setText("Cancel")
         self.cancel_button.setToolTip("Stop going back; the scene stays where it was (Esc)")
-        self.cancel_button.clicked.connect(self.cancel_rewind)
+        self.cancel_button.clicked.connect(self.break_off)
         self._lay_out()
         self._pace = PacedRefresh(self, _TEXT_PERIOD_MS)
         self._pace.due.connect(self.show_place)
@@ -164,7 +163,7 @@ class PlayheadBar(QToolBar):
         focused = QApplication.focusWidget()
         had_keyboard = focused is not None and self.isAncestorOf(focused)
         self.problem.hide()
-        is_needed = at_ns is not None or self._is_rewinding
+        is_needed = at_ns is not None or self._goes_on
         self.setVisible(is_needed)
         self.show_place()
         if not is_needed and had_keyboard:
@@ -172,29 +171,29 @@ class PlayheadBar(QToolBar):
 
     @Slot(object)
     def _take_status(self, status: SessionStatus) -> None:
-        is_rewinding = status.phase is SessionPhase.REWINDING
-        if is_rewinding != self._is_rewinding:
-            self._is_rewinding = is_rewinding
+        goes_on = status.phase.goes_on
+        if goes_on != self._goes_on:
+            self._goes_on = goes_on
             for widget in self._movers:
-                widget.setVisible(not is_rewinding)
-            self.cancel_button.setVisible(is_rewinding)
+                widget.setVisible(not goes_on)
+            self.cancel_button.setVisible(goes_on)
             self._take_playhead(self._bridge.playhead_ns)
-        elif is_rewinding:
+        elif goes_on:
             self.show_place()
 
     @Slot()
-    def cancel_rewind(self) -> None:
-        """Leave the scene where it was, if it is just going back in time."""
+    def break_off(self) -> None:
+        """Leave off what takes long: going back, or a step of many frames."""
         session: object = self._bridge.session
-        if isinstance(session, GoesBackInTime):
-            session.cancel_rewind()
+        if isinstance(session, TakesItsTime):
+            session.break_off()
             self._bridge.request_refresh()
 
     @Slot()
     def show_place(self) -> None:
         """Say which instant is shown and where the session is meanwhile."""
         at_ns, session = self._bridge.playhead_ns, self._bridge.session
-        if self._is_rewinding:
+        if self._goes_on:
             self.label.show_text(self._bridge.status.message)
             return
         if at_ns is None or session is None:
@@ -239,8 +238,8 @@ class PlayheadBar(QToolBar):
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Go back to the present on Escape, or stay there."""
-        if event.key() == Qt.Key.Key_Escape and self._is_rewinding:
-            self.cancel_rewind()
+        if event.key() == Qt.Key.Key_Escape and self._goes_on:
+            self.break_off()
         elif event.key() == Qt.Key.Key_Escape:
             self._bridge.go_live()
         else:

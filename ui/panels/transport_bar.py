@@ -45,6 +45,7 @@ _PHASE_TEXTS: Final = {
     SessionPhase.RUNNING: "▶ Running",
     SessionPhase.HELD: "❚❚ Held",
     SessionPhase.REWINDING: "⟲ Going back",
+    SessionPhase.STEPPING: "⏵❚ Stepping",
     SessionPhase.FAILED: "✖ Failed",
 }
 
