@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from inspector.errors import CommandError
 from inspector.timebase import NS_PER_SECOND, format_duration, parse_duration_ns
-from inspector.trace.sentences import describe
 
 if TYPE_CHECKING:
     from inspector.analysis.conditions import Condition
@@ -458,6 +457,8 @@ class Breakpoints:
             return
         if breakpoint_.is_once:
             self._by_number[number] = replace(breakpoint_, is_enabled=False)
+        from inspector.trace.sentences import describe  # noqa: PLC0415 - only where there are hits
+
         happened = describe(event, reader.strings, reader.naming)
         found.append(
             BreakpointHit(

@@ -25,8 +25,6 @@ from inspector.sessions.commands import (
 from inspector.sessions.gate import Gate, gate_before
 from inspector.sessions.journal import Beginning, Journal, Place, file_digest
 from inspector.sessions.life import Life
-from inspector.sessions.rewinding import Rewinding
-from inspector.sessions.script_follower import ScriptFollower
 from inspector.sessions.session import MeasuresWakeErrors
 from inspector.sessions.stepping import Stepping
 from inspector.trace.log import DEFAULT_BUDGET_BYTES
@@ -37,6 +35,7 @@ if TYPE_CHECKING:
     from inspector.clocks.time_source import TimeSource
     from inspector.sessions.annotations import Annotations
     from inspector.sessions.recorder import Recorder
+    from inspector.sessions.rewinding import Rewinding
 
 
 class SceneHost:
@@ -237,6 +236,8 @@ class SceneHost:
             log_budget_bytes=sys.maxsize if keeps_all else DEFAULT_BUDGET_BYTES,
             unreported=former.unreported,
         )
+        from inspector.sessions.script_follower import ScriptFollower  # noqa: PLC0415 - few go back
+
         follower = ScriptFollower(self.desk, journal)
         with self.queue.kept_waiting():
             try:
@@ -266,6 +267,8 @@ class SceneHost:
             frame = frame_to_go_back_to(command, former.timeline, former.frames_run)
         except CommandError:
             return False
+        from inspector.sessions.rewinding import Rewinding  # noqa: PLC0415 - few go back
+
         rewinding = Rewinding(command, number, frame, former, self._life_beside(former))
         self.rewinding = rewinding
         self.go_on_rewinding()

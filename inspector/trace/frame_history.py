@@ -144,6 +144,21 @@ class FrameHistory:
         """Return the index behind the last frame that had begun at an instant."""
         return self.first + bisect_right(self._columns[0], at_ns, 0, self._length)
 
+    def index_from(self, at_ns: int) -> int | None:
+        """Return the first frame at or after an instant, ``None`` when there is none."""
+        index = self.index_at(at_ns - 1)
+        return index if index < self.end else None
+
+    def span(self, index: int) -> tuple[int, int] | None:
+        """Return the instants of the frame before and of a frame; ``None`` when it is gone.
+
+        Before the first one that is kept it is -1.
+        """
+        if not self.first <= index < self.end:
+            return None
+        before_ns = self.frame(index - 1).at_ns if index > self.first else -1
+        return before_ns, self.frame(index).at_ns
+
     def append(  # noqa: PLR0913, PLR0917 - one value a column
         self,
         at_ns: int,

@@ -216,7 +216,7 @@ class EventListModel(ListTableModel[EventRow]):
         if kind in (EventKind.FRAME_BEGAN, EventKind.PHASE_ENDED):
             return Selection.frame(a)
         if group in (EventGroup.FRAMES, EventGroup.FAILURES):
-            index = frame_index_at(timeline, at_ns)
+            index = timeline.frames.index_from(at_ns)
             return None if index is None else Selection.frame(index)
         return None
 
@@ -357,29 +357,7 @@ class EventListModel(ListTableModel[EventRow]):
         timeline, subject = self._timeline, self._subject
         if timeline is None or subject is None or subject.kind is not SelectionKind.FRAME:
             return None
-        return frame_span(timeline, subject.id)
-
-
-def frame_span(timeline: Timeline, index: int) -> tuple[int, int] | None:
-    """Return the instants of the frame before and of a frame, ``None`` when it is gone."""
-    frames = timeline.frames
-    if not frames.first <= index < frames.end:
-        return None
-    before_ns = frames.frame(index - 1).at_ns if index > frames.first else -1
-    return before_ns, frames.frame(index).at_ns
-
-
-def frame_index_at(timeline: Timeline, at_ns: int) -> int | None:
-    """Return the first frame at or after an instant, ``None`` when there is none."""
-    frames = timeline.frames
-    low, high = frames.first, frames.end
-    while low < high:
-        middle = (low + high) // 2
-        if frames.frame(middle).at_ns < at_ns:
-            low = middle + 1
-        else:
-            high = middle
-    return low if low < frames.end else None
+        return timeline.frames.span(subject.id)
 
 
 def _instant_of(row: EventRow) -> int:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from inspector.timebase import NS_PER_SECOND, format_duration
 from inspector.vocabulary import Phase, what_was_raised
 
-from ..models.event_list_model import frame_span
 from .detail_rows import (
     MOST_LISTED,
     DetailRow,
@@ -81,7 +80,7 @@ def _phase_rows(phases: tuple[int, ...]) -> list[DetailRow]:
 
 def _rows_within(timeline: Timeline, index: int) -> list[DetailRow]:
     """Return commands, marks and failures since the frame before."""
-    span = frame_span(timeline, index)
+    span = timeline.frames.span(index)
     assert span is not None
     after_ns, until_ns = span
     rows = [

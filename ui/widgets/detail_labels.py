@@ -110,7 +110,8 @@ class LinkedLabel(ValueLabel):
         spans, place = [], 0
         for text, address in pieces:
             shown = breakable(text)
-            length = len(shown.encode("utf-16-le")) // 2  # Qt counts so
+            # Qt counts characters beyond the first 65,536 twice.
+            length = len(shown) + sum(character > "\uffff" for character in shown)
             words = escape(shown).replace("  ", "&nbsp; ")
             if address:
                 spans.append((place, length))
