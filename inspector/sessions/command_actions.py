@@ -174,10 +174,9 @@ def frame_to_go_back_to(command: StepBack | RewindTo, timeline: Timeline, frames
         return frames - command.frames
     history = timeline.frames
     if command.at_ns < 0 or command.at_ns > timeline.at_ns:
-        message = (
-            f"{format_instant(command.at_ns)} is no instant to go back to: it is "
-            f"{format_instant(timeline.at_ns)}."
-        )
+        # Without the present: that was measured, and is another one when all is run again.
+        why = "the session begins at 0" if command.at_ns < 0 else "it has not come yet"
+        message = f"{format_instant(command.at_ns)} is no instant to go back to: {why}."
         raise CommandError(message)
     return history.first + bisect_right(history.at_ns, command.at_ns)
 

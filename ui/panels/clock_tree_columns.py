@@ -44,7 +44,7 @@ _NARROW_STATES: Final = 90
 _USUAL_STATES: Final = 150
 #: Pixels of names: so many in any case, and what they may take before states and after.
 _LEAST_NAMES: Final = 80
-_NARROW_NAMES: Final = 100
+_NARROW_NAMES: Final = 122
 _USUAL_NAMES: Final = 150
 _WIDEST_NAMES: Final = 240
 #: Pixels beside a number, and beside a name with its sign.
