@@ -86,7 +86,7 @@ class FakeSession:
         self.title = title
         self.source_label = f"{title}.py"
         self.frame_rate = Fraction(60)
-        self.wake_error_ns: WakeErrorSummary | None = None
+        self.wake_errors: WakeErrorSummary | None = None
         self.breakpoints: Breakpoints | None = Breakpoints()
         self.undoing: Undoing | None = None
         self.recorder: Recorder | None = None

@@ -155,7 +155,7 @@ class HostedSession:
         return self._life.frame_rate
 
     @property
-    def wake_error_ns(self) -> WakeErrorSummary | None:
+    def wake_errors(self) -> WakeErrorSummary | None:
         """How punctually the time source wakes it, ``None`` when that is not known."""
         source = self.source
         return source.wake_errors if isinstance(source, MeasuresWakeErrors) else None

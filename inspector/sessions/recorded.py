@@ -134,7 +134,7 @@ class RecordedSession:
         return rate if rate > 0 else DEFAULT_FRAME_RATE
 
     @property
-    def wake_error_ns(self) -> WakeErrorSummary | None:
+    def wake_errors(self) -> WakeErrorSummary | None:
         """Not known of the past."""
         return None
 

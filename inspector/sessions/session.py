@@ -108,7 +108,7 @@ class Session(Protocol):
         """Frames per second of session time that are asked for."""
 
     @property
-    def wake_error_ns(self) -> WakeErrorSummary | None:
+    def wake_errors(self) -> WakeErrorSummary | None:
         """How punctually its time source wakes it, ``None`` when that is not known."""
 
     @property

@@ -139,7 +139,7 @@ def watched_class(base: type[MainWindow]) -> type[MainWindow]:  # noqa: C901 - a
             self.close()
 
         def counts(self) -> dict[str, float]:
-            wake = self.bridge.session.wake_error_ns
+            wake = self.bridge.session.wake_errors
             return {
                 "switches": voluntary_switches(),
                 "idle_cpu_s": time.process_time(),

@@ -39,7 +39,7 @@ def test_that_a_recording_is_a_session(path: Path, log: EventLog) -> None:
     assert described(session.history.state_before(700)) == described(folded(log, 700))
     assert session.capabilities == frozenset()
     assert (session.is_recorded, session.recorder, session.notes) == (True, None, ())
-    assert (session.breakpoints, session.undoing, session.wake_error_ns) == (None, None, None)
+    assert (session.breakpoints, session.undoing, session.wake_errors) == (None, None, None)
     assert (session.title, session.source_label) == ("test", str(path))
     assert session.frame_rate == 60
     session.submit(Run())

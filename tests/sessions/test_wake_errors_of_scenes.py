@@ -43,14 +43,14 @@ def session(tmp_path: Path) -> HostedSession:
 def test_that_wake_ups_before_a_scene_was_loaded_anew_are_not_those_of_the_scene(
     session: HostedSession,
 ) -> None:
-    assert session.wake_error_ns is not None
+    assert session.wake_errors is not None
 
     session.hold()
     session.reload()
     session.refresh()
 
     assert session.generation == 1
-    assert session.wake_error_ns is None
+    assert session.wake_errors is None
 
 
 def test_that_going_back_in_time_keeps_what_was_measured(session: HostedSession) -> None:
@@ -68,4 +68,4 @@ def test_that_going_back_in_time_keeps_what_was_measured(session: HostedSession)
 
     assert session.rewinding is None
     assert len(session.timeline.frames) < frames
-    assert session.wake_error_ns is not None
+    assert session.wake_errors is not None

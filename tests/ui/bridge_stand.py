@@ -44,7 +44,7 @@ class PlayedSession:
         self.title = "played"
         self.source_label = "a test"
         self.frame_rate = Fraction(60)
-        self.wake_error_ns: WakeErrorSummary | None = None
+        self.wake_errors: WakeErrorSummary | None = None
         self.breakpoints: Breakpoints | None = None
         self.undoing: Undoing | None = None
         self.recorder: Recorder | None = None

@@ -66,7 +66,7 @@ class CrowdedSession:
     title = "Crowded"
     source_label = "a test"
     frame_rate = Fraction(60)
-    wake_error_ns: WakeErrorSummary | None = None
+    wake_errors: WakeErrorSummary | None = None
     breakpoints: Breakpoints | None = None
     undoing: Undoing | None = None
     recorder: Recorder | None = None

@@ -52,7 +52,7 @@ def test_that_a_scene_is_opened_on_a_qt_time_source_and_runs(
     qtbot.waitUntil(lambda: len(bridge.timeline.frames) >= 3)
     bridge.refresh_now()
     assert sum(noted.events) == bridge.session.log.end
-    assert bridge.session.wake_error_ns is not None
+    assert bridge.session.wake_errors is not None
     bridge.close()
 
 

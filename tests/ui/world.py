@@ -74,7 +74,7 @@ class PlayedSession(World):
         self.title = "Played"
         self.source_label = "a test"
         self.frame_rate = Fraction(60)
-        self.wake_error_ns: WakeErrorSummary | None = None
+        self.wake_errors: WakeErrorSummary | None = None
         self.frames_run = 0
         self.breakpoints: Breakpoints | None = Breakpoints()
         self.undoing: Undoing | None = None

@@ -116,7 +116,7 @@ def _log_rows(session: Session) -> list[DetailRow]:
         rows.append(
             DetailRow("Fallen off", f"{log.first:,} (what they led to is still in the state)")
         )
-    errors = session.wake_error_ns
+    errors = session.wake_errors
     if errors is not None:
         rows.append(
             DetailRow(

@@ -296,7 +296,7 @@ class TransportBar(QToolBar):
             tips.append(
                 f"{measured:.2f} frames per second of real time, measured over the last second"
             )
-        wake = session.wake_error_ns
+        wake = session.wake_errors
         if wake is not None and wake.count:
             parts.append(f"wakes +{format_duration(wake.median_ns)}")
             tips.append(

@@ -194,7 +194,7 @@ def test_that_a_frame_that_is_not_there_says_so(stand: Stand, index: int, text: 
 
 
 def test_that_the_overview_counts(stand: Stand) -> None:
-    stand.session.wake_error_ns = WakeErrorSummary(7, 1, 750_000, 2_000_000, 3_000_000)
+    stand.session.wake_errors = WakeErrorSummary(7, 1, 750_000, 2_000_000, 3_000_000)
     stand.enemies.set_timeout(1, print)
     stand.enemies.pause()
     stand.session.run_frame()

@@ -73,7 +73,7 @@ def test_that_time_and_rates_are_those_of_the_session(played: Bar) -> None:
 
 
 def test_that_the_state_is_said_in_words(played: Bar) -> None:
-    played.session.wake_error_ns = WakeErrorSummary(10, 5, 750_000, 900_000, 2_000_000)
+    played.session.wake_errors = WakeErrorSummary(10, 5, 750_000, 900_000, 2_000_000)
     played.session.status = SessionStatus(SessionPhase.RUNNING, "Played is running.")
     for _ in range(70):
         played.session.run_frame()
