@@ -71,9 +71,10 @@ class PacedRefresh(QObject):
             self._last_chance.start(self._period_ms)
 
     @override
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Catch up when the widget is shown."""
-        if watched is self._widget and event.type() == QEvent.Type.Show and self._is_wanted:
+    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
+        """Catch up when the widget, the only one that is watched, is shown."""
+        # While widgets go, other events come to what is half gone: nothing else is read then.
+        if event.type() == QEvent.Type.Show and self._is_wanted:
             # In the next turn, when the widget counts as visible.
             self._last_chance.start(0)
         return False
