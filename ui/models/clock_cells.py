@@ -108,7 +108,8 @@ class ClockCells:
         due_ns = self._next_due_ns(clock.id, timeline)
         if due_ns == NEVER:
             return "waiting"
-        return format_duration(max(0, due_ns - self._at_ns))
+        remaining_ns = due_ns - self._at_ns
+        return format_duration(remaining_ns) if remaining_ns > 0 else "now"
 
     def _local_ns(self, clock_id: int, timeline: Timeline) -> int:
         """Return the local time at the last refresh, so that all rows show one instant."""

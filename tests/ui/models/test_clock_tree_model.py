@@ -50,6 +50,16 @@ def game() -> Game:
     return Game()
 
 
+def test_that_what_is_due_by_now_is_due_now(game: Game) -> None:
+    game.game.set_timeout(1, print)
+    game.run_to_ms(900)
+    # As between two wake-ups: the present is further than what was run.
+    game.timeline.set_present(1_000_000_000)
+    model = ClockTreeModel(game.timeline)
+
+    assert model.index_of(game.game.id, ClockColumn.NEXT_DUE).data() == "now"
+
+
 def test_that_a_row_says_time_rate_state_timers_and_next_due(
     game: Game, qtmodeltester: ModelTester
 ) -> None:
