@@ -11,8 +11,6 @@ from inspector.sessions.breakpoints import BreakKind
 from inspector.vocabulary import Field, MemberKind
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from inspector.sessions.breakpoints import Breakpoint
     from inspector.trace.timeline import Timeline
 
@@ -26,7 +24,7 @@ SUBJECTS: Final = {
 }
 
 
-def names_to_choose(kind: BreakKind, timeline: Timeline, strings: Sequence[str]) -> list[str]:
+def names_to_choose(kind: BreakKind, timeline: Timeline) -> list[str]:
     """Return what a breakpoint can look out for now, in the order of the alphabet.
 
     Looks at every pending timer, so it is for when somebody asks.
@@ -34,9 +32,8 @@ def names_to_choose(kind: BreakKind, timeline: Timeline, strings: Sequence[str])
     Args:
         kind: Of the breakpoint.
         timeline: The state of the scene.
-        strings: The string table of its log.
     """
-    members = timeline.members
+    members, strings = timeline.members, timeline.strings
     names: set[str] = set()
     match SUBJECTS.get(kind):
         case "timer":
@@ -53,7 +50,7 @@ def names_to_choose(kind: BreakKind, timeline: Timeline, strings: Sequence[str])
     return sorted(names - {"", ANY})
 
 
-def doubt_about(breakpoint_: Breakpoint, timeline: Timeline, strings: Sequence[str]) -> str:
+def doubt_about(breakpoint_: Breakpoint, timeline: Timeline) -> str:
     """Return a sentence if nobody has had the name that a breakpoint looks out for, else ``""``.
 
     It may be right all the same: what it looks out for may be still to come.
@@ -61,13 +58,13 @@ def doubt_about(breakpoint_: Breakpoint, timeline: Timeline, strings: Sequence[s
     Args:
         breakpoint_: The breakpoint.
         timeline: The state of the scene.
-        strings: The string table of its log, which has every name there has been.
     """
     wanted = breakpoint_.subject
-    if not wanted or wanted in strings:
+    # The string table has every name that there has been.
+    if not wanted or wanted in timeline.strings:
         return ""
     what = SUBJECTS[breakpoint_.kind]
     said = f"No {what} has been called “{wanted}” so far; the breakpoint waits for one."
-    names = {name.lower(): name for name in names_to_choose(breakpoint_.kind, timeline, strings)}
+    names = {name.lower(): name for name in names_to_choose(breakpoint_.kind, timeline)}
     alike = get_close_matches(wanted.lower(), list(names), 1)
     return f"{said} Did you mean “{names[alike[0]]}”?" if alike else said

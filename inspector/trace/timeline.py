@@ -39,6 +39,7 @@ class Timeline:
     """The state of a session as of :attr:`at_ns`.
 
     Attributes:
+        strings: The texts that its numbers stand for; those of another log are others.
         at_ns: Session time of the last event, or later if time just passed.
         events_folded: How many events went in.
         clocks: All clocks by number, in the order in which they came.
@@ -65,7 +66,7 @@ class Timeline:
         Args:
             strings: The string table of the log; may grow meanwhile.
         """
-        self._strings = strings
+        self.strings = strings
         self.at_ns = 0
         self.events_folded = 0
         self.clocks: dict[int, ClockState] = {}
@@ -140,10 +141,10 @@ class Timeline:
 
     def copy(self) -> Timeline:
         """Return a timeline of its own in the same state."""
-        twin = Timeline(self._strings)
+        twin = Timeline(self.strings)
         twin.clocks = {number: clock.copy() for number, clock in self.clocks.items()}
-        twin.timers = self.timers.copy(self._strings)
-        twin.members = self.members.copy(self._strings)
+        twin.timers = self.timers.copy(self.strings)
+        twin.members = self.members.copy(self.strings)
         twin._fold_members()
         twin.frames = self.frames.copy()
         twin.failures = list(self.failures)
@@ -315,7 +316,7 @@ class Timeline:
     # ------------------------------------------------------------------- fold
 
     def _clock_added(self, at_ns: int, subject: int, a: int, b: int) -> None:
-        self.clocks[subject] = ClockState(subject, self._strings[b], a, D, D, 0, at_ns)
+        self.clocks[subject] = ClockState(subject, self.strings[b], a, D, D, 0, at_ns)
         if a:
             self.clocks[a].children.append(subject)
         else:
@@ -453,14 +454,14 @@ class Timeline:
         )
 
     def _callback_failed(self, at_ns: int, subject: int, a: int, b: int) -> None:
-        strings = self._strings
+        strings = self.strings
         self.failures.append(Failure(at_ns, self.frames.end, strings[a], strings[b], subject))
 
     def _mark(self, at_ns: int, subject: int, a: int, _b: int) -> None:
-        self.marks.append(Mark(at_ns, self._strings[a], subject))
+        self.marks.append(Mark(at_ns, self.strings[a], subject))
 
     def _command(self, at_ns: int, subject: int, a: int, b: int) -> None:
-        strings, frame = self._strings, self.frames.end
+        strings, frame = self.strings, self.frames.end
         self.commands.append(CommandRecord(at_ns, subject, strings[a], strings[b], frame=frame))
 
     def _command_context(self, at_ns: int, subject: int, a: int, b: int) -> None:
@@ -472,11 +473,11 @@ class Timeline:
             clock_id=subject,
             local_ns=self.local_ns(about, at_ns) if about in self.clocks else at_ns,
             host_ms=a,
-            by=self._strings[b],
+            by=self.strings[b],
         )
 
     def _breakpoint_hit(self, at_ns: int, subject: int, a: int, b: int) -> None:
-        self.hits.append(BreakHit(at_ns, subject, self._strings[a], b))
+        self.hits.append(BreakHit(at_ns, subject, self.strings[a], b))
 
     def _transport(self, at_ns: int, subject: int, _a: int, _b: int) -> None:
         if self.is_running and subject == Mode.HELD:
@@ -484,5 +485,5 @@ class Timeline:
         self.is_running = subject == Mode.RUNNING
 
     def _scene(self, _at_ns: int, subject: int, a: int, _b: int) -> None:
-        self.scene_path = self._strings[a]
+        self.scene_path = self.strings[a]
         self.scene_generation = subject

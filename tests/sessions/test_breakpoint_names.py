@@ -16,7 +16,7 @@ def _nothing(*_: object) -> None:
 
 
 @pytest.fixture
-def scene() -> tuple[Timeline, EventLog]:
+def scene() -> Timeline:
     """A clock, two timers, a scheduler's timer and a machine."""
     log = EventLog()
     tree = ClockTree(log)
@@ -28,7 +28,7 @@ def scene() -> tuple[Timeline, EventLog]:
     tree.run_to(20_000_000)
     timeline = Timeline(log.strings)
     timeline.apply_all(log.read().events)
-    return timeline, log
+    return timeline
 
 
 @pytest.mark.parametrize(
@@ -43,11 +43,11 @@ def scene() -> tuple[Timeline, EventLog]:
     ],
 )
 def test_that_each_kind_offers_what_it_can_look_out_for(
-    scene: tuple[Timeline, EventLog], kind: BreakKind, names: list[str]
+    scene: Timeline, kind: BreakKind, names: list[str]
 ) -> None:
-    timeline, log = scene
+    timeline = scene
 
-    assert names_to_choose(kind, timeline, log.strings) == names
+    assert names_to_choose(kind, timeline) == names
 
 
 @pytest.mark.parametrize(
@@ -73,8 +73,8 @@ def test_that_each_kind_offers_what_it_can_look_out_for(
     ],
 )
 def test_that_a_name_that_nobody_has_had_is_doubted(
-    scene: tuple[Timeline, EventLog], kind: BreakKind, name: str, said: str
+    scene: Timeline, kind: BreakKind, name: str, said: str
 ) -> None:
-    timeline, log = scene
+    timeline = scene
 
-    assert doubt_about(Breakpoint(kind, name), timeline, log.strings) == said
+    assert doubt_about(Breakpoint(kind, name), timeline) == said

@@ -234,10 +234,7 @@ class BreakpointsPanel(QWidget):
         self._show_doubt(changed)
 
     def _show_doubt(self, breakpoint_: Breakpoint) -> None:
-        session = self._bridge.session
-        if session is not None:
-            doubt = doubt_about(breakpoint_, self._bridge.timeline, session.log.strings)
-            self.form.show_doubt(doubt)
+        self.form.show_doubt(doubt_about(breakpoint_, self._bridge.timeline))
 
     @Slot()
     def begin_new(self) -> None:
@@ -248,12 +245,8 @@ class BreakpointsPanel(QWidget):
 
     @Slot()
     def _offer_names(self) -> None:
-        session = self._bridge.session
-        if session is None:
-            self.form.offer_names(())
-            return
-        kind, strings = self.form.chosen_kind, session.log.strings
-        self.form.offer_names(names_to_choose(kind, self._bridge.timeline, strings))
+        kind = self.form.chosen_kind
+        self.form.offer_names(names_to_choose(kind, self._bridge.timeline))
 
     @Slot()
     def _show_marked(self) -> None:

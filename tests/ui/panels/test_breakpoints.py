@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector.sessions.breakpoints import BreakAction, BreakKind, Breakpoint, Breakpoints
 from inspector.sessions.commands import AddBreakpoint, ChangeBreakpoint, RemoveBreakpoint
+from inspector.trace import EventLog
 from inspector.vocabulary import BREAKPOINT_HIT
 from tests.ui.world import PlayedSession
 from ui.panels.breakpoints import BreakpointsPanel
@@ -118,6 +119,19 @@ def test_that_a_name_nobody_has_is_doubted_but_taken(stand: Stand) -> None:
     form.give()
 
     assert not form.problem.isVisible()
+
+
+def test_that_names_are_those_of_the_timeline_while_the_scene_is_loaded_anew(stand: Stand) -> None:
+    stand.session.root.set_timeout(1, print, name="boss")
+    stand.bridge.refresh_now()
+    # The next refresh takes the timeline of the new log.
+    stand.session.log = EventLog()
+    form = stand.panel.form
+    form.subject.setText("bos")
+
+    form.give()
+
+    assert form.problem.text().endswith("Did you mean “boss”?")
 
 
 def test_that_the_field_for_a_name_offers_those_of_the_present(stand: Stand) -> None:
