@@ -9,6 +9,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 from typing_extensions import override
 
+from inspector.display_text import as_html
 from inspector.vocabulary import Phase
 
 from ..theme import Theme
@@ -109,11 +110,10 @@ class FrameLegend(QLabel):
         return False
 
     def _colored(self, texts: Sequence[str]) -> str:
-        from html import escape  # noqa: PLC0415 - slow, and not needed by the first paint
 
         colors = [color_of(entry.fill, self._theme).name() for entry in self._entries]
         between = "&nbsp;" * (len(_BETWEEN) - 1) + " "
         return between.join(
-            f'<span style="color:{color}">■</span>&nbsp;{escape(text).replace(" ", "&nbsp;")}'
+            f'<span style="color:{color}">■</span>&nbsp;{as_html(text).replace(" ", "&nbsp;")}'
             for color, text in zip(colors, texts, strict=True)
         )

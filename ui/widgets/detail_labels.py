@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from html import escape
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import Qt
@@ -11,7 +10,7 @@ from PySide6.QtGui import QFocusEvent, QGuiApplication, QKeyEvent, QKeySequence,
 from PySide6.QtWidgets import QLabel, QWidget
 from typing_extensions import override
 
-from inspector.display_text import one_line
+from inspector.display_text import as_html, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -112,10 +111,10 @@ class LinkedLabel(ValueLabel):
             shown = breakable(text)
             # Qt counts characters beyond the first 65,536 twice.
             length = len(shown) + sum(character > "\uffff" for character in shown)
-            words = escape(shown).replace("  ", "&nbsp; ")
+            words = as_html(shown).replace("  ", "&nbsp; ")
             if address:
                 spans.append((place, length))
-                words = f'<a href="{escape(address)}" style="color:{color.name()}">{words}</a>'
+                words = f'<a href="{as_html(address)}" style="color:{color.name()}">{words}</a>'
             html += words
             place += length
         if html != self.text():
