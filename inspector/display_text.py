@@ -20,6 +20,6 @@ def as_html(text: str) -> str:
     """Return a text as it is written in HTML.
 
     What ``html.escape`` does; the module of that brings in the names of 2,231 characters,
-    which is a megabyte and more in a window that is idle.
+    which is half a megabyte in a window that is idle.
     """
     return text.translate(_HTML)
