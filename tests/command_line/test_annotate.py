@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import json
-import shlex
 import sqlite3
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from inspector import cli
 from inspector.cli import window_scene
 from inspector.exit_codes import ExitCode
 from inspector.timebase import NS_PER_MS
 from inspector.trace.recording import annotations_of
-
-Run = Callable[..., tuple[int, str, str]]
+from tests.command_line.answers import Run
 
 SCENE = """
 def build(stage):
@@ -24,20 +20,11 @@ def build(stage):
 """
 
 
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Run a command line in a folder with a recording; returns exit code, stdout and stderr."""
-    monkeypatch.chdir(tmp_path)
+@pytest.fixture(autouse=True)
+def _recorded(run: Run, tmp_path: Path) -> None:
+    """Have a recording in the folder."""
     (tmp_path / "game.py").write_text(SCENE)
-    assert cli.main(shlex.split("run game.py --seconds 3 --record game.tlrec --quiet")) == 0
-    capsys.readouterr()
-
-    def run_line(line: str) -> tuple[int, str, str]:
-        code = cli.main(shlex.split(line))
-        printed = capsys.readouterr()
-        return code, printed.out, printed.err
-
-    return run_line
+    assert run("run game.py --seconds 3 --record game.tlrec --quiet") == (0, "", "")
 
 
 def test_that_it_needs_no_window() -> None:

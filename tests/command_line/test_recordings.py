@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import csv
 import json
-import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from inspector import cli
 from inspector.cli import window_scene
 from inspector.exit_codes import ExitCode
 from inspector.sessions.journal import JournalError
 from inspector.sessions.replayed import outside_text, replayed, what_happened
 from inspector.trace import EventLog
 from inspector.trace.recording import RecordingWriter, open_recording
-
-Run = Callable[..., tuple[int, str, str]]
+from tests.command_line.answers import Run
 
 _ROOT = Path(__file__).parents[2]
 
@@ -33,18 +29,10 @@ def build(stage):
 """
 
 
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Run a command line in a folder with a scene; returns exit code, stdout and stderr."""
-    monkeypatch.chdir(tmp_path)
+@pytest.fixture(autouse=True)
+def _scene(tmp_path: Path) -> None:
+    """Have a scene in the folder."""
     (tmp_path / "game.py").write_text(SCENE)
-
-    def run_line(line: str) -> tuple[int, str, str]:
-        code = cli.main(shlex.split(line))
-        printed = capsys.readouterr()
-        return code, printed.out, printed.err
-
-    return run_line
 
 
 @pytest.fixture

@@ -1,24 +1,42 @@
-"""The bridge alone, and what it says."""
+"""What many tests of the window begin with."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
+
 import pytest
 from PySide6.QtCore import QCoreApplication
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
 
 from tests.ui.bridge_stand import Noted
-from ui.session_bridge import (
-    SessionBridge,
-)
+from tests.ui.shell import Shell, open_shell
+from ui.session_bridge import SessionBridge
 
 
 @pytest.fixture
-def bridge(qapp: QCoreApplication) -> SessionBridge:
+def bridge(qapp: QCoreApplication) -> Iterator[SessionBridge]:
+    """The bridge alone, without a session."""
     assert qapp is not None
-    return SessionBridge()
+    bridge = SessionBridge()
+    yield bridge
+    bridge.close()
 
 
 @pytest.fixture
 def noted(bridge: SessionBridge) -> Noted:
+    """What the bridge says."""
     noted = Noted()
     noted.listen(bridge)
     return noted
+
+
+@pytest.fixture
+def shell(qtbot: QtBot, tmp_path: Path) -> Shell:
+    """A window on a scene of which a second has passed in frames."""
+    shell = open_shell(qtbot, tmp_path)
+    for _ in range(60):
+        shell.advance(1 / 60)
+    QApplication.processEvents()
+    return shell

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
-from PySide6.QtCore import QCoreApplication, QPoint, Qt
+from PySide6.QtCore import QPoint, Qt
 from pytestqt.qtbot import QtBot
 
 from inspector.trace.log import BYTES_PER_EVENT
@@ -15,14 +13,6 @@ from ui.models.frame_span_model import SpanColumn
 from ui.panels.frame_spans import NO_SESSION, NOTHING_YET, FrameSpansPanel
 from ui.session_bridge import Selection, SessionBridge
 from ui.theme import Theme
-
-
-@pytest.fixture
-def bridge(qapp: QCoreApplication) -> Iterator[SessionBridge]:
-    assert qapp is not None
-    bridge = SessionBridge()
-    yield bridge
-    bridge.close()
 
 
 @pytest.fixture

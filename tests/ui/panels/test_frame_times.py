@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
-from PySide6.QtCore import QCoreApplication, QPoint
+from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QLabel, QMenu
 from pytestqt.qtbot import QtBot
 
@@ -27,14 +25,6 @@ class FramesSession(PlayedSession):
 
     def fold(self) -> int:
         return 0
-
-
-@pytest.fixture
-def bridge(qapp: QCoreApplication) -> Iterator[SessionBridge]:
-    assert qapp is not None
-    bridge = SessionBridge()
-    yield bridge
-    bridge.close()
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QPointF, Qt
@@ -191,14 +191,6 @@ class Player:
     def place_in(self, widget: QWidget) -> QPointF:
         x = self.chance.uniform(0, widget.width())
         return QPointF(x, self.chance.uniform(0, widget.height()))
-
-
-@pytest.fixture
-def bridge(qapp: QCoreApplication) -> Iterator[SessionBridge]:
-    assert qapp is not None
-    bridge = SessionBridge()
-    yield bridge
-    bridge.close()
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
-from PySide6.QtCore import QCoreApplication, QPoint, Qt
+from PySide6.QtCore import QPoint, Qt
 from pytestqt.qtbot import QtBot
 
 from inspector.sessions.commands import Capability, MakeTransition
@@ -18,14 +16,6 @@ from ui.theme import Theme
 
 DOOR = 5
 HERO = 6
-
-
-@pytest.fixture
-def bridge(qapp: QCoreApplication) -> Iterator[SessionBridge]:
-    assert qapp is not None
-    bridge = SessionBridge()
-    yield bridge
-    bridge.close()
 
 
 @pytest.fixture

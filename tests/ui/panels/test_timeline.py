@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
-from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QPointF, Qt
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
@@ -42,14 +40,6 @@ class LanesSession(MembersSession):
         for at_ms in range(self.tree.now_ns // MS + 20, end_ms + 1, 20):
             self.run_to_ms(at_ms)
             self.frame_of()
-
-
-@pytest.fixture
-def bridge(qapp: QCoreApplication) -> Iterator[SessionBridge]:
-    assert qapp is not None
-    bridge = SessionBridge()
-    yield bridge
-    bridge.close()
 
 
 @pytest.fixture

@@ -1,0 +1,21 @@
+"""What tests do with a window in which somebody looks back."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QApplication
+
+from inspector.sessions.commands import Hold
+from inspector.sessions.session import SessionPhase
+from tests.ui.shell import Shell
+
+
+def hold(shell: Shell) -> None:
+    """Hold the scene; a running one is held at its next frame."""
+    shell.bridge.submit(Hold())
+    shell.advance(1 / 60)
+    assert shell.bridge.status.phase is SessionPhase.HELD
+
+
+def settle() -> None:
+    """Let everybody be told what was asked for in this turn."""
+    QApplication.processEvents()
