@@ -9,13 +9,13 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Generator
-from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
 from inspector.sessions.journal import Place, Told
 from inspector.sessions.replay import Difference, LogEvents, difference_steps
 from inspector.sessions.replay import Run as Compared
 from inspector.sessions.script_follower import ScriptFollower
+from inspector.sessions.slices import goes_to_end
 from inspector.timebase import NS_PER_MS
 
 if TYPE_CHECKING:
@@ -82,14 +82,12 @@ class Rewinding:
         Args:
             slice_ns: After so long a pause is made; ``None`` for doing it at one go.
         """
-        until_ns = None if slice_ns is None else perf_counter_ns() + slice_ns
-        for _ in self._steps:
-            if until_ns is not None and perf_counter_ns() >= until_ns:
-                life = self.desk.life
-                self.frames_done = life.frames_run
-                life.fold_events()
-                return False
-        return True
+        if goes_to_end(self._steps, slice_ns):
+            return True
+        life = self.desk.life
+        self.frames_done = life.frames_run
+        life.fold_events()
+        return False
 
     def give_up(self) -> None:
         """Leave the former life as it was, and let go of the second one."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from time import perf_counter_ns
 from typing import TYPE_CHECKING
+
+from inspector.sessions.slices import goes_to_end
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -43,13 +44,14 @@ class Stepping:
         Args:
             slice_ns: After so long a pause is made; ``None`` for doing it at one go.
         """
-        until_ns = None if slice_ns is None else perf_counter_ns() + slice_ns
-        for _ in self._steps:
-            if until_ns is not None and perf_counter_ns() >= until_ns:
-                # Else a long step would keep everything that has happened in it.
-                self._desk.life.log.settle()
-                return False
-        return True
+        if goes_to_end(self._steps, slice_ns):
+            return True
+        life = self._desk.life
+        # Else a long step would keep everything that has happened in it; what falls off
+        # has to be recorded before.
+        life.driver.pump_recorder()
+        life.log.settle()
+        return False
 
     def break_off(self) -> None:
         """End it behind the frame that it has come to."""

@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
-from inspector.sessions.commands import Hold, Run, SetRate, StepBack, StepBy, StepFrames, StepTo
+from inspector.sessions.commands import (
+    Hold,
+    Run,
+    SetRate,
+    StartRecording,
+    StepBack,
+    StepBy,
+    StepFrames,
+    StepTo,
+    StopRecording,
+)
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.replay import LogEvents, first_difference
 from inspector.sessions.replay import Run as Compared
 from inspector.sessions.scene import find_scene
 from inspector.sessions.session import SessionPhase
 from inspector.testing import held_session
+from inspector.trace.log import BYTES_PER_EVENT
+from inspector.trace.recording import open_recording
 
 MS = 1_000_000
 
@@ -111,6 +124,27 @@ def test_that_a_step_that_was_broken_off_can_be_gone_back_behind(session: Hosted
     assert [refusal for _, refusal in answers(session)] == [""] * 4
     session.submit(Run())
     assert session.is_running
+    session.close()
+
+
+def test_that_a_recording_has_what_falls_off_the_log_in_a_long_step(
+    session: HostedSession, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.tlrec"
+    session.submit(StartRecording(str(path)))
+    session.log.budget_bytes = BYTES_PER_EVENT * 20
+
+    session.submit(StepFrames(60))
+    for _ in range(30):
+        # All but the recorder: a slice begins before a refresh comes to that.
+        session._host.go_on_stepping()
+    assert session.log.first > 0
+    session.break_off()
+    session.submit(StopRecording())
+
+    past = open_recording(path)
+    assert past.notes == ()
+    assert past.state_before(past.end).frames.end == 31
     session.close()
 
 
