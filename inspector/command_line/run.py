@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from argparse import Namespace
 from collections.abc import Callable
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from time import perf_counter_ns
@@ -40,6 +39,7 @@ from inspector.formats.options import DEFAULT_BUDGETS_MS, ExportOptions
 from inspector.sessions.commands import Run, SetRate
 from inspector.sessions.frame_files import read_frame_file
 from inspector.sessions.hosted import HostedSession
+from inspector.sessions.provenance import provenance_of
 from inspector.sessions.scene import find_scene, user_place
 from inspector.sessions.virtual_run import RunOutcome, run_frame_times, run_virtual
 from inspector.sessions.virtual_source import VirtualTimeSource
@@ -119,9 +119,7 @@ def run_scene(options: Namespace, out: TextIO, err: TextIO) -> int:
         elif not options.quiet:
             out.write(f"{report_text(report, most_timers=options.timers)}\n")
         frames = FrameTimes.from_timeline(session.timeline, start, stop, session.annotations)
-        provenance = Provenance(
-            session.title, datetime.now(UTC), __version__, way.text, session.frame_rate
-        )
+        provenance = replace(provenance_of(session), source=way.text)
         graph = _graph_options(options, _worth_plotting(frames))
         if options.export:
             _check_frames(frames, options, len(session.timeline.frames))

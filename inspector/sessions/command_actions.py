@@ -16,24 +16,18 @@ from inspector.sessions.commands import (
     Command,
     FireTimer,
     Hold,
-    MakeTransition,
+    MemberCommand,
     PauseClock,
-    PauseFromPriority,
-    PauseMember,
     ResumeClock,
-    ResumeFromPriority,
-    ResumeMember,
     RewindTo,
     Run,
     SetFrameRate,
     SetRate,
-    SetTimeScale,
     StepBack,
     StepBy,
     StepFrames,
     StepTo,
     StepToNextTimer,
-    UnscheduleMember,
     clock_text,
     command_text,
 )
@@ -67,6 +61,8 @@ def prepared_action(  # noqa: C901, PLR0911 - one case per command
     Raises:
         CommandError: It cannot be carried out; the message says why.
     """
+    if isinstance(command, MemberCommand):
+        return prepared_member_action(command, number, hosting, timeline)
     match command:
         case Run():
             return hosting.transport.run
@@ -95,16 +91,6 @@ def prepared_action(  # noqa: C901, PLR0911 - one case per command
             return lambda: setattr(hosting.stage, "frame_rate", exact)
         case AddMark(text):
             return lambda: hosting.stage.mark(text.strip() or "mark")
-        case (
-            PauseMember()
-            | ResumeMember()
-            | PauseFromPriority()
-            | ResumeFromPriority()
-            | UnscheduleMember()
-            | SetTimeScale()
-            | MakeTransition()
-        ):
-            return prepared_member_action(command, number, hosting, timeline)
         case _:
             message = f"A hosted scene cannot {command_text(command, timeline)}."
             raise CommandError(message)

@@ -303,6 +303,8 @@ Command: TypeAlias = (
 
 def required_capability(command: Command) -> Capability:  # noqa: C901, PLR0911, PLR0912
     """Return what a session must be capable of to take ``command``."""
+    if isinstance(command, MemberCommand):
+        return Capability.MEMBERS
     match command:
         case Run() | Hold():
             return Capability.TRANSPORT
@@ -330,16 +332,6 @@ def required_capability(command: Command) -> Capability:  # noqa: C901, PLR0911,
             return Capability.UNDO
         case StartRecording() | StopRecording() | SaveLast():
             return Capability.RECORD
-        case (
-            PauseMember()
-            | ResumeMember()
-            | PauseFromPriority()
-            | ResumeFromPriority()
-            | UnscheduleMember()
-            | SetTimeScale()
-            | MakeTransition()
-        ):
-            return Capability.MEMBERS
 
 
 def command_text(command: Command, timeline: Timeline) -> str:  # noqa: C901, PLR0911, PLR0912
