@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
-from PySide6.QtGui import QPalette
+from PySide6.QtCore import QEvent, QObject, QStringListModel, Qt, Signal, Slot
+from PySide6.QtGui import QFocusEvent, QPalette
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -71,6 +71,11 @@ class BreakpointForm(QWidget):
         for kind in BreakKind:
             self.kind.addItem(kind.value.capitalize(), kind)
         self.subject = _line("Name of the timer, clock or state")
+        self._names = QStringListModel(self)
+        completer = QCompleter(self._names, self.subject)
+        completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+        completer.setFilterMode(Qt.MatchFlag.MatchContains)
+        self.subject.setCompleter(completer)
         self.limit = _line("Limit")
         self.condition = _line("Condition")
         self.condition.setPlaceholderText('timer contains "boss" and lateness > 5ms')
@@ -154,15 +159,19 @@ class BreakpointForm(QWidget):
 
     def offer_names(self, names: Sequence[str]) -> None:
         """Complete the name with one of these."""
-        completer = QCompleter(list(names), self.subject)
-        completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
-        completer.setFilterMode(Qt.MatchFlag.MatchContains)
-        self.subject.setCompleter(completer)
+        self._names.setStringList(list(names))
 
     @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Ask for the names of the present when the field for one is entered."""
-        if watched is self.subject and event.type() == QEvent.Type.FocusIn:
+        # The list of names itself gives the field the focus as it closes, in the middle of
+        # taking the name that was picked from it: the list has to stay as it is then.
+        if (
+            watched is self.subject
+            and isinstance(event, QFocusEvent)
+            and event.gotFocus()
+            and event.reason() is not Qt.FocusReason.PopupFocusReason
+        ):
             self.names_wanted.emit()
         return super().eventFilter(watched, event)
 

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from pytestqt.qtbot import QtBot
 
 from inspector.sessions.breakpoints import BreakAction, BreakKind, Breakpoint, Breakpoints
@@ -147,6 +147,43 @@ def test_that_the_field_for_a_name_offers_those_of_the_present(stand: Stand) -> 
         offered.append([model.index(row, 0).data() for row in range(model.rowCount())])
 
     assert offered == [["boss"], ["root"]]
+
+
+def test_that_a_click_elsewhere_closes_the_list_of_names(stand: Stand, qtbot: QtBot) -> None:
+    form = stand.panel.form
+    stand.session.root.set_timeout(1, print, name="boss")
+    stand.bridge.refresh_now()
+    form.subject.setFocus()
+    completer = form.subject.completer()
+    qtbot.keyClicks(form.subject, "b")
+    popup = completer.popup()
+    assert popup is not None
+    assert popup.isVisible()
+
+    stand.session.root.set_timeout(1, print, name="bat")
+    stand.bridge.refresh_now()
+    qtbot.mouseClick(popup, Qt.MouseButton.LeftButton, pos=QPoint(-20, -20))
+
+    assert not popup.isVisible()
+    assert form.subject.completer() is completer
+    assert form.subject.text() == "b"
+
+
+def test_that_a_name_is_taken_from_the_list_with_the_keyboard(stand: Stand, qtbot: QtBot) -> None:
+    form = stand.panel.form
+    stand.session.root.set_timeout(1, print, name="boss")
+    stand.bridge.refresh_now()
+    form.subject.setFocus()
+    qtbot.keyClicks(form.subject, "b")
+    popup = form.subject.completer().popup()
+
+    # Closing the list gives the field the focus before the name is taken from it.
+    stand.session.root.set_timeout(1, print, name="a bat")
+    stand.bridge.refresh_now()
+    qtbot.keyClick(popup, Qt.Key.Key_Down)
+    qtbot.keyClick(popup, Qt.Key.Key_Return)
+
+    assert form.subject.text() == "boss"
 
 
 def test_that_only_the_fields_that_matter_are_shown(stand: Stand) -> None:
