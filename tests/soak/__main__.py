@@ -1,0 +1,403 @@
+"""An hour at the real window: random clicks, keys, menus, dialogs and damaged files.
+
+``python -m tests.soak --minutes 60 --seed 1`` starts an X server (Xvfb), a window manager
+(openbox) and the inspector, and lets xdotool loose on it. It fails when the window crashes,
+prints a traceback, does not answer for a long time, or keeps taking more memory. Each of these is
+told with the operations that led to it, and the same seed makes the same operations.
+
+The window runs as another user when this is run by root: a file dialog can delete files.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter, deque
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from typing import IO, TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+REPOSITORY: Final = Path(__file__).resolve().parents[2]
+WIDTH: Final = 1_280
+HEIGHT: Final = 800
+#: An event loop that has not turned for so long does not answer.
+HANG_S: Final = 20.0
+#: What memory may grow by between the second and the last quarter of a window's life.
+GROWTH: Final = 1.15
+#: A window younger than this says nothing about memory.
+SETTLED_S: Final = 600.0
+NOBODY: Final = 65_534
+
+_KEYS: Final = (
+    *("space", "period", "comma", "shift+period", "n", "p", "r", "f", "m", "minus", "plus", "0"),
+    *("Up", "Down", "Left", "Right", "Home", "End", "Prior", "Next", "Tab", "shift+Tab"),
+    *("Return", "Escape", "Menu", "F1", "F10", "Delete", "question", "slash", "alt+f", "alt+v"),
+    *("ctrl+f", "ctrl+shift+p", "ctrl+z", "ctrl+e", "ctrl+r", "ctrl+c", "ctrl+a", "ctrl+comma"),
+    *("ctrl+1", "ctrl+2", "ctrl+3", "ctrl+4", "ctrl+5", "ctrl+6", "ctrl+7", "ctrl+8", "ctrl+9"),
+)
+_TEXTS: Final = (
+    *("boss", "1/3", "0.25", "1e999999999", "-1", "nan", "enemies", "a", "10", "9" * 60, "2x"),
+    *("<img src=/dev/zero>", "frame > 20 ms", "=1+1", "~nouser/x", "%s%n", "00:01.5"),
+)
+#: Settings and a desktop that answers to nothing but the mouse on windows.
+_WINDOW_MANAGER: Final = """<?xml version="1.0"?>
+<openbox_config xmlns="http://openbox.org/3.4/rc">
+<focus><focusNew>yes</focusNew></focus><keyboard/>
+<mouse><context name="Client"><mousebind button="Left" action="Press"><action name="Focus"/>
+<action name="Raise"/></mousebind></context></mouse><menu/>
+<applications><application type="normal"><decor>no</decor><maximized>yes</maximized></application>
+</applications></openbox_config>
+"""
+_RAISING_SCENE: Final = """
+import time
+
+def build(stage):
+    game = stage.root.child("<b>game</b>")
+    game.set_interval(0.3, lambda: 1 / 0, name="raises")
+    game.set_interval(0.7, lambda: time.sleep(0.05), name="blocks")
+    for number in range(50):
+        game.child(f"child {number}").set_interval(0.1 + number / 97, stage.mark, "x")
+"""
+
+
+@dataclass(slots=True)
+class Life:
+    """One process of the window, from its start to its end."""
+
+    process: subprocess.Popen[bytes]
+    heartbeat: int
+    errors: Path
+    began_s: float
+    last_beat_s: float
+    resident_mb: list[tuple[float, float]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Report:
+    """What went wrong, and how much was done."""
+
+    problems: list[str] = field(default_factory=list)
+    operations: Counter[str] = field(default_factory=Counter)
+    starts: int = 0
+
+
+def main() -> int:
+    """Run for as long as asked for; return 1 when something went wrong."""
+    parser = argparse.ArgumentParser(prog="python -m tests.soak", description=__doc__)
+    parser.add_argument("--minutes", type=float, default=60.0)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--display", type=int, default=93, help="number of the X display")
+    parser.add_argument("--keep", type=Path, help="folder for logs and pictures")
+    arguments = parser.parse_args()
+    missing = [name for name in ("Xvfb", "openbox", "xdotool") if shutil.which(name) is None]
+    if missing:
+        parser.error(f"{', '.join(missing)} not found: install xvfb, openbox and xdotool")
+    with tempfile.TemporaryDirectory() as folder:
+        home = arguments.keep or Path(folder)
+        home.mkdir(parents=True, exist_ok=True)
+        if os.geteuid() == 0:
+            home.chmod(0o777)
+        with x_server(arguments.display, home) as environment:
+            soak = Soak(Random(arguments.seed), home, environment)
+            soak.run(arguments.minutes * 60)
+    return tell(soak.report)
+
+
+def tell(report: Report) -> int:
+    """Print what was done and what went wrong; return the exit code."""
+    total = sum(report.operations.values())
+    print(f"{total} operations, {report.starts} starts of the window: {dict(report.operations)}")
+    for problem in report.problems:
+        print(f"\n{problem}")
+    print(f"\n{len(report.problems)} problems")
+    return 1 if report.problems else 0
+
+
+@contextlib.contextmanager
+def x_server(number: int, home: Path) -> Iterator[dict[str, str]]:
+    """Run an X server with a window manager; yield the environment of its programs."""
+    (home / "openbox.xml").write_text(_WINDOW_MANAGER, encoding="utf-8")
+    display = f":{number}"
+    environment = {
+        **os.environ,
+        "DISPLAY": display,
+        "QT_QPA_PLATFORM": "xcb",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "HOME": str(home),
+        **{f"XDG_{name}_HOME": str(home / name.lower()) for name in ("CONFIG", "DATA", "STATE")},
+        "XDG_CACHE_HOME": str(home / "cache"),
+    }
+    screen = f"{WIDTH}x{HEIGHT}x24"
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    with contextlib.ExitStack() as stack:
+        for command in (
+            ["Xvfb", display, "-screen", "0", screen, "-nolisten", "tcp"],
+            ["openbox", "--config-file", str(home / "openbox.xml")],
+        ):
+            process = stack.enter_context(
+                subprocess.Popen(command, env=environment, **quiet)  # type: ignore[call-overload]
+            )
+            stack.callback(process.terminate)
+            time.sleep(1)
+        yield environment
+
+
+class Soak:
+    """Does random things to the window, and watches what becomes of it.
+
+    Attributes:
+        report: What was done and what went wrong.
+    """
+
+    def __init__(self, random: Random, home: Path, environment: dict[str, str]) -> None:
+        """Prepare the files that will be opened.
+
+        Args:
+            random: Decides everything.
+            home: Where the window keeps its settings, and where files are.
+            environment: What the window runs with.
+        """
+        self.report = Report()
+        self._random = random
+        self._home = home
+        self._environment = environment
+        self._recent: deque[str] = deque(maxlen=40)
+        self._files = self._make_files()
+        self._hand = subprocess.Popen(
+            ["xdotool", "-"], stdin=subprocess.PIPE, env=environment, text=True
+        )
+
+    def run(self, seconds: float) -> None:
+        """Go on for so long, with as many windows as are closed on the way."""
+        end_s = time.monotonic() + seconds
+        while time.monotonic() < end_s:
+            life = self._start()
+            try:
+                self._live(life, end_s)
+            finally:
+                self._end(life)
+        assert self._hand.stdin is not None
+        self._hand.stdin.close()
+        self._hand.wait(10)
+
+    # --------------------------------------------------------------- one window
+
+    def _start(self) -> Life:
+        read_end, write_end = os.pipe()
+        self.report.starts += 1
+        errors = self._home / f"window-{self.report.starts}.log"
+        identity = {"user": NOBODY, "group": NOBODY} if os.geteuid() == 0 else {}
+        with errors.open("wb") as log:
+            process = subprocess.Popen(  # type: ignore[call-overload]
+                [sys.executable, "-m", "tests.soak.window", str(write_end)],
+                cwd=REPOSITORY,
+                env=self._environment,
+                stdout=log,
+                stderr=log,
+                pass_fds=(write_end,),
+                **identity,
+            )
+        os.close(write_end)
+        now_s = time.monotonic()
+        return Life(process, read_end, errors, now_s, now_s)
+
+    def _live(self, life: Life, end_s: float) -> None:
+        """Work on one window until it ends, hangs, or time is up."""
+        time.sleep(3)
+        sampled_s = 0.0
+        while (now_s := time.monotonic()) < end_s and life.process.poll() is None:
+            if select.select([life.heartbeat], [], [], 0)[0]:
+                os.read(life.heartbeat, 4_096)
+                life.last_beat_s = now_s
+            elif now_s - life.last_beat_s > HANG_S:
+                life.process.send_signal(signal.SIGUSR1)
+                time.sleep(1)
+                self._blame(life, f"no answer for {HANG_S:.0f} s")
+                life.process.kill()
+                return
+            if now_s - sampled_s > 10:
+                sampled_s = now_s
+                life.resident_mb.append((now_s - life.began_s, resident_mb(life.process.pid)))
+            self._do_something()
+            time.sleep(self._random.choice((0.02, 0.05, 0.1, 0.3)))
+
+    def _end(self, life: Life) -> None:
+        """Close the window if it is open, and look at what it left behind."""
+        if life.process.poll() is None:
+            life.process.terminate()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            life.process.wait(30)
+        code = life.process.poll()
+        if code is None:
+            self._blame(life, "did not end when it was terminated")
+            life.process.kill()
+            life.process.wait()
+        elif code not in {0, 143}:
+            self._blame(life, f"ended with exit code {code}")
+        text = life.errors.read_text(encoding="utf-8", errors="replace")
+        if "Traceback" in text or "Error" in text:
+            self._blame(life, "printed a failure")
+        os.close(life.heartbeat)
+        self._tell_memory(life)
+
+    def _tell_memory(self, life: Life) -> None:
+        samples = [megabytes for _, megabytes in life.resident_mb]
+        if not samples:
+            return
+        age_s = life.resident_mb[-1][0]
+        quarter = max(1, len(samples) // 4)
+        early = max(samples[quarter : 2 * quarter] or samples)
+        late = max(samples[-quarter:])
+        print(
+            f"window {self.report.starts}: {age_s:.0f} s, {samples[0]:.0f} MB at first, "
+            f"at most {early:.0f} MB in the second quarter, {late:.0f} MB in the last",
+            flush=True,
+        )
+        if age_s > SETTLED_S and late > GROWTH * early:
+            self._blame(life, f"grew from {early:.0f} to {late:.0f} MB")
+
+    def _blame(self, life: Life, what: str) -> None:
+        text = life.errors.read_text(encoding="utf-8", errors="replace")
+        done = "\n    ".join(self._recent)
+        problem = (
+            f"window {self.report.starts} {what}\n  last:\n    {done}\n  printed:\n{text[-6000:]}"
+        )
+        self.report.problems.append(problem)
+        print(problem, flush=True)
+
+    # ------------------------------------------------------------ what is done
+
+    def _do_something(self) -> None:
+        kinds = {
+            "click": 40,
+            "double click": 5,
+            "context menu": 10,
+            "drag": 7,
+            "wheel": 6,
+            "key": 22,
+            "text": 4,
+            "open": 1,
+            "escape": 5,
+        }
+        (kind,) = self._random.choices(list(kinds), list(kinds.values()))
+        self.report.operations[kind] += 1
+        x, y = self._random.randrange(WIDTH), self._random.randrange(HEIGHT)
+        to_x, to_y = self._random.randrange(WIDTH), self._random.randrange(HEIGHT)
+        match kind:
+            case "click":
+                self._say(f"mousemove {x} {y} click 1")
+            case "double click":
+                self._say(f"mousemove {x} {y} click --repeat 2 --delay 40 1")
+            case "context menu":
+                self._say(f"mousemove {x} {y} click 3")
+                time.sleep(0.15)
+                downs = self._random.randrange(1, 12)
+                self._say(f"key --delay 8 {' '.join(['Down'] * downs)} Return")
+            case "drag":
+                self._say(f"mousemove {x} {y} mousedown 1")
+                time.sleep(0.05)
+                self._say(f"mousemove {(x + to_x) // 2} {(y + to_y) // 2}")
+                time.sleep(0.05)
+                self._say(f"mousemove {to_x} {to_y} mouseup 1")
+            case "wheel":
+                button = self._random.choice((4, 5, 6, 7))
+                self._say(f"mousemove {x} {y} click --repeat 4 --delay 20 {button}")
+            case "key":
+                self._say(f"key {self._random.choice(_KEYS)}")
+            case "text":
+                self._type(self._random.choice(_TEXTS))
+            case "open":
+                self._open(self._random.choice(self._files))
+            case "escape":
+                self._say("key Escape Escape")
+
+    def _open(self, path: Path) -> None:
+        """Open a file by the dialog, whatever is open now."""
+        self._say("key Escape Escape Escape")
+        time.sleep(0.3)
+        self._say("key ctrl+o")
+        time.sleep(1)
+        self._type(str(path))
+        self._say("key Return")
+        time.sleep(0.5)
+
+    def _type(self, text: str) -> None:
+        self._say(f"type --delay 4 -- '{text}'")
+
+    def _say(self, words: str) -> None:
+        self._recent.append(words)
+        pipe: IO[str] | None = self._hand.stdin
+        assert pipe is not None
+        pipe.write(words + "\n")
+        pipe.flush()
+
+    # ------------------------------------------------------------------- files
+
+    def _make_files(self) -> list[Path]:
+        """Return built-in scenes, one that raises, recordings, and damaged copies of all."""
+        folder = self._home / "files"
+        folder.mkdir(exist_ok=True)
+        scenes = sorted((REPOSITORY / "resources" / "scenes").glob("*.py"))
+        raising = folder / "raising.py"
+        raising.write_text(_RAISING_SCENE, encoding="utf-8")
+        files = [*scenes, raising, folder / "missing.py"]
+        whole = [raising]
+        for number, scene in enumerate(scenes[:4], 1):
+            recording = folder / f"recording{number}.tlrec"
+            recording.unlink(missing_ok=True)
+            command = ["run", str(scene), "--seconds", "20", "--record", str(recording)]
+            subprocess.run(
+                [sys.executable, "-m", "inspector", *command],
+                cwd=REPOSITORY,
+                check=True,
+                capture_output=True,
+            )
+            whole.append(recording)
+        files += whole
+        for number in range(30):
+            victim = self._random.choice(whole)
+            damaged = folder / f"damaged{number}{victim.suffix}"
+            damaged.write_bytes(self._damage(victim.read_bytes()))
+            files.append(damaged)
+        return files
+
+    def _damage(self, content: bytes) -> bytes:
+        """Return what is left of a file after an accident."""
+        data = bytearray(content)
+        place = self._random.randrange(len(data))
+        match self._random.randrange(4):
+            case 0:
+                del data[place:]
+            case 1:
+                for _ in range(self._random.choice((1, 20, 400))):
+                    data[self._random.randrange(len(data))] ^= 1 << self._random.randrange(8)
+            case 2:
+                data[place : place + 4_096] = bytes(len(data[place : place + 4_096]))
+            case _:
+                data[place:place] = data[:2_048]
+        return bytes(data)
+
+
+def resident_mb(pid: int) -> float:
+    """Return what a process has in memory, in millions of bytes; 0 when it has ended."""
+    try:
+        pages = int(Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1])
+    except (OSError, IndexError):
+        return 0.0
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+if __name__ == "__main__":
+    sys.exit(main())
