@@ -12,12 +12,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from inspector.analysis.frame_budget import FrameBudget
 from inspector.timebase import NS_PER_SECOND
-
-#: A frame is over budget when it is longer than this multiple of the budget. A loop
-#: that keeps 60 frames per second exactly still measures 16.6 to 16.8 ms, so without
-#: a tolerance every other frame would be "over".
-BUDGET_TOLERANCE: Final = Fraction(21, 20)
 
 _ALL: Final = 100
 
@@ -27,17 +23,27 @@ class OverBudget:
     """How many frames took longer than a budget.
 
     Attributes:
-        budget_ns: The budget.
-        count: Frames longer than the budget by more than the tolerance.
+        budget: The budget, with its tolerance.
+        count: Frames longer than :attr:`FrameBudget.longest_ns`.
         share: That count over the number of frames.
         missed: Refreshes of a screen that runs at the budget in which no new frame
             could be shown, see :func:`missed_refreshes`.
     """
 
-    budget_ns: int
+    budget: FrameBudget
     count: int
     share: float
     missed: int
+
+    def values(self) -> dict[str, object]:
+        """Return it as plain values, for JSON."""
+        return {
+            "budget_ns": self.budget.budget_ns,
+            "tolerance_ns": self.budget.tolerance_ns,
+            "frames": self.count,
+            "share": self.share,
+            "missed_refreshes": self.missed,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +111,9 @@ def frame_statistics(
         p999_ns=_of_rank(ordered, 99.9),
         min_ns=int(ordered[0]),
         max_ns=int(ordered[-1]),
-        over_budgets=tuple(_over_budget(ordered, budget_ns) for budget_ns in budgets_ns),
+        over_budgets=tuple(
+            _over_budget(ordered, FrameBudget(budget_ns)) for budget_ns in budgets_ns
+        ),
     )
 
 
@@ -141,26 +149,19 @@ def nearest_rank(count: int, percent: float) -> int:
     return max(0, -(-exact.numerator // exact.denominator) - 1)
 
 
-def longest_in_budget_ns(budget_ns: int) -> int:
-    """Return the longest frame time that still counts as within a budget."""
-    return budget_ns * BUDGET_TOLERANCE.numerator // BUDGET_TOLERANCE.denominator
+def over_budget(times_ns: NDArray[np.int64], budget: FrameBudget) -> OverBudget:
+    """Return how many frames took longer than a budget; none of no frames."""
+    return _over_budget(np.sort(times_ns), budget)
 
 
-def missed_refreshes(times_ns: NDArray[np.int64], budget_ns: int) -> int:
+def missed_refreshes(times_ns: NDArray[np.int64], budget: FrameBudget) -> int:
     """Return how many refreshes of a screen showed no new frame.
 
-    ``max(0, ceil((time - tolerance) / budget) - 1)`` summed over the frames, with a
-    tolerance of 5 % of the budget: the convention for captures without display
-    times.
-
-    Raises:
-        ValueError: The budget is not positive.
+    ``max(0, ceil((time - tolerance) / budget) - 1)`` summed over the frames: the
+    convention for captures without display times. The tolerance is that of the budget, so
+    exactly the frames over it miss any.
     """
-    if budget_ns <= 0:
-        message = f"a budget is a positive number of nanoseconds, not {budget_ns!r}"
-        raise ValueError(message)
-    tolerance_ns = longest_in_budget_ns(budget_ns) - budget_ns
-    refreshes = -((tolerance_ns - times_ns) // budget_ns)
+    refreshes = -((budget.tolerance_ns - times_ns) // budget.budget_ns)
     return int(np.maximum(refreshes - 1, 0).sum())
 
 
@@ -168,12 +169,12 @@ def _of_rank(ordered: NDArray[np.int64], percent: float) -> int:
     return int(ordered[nearest_rank(len(ordered), percent)])
 
 
-def _over_budget(ordered: NDArray[np.int64], budget_ns: int) -> OverBudget:
-    first_over = int(np.searchsorted(ordered, longest_in_budget_ns(budget_ns), side="right"))
+def _over_budget(ordered: NDArray[np.int64], budget: FrameBudget) -> OverBudget:
+    first_over = int(np.searchsorted(ordered, budget.longest_ns, side="right"))
     count = len(ordered) - first_over
     return OverBudget(
-        budget_ns=budget_ns,
+        budget=budget,
         count=count,
-        share=count / len(ordered),
-        missed=missed_refreshes(ordered[first_over:], budget_ns),
+        share=count / len(ordered) if count else 0.0,
+        missed=missed_refreshes(ordered[first_over:], budget),
     )

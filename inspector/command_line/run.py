@@ -12,12 +12,13 @@ from time import perf_counter_ns
 from typing import TextIO
 
 from inspector import __version__
+from inspector.analysis.frame_budget import FrameBudget
+from inspector.analysis.frame_statistics import over_budget
 from inspector.clocks.system_source import SystemTimeSource
 from inspector.command_line.run_report import (
     RunReport,
     clock_lines,
     frames_text,
-    over_budget,
     report_text,
     report_values,
     short_line,
@@ -112,7 +113,9 @@ def run_scene(options: Namespace, out: TextIO, err: TextIO) -> int:
             run = way.run(session, follow)
         finally:
             progress.clear()
-        report = _report(session, tally, run, way, options.budget)
+        whole = FrameTimes.from_history(session.timeline.frames)
+        graph = _graph_options(options, _worth_plotting(whole), session.frame_rate)
+        report = _report(session, tally, run, way, options.budget, graph.measure)
         if options.json:
             text = json.dumps(report_values(report), ensure_ascii=False, indent=2)
             out.write(f"{text}\n")
@@ -120,7 +123,6 @@ def run_scene(options: Namespace, out: TextIO, err: TextIO) -> int:
             out.write(f"{report_text(report, most_timers=options.timers)}\n")
         frames = FrameTimes.from_timeline(session.timeline, start, stop, session.annotations)
         provenance = replace(provenance_of(session), source=way.text)
-        graph = _graph_options(options, _worth_plotting(frames))
         if options.export:
             _check_frames(frames, options, len(session.timeline.frames))
         is_silent = options.json or options.quiet
@@ -299,13 +301,22 @@ def _check_frames(frames: FrameTimes, options: Namespace, count: int) -> None:
         raise ExportError(message)
 
 
-def _graph_options(options: Namespace, measure: Measure) -> ExportOptions:
+def _graph_options(
+    options: Namespace, measure: Measure, frame_rate: Fraction | None = None
+) -> ExportOptions:
+    """Return what was chosen about the graph.
+
+    Args:
+        options: What was chosen.
+        measure: Which time it shows if that was not chosen.
+        frame_rate: Frames per second that the scene asks for: its budget is among those shown.
+    """
     width_pt, height_pt = options.size
     try:
         return ExportOptions(
             title=options.title,
             measure=options.measure or measure,
-            budgets_ms=tuple(options.budget) if options.budget else DEFAULT_BUDGETS_MS,
+            budgets_ms=_budgets_ms(options, frame_rate),
             stacked=options.stacked,
             theme=options.theme,
             width_pt=width_pt,
@@ -322,12 +333,20 @@ def _graph_options(options: Namespace, measure: Measure) -> ExportOptions:
         raise ArgumentError(message) from None
 
 
-def _report(
+def _budgets_ms(options: Namespace, frame_rate: Fraction | None) -> tuple[float, ...]:
+    if options.budget:
+        return tuple(options.budget)
+    own_ms = DEFAULT_BUDGETS_MS[0] if frame_rate is None else float(1000 / frame_rate)
+    return tuple(sorted({*DEFAULT_BUDGETS_MS, own_ms}))
+
+
+def _report(  # noqa: PLR0913, PLR0917
     session: HostedSession,
     tally: TimerTally,
     run: RunOutcome,
     way: _Way,
     budgets_ms: list[float] | None,
+    measure: Measure,
 ) -> RunReport:
     tally.update()
     timeline = session.timeline
@@ -344,7 +363,11 @@ def _report(
         busy=spread(frames.busy_ns),
         cut_ns=sum(timeline.frames.cut_ns),
         cut_frames=sum(map(bool, timeline.frames.cut_ns)),
-        over_budget=over_budget(frames, budgets_ms or [float(1000 / session.frame_rate)]),
+        measure=measure,
+        over_budgets=tuple(
+            over_budget(frames.measured(measure), FrameBudget.of_ms(budget_ms))
+            for budget_ms in budgets_ms or [float(1000 / session.frame_rate)]
+        ),
         clocks=clock_lines(timeline, tally),
         timers=tuple(tally.counts(timeline, is_complete=run.is_complete)),
         failures=tuple(timeline.failures),

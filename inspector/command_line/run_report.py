@@ -20,12 +20,18 @@ from inspector.trace.timeline import Timeline
 from inspector.vocabulary import rate_text, what_was_raised
 
 if TYPE_CHECKING:
-    from inspector.formats.frame_times import FrameTimes, NsColumn
+    from inspector.analysis.frame_statistics import OverBudget
+    from inspector.formats.frame_times import Measure, NsColumn
 
 _LISTED_FAILURES: Final = 5
 _LISTED_CLOCKS: Final = 40
 _WIDEST_CELL: Final = 80
-_OVER: Final = 1.05
+#: What the times of a frame are called in the table.
+_MEASURE_NAMES: Final[dict[Measure, str]] = {
+    "interval": "frame time",
+    "busy": "work in it",
+    "delta": "delta",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +92,8 @@ class RunReport:
         busy: Time spent in callbacks; ``None`` without a frame.
         cut_ns: What ``max_delta`` took from the deltas of all frames.
         cut_frames: From how many.
-        over_budget: For each budget in milliseconds, how many frames took over 5 %
-            longer.
+        measure: Which time of a frame is compared with budgets.
+        over_budgets: For each budget, how many frames took longer.
         clocks: All clocks, in tree order.
         timers: What the timers did.
         failures: Callbacks that raised.
@@ -106,7 +112,8 @@ class RunReport:
     busy: Spread | None
     cut_ns: int
     cut_frames: int
-    over_budget: dict[float, int]
+    measure: Measure
+    over_budgets: tuple[OverBudget, ...]
     clocks: tuple[ClockLine, ...]
     timers: tuple[TimerCount, ...]
     failures: tuple[Failure, ...]
@@ -126,13 +133,6 @@ def spread(times_ns: NsColumn) -> Spread | None:
         percentile_frame_time_ns(times_ns, 99),
         int(times_ns.max()),
     )
-
-
-def over_budget(frames: FrameTimes, budgets_ms: Sequence[float]) -> dict[float, int]:
-    """Return for each budget how many frames took over 5 % longer, interval or work."""
-    times_ns = frames.interval_ns.clip(min=frames.busy_ns)
-    # A frame that waits for its grid is as often a little over it as under.
-    return {ms: int((times_ns > ms * NS_PER_MS * _OVER).sum()) for ms in budgets_ms}
 
 
 def clock_lines(timeline: Timeline, tally: TimerTally) -> tuple[ClockLine, ...]:
@@ -189,7 +189,10 @@ def report_values(report: RunReport) -> dict[str, object]:
         "busy": None if report.busy is None else asdict(report.busy),
         "cut_ns": report.cut_ns,
         "cut_frames": report.cut_frames,
-        "over_budget": {f"{ms:g} ms": count for ms, count in report.over_budget.items()},
+        "over_budget": {
+            "measure": report.measure,
+            "budgets": [over.values() for over in report.over_budgets],
+        },
         "clocks": [asdict(clock) for clock in report.clocks],
         "timers": [
             {**asdict(timer), "kind": timer.kind.text, "is_exact": timer.is_exact}
@@ -213,14 +216,22 @@ def _head(report: RunReport) -> str:
         f"took {format_duration(report.took_ns)}{faster}",
     ]
     if report.interval is not None and report.busy is not None:
+        times: tuple[tuple[Measure, Spread], ...] = (
+            ("interval", report.interval),
+            ("busy", report.busy),
+        )
         rows = [
-            (name, *map(_ms, (each.mean_ns, each.median_ns, each.p99_ns, each.max_ns)))
-            for name, each in (("frame time", report.interval), ("work in it", report.busy))
+            (
+                _MEASURE_NAMES[name],
+                *map(_ms, (each.mean_ns, each.median_ns, each.p99_ns, each.max_ns)),
+            )
+            for name, each in times
         ]
         lines += ["", table(("ms", "mean", "median", "99 %", "longest"), rows, right={1, 2, 3, 4})]
-        for ms, count in report.over_budget.items():
-            share = f" ({count / report.frames:.1%})" if count else ""
-            lines.append(f"{frames_text(count)} over {ms:.4g} ms by more than 5 %{share}")
+        for over in report.over_budgets:
+            share = f" ({over.share:.1%})" if over.count else ""
+            what = f"{_MEASURE_NAMES[report.measure]} over {over.budget.limit_text}"
+            lines.append(f"{what}: {frames_text(over.count)}{share}")
     if report.cut_frames:
         cut = format_duration(report.cut_ns)
         lines.append(f"{cut} cut from {frames_text(report.cut_frames)} longer than max_delta")

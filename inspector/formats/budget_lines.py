@@ -2,8 +2,8 @@
 
 from typing import Final
 
-import numpy as np
-
+from inspector.analysis.frame_budget import FrameBudget
+from inspector.analysis.frame_statistics import over_budget
 from inspector.formats.display_list import Group, Item, Point, Polyline, Stroke, Text
 from inspector.formats.frame_plot import SMALL_SIZE, Scale, crisp, level_line
 from inspector.formats.frame_times import NsColumn
@@ -16,16 +16,21 @@ _LARGE_RATE: Final = 1000
 
 
 def budget_texts(budget_ms: float, measured_ns: NsColumn) -> tuple[str, ...]:
-    """Return the lines of a budget's label: its time and rate, and how many frames are over."""
+    """Return the lines of a budget's label: its time and rate, and how many frames are over.
+
+    Over is :data:`~inspector.analysis.frame_budget.OVER_RULE`, so the tolerance is said.
+    """
     fps = 1000 / budget_ms
     rate = f"{fps:.3g}" if fps < _LARGE_RATE else f"{fps:.0f}"
-    name = f"{format_duration(round(budget_ms * NS_PER_MS))} · {rate} fps"
+    budget = FrameBudget.of_ms(budget_ms)
+    name = f"{format_duration(budget.budget_ns)} · {rate} fps"
     if not len(measured_ns):
         return (name,)
-    over = int(np.count_nonzero(measured_ns > round(budget_ms * NS_PER_MS)))
-    if over in (0, len(measured_ns)):
-        return name, "none over" if not over else "all over"
-    return name, f"{over:,} over ({_percent(over, len(measured_ns))})"
+    count = over_budget(measured_ns, budget).count
+    beyond = f"over + {budget.tolerance_text}"
+    if count in (0, len(measured_ns)):
+        return name, f"{'all' if count else 'none'} {beyond}"
+    return name, f"{count:,} {beyond} ({_percent(count, len(measured_ns))})"
 
 
 def _percent(part: int, whole: int) -> str:

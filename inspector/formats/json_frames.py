@@ -1,7 +1,9 @@
 """Frame times as one JSON object: provenance, summary and columns.
 
 ``format`` and ``version`` say what it is; ``columns`` maps the names that the
-CSV uses to arrays of whole nanoseconds, one entry per frame. ``interventions``, where
+CSV uses to arrays of whole nanoseconds, one entry per frame. ``over_budget`` says how many
+frames took longer than each budget, by which of their times, and what was tolerated.
+``interventions``, where
 there are any, lists what was changed from outside before or in these frames, and
 ``landmarks`` the bookmarks, notes, named ranges and marks in them.
 """
@@ -10,7 +12,8 @@ import json
 from datetime import UTC, datetime
 from typing import BinaryIO, Final
 
-from inspector.analysis.frame_statistics import percentile_frame_time_ns
+from inspector.analysis.frame_budget import FrameBudget
+from inspector.analysis.frame_statistics import over_budget, percentile_frame_time_ns
 from inspector.analysis.intervention_list import Intervention
 from inspector.analysis.landmarks import LANDMARK_KINDS, Landmark
 from inspector.formats.csv_frames import PHASE_COLUMNS
@@ -42,6 +45,13 @@ def write_json(
             "interval_ns": _summary(frames.interval_ns),
             "delta_ns": _summary(frames.delta_ns),
             "busy_ns": _summary(frames.busy_ns),
+        },
+        "over_budget": {
+            "measure": options.measure,
+            "budgets": [
+                over_budget(frames.measured(options.measure), FrameBudget.of_ms(budget_ms)).values()
+                for budget_ms in options.budgets_ms
+            ],
         },
     }
     if options.interventions and frames.interventions:

@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from inspector.analysis.frame_budget import OVER_RULE, FrameBudget
 from inspector.analysis.frame_statistics import (
     frame_statistics,
-    longest_in_budget_ns,
     missed_refreshes,
     nearest_rank,
+    over_budget,
     percentile_frame_time_ns,
 )
 
@@ -69,9 +70,9 @@ def test_that_statistics_agree_with_their_definitions(times: list[int]) -> None:
     assert found.p99_ns == percentile_frame_time_ns(column, 99)
     assert found.p999_ns == percentile_frame_time_ns(column, 99.9)
     (over,) = found.over_budgets
-    assert over.count == sum(time > 1_050_000_000 for time in times)
+    assert over.count == sum(time > 1_150_000_000 for time in times)
     assert over.share == over.count / len(times)
-    assert over.missed == missed_refreshes(column, 10**9)
+    assert over.missed == missed_refreshes(column, FrameBudget(10**9))
 
 
 def test_that_the_average_rate_is_frames_over_time_and_not_the_mean_of_rates() -> None:
@@ -89,24 +90,64 @@ def test_that_frames_of_no_time_have_no_rate() -> None:
     assert found.mean_rate == 0.0
 
 
-def test_that_a_frame_is_over_budget_only_beyond_five_per_cent() -> None:
-    found = frame_statistics(np.array([20 * MS, 21 * MS, 21 * MS + 1]), [20 * MS])
+def test_that_a_frame_is_over_budget_only_beyond_fifteen_per_cent() -> None:
+    found = frame_statistics(np.array([20 * MS, 23 * MS, 23 * MS + 1]), [20 * MS])
 
     assert found is not None
-    assert longest_in_budget_ns(20 * MS) == 21 * MS
+    assert FrameBudget(20 * MS).longest_ns == 23 * MS
     assert found.over_budgets[0].count == 1
 
 
+def test_that_a_short_budget_tolerates_a_millisecond() -> None:
+    budget = FrameBudget(2 * MS)
+
+    assert over_budget(np.array([3 * MS, 3 * MS + 1]), budget).count == 1
+    assert budget.limit_text == "2.00 ms + 1 ms"
+    assert FrameBudget.of_ms(6.67).tolerance_text in OVER_RULE
+
+
+@pytest.mark.parametrize("rate", [30, 50, 60, 72, 75, 90, 120])
+def test_that_frames_held_on_a_millisecond_timer_are_not_over_their_budget(rate: int) -> None:
+    budget = FrameBudget.of_rate(Fraction(rate))
+    # Either end of an interval may be a millisecond late.
+    worst_ns = budget.budget_ns + MS
+
+    assert over_budget(np.array([worst_ns]), budget).count == 0
+    assert over_budget(np.array([budget.budget_ns * 6 // 5 + MS]), budget).count == 1
+
+
+@pytest.mark.parametrize(("rate", "lower"), [(30, 25), (60, 50), (72, 60), (120, 100), (144, 120)])
+def test_that_frames_at_the_next_lower_rate_are_all_over_budget(rate: int, lower: int) -> None:
+    times_ns = np.full(10, 10**9 // lower)
+
+    assert over_budget(times_ns, FrameBudget.of_rate(Fraction(rate))).share == 1.0
+
+
+@given(TIMES, st.integers(1, 10**10))
+def test_that_exactly_the_frames_over_budget_miss_refreshes(
+    times: list[int], budget_ns: int
+) -> None:
+    budget = FrameBudget(budget_ns)
+
+    missing = sum(missed_refreshes(np.array([time]), budget) > 0 for time in times)
+
+    assert missing == over_budget(np.array(times), budget).count
+
+
 @pytest.mark.parametrize(
-    ("time_ms", "missed"), [(0, 0), (20, 0), (21, 0), (22, 1), (41, 1), (42, 2), (200, 9)]
+    ("time_ms", "missed"), [(0, 0), (20, 0), (23, 0), (24, 1), (43, 1), (44, 2), (200, 9)]
 )
 def test_that_missed_refreshes_count_screens_without_a_new_frame(time_ms: int, missed: int) -> None:
-    assert missed_refreshes(np.array([time_ms * MS]), 20 * MS) == missed
+    assert missed_refreshes(np.array([time_ms * MS]), FrameBudget(20 * MS)) == missed
 
 
 def test_that_a_budget_of_nothing_is_refused() -> None:
     with pytest.raises(ValueError, match="0"):
-        missed_refreshes(np.array([1]), 0)
+        FrameBudget(0)
+
+
+def test_that_no_frames_are_over_no_budget() -> None:
+    assert over_budget(np.zeros(0, dtype=np.int64), FrameBudget(1)).share == 0.0
 
 
 def test_that_the_times_are_left_as_they_were() -> None:

@@ -314,3 +314,60 @@ def test_that_a_run_that_is_terminated_closes_its_recording(tmp_path: Path) -> N
     assert past.notes == ()
     assert past.last_ns >= 2_000_000_000
     past.close()
+
+
+def _capture(tmp_path: Path, *times_ms: float) -> str:
+    path = tmp_path / "capture.csv"
+    path.write_text("frametime\n" + "".join(f"{time_ms}\n" for time_ms in times_ms))
+    return str(path)
+
+
+def test_that_a_run_and_its_graph_count_the_same_frames_over_budget(
+    run: Run, tmp_path: Path
+) -> None:
+    # Half of the frames are a little longer than the budget, as on any timer.
+    capture = _capture(tmp_path, *[16.2, 17.2] * 100, *[24.0] * 12)
+    graph = tmp_path / "frames.svg"
+
+    _, out, _ = run(f"run minimal --frame-times {capture} --export {graph}")
+    _, values, _ = run(f"run minimal --frame-times {capture} --json")
+
+    assert "frame time over 16.7 ms + 15 %: 12 frames (5.7%)" in out
+    assert "12 over + 15 % (5.7 %)" in graph.read_text()
+    assert json.loads(values)["over_budget"] == {
+        "measure": "interval",
+        "budgets": [
+            {
+                "budget_ns": 16_666_667,
+                "tolerance_ns": 2_500_000,
+                "frames": 12,
+                "share": 12 / 212,
+                "missed_refreshes": 12,
+            }
+        ],
+    }
+
+
+def test_that_a_run_compares_the_time_that_its_graph_shows(run: Run) -> None:
+    _, out, _ = run("run minimal --frames 10")
+    _, forced, _ = run("run minimal --frames 10 --measure interval --budget 10")
+
+    assert "work in it over 16.7 ms + 15 %: 0 frames" in out
+    assert "frame time over 10.0 ms + 15 %: 10 frames (100.0%)" in forced
+
+
+def test_that_the_budget_of_the_scene_is_among_those_of_its_graph(run: Run, tmp_path: Path) -> None:
+    scene = scene_file(
+        tmp_path,
+        """
+        def build(stage):
+            stage.frame_rate = 75
+        """,
+    )
+    capture = _capture(tmp_path, *[13.0, 14.0] * 50)
+    graph = tmp_path / "frames.svg"
+
+    _, out, _ = run(f"run {scene} --frame-times {capture} --export {graph}")
+
+    assert "frame time over 13.3 ms + 15 %: 0 frames" in out
+    assert "13.3 ms · 75 fps" in graph.read_text()

@@ -12,10 +12,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from inspector.analysis.frame_statistics import (
-    longest_in_budget_ns,
-    percentile_frame_time_ns,
-)
+from inspector.analysis.frame_budget import FrameBudget
+from inspector.analysis.frame_statistics import percentile_frame_time_ns
 from inspector.formats.frame_times import Measure
 from inspector.timebase import NS_PER_MS
 from inspector.vocabulary import Phase
@@ -69,13 +67,12 @@ _SCALE_STEPS: Final = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10, 12)
 def pace_of(times_ns: NDArray[np.int64], budget_ns: int) -> NDArray[np.int64]:
     """Return the :class:`Pace` of frame times as numbers.
 
-    Up to half the budget is good, up to the budget is ok, up to twice the budget is
-    late; the last two with the tolerance of
-    :data:`~inspector.analysis.frame_statistics.BUDGET_TOLERANCE`.
+    Up to half the budget is good, and what is not over it, with the tolerance of
+    :class:`~inspector.analysis.frame_budget.FrameBudget`, is ok. What misses one refresh of
+    a screen at that rate is late.
     """
-    limits = np.array(
-        [budget_ns // 2, longest_in_budget_ns(budget_ns), longest_in_budget_ns(2 * budget_ns)]
-    )
+    budget = FrameBudget(budget_ns)
+    limits = np.array([budget_ns // 2, budget.longest_ns, budget.longest_missing_one_ns])
     return np.searchsorted(limits, times_ns, side="left")
 
 

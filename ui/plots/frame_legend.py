@@ -9,6 +9,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 from typing_extensions import override
 
+from inspector.analysis.frame_budget import OVER_RULE, TOLERANCE
 from inspector.display_text import as_html
 from inspector.vocabulary import Phase
 
@@ -17,7 +18,7 @@ from .fills import AnyFill, Fill, Pace, PaceFill, PhaseFill, Tone, color_of
 
 _PACE_TEXTS: Final = {
     Pace.GOOD: ("≤ ½ budget", "½"),
-    Pace.OK: ("≤ budget", "1"),
+    Pace.OK: (f"≤ budget + {float(100 * TOLERANCE):g} %", "1"),
     Pace.LATE: ("≤ 2×", "2"),
     Pace.BAD: ("> 2×, capped", "> 2 × budget"),
 }
@@ -66,8 +67,11 @@ class FrameLegend(QLabel):
     def show_paces(self) -> None:
         """Explain the colours that compare with the budget."""
         self._show(
-            _Entry(PaceFill(pace, Tone.STRONG), text, short_text)
-            for pace, (text, short_text) in _PACE_TEXTS.items()
+            (
+                _Entry(PaceFill(pace, Tone.STRONG), text, short_text)
+                for pace, (text, short_text) in _PACE_TEXTS.items()
+            ),
+            f"\nOver budget: {OVER_RULE}.",
         )
 
     def show_phases(self, phases: tuple[Phase, ...], *, has_waiting: bool) -> None:
@@ -83,9 +87,9 @@ class FrameLegend(QLabel):
         super().resizeEvent(event)
         self._fit_text()
 
-    def _show(self, entries: Iterable[_Entry]) -> None:
+    def _show(self, entries: Iterable[_Entry], rule: str = "") -> None:
         self._entries = tuple(entries)
-        self.setToolTip("\n".join(entry.text for entry in self._entries))
+        self.setToolTip("\n".join(entry.text for entry in self._entries) + rule)
         self._fit_text()
 
     def _fit_text(self) -> None:

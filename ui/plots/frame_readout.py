@@ -1,5 +1,6 @@
 """What is said of a frame, or of a range of frames, in words and numbers."""
 
+from inspector.analysis.frame_budget import FrameBudget
 from inspector.formats.frame_times import Measure
 from inspector.formats.ticks import grouped
 from inspector.timebase import format_duration, format_instant
@@ -29,8 +30,10 @@ def frame_readout(
     lines.append((measure, format_duration(times_ns.pop(measure))))
     if budgets_ns:
         shown_ns = {"interval": frame.interval_ns, "busy": frame.busy_ns, "delta": frame.delta_ns}
-        share = shown_ns[measure] / budgets_ns[0]
-        lines.append((f"of {budget_text(budgets_ns[0])}", f"{100 * share:.0f} %"))
+        budget = FrameBudget(budgets_ns[0])
+        over = ", over" if shown_ns[measure] > budget.longest_ns else ""
+        share = f"{100 * shown_ns[measure] / budget.budget_ns:.0f} %{over}"
+        lines.append((f"of {budget_text(budget.budget_ns)}", share))
     lines += [(name, format_duration(time_ns)) for name, time_ns in times_ns.items()]
     if frame.cut_ns:
         lines.append(("cut from delta", format_duration(frame.cut_ns)))

@@ -12,6 +12,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 from typing_extensions import override
 
+from inspector.analysis.frame_budget import OVER_RULE
 from inspector.analysis.frame_statistics import FrameStatistics, frame_statistics
 from inspector.formats.frame_times import Measure
 from inspector.formats.ticks import grouped
@@ -29,7 +30,7 @@ STATISTICS_HELP: Final = (
     "Mean: sum of the times over the number of frames; fps is its inverse.\n"
     "Median, P95, P99, P99.9: the time that so many per cent of the frames do not\n"
     "exceed (nearest rank, always one of the measured times).\n"
-    "Over: longer than the budget by more than 5 %.\n"
+    f"Over: {OVER_RULE}.\n"
     "Missed: refreshes of a screen at the budget's rate that had no new frame."
 )
 
@@ -165,9 +166,7 @@ def statistics_parts(
         StatisticsPart(1, f"max {format_duration(found.max_ns)}"),
     ]
     for over in found.over_budgets:
-        parts.append(
-            StatisticsPart(4, f"{grouped(over.count)} over {format_duration(over.budget_ns)}")
-        )
+        parts.append(StatisticsPart(4, f"{grouped(over.count)} over {over.budget.limit_text}"))
         if over.count:
             missed = f", {grouped(over.missed)} missed" if is_interval else ""
             parts.append(StatisticsPart(8, f"{100 * over.share:.3g} %{missed}"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pytestqt.qtbot import QtBot
 
+from inspector.analysis.frame_budget import OVER_RULE
 from ui.plots.frame_legend import FrameLegend
 from ui.theme import Theme
 
@@ -21,6 +22,13 @@ def test_that_words_become_fewer_with_the_room(qtbot: QtBot) -> None:
     assert "≤&nbsp;½&nbsp;budget" in _legend(qtbot, 600).text()
     assert "≤&nbsp;½&nbsp;budget" not in _legend(qtbot, 260).text()
     assert "½" in _legend(qtbot, 260).text()
+
+
+def test_that_the_tolerance_of_the_budget_is_said(qtbot: QtBot) -> None:
+    legend = _legend(qtbot, 600)
+
+    assert "≤&nbsp;budget&nbsp;+&nbsp;15&nbsp;%" in legend.text()
+    assert OVER_RULE in legend.toolTip()
 
 
 def test_that_it_says_when_there_is_no_room_for_it(qtbot: QtBot) -> None:

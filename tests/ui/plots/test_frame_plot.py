@@ -156,7 +156,7 @@ def test_that_pointing_reads_exactly_the_frame_that_is_drawn_there(
     assert readout.lines[:3] == (
         ("Frame 123", "00:02.0" + readout.lines[0][1][7:]),
         ("interval", "21.5 ms"),
-        ("of 16.7 ms · 60 fps", "129 %"),
+        ("of 16.7 ms · 60 fps", "129 %, over"),
     )
     assert ("· update", "2.00 ms") in readout.lines
 
