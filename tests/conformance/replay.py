@@ -32,6 +32,10 @@ class GoldenLine:
     id: str
     data: dict[str, Any]
 
+    def has(self, variant: str | None) -> bool:
+        """Whether this variant was recorded; some are left out where they do not differ."""
+        return "trace" in self.data if variant is None else variant in self.data.get("traces", {})
+
     def expected(self, variant: str | None) -> list[Event]:
         """Return the recorded events, of one variant where there are several."""
         trace = self.data["trace"] if variant is None else self.data["traces"][variant]

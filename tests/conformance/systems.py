@@ -7,6 +7,7 @@ from typing import Final
 from inspector.frames.dialects import COCOS2DX_3_4, COCOS2DX_3_15, CREATOR_2_4, CREATOR_3_8
 from tests.conformance.egret import replay_egret
 from tests.conformance.fsm import replay_fsm
+from tests.conformance.html_timers import replay_chromium, replay_standard
 from tests.conformance.lifecycle import replay_lifecycle
 from tests.conformance.openflash_clock import replay_article, replay_fixed, replay_upstream
 from tests.conformance.pacer import replay_pacer
@@ -27,6 +28,8 @@ SYSTEMS: Final = (
     System("fsm", None, replay_fsm, {}),
     System("cocos3_pacer", None, replay_pacer, {}),
     System("egret_timer", None, replay_egret, {}),
+    System("html_timers", None, replay_standard, {}),
+    System("html_timers", "chromium", replay_chromium, {}),
     System("cocos2_scheduler", None, replay_as(CREATOR_2_4, CREATOR_CODES), {}),
     System("cocos3_scheduler", None, replay_as(CREATOR_3_8, CREATOR_CODES), {}),
     System("cocos2dx_v34_scheduler", None, replay_as(COCOS2DX_3_4, COCOS2DX_3_4_CODES), {}),
