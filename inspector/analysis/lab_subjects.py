@@ -1,7 +1,9 @@
 """What a repeating timer can live on: our clocks and schedulers, and the originals."""
 
+import math
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from enum import Enum
 from fractions import Fraction
 from functools import partial
 from typing import Final, TypeAlias
@@ -13,20 +15,20 @@ from inspector.clocks.manual_source import ManualTimeSource
 from inspector.clocks.timer import MissedTicks
 from inspector.clocks.transport import Transport
 from inspector.clocks.tree import ClockTree
+from inspector.frames.browser_timers import BrowserRules, BrowserTimers
 from inspector.frames.dialect_scheduler import DialectScheduler
 from inspector.frames.dialects import CREATOR_3_8, DIALECTS, Dialect
+from inspector.frames.egret_repairs import (
+    ElapsedGuard,
+    FactorMeasurement,
+    longer_count,
+    longer_delay,
+)
 from inspector.frames.loop import OPEN_FLASH, OPEN_FLASH_ARTICLE, FixedRateLoop, LoopRules
 from inspector.frames.pacer import FramePacer
 from inspector.frames.scheduler import Scheduler
 from inspector.frames.scheduling import Overshoot
-from inspector.frames.ticker import (
-    BY_CALLS,
-    BY_ELAPSED,
-    Counting,
-    Ticker,
-    TickerTimer,
-    repaired,
-)
+from inspector.frames.ticker import BY_CALLS, BY_ELAPSED, Counting, Ticker, TickerTimer
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
 
 #: A run under way: goes on a little at each step, and returns the instants of the firings.
@@ -35,6 +37,11 @@ Steps: TypeAlias = Generator[None, None, list[int]]
 BeginRun: TypeAlias = Callable[[LabTimer, Display], Steps]
 
 _PACED_RATE: Final = 60
+#: Egret assumes this rate of every display.
+_EGRET_RATE: Final = 60
+#: Tolerance of its second repair, and how long the factor of the first is measured.
+_TOLERANCE_MS: Final = 100
+_MEASURED_MS: Final = 1_000
 _FRAMES_PER_STEP: Final = 32
 _FIRINGS_PER_STEP: Final = 200
 
@@ -47,11 +54,23 @@ class SubjectName:
         name: As a command line takes it.
         title: What people call it.
         summary: What it goes by, in a sentence.
+        fault: What it does wrong, as the end of a sentence; empty for nothing.
     """
 
     name: str
     title: str
     summary: str
+    fault: str = field(default="", kw_only=True)
+
+    @property
+    def fault_sentence(self) -> str:
+        """The fault as a sentence by itself."""
+        return f"{self.fault[:1].upper()}{self.fault[1:]}"
+
+    @property
+    def description(self) -> str:
+        """What it goes by and what it does wrong."""
+        return f"{self.summary} Fault: {self.fault}" if self.fault else self.summary
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,35 +232,86 @@ def _paced_refreshes(display: Display) -> Iterator[int]:
             yield refresh_ns
 
 
+class _Check(Enum):
+    """What the listener of Egret's second repair looks at."""
+
+    PUBLISHED = "as published"
+    DESCRIBED = "as described"
+
+
 def _run_ticker(
-    counting_for: Callable[[Display], Counting], timer: LabTimer, display: Display
+    counting_for: Callable[[Display], Counting],
+    timer: LabTimer,
+    display: Display,
+    check: _Check | None = None,
 ) -> Steps:
     now_ns = 0
-    ticker = Ticker(lambda: now_ns / NS_PER_MS)
+    counting = counting_for(display)
+    if counting is BY_ELAPSED:
+        ticker = Ticker(lambda: now_ns / NS_PER_MS)
+    else:
+        # The original's clock goes in whole milliseconds, which its decisions depend on.
+        ticker = Ticker(lambda: now_ns // NS_PER_MS)
     firings = _Firings(timer)
     left = 0 if timer.count is None else timer.count - bool(timer.delay_ns)
-    ticker_timer = TickerTimer(
-        ticker, timer.interval_ns / NS_PER_MS, left, counting=counting_for(display)
-    )
+    interval_ms = timer.interval_ns / NS_PER_MS
+    ticker_timer = TickerTimer(ticker, interval_ms, left, counting=counting)
 
     def fire() -> None:
         firings.note(now_ns)
 
+    tolerance_ms = _TOLERANCE_MS if check is _Check.PUBLISHED else None
+    guard = ElapsedGuard(ticker.now_ms, fire, interval_ms, tolerance_ms)
+    ticker_timer.on_timer = fire if check is None else guard
+
+    def start() -> None:
+        guard.stamp()
+        ticker_timer.start()
+
     def begin() -> None:
         fire()
         if timer.count is None or left:
-            ticker_timer.start()
+            start()
 
-    ticker_timer.on_timer = fire
     if timer.delay_ns:
         ticker.set_timeout(begin, timer.delay_ns / NS_PER_MS)
     else:
-        ticker_timer.start()
+        start()
     for number, frame_ns in enumerate(display.frames_ns):
         if number % _FRAMES_PER_STEP == 0:
             yield
         now_ns = frame_ns
         ticker.update()
+    return firings.fired_ns
+
+
+def _run_browser(rules: BrowserRules, timer: LabTimer, display: Display) -> Steps:
+    source = ManualTimeSource()
+    tree = ClockTree()
+    transport = Transport(tree, source)
+    timers = BrowserTimers(tree.root, rules)
+    firings = _Firings(timer)
+    interval = 0
+
+    def fire() -> None:
+        firings.note(tree.root.time_ns)
+        if firings.is_done:
+            timers.clear(interval)
+
+    def begin() -> None:
+        nonlocal interval
+        interval = timers.set_interval(fire, timer.interval_ns / NS_PER_MS)
+        if timer.delay_ns:
+            fire()
+
+    if timer.delay_ns:
+        timers.set_timeout(begin, timer.delay_ns / NS_PER_MS)
+    else:
+        begin()
+    transport.run()
+    for step_ns in _in_steps(display.end_ns, timer.interval_ns * _FIRINGS_PER_STEP):
+        source.advance_ns(step_ns)
+        yield
     return firings.fired_ns
 
 
@@ -265,39 +335,139 @@ def _by_elapsed(_display: Display) -> Counting:
     return BY_ELAPSED
 
 
-def _repaired_for(number: int, display: Display) -> Counting:
-    return repaired(number, display.mean_rate)
+def _factor(display: Display) -> float:
+    return display.mean_rate / _EGRET_RATE
 
 
-_DIALECT_SUMMARIES: Final = {
-    Overshoot.DROP: "Goes by the delta of the frames; what a call is late is forgotten.",
-    Overshoot.CARRY: "Goes by the delta of the frames, in single precision; makes up for lateness.",
+def _measured_factor(frame_rate: float, display: Display) -> float:
+    """Return the factor that is measured during the display's first second.
+
+    Not a number when the run is shorter, as in a program that has not measured yet.
+    """
+    now_ns = 0
+    ticker = Ticker(lambda: now_ns // NS_PER_MS)
+    ticker.set_frame_rate(frame_rate)
+    found: list[object] = []
+    measurement = FactorMeasurement(ticker, lambda: found.append(None), _MEASURED_MS)
+    for frame_ns in display.frames_ns:
+        now_ns = frame_ns
+        ticker.update()
+        if measurement.factor is not None:
+            return measurement.factor
+    return math.nan
+
+
+_DRIFTS: Final = "what each call is late is lost, so that it drifts."
+
+_DIALECT_TEXTS: Final = {
+    Overshoot.DROP: ("Goes by the delta of the frames.", _DRIFTS),
+    Overshoot.CARRY: (
+        "Goes by the delta of the frames, in single precision; makes up for lateness.",
+        "a slow frame is made up for by several calls within the next.",
+    ),
 }
 
-_REPAIRS: Final = (
-    "Multiplies every delay by the display's rate over 60.",
-    "Asks for the real time in the callback, within 100 ms.",
-    "Goes by the system's timers instead, from firing to firing.",
-    "Multiplies the count of calls by the display's rate over 60.",
+#: Title, summary and fault of each way of Egret's, and how a timer is run on it.
+_EGRET: Final[Sequence[tuple[str, str, str, str, BeginRun]]] = (
+    (
+        "egret",
+        "Egret, by calls",
+        "Counts calls as if every display had 60 Hz; elapsed time if that comes first.",
+        "above 60 Hz it is too fast, four times at 240 Hz.",
+        partial(_run_ticker, _by_calls),
+    ),
+    (
+        "egret-repair-1",
+        "Egret, repair 1",
+        "Multiplies every delay by the display's rate over 60.",
+        "below 60 Hz it is too fast; where frames are slower than the display, too slow.",
+        partial(_run_ticker, lambda display: longer_delay(_factor(display))),
+    ),
+    (
+        "egret-repair-1-measured",
+        "Egret, repair 1 measured",
+        "The same with a factor that was measured for a second before, at 60 frames a second.",
+        "measured in whole milliseconds, the factor is a hair too large at 60 Hz: a frame a call.",
+        partial(_run_ticker, lambda display: longer_delay(_measured_factor(60, display))),
+    ),
+    (
+        "egret-repair-1-measured-30",
+        "Egret, repair 1 measured at 30",
+        "The same at Egret's default of 30 frames a second.",
+        "it measures the program's frames instead of the display's, and is twice too fast or more.",
+        partial(_run_ticker, lambda display: longer_delay(_measured_factor(30, display))),
+    ),
+    (
+        "egret-repair-2",
+        "Egret, repair 2 as published",
+        "Its listener accepts a firing whose time differs from the delay by less than 100 ms.",
+        "once a firing is 100 ms late, as at 72, 75, 90, 100 and 144 Hz, it stops for good.",
+        partial(_run_ticker, _by_calls, check=_Check.PUBLISHED),
+    ),
+    (
+        "egret-repair-2-described",
+        "Egret, repair 2 as described",
+        "Its listener accepts a firing when the delay has passed.",
+        "it waits for the next firing of a timer that is too fast: 1.25 s at 144 Hz.",
+        partial(_run_ticker, _by_calls, check=_Check.DESCRIBED),
+    ),
+    (
+        "egret-repair-3",
+        "Egret, repair 3 (HTML standard)",
+        "Goes by the browser's setInterval, set again when its callback has returned.",
+        "a late call shifts all that follow, and pausing the ticker does not stop it.",
+        partial(_run_browser, BrowserRules.STANDARD),
+    ),
+    (
+        "egret-repair-3-chromium",
+        "Egret, repair 3 (Chromium)",
+        "Goes by the browser's setInterval, which keeps its phase.",
+        "missed calls shrink to a late one, and pausing the ticker does not stop it.",
+        partial(_run_browser, BrowserRules.CHROMIUM),
+    ),
+    (
+        "egret-repair-4",
+        "Egret, repair 4",
+        "Multiplies the count of calls by the display's rate over 60.",
+        "it still counts, so it drifts where a delay is not a whole number of frames.",
+        partial(_run_ticker, lambda display: longer_count(_factor(display))),
+    ),
+    (
+        "egret-repair-4-measured",
+        "Egret, repair 4 measured",
+        "The same with a factor that was measured for a second before, at 60 frames a second.",
+        "it holds for the rate that was measured; of a display that changes, it is wrong.",
+        partial(_run_ticker, lambda display: longer_count(_measured_factor(60, display))),
+    ),
+    (
+        "egret-elapsed",
+        "Egret, elapsed time",
+        "Goes by elapsed time and keeps the phase, as our ticker does by default.",
+        "",
+        partial(_run_ticker, _by_elapsed),
+    ),
 )
 
 _LOOPS: Final = (
     (
         "loop-shift",
         "open-flash loop, shift",
-        "The original: a late tick shifts all that follow; looks at its clock once a frame.",
+        "The original; looks at its clock once a frame.",
+        "a late tick shifts all that follow, and the ticks that it missed are lost.",
         OPEN_FLASH,
     ),
     (
         "loop-burst",
         "open-flash loop, burst",
         "The article's repair: late ticks are run one after the other.",
+        "after a stall all of them run in one call, without looking at the clock in between.",
         OPEN_FLASH_ARTICLE,
     ),
     (
         "loop-skip",
         "Our loop, skip",
         "Late ticks are left out; the next one is that which is not late.",
+        "",
         LoopRules(missed=MissedTicks.SKIP),
     ),
 )
@@ -320,15 +490,17 @@ SUBJECTS: Final[Sequence[Subject]] = (
     Subject(
         "scheduler-drop",
         "Our scheduler, drop",
-        "Fires once a frame at most; lateness is forgotten.",
+        "Fires once a frame at most.",
         partial(_run_scheduler, Overshoot.DROP),
+        fault=_DRIFTS,
     ),
     *(
         Subject(
             dialect.name,
             dialect.title,
-            _DIALECT_SUMMARIES[dialect.overshoot],
+            _DIALECT_TEXTS[dialect.overshoot][0],
             partial(_run_dialect, dialect, _every_refresh),
+            fault=_DIALECT_TEXTS[dialect.overshoot][1],
         )
         for dialect in DIALECTS
     ),
@@ -337,31 +509,15 @@ SUBJECTS: Final[Sequence[Subject]] = (
         f"{CREATOR_3_8.title}, paced",
         f"Behind the limiter that lets {_PACED_RATE} refreshes a second become frames.",
         partial(_run_dialect, CREATOR_3_8, _paced_refreshes),
-    ),
-    Subject(
-        "egret",
-        "Egret, by calls",
-        "Counts calls as if every display had 60 Hz; elapsed time if that comes first.",
-        partial(_run_ticker, _by_calls),
+        fault=_DRIFTS,
     ),
     *(
-        Subject(
-            f"egret-repair-{number}",
-            f"Egret, repair {number}",
-            summary,
-            partial(_run_ticker, partial(_repaired_for, number)),
-        )
-        for number, summary in enumerate(_REPAIRS, 1)
-    ),
-    Subject(
-        "egret-elapsed",
-        "Egret, elapsed time",
-        "Goes by elapsed time and keeps the phase, as our ticker does by default.",
-        partial(_run_ticker, _by_elapsed),
+        Subject(name, title, summary, begin, fault=fault)
+        for name, title, summary, fault, begin in _EGRET
     ),
     *(
-        Subject(name, title, summary, partial(_run_loop, rules))
-        for name, title, summary, rules in _LOOPS
+        Subject(name, title, summary, partial(_run_loop, rules), fault=fault)
+        for name, title, summary, fault, rules in _LOOPS
     ),
 )
 

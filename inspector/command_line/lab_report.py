@@ -25,7 +25,14 @@ def lab_text(results: Sequence[LabResult]) -> str:
         blocks.append("\n".join([head, *_lines(runs)]))
     if not blocks:
         return "No timer fired, and none was expected to."
-    return "\n\n".join([*blocks, summary_text(results)])
+    return "\n\n".join([*blocks, *_faults(results), summary_text(results)])
+
+
+def _faults(results: Iterable[LabResult]) -> list[str]:
+    """Return what the subjects do wrong whose runs are."""
+    wrong = dict.fromkeys(run.subject for run in results if not run.verdict.is_right)
+    lines = [f"  {each.title}: {each.fault}" for each in wrong if each.fault]
+    return ["\n".join(["Known faults:", *lines])] if lines else []
 
 
 def subjects_text() -> str:
@@ -33,7 +40,7 @@ def subjects_text() -> str:
     width = max(len(each.name) for each in SUBJECTS)
     rates = ", ".join(map(str, DISPLAY_RATES))
     lines = ["Subjects:"]
-    lines += [f"  {each.name.ljust(width)}  {each.title}. {each.summary}" for each in SUBJECTS]
+    lines += [f"  {each.name.ljust(width)}  {each.title}. {each.description}" for each in SUBJECTS]
     lines += [
         "",
         "Displays:",

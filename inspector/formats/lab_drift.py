@@ -42,7 +42,7 @@ _HUES: Final = {
     "light": ("#0072b2", "#d55e00", "#007a5a", "#a3507f", "#7a6a00", "#1b1f24"),
     "dark": ("#56b4e9", "#f0824a", "#2fc69a", "#d993b8", "#e0cf4a", "#e9edf1"),
 }
-_DASHES: Final[tuple[tuple[float, ...], ...]] = ((), (5.0, 2.0), (1.4, 1.8))
+_DASHES: Final[tuple[tuple[float, ...], ...]] = ((), (5.0, 2.0), (1.4, 1.8), (7.0, 1.6, 1.4, 1.6))
 _WIDTH: Final = 1.2
 _MARKED_WIDTH: Final = 2.4
 

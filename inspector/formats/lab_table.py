@@ -12,6 +12,7 @@ nanoseconds, early is below 0, and a cell is empty where there is nothing to say
 * ``drift_at_end_ns``: lateness of the last firing
 * ``diverges_at_firing``: number of the first firing that is more than a frame off, from 1
 * ``diverges_expected_ns``, ``diverges_actual_ns``: when it was due and when it came
+* ``known_fault``: what the subject does wrong, on this display or on others
 
 The JSON has the same per result, and ``expected_ns`` and ``fired_ns`` with every instant.
 """
@@ -49,6 +50,7 @@ def lab_values(result: LabResult) -> dict[str, str | int | None]:
         "diverges_at_firing": None if divergence is None else divergence.index + 1,
         "diverges_expected_ns": None if divergence is None else divergence.expected_ns,
         "diverges_actual_ns": None if divergence is None else divergence.actual_ns,
+        "known_fault": result.subject.fault_sentence,
     }
 
 

@@ -97,7 +97,8 @@ class Countdowns:
             if entry is None:
                 continue
             left_ms = entry.left_ms - passed_ms
-            if left_ms > 0:
+            # Not "> 0": a delay that is not a number never ends, as in the original.
+            if not left_ms <= 0:
                 entry.left_ms = left_ms
                 continue
             if self._repeats:

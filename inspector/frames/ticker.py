@@ -2,8 +2,8 @@
 
 The original counts calls: its timer fires after ``0.06 * delay`` updates, which is
 right on a display of 60 Hz or less and too fast above (a second lasts 250 ms at
-240 Hz). That and the repairs that were published for it are :class:`Counting` values;
-counting elapsed time is ours and the default.
+240 Hz). What makes a timer fire is a :class:`Counting`; counting elapsed time is ours and
+the default. The repairs that were published are in :mod:`inspector.frames.egret_repairs`.
 
 Times are milliseconds, as in the original, because its decisions depend on them; the
 unit is in every name. Nothing here reads a clock by itself: the ticker is given one.
@@ -45,8 +45,6 @@ class Counting:
         delay_factor: What the delay is multiplied with.
         keeps_phase: Whether the next firing is due one delay after this one was due,
             or one delay after it happened.
-        guard_ms: Tolerance within which elapsed time must agree when a call count has
-            run out, or the firing is left out; ``None`` for no such check.
     """
 
     name: str
@@ -54,40 +52,12 @@ class Counting:
     call_factor: float = 1
     delay_factor: float = 1
     keeps_phase: bool = False
-    guard_ms: float | None = None
 
 
 #: The original: whichever comes first, the count of calls or the elapsed time.
 BY_CALLS: Final = Counting("calls")
 #: Ours: elapsed time alone, without drift.
 BY_ELAPSED: Final = Counting("elapsed time", counts_calls=False, keeps_phase=True)
-
-
-def repaired(number: int, display_rate: float) -> Counting:
-    """Return one of the published repairs, for a display of a certain rate.
-
-    Args:
-        number: 1 multiplies every delay; 2 checks the real time in the callback, with a
-            tolerance of 100 ms; 3 leaves the ticker for timers of the system, which go
-            by elapsed time from firing to firing; 4 multiplies the count of calls.
-        display_rate: Updates per second of the display.
-
-    Raises:
-        ValueError: There is no such repair.
-    """
-    factor = display_rate / _ASSUMED_RATE
-    match number:
-        case 1:
-            return Counting("repair 1: longer delay", delay_factor=factor)
-        case 2:
-            return Counting("repair 2: check in the callback", guard_ms=100)
-        case 3:
-            return Counting("repair 3: system timer", counts_calls=False)
-        case 4:
-            return Counting("repair 4: longer count", call_factor=factor)
-        case _:
-            message = f"there are repairs 1 to 4, not {number!r}"
-            raise ValueError(message)
 
 
 class Ticker:
@@ -132,6 +102,7 @@ class Ticker:
         self.on_render: Callable[[], object] | None = None
         self.on_enter_frame: Callable[[], object] | None = None
         self.is_paused = False
+        self._frame_listeners: list[Callable[[], object]] = []
         self._ticks: list[Tick] = []
         self._async: list[Callable[[], object]] = []
         self._later: list[Callable[[], object]] = []
@@ -206,6 +177,14 @@ class Ticker:
         """Call a function before the next render."""
         self._later.append(function)
 
+    def add_frame_listener(self, listener: Callable[[], object]) -> None:
+        """Call ``listener`` in every frame after :attr:`on_enter_frame`, until it is removed."""
+        self._frame_listeners = [*self._frame_listeners, listener]
+
+    def remove_frame_listener(self, listener: Callable[[], object]) -> None:
+        """Call it no more, from the next frame on."""
+        self._frame_listeners = [each for each in self._frame_listeners if each != listener]
+
     def set_timeout(self, listener: Callable[[], object], delay_ms: float) -> int:
         """Call ``listener`` once; returns a number for :meth:`clear_timeout`."""
         return self._timeouts.add(listener, delay_ms)
@@ -265,6 +244,8 @@ class Ticker:
         self._render()
         if self.on_enter_frame is not None:
             self.on_enter_frame()
+        for listener in self._frame_listeners:
+            listener()
 
     def run_frame(self, _delta: float = 0.0) -> None:
         """Take a refresh of the display, unless the clock stands still or was removed.
@@ -296,7 +277,7 @@ class Ticker:
         return min(self._frame_rate, _ASSUMED_RATE)
 
     @property
-    def _frame_start(self) -> int:
+    def _frame_start(self) -> float:
         return _rounded(60_000 / self._counted_rate)
 
     def _render(self) -> None:
@@ -315,6 +296,7 @@ class TickerTimer:
         on_complete: Called after the last one, when the timer has stopped.
         repeat_count: How often it fires; 0 for ever. Not checked when changed later.
         current_count: How often it has fired; kept by :meth:`stop`.
+        counting: What makes it fire. Another one holds from the next delay that is set.
         is_running: Whether it was started and not stopped.
         name: What people call it.
         number: By which it is reported while it runs; 0 when nobody records.
@@ -345,12 +327,11 @@ class TickerTimer:
         self.repeat_count: float = 0 if math.isnan(repeat_count) else int(repeat_count)
         self.current_count = 0
         self.is_running = False
+        self.counting = counting
         self._ticker = ticker
-        self._counting = counting
-        self._delay_ms = max(1, delay_ms)
-        self._count: float = self._count_start
+        self._delay_ms = _at_least_1(delay_ms)
+        self._count = self._count_start = self._counted()
         self._base_ms = 0.0
-        self._fired_at_ms = 0.0
 
     def __repr__(self) -> str:
         """Show the delay, the count and whether it runs."""
@@ -365,11 +346,11 @@ class TickerTimer:
 
     @delay_ms.setter
     def delay_ms(self, delay_ms: float) -> None:
-        delay_ms = max(1, delay_ms)
+        delay_ms = _at_least_1(delay_ms)
         if delay_ms != self._delay_ms:
             self._delay_ms = delay_ms
-            self._count = self._count_start
-            self._ticker.report_ms(self.number, Field.INTERVAL, delay_ms)
+            self._count = self._count_start = self._counted()
+            self._report_interval()
             self._report_due()
 
     def start(self) -> None:
@@ -378,7 +359,7 @@ class TickerTimer:
             return
         self.is_running = True
         self._count = self._count_start
-        self._base_ms = self._fired_at_ms = self._ticker.now_ms()
+        self._base_ms = self._ticker.now_ms()
         self._ticker.start_tick(self._update)
         if self._ticker.number:
             self._report_new()
@@ -404,21 +385,16 @@ class TickerTimer:
 
     @property
     def _wait_ms(self) -> float:
-        return self._delay_ms * self._counting.delay_factor
+        return self._delay_ms * self.counting.delay_factor
 
-    @property
-    def _count_start(self) -> float:
-        return _rounded(_ASSUMED_RATE * self._wait_ms * self._counting.call_factor)
+    def _counted(self) -> float:
+        """Return what the count begins with, for the delay as it is set."""
+        return _rounded(_ASSUMED_RATE * self._wait_ms * self.counting.call_factor)
 
     def _update(self, now_ms: float) -> None:
         if not self._is_due(now_ms):
             return
         self._report_due()
-        guard_ms = self._counting.guard_ms
-        if guard_ms is not None:
-            if now_ms - self._fired_at_ms < self._delay_ms - guard_ms:
-                return
-            self._fired_at_ms = now_ms
         self.current_count += 1
         number = self.number
         if self.repeat_count:
@@ -435,10 +411,15 @@ class TickerTimer:
     def _report_new(self) -> None:
         ticker = self._ticker
         self.number = ticker.reporter.add(self, MemberKind.TICKER_TIMER, self.name, ticker.number)
-        ticker.reporter.set_text(self.number, Field.RULES, self._counting.name)
-        ticker.report_ms(self.number, Field.INTERVAL, self._delay_ms)
+        ticker.reporter.set_text(self.number, Field.RULES, self.counting.name)
+        self._report_interval()
         self._report_left()
         self._report_due()
+
+    def _report_interval(self) -> None:
+        """Report the delay; one that is not a number makes it fire on every update."""
+        delay_ms = 0.0 if math.isnan(self._wait_ms) else self._delay_ms
+        self._ticker.report_ms(self.number, Field.INTERVAL, delay_ms)
 
     def _report_left(self) -> None:
         limit = self.repeat_count
@@ -447,12 +428,12 @@ class TickerTimer:
 
     def _report_due(self) -> None:
         """Report the next firing, if it is elapsed time that decides about it."""
-        if not self._counting.counts_calls:
+        if not self.counting.counts_calls:
             self._ticker.report_ms(self.number, Field.DUE, self._base_ms + self._wait_ms)
 
     def _is_due(self, now_ms: float) -> bool:
         """Look whether to fire; at most once an update."""
-        counting = self._counting
+        counting = self.counting
         wait_ms = self._wait_ms
         passed_ms = now_ms - self._base_ms
         if passed_ms >= wait_ms:
@@ -471,6 +452,12 @@ class TickerTimer:
         return True
 
 
-def _rounded(value: float) -> int:
+def _at_least_1(delay_ms: float) -> float:
+    """Return a delay as the original takes it."""
+    # In this order what is not a number stays so, as there.
+    return max(delay_ms, 1)
+
+
+def _rounded(value: float) -> float:
     """Return the nearest whole number, halves up, as the original's language does."""
-    return math.floor(value + 0.5)
+    return math.floor(value + 0.5) if math.isfinite(value) else value

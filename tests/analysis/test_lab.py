@@ -93,11 +93,59 @@ def test_that_repair_1_is_too_fast_below_60_hertz() -> None:
     assert result.mean_period_ns == 500_000_000
 
 
-def test_that_repair_2_leaves_out_what_the_display_does_not_meet() -> None:
-    result = run("egret-repair-2", 144)
+@pytest.mark.parametrize("rate", [72, 75, 90, 100, 144])
+def test_that_repair_2_as_published_stops_for_good(rate: int) -> None:
+    result = run("egret-repair-2", rate)
+
+    assert result.fired_ns == ()
+    assert result.verdict is Verdict.LATE
+
+
+def test_that_repair_2_as_described_leaves_out_what_the_display_does_not_meet() -> None:
+    result = run("egret-repair-2-described", 144)
 
     assert result.mean_period_ns == 1_250_000_000
     assert result.verdict is Verdict.LATE
+
+
+@pytest.mark.parametrize("name", ["egret-repair-2", "egret-repair-2-described"])
+def test_that_firings_refused_by_repair_2_use_up_the_count_of_the_timer(name: str) -> None:
+    four_times = LabTimer(SECOND, 4)
+
+    assert run(name, 240, four_times).fired_ns == (SECOND,)
+    assert run(name, 120, four_times).fired_ns == (SECOND, 2 * SECOND)
+
+
+def test_that_a_measured_factor_costs_repair_1_a_frame_at_60_hertz() -> None:
+    display = steady_display(60, 10 * SECOND)
+
+    result = run("egret-repair-1-measured", display)
+
+    assert [display.frame_of(at_ns) + 1 for at_ns in result.fired_ns[:3]] == [61, 122, 183]
+
+
+def test_that_a_factor_measured_at_30_frames_a_second_is_that_of_the_program() -> None:
+    assert run("egret-repair-1-measured-30", 240).speed == pytest.approx(2, abs=0.02)
+
+
+def test_that_repair_3_is_held_to_four_milliseconds_and_whole_ones() -> None:
+    result = run("egret-repair-3", 60, LabTimer(1_500_000), seconds=1)
+
+    assert result.fired_ns[4:8] == (5_000_000, 6_000_000, 10_000_000, 14_000_000)
+
+
+def test_that_everything_that_is_wrong_under_a_display_says_what_its_fault_is() -> None:
+    displays = [steady_display(rate, 10 * SECOND) for rate in (30, 72, 144, 240)]
+    displays += [variable_display(10 * SECOND)]
+
+    wrong = {
+        result.subject
+        for result in run_lab([EACH_SECOND], SUBJECTS, displays)
+        if not result.verdict.is_right
+    }
+
+    assert len(wrong) > 10
+    assert [each.name for each in wrong if not each.fault] == []
 
 
 @pytest.mark.parametrize("rate", DISPLAY_RATES)
@@ -144,7 +192,9 @@ def test_that_dialects_drop_or_carry_as_the_originals_do(name: str, mean_period_
 def test_that_a_timer_fires_no_more_often_than_asked(each: Subject, count: int) -> None:
     result = run_cell(LabTimer(SECOND, count), each, steady_display(240, 20 * SECOND))
 
-    assert result.count == result.expected_count == count
+    assert result.expected_count == count
+    # Firings that the second repair refuses count as well.
+    assert result.count == (0 if each.name.startswith("egret-repair-2") else count)
 
 
 def test_that_a_clock_is_exact_whatever_the_display_does() -> None:
@@ -344,7 +394,7 @@ def test_that_subjects_are_found_by_name_family_or_all() -> None:
         "clock",
         "egret-repair-2",
     ]
-    assert len(subjects_named(["egret*"])) == 6
+    assert len(subjects_named(["egret*"])) == 11
     assert subjects_named(["all"]) == tuple(SUBJECTS)
     with pytest.raises(ValueError, match="no subject “unity”"):
         subjects_named(["unity"])

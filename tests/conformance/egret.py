@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from inspector.frames.ticker import BY_CALLS, Ticker, TickerTimer
+from inspector.frames.egret_repairs import ElapsedGuard, FactorMeasurement, longer_count
+from inspector.frames.ticker import BY_CALLS, Counting, Ticker, TickerTimer
 from tests.conformance.replay import Event, GoldenLine, Hooks
 
 
@@ -19,7 +21,7 @@ class EgretReplay:
         self.events: list[Event] = []
         self._hooks = Hooks(line, self.perform)
         self._now_ms = 0
-        self._counting = replace(BY_CALLS, call_factor=line.data["cfg"].get("fix4", 1))
+        self._fix4 = line.data["cfg"].get("fix4", 1)
         self._ticker = Ticker(lambda: self._now_ms)
         self._ticker.on_render = partial(self._note, "R", 1, key="R")
         self._ticker.on_enter_frame = partial(self._note, "EF", key="EF")
@@ -55,12 +57,14 @@ class EgretReplay:
             case "reset":
                 timer.reset()
             case "delay":
+                timer.counting = self._counting
                 timer.delay_ms = args[1]
             case "repeat":
                 timer.repeat_count = args[1]
             case "q":
                 state = [int(timer.is_running), timer.current_count]
-                self.events.append(["q", args[0], *state, timer.delay_ms, timer.repeat_count])
+                delay_ms = _number(timer.delay_ms)
+                self.events.append(["q", args[0], *state, delay_ms, timer.repeat_count])
 
     def _on_ticker(self, name: str, args: list[Any]) -> None:  # noqa: C901 - one case each
         ticker = self._ticker
@@ -100,10 +104,14 @@ class EgretReplay:
             rows.append(
                 None
                 if timer is None
-                else [int(timer.is_running), timer.current_count, timer.delay_ms]
+                else [int(timer.is_running), timer.current_count, _number(timer.delay_ms)]
             )
         self.events.append(["Z", rows])
         return self.events
+
+    @property
+    def _counting(self) -> Counting:
+        return replace(BY_CALLS, call_factor=self._fix4)
 
     def _add_timer(self, number: int, delay_ms: float, repeat_count: float) -> None:
         if number in self._timers:
@@ -129,9 +137,77 @@ class EgretReplay:
         self._hooks.called(key)
 
 
+class EgretRepairsReplay(EgretReplay):
+    """One sequence of operations on a ticker with the published repairs around it."""
+
+    def __init__(self, line: GoldenLine) -> None:
+        """Begin at time 0 with a player that is silent."""
+        super().__init__(line)
+        self._ticker.on_render = self._ticker.on_enter_frame = None
+        self._guards: dict[int, ElapsedGuard] = {}
+        self._factor = math.nan
+
+    @property
+    def _counting(self) -> Counting:
+        return longer_count(self._factor if self._fix4 == "measured" else self._fix4)
+
+    def perform(self, operation: list[Any]) -> None:
+        """Perform one operation."""
+        match operation:
+            case ["game", number, delay_ms, repeat_count, expected_ms, tolerance_ms]:
+                if number not in self._timers:
+                    self._add_timer(number, delay_ms, repeat_count)
+                    accepted = partial(self._accepted, number)
+                    self._guards[number] = ElapsedGuard(
+                        lambda: self._now_ms, accepted, expected_ms, tolerance_ms
+                    )
+            case ["gstart", number]:
+                if number in self._guards:
+                    self._guards[number].stamp()
+                if number in self._timers:
+                    self._timers[number].start()
+            case ["measure", for_ms]:
+                self._measure(math.nan if for_ms is None else for_ms)
+            case ["ftimer", number, base_ms, repeat_count]:
+                self._add_timer(number, self._factor * base_ms, repeat_count)
+            case ["fdelay", number, base_ms]:
+                super().perform(["delay", number, self._factor * base_ms])
+            case _:
+                super().perform(operation)
+
+    def _timer_event(self, kind: str, number: int) -> None:
+        super()._timer_event(kind, number)
+        if kind == "T" and number in self._guards:
+            self._guards[number]()
+
+    def _accepted(self, number: int) -> None:
+        self._note("A", number, self._now_ms, key=f"A{number}")
+
+    def _measure(self, for_ms: float) -> None:
+        def measured() -> None:
+            assert measurement.factor is not None
+            self._factor = measurement.factor
+            self._note("M", _number(self._factor), measurement.frames, key="M")
+
+        measurement = FactorMeasurement(self._ticker, measured, for_ms)
+
+
+def _number(value: float) -> float | None:
+    """Return a number as the recordings write it."""
+    return None if math.isnan(value) else value
+
+
+def replay_egret_repairs(line: GoldenLine) -> list[Event]:
+    """Replay a line with the repairs."""
+    return _replayed(EgretRepairsReplay(line), line)
+
+
 def replay_egret(line: GoldenLine) -> list[Event]:
     """Replay a line."""
-    replay = EgretReplay(line)
+    return _replayed(EgretReplay(line), line)
+
+
+def _replayed(replay: EgretReplay, line: GoldenLine) -> list[Event]:
     for operation in line.data["ops"]:
         replay.perform(operation)
     return replay.finish()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from inspector.frames.dialects import COCOS2DX_3_4, COCOS2DX_3_15, CREATOR_2_4, CREATOR_3_8
-from tests.conformance.egret import replay_egret
+from tests.conformance.egret import replay_egret, replay_egret_repairs
 from tests.conformance.fsm import replay_fsm
 from tests.conformance.html_timers import replay_chromium, replay_standard
 from tests.conformance.lifecycle import replay_lifecycle
@@ -28,6 +28,7 @@ SYSTEMS: Final = (
     System("fsm", None, replay_fsm, {}),
     System("cocos3_pacer", None, replay_pacer, {}),
     System("egret_timer", None, replay_egret, {}),
+    System("egret_repairs", None, replay_egret_repairs, {}),
     System("html_timers", None, replay_standard, {}),
     System("html_timers", "chromium", replay_chromium, {}),
     System("cocos2_scheduler", None, replay_as(CREATOR_2_4, CREATOR_CODES), {}),

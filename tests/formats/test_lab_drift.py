@@ -91,7 +91,7 @@ def test_that_everything_is_within_its_box_and_a_small_key_says_what_it_leaves_o
         assert shown.area.right < 10 + width
         assert shown.area.bottom < 20 + height
 
-    assert texts(chart(results, 260, 110).items)[-1] == "and 9 more"
+    assert texts(chart(results, 260, 110).items)[-1] == "and 14 more"
     assert "Egret, by calls: −30 s" in texts(chart(results, 260, 110).items)
 
 

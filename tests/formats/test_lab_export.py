@@ -85,6 +85,7 @@ def test_that_the_csv_has_one_row_per_run(tmp_path: Path) -> None:
         "diverges_at_firing": "1",
         "diverges_expected_ns": "1000000000",
         "diverges_actual_ns": "250000000",
+        "known_fault": "Above 60 Hz it is too fast, four times at 240 Hz.",
     }
 
 

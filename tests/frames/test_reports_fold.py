@@ -19,11 +19,12 @@ from hypothesis import strategies as st
 from inspector.frames.dialect_reports import DialectTarget
 from inspector.frames.dialect_scheduler import DialectScheduler
 from inspector.frames.dialects import DIALECTS, Dialect
+from inspector.frames.egret_repairs import longer_count
 from inspector.frames.scheduler import Scheduler
 from inspector.frames.scheduling import PendingCall
 from inspector.frames.state_machine import ANY, SOUND, Edge, MachineRules, StateMachine
 from inspector.frames.targets import TargetRecord
-from inspector.frames.ticker import BY_CALLS, BY_ELAPSED, Ticker, TickerTimer, repaired
+from inspector.frames.ticker import BY_CALLS, BY_ELAPSED, Ticker, TickerTimer
 from inspector.trace.members import MemberState, MemberTable
 from inspector.trace.timeline import Timeline
 from inspector.vocabulary import NEVER, RATE_DENOMINATOR, Field, MemberKind
@@ -476,7 +477,7 @@ class TickerRun:
         self.recorded = Recorded()
         self.now_ms = 0.0
         self.ticker = Ticker(lambda: self.now_ms, clock=self.recorded.clock)
-        countings = (BY_CALLS, BY_ELAPSED, repaired(2, 240))
+        countings = (BY_CALLS, BY_ELAPSED, longer_count(4))
         self.timers = [
             TickerTimer(self.ticker, 20, number, counting=counting)
             for number, counting in enumerate(countings)
@@ -538,7 +539,7 @@ class TickerRun:
     def facts(self) -> object:
         known: dict[int, object] = {}
         for timer, counting in zip(
-            self.timers, (BY_CALLS, BY_ELAPSED, repaired(2, 240)), strict=True
+            self.timers, (BY_CALLS, BY_ELAPSED, longer_count(4)), strict=True
         ):
             if timer.is_running:
                 left = timer.repeat_count - timer.current_count if timer.repeat_count else -1

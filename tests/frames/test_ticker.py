@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from inspector.frames.ticker import BY_CALLS, BY_ELAPSED, Counting, Ticker, TickerTimer, repaired
+from inspector.frames.ticker import BY_CALLS, BY_ELAPSED, Counting, Ticker, TickerTimer
 
 
 class Display:
@@ -49,33 +49,6 @@ def test_that_counting_elapsed_time_is_right_on_every_display(rate: int) -> None
 
     assert len(at) in (5, 6)
     assert all(abs(ms - 1000 * (k + 1)) < 1000 / rate for k, ms in enumerate(at))
-
-
-@pytest.mark.parametrize("number", [1, 2, 3, 4])
-def test_that_each_repair_helps_at_240_hz(number: int) -> None:
-    at = _firings(240, repaired(number, 240))
-
-    assert len(at) == pytest.approx(6, abs=1)
-
-
-def test_that_the_first_repair_is_wrong_when_frames_are_slow() -> None:
-    counting = repaired(1, 240)
-    display = Display(240)
-    timer = TickerTimer(display.ticker, 1000, counting=counting)
-    at: list[float] = []
-    timer.on_timer = lambda: at.append(display.now_ms)
-    timer.start()
-
-    for ms in range(0, 4001, 500):
-        display.now_ms = ms
-        display.ticker.update()
-
-    assert at == [4000]
-
-
-def test_that_there_are_four_repairs() -> None:
-    with pytest.raises(ValueError, match="repairs 1 to 4"):
-        repaired(5, 60)
 
 
 def test_that_elapsed_time_does_not_drift_and_does_not_make_up() -> None:

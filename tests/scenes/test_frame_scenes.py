@@ -60,7 +60,7 @@ def test_that_only_the_original_is_too_fast_on_a_fast_screen() -> None:
 
     (mark,) = session.timeline.marks
     assert mark.text == (
-        "of 10: original 40, repair 1 10, repair 2 10, repair 3 10, repair 4 10, elapsed time 10"
+        "of 10: original 40, repair 1 10, repair 2 10, repair 4 10, elapsed time 10"
     )
     session.close()
 

@@ -187,7 +187,7 @@ def test_that_the_egret_case_is_the_first_example(capsys: pytest.CaptureFixture[
         "✗ Egret, by calls too early 40 of 10 250 ms −30.0 s −15.8 s −750 ms −30.0 s "
         "firing 1 at 00:00.250, 750 ms early"
     )
-    assert "Wrong in 11 of 54 runs: 2 too early, 9 too late." in out
+    assert "Wrong in 17 of 69 runs: 5 too early, 12 too late." in out
 
 
 def test_that_subjects_displays_and_timers_can_be_chosen(
@@ -207,7 +207,7 @@ def test_that_subjects_displays_and_timers_can_be_chosen(
     assert code == 0
     assert {each["timer"] for each in results} == {"from file", "typed"}
     assert {each["display"] for each in results} == {"30 Hz", "59.94 Hz", "variable:7"}
-    assert len({each["subject"] for each in results}) == 5
+    assert len({each["subject"] for each in results}) == 10
     assert {each["expected"] for each in results} == {8, 4}
 
 

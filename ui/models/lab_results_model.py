@@ -34,6 +34,7 @@ class LabColumn(IntEnum):
     MEDIAN = 8
     LATEST = 9
     DIVERGENCE = 10
+    FAULT = 11
 
 
 _HEADERS: Final = {
@@ -51,6 +52,7 @@ _HEADERS: Final = {
         "First divergence",
         "The first firing that is more than a frame away from where it belongs",
     ),
+    LabColumn.FAULT: ("Known fault", "What it does wrong, on this display or on others"),
 }
 _NUMBERS: Final = frozenset(
     {
@@ -174,6 +176,7 @@ _TEXTS: Final[Mapping[LabColumn, Callable[[LabResult], str]]] = {
     LabColumn.DIVERGENCE: lambda result: (
         "" if result.divergence is None else result.divergence.text
     ),
+    LabColumn.FAULT: lambda result: result.subject.fault_sentence,
 }
 #: What columns are sorted by whose texts would be in another order.
 _RAW: Final[Mapping[LabColumn, Callable[[LabResult], float]]] = {
@@ -192,7 +195,7 @@ _RAW: Final[Mapping[LabColumn, Callable[[LabResult], float]]] = {
 
 
 def _tool_tip(result: LabResult) -> str:
-    lines = [f"{result.subject.title}, {result.group_title}", result.subject.summary]
+    lines = [f"{result.subject.title}, {result.group_title}", result.subject.description]
     if result.divergence is not None:
         lines.append(f"First divergence: {result.divergence.text}.")
     if result.speed is not None and not result.verdict.is_right:

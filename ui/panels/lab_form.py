@@ -176,7 +176,7 @@ class LabForm(QWidget):
             action = menu.addAction(subject.title)
             action.setCheckable(True)
             action.setChecked(True)
-            action.setToolTip(subject.summary)
+            action.setToolTip(subject.description)
             action.toggled.connect(self._take_change)
             self.subject_actions[subject.name] = action
         return menu

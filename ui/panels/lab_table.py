@@ -14,7 +14,7 @@ _SAMPLES: Final = {
     LabColumn.RESULT: "✓ within a frame",
     LabColumn.DISPLAY: "000.00 Hz",
     LabColumn.TIMER: "every 000 ms",
-    LabColumn.SUBJECT: "Cocos Creator 3.8, paced",
+    LabColumn.SUBJECT: "Egret, repair 2 as published",
     LabColumn.FIRED: "0,000 of 0,000",
     LabColumn.PERIOD: "00.0 ms",
     LabColumn.DRIFT: "−00.0 ms",
@@ -22,6 +22,7 @@ _SAMPLES: Final = {
     LabColumn.MEDIAN: "−00.0 ms",
     LabColumn.LATEST: "Most late",
     LabColumn.DIVERGENCE: "firing 00 at 00:00.000000000, 000.0 ms early",
+    LabColumn.FAULT: "Above 60 Hz it is too fast, four times at 240 Hz.",
 }
 
 #: The timer of a scene is named after its clock as well.
@@ -52,5 +53,6 @@ def fit_columns(view: QTableView, *, is_scene: bool, has_timers: bool) -> None:
     """
     view.setColumnHidden(LabColumn.TIMER, not (is_scene or has_timers))
     view.setColumnHidden(LabColumn.SUBJECT, is_scene)
+    view.setColumnHidden(LabColumn.FAULT, is_scene)
     sample = _SCENE_TIMER if is_scene else _SAMPLES[LabColumn.TIMER]
     view.setColumnWidth(LabColumn.TIMER, view.fontMetrics().horizontalAdvance(sample) + 14)

@@ -32,11 +32,12 @@ def test_that_a_row_says_everything_about_a_run(qtmodeltester: Any) -> None:  # 
 
     assert row_of(model, 0) == [
         *("✓ exact", "240 Hz", "every 1 s", "Our clock", "10 of 10", "1.00 s"),
-        *("0", "0", "0", "0", ""),
+        *("0", "0", "0", "0", "", ""),
     ]
     assert row_of(model, 1) == [
         *("✗ too early", "240 Hz", "every 1 s", "Egret, by calls", "40 of 10", "250 ms"),
         *("−30.0 s", "−30.0 s", "−15.8 s", "−750 ms", "firing 1 at 00:00.250, 750 ms early"),
+        "Above 60 Hz it is too fast, four times at 240 Hz.",
     ]
     qtmodeltester.check(model, force_py=True)
 

@@ -47,7 +47,7 @@ def test_that_the_panel_begins_with_the_egret_case_on_real_runs(stand: Stand) ->
     assert panel.readout.text() == (
         "Egret, by calls, 240 Hz, timer “every 1 s”: 40 of 10, 30 s early, too early"
     )
-    assert "Wrong in 11 of 54 runs" in panel.summary.text()
+    assert "Wrong in 17 of 69 runs" in panel.summary.text()
     assert panel.notice.isHidden()
     assert panel.plot.row_rect(marked).intersects(panel.plot.viewport().rect())
 
@@ -97,7 +97,7 @@ def test_that_a_run_can_be_stopped_and_keeps_what_it_has(stand: Stand) -> None:
     panel.run_button.click()
 
     count = panel.model.rowCount()
-    assert 0 < count < 54
+    assert 0 < count < 69
     assert panel.run_button.text() == "Run"
     assert panel.export_button.isEnabled()
     QApplication.processEvents()
@@ -113,7 +113,7 @@ def test_that_a_hidden_panel_does_not_run_on(stand: Stand) -> None:
 
     assert not stand.panel.runner.is_running
     stand.show()
-    assert stand.panel.model.rowCount() == 54
+    assert stand.panel.model.rowCount() == 69
 
 
 def test_that_a_change_of_the_form_runs_anew(stand: Stand) -> None:
@@ -328,7 +328,7 @@ def test_that_results_are_exported_as_table_and_picture(stand: Stand, tmp_path: 
         stand.panel.export_to(tmp_path / name)
         assert stand.panel.readout.text() == f"Wrote {tmp_path / name}."
 
-    assert len(json.loads((tmp_path / "lab.json").read_text(encoding="utf-8"))["results"]) == 54
+    assert len(json.loads((tmp_path / "lab.json").read_text(encoding="utf-8"))["results"]) == 69
     stand.panel.export_to(tmp_path / "nowhere" / "lab.png")
     assert "does not exist" in stand.panel.problem.text()
 
@@ -359,7 +359,7 @@ def test_that_the_panel_is_reached_by_its_action(qtbot: QtBot, tmp_path: Path) -
     dock.raise_()
     panel = shell.window.docks.panel("lab")
     assert isinstance(panel, LabPanel)
-    qtbot.waitUntil(lambda: panel.model.rowCount() == 54)
+    qtbot.waitUntil(lambda: panel.model.rowCount() == 69)
 
 
 def test_that_a_plot_without_runs_has_no_axis(qtbot: QtBot) -> None:
