@@ -9,9 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 from enum import Enum
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from inspector.frames.scheduling import Overshoot
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 #: Priority of the originals' own systems; an order to "everything" starts from here.
 PRIORITY_SYSTEM: Final = -(2**31)
@@ -45,7 +48,8 @@ class PriorityChange(Enum):
     AT_ONCE = "at once"
 
 
-def _rule(sentence: str, source: str) -> dict[str, str]:
+def rule(sentence: str, source: str) -> dict[str, str]:
+    """Return the metadata of a field that is a rule."""
     return {"sentence": sentence, "source": source}
 
 
@@ -66,6 +70,20 @@ class Explanation:
     source: str
 
 
+def explain_rules(dialect: DataclassInstance) -> list[Explanation]:
+    """Return every rule of a dialect with what the dialect does about it."""
+    return [
+        Explanation(
+            each.name.replace("_", " "),
+            getattr(dialect, each.name),
+            each.metadata["sentence"],
+            each.metadata["source"],
+        )
+        for each in fields(dialect)
+        if "sentence" in each.metadata
+    ]
+
+
 @dataclass(frozen=True, slots=True)
 class Dialect:
     """The rules of one original.
@@ -78,7 +96,7 @@ class Dialect:
     name: str
     title: str
     overshoot: Overshoot = field(
-        metadata=_rule(
+        metadata=rule(
             "Creator, cocos2d-x before 3.8: a timer fires once a frame at most, is told the time"
             " since its last call, and what was too much is thrown away; later cocos2d-x: it fires"
             " as often as intervals have passed and is told the interval.",
@@ -86,19 +104,19 @@ class Dialect:
         )
     )
     float32: bool = field(
-        metadata=_rule(
+        metadata=rule(
             "cocos2d-x computes in single precision, Creator in double.", "timer arithmetic"
         )
     )
     counts_before_the_call: bool = field(
-        metadata=_rule(
+        metadata=rule(
             "cocos2d-x 3.15: a call is counted before it is made, so inside its last call a timer"
             " is no longer scheduled and scheduling it makes a new one.",
             "re-scheduling and changing",
         )
     )
     rescheduling: Rescheduling = field(
-        metadata=_rule(
+        metadata=rule(
             "Creator, cocos2d-x before 3.15: scheduling what is scheduled replaces its interval and"
             " nothing else; cocos2d-x 3.15: it sets the timer up anew, which inside its own call"
             " costs a second more than asked for, or never ends.",
@@ -106,14 +124,14 @@ class Dialect:
         )
     )
     cancel_by: CancelBy = field(
-        metadata=_rule(
+        metadata=rule(
             "Creator 2.4, cocos2d-x: after a last call the timer with the same callback is removed,"
             " which may be one that was set inside that call; Creator 3.8: the timer itself.",
             "re-scheduling and changing",
         )
     )
     lists: Lists = field(
-        metadata=_rule(
+        metadata=rule(
             "Creator walks arrays by index: removing an earlier target makes the next one miss the"
             " frame, inserting a smaller priority calls the present entry twice and drops the last;"
             " cocos2d-x walks linked lists.",
@@ -121,69 +139,69 @@ class Dialect:
         )
     )
     removes_updates_at_once: bool = field(
-        metadata=_rule(
+        metadata=rule(
             "cocos2d-x from 3.14: an update entry removed inside a frame is gone at once; before,"
             " and in Creator, it is marked and goes at the end of the frame.",
             "changing things while a frame runs",
         )
     )
     priority_change: PriorityChange = field(
-        metadata=_rule(
+        metadata=rule(
             "Creator, cocos2d-x before 3.14: another priority is refused inside a frame, with a"
             " message; later cocos2d-x: the entry moves at once and may run twice.",
             "changing things while a frame runs",
         )
     )
     compares_priority_of_first_entry: bool = field(
-        metadata=_rule(
+        metadata=rule(
             "cocos2d-x before 3.14 asks the first entry of the list, not the target's own, whether"
             " the priority has changed.",
             "re-scheduling and changing",
         )
     )
     same_priority_is_ignored: bool = field(
-        metadata=_rule(
+        metadata=rule(
             "cocos2d-x from 3.14: scheduling an update again with its priority does nothing, even"
             " with another paused flag.",
             "re-scheduling and changing",
         )
     )
     priority_of_everything: int = field(
-        metadata=_rule(
+        metadata=rule(
             "Creator 3.8: the least priority lost its sign, so pausing or unscheduling everything"
             " leaves out update entries of targets without timers.",
             "peculiarities of Creator 3",
         )
     )
     short_forms: tuple[int, ...] = field(
-        metadata=_rule(
+        metadata=rule(
             "Called with this many arguments, schedule takes the fourth for the paused flag, even"
             " where five were meant as repeat and delay.",
             "operations",
         )
     )
     swaps_arguments: bool = field(
-        metadata=_rule("Creator: target and callback may come in either order.", "operations")
+        metadata=rule("Creator: target and callback may come in either order.", "operations")
     )
     reports_swapped_arguments: bool = field(
-        metadata=_rule("Creator 3.8 warns about swapped arguments.", "operations")
+        metadata=rule("Creator 3.8 warns about swapped arguments.", "operations")
     )
     pauses_as_set: bool = field(
-        metadata=_rule(
+        metadata=rule(
             "cocos2d-x: pausing everything returns a set of targets; Creator: an array with those"
             " twice that have an update and timers.",
             "operations",
         )
     )
     skips_missing_update: bool = field(
-        metadata=_rule(
+        metadata=rule(
             "Creator 3.8: a target without an update method is passed over; in Creator 2.4 it"
             " raises.",
             "operations",
         )
     )
     runs_posted_functions: bool = field(
-        metadata=_rule(
+        metadata=rule(
             "cocos2d-x: functions performed from other threads run at the end of the frame.",
             "performed functions",
         )
@@ -191,16 +209,7 @@ class Dialect:
 
     def explain(self) -> list[Explanation]:
         """Return every rule with what this dialect does about it."""
-        return [
-            Explanation(
-                rule.name.replace("_", " "),
-                getattr(self, rule.name),
-                rule.metadata["sentence"],
-                rule.metadata["source"],
-            )
-            for rule in fields(self)
-            if "sentence" in rule.metadata
-        ]
+        return explain_rules(self)
 
 
 CREATOR_2_4: Final = Dialect(
