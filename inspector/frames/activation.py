@@ -1,4 +1,4 @@
-"""Cocos Creator 2.4's node activator: a branch becomes active or inactive."""
+"""Cocos Creator's node activator: a branch becomes active or inactive."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from inspector.frames.component_phases import ComponentPhases, Report
     from inspector.frames.components import Component
+    from inspector.frames.creator_dialects import ComponentDialect
     from inspector.frames.nodes import Node
 
 ItemT = TypeVar("ItemT")
@@ -35,6 +36,7 @@ class Activator:
     def __init__(
         self,
         phases: ComponentPhases,
+        dialect: ComponentDialect,
         report: Report,
         complain: Callable[[LifeComplaint, object], None],
     ) -> None:
@@ -42,12 +44,15 @@ class Activator:
 
         Args:
             phases: Where components are enabled and disabled.
-            report: Takes exceptions of ``on_load`` inside an activation. Those of the
-                other methods go through to whoever activates.
+            dialect: Whose rules it follows.
+            report: Takes exceptions of ``on_load`` inside an activation, if the dialect
+                catches them. All others go through to whoever activates.
             complain: Takes what the original would log.
         """
         self._phases = phases
+        self._is_destroyed_activated = dialect.activates_destroyed
         self._report = report
+        self._on_load_error = self._load_failed if dialect.catches_exceptions else None
         self._complain = complain
         self._running: list[_Activation] = []
 
@@ -58,12 +63,12 @@ class Activator:
     def activate(self, node: Node) -> None:
         """Activate a branch: collect, call every ``on_load``, then every ``on_enable``.
 
-        Quirk: an exception of an ``on_enable`` leaves the activation among those under way.
+        Quirk: an exception that is not caught leaves the activation among those under way.
         """
         activation = _Activation()
         self._running.append(activation)
         self._collect(node, activation)
-        activation.loads.call_all(_load, self._load_failed)
+        activation.loads.call_all(_load, self._on_load_error)
         activation.enables.call_all(self._enable_in_turn)
         self._running.pop()
 
@@ -82,7 +87,7 @@ class Activator:
     ) -> None:
         """Load and enable a component; now, or in its turn within an activation."""
         life = component.life
-        if not component.is_valid(strict=True):
+        if not (self._is_destroyed_activated or component.is_valid(strict=True)):
             return
         if not life.is_load_begun:
             life.is_load_begun = True
@@ -93,8 +98,17 @@ class Activator:
                 activation.loads.add(component)
             else:
                 _load(component)
-        if component.enabled_in_hierarchy:
+        if component.may_run:
             self._phases.enable(component, None if activation is None else activation.enables)
+
+    def disable_components(self, node: Node) -> None:
+        """Disable what is on and below an active node, and leave the nodes as they are."""
+        for component in self._those_now(node.components, node):
+            if component.enabled:
+                self._phases.disable(component)
+        for child in self._those_now(node.children, node):
+            if child.active:
+                self.disable_components(child)
 
     def end_component(self, component: Component) -> None:
         """Call what a component's destruction calls."""

@@ -1,4 +1,4 @@
-"""The lists from which Cocos Creator 2.4 calls components, each with its cursor.
+"""The lists from which Cocos Creator calls components, each with its cursor.
 
 Three lists make one order: negative execution orders, zero, positive ones. How they behave
 when a component leaves in the middle of a walk is where the original's surprises come from.
@@ -7,7 +7,7 @@ when a component leaves in the middle of a walk is where the original's surprise
 from __future__ import annotations
 
 from bisect import bisect_left
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from inspector.clocks.failures import CALLBACK_ERRORS
 
@@ -132,7 +132,7 @@ class OneShotCalls(_ByOrder):
             index = components.cursor + 1
             while index < len(components.items):
                 component = components.items[index]
-                if component.enabled_in_hierarchy:
+                if component.may_run:
                     index += 1
                     continue
                 components.remove_at(index)
@@ -146,7 +146,16 @@ class StandingCalls(_ByOrder):
     Equal execution orders other than zero are sorted by component id.
     """
 
-    __slots__ = ()
+    __slots__ = ("_key",)
+
+    def __init__(self, *, compares_ids_as_text: bool) -> None:
+        """Begin empty.
+
+        Args:
+            compares_ids_as_text: Whether ids are compared as texts, else by their numbers.
+        """
+        super().__init__()
+        self._key = _key_by_text if compares_ids_as_text else _key_by_number
 
     def add(self, component: Component) -> None:
         """Add a component at its place."""
@@ -154,7 +163,7 @@ class StandingCalls(_ByOrder):
         if components is self.zero:
             components.items.append(component)
         else:
-            components.items.insert(_place(components, component), component)
+            components.items.insert(self._place(components, component), component)
 
     def remove(self, component: Component) -> None:
         """Take a component out, if it is in."""
@@ -162,7 +171,7 @@ class StandingCalls(_ByOrder):
         if components is self.zero:
             components.remove_by_swap(component)
             return
-        index = _place(components, component)
+        index = self._place(components, component)
         if index < len(components.items) and components.items[index] is component:
             components.remove_at(index)
 
@@ -173,18 +182,22 @@ class StandingCalls(_ByOrder):
         for components in (self.negative, self.zero, self.positive):
             components.call_all(call, on_error)
 
+    def _place(self, components: ComponentList, component: Component) -> int:
+        key: Callable[[Component], Any] = self._key
+        return bisect_left(components.items, key(component), key=key)
+
 
 def _execution_order(component: Component) -> int:
     return component.execution_order
 
 
-def _sorting_key(component: Component) -> tuple[int, str]:
-    # Quirk: ids are compared as texts, so "Comp.1000" comes before "Comp.999".
+def _key_by_text(component: Component) -> tuple[int, str]:
+    # Quirk: "Comp.1000" comes before "Comp.999".
     return component.execution_order, component.life.id
 
 
-def _place(components: ComponentList, component: Component) -> int:
-    return bisect_left(components.items, _sorting_key(component), key=_sorting_key)
+def _key_by_number(component: Component) -> tuple[int, int]:
+    return component.execution_order, component.life.number
 
 
 def _index_of(items: list[Component], component: Component) -> int | None:

@@ -1,4 +1,4 @@
-"""Cocos Creator 2.4's component scheduler: who is started and updated in a frame, and when."""
+"""Cocos Creator's component scheduler: who is started and updated in a frame, and when."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from inspector.frames.component_lists import OneShotCalls, StandingCalls
 from inspector.frames.components import defines
+from inspector.frames.creator_dialects import Newcomers
 from inspector.frames.creator_reports import call_reported, report_component
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from inspector.frames.component_lists import OnError
     from inspector.frames.components import Component
+    from inspector.frames.creator_dialects import ComponentDialect
     from inspector.frames.dialect_scheduler import DialectScheduler
 
     #: Told about an exception that was kept from going further: whose, in which method.
@@ -30,27 +32,30 @@ class ComponentPhases:
         late_updates: Who is updated late.
     """
 
-    def __init__(self, scheduler: DialectScheduler, report: Report) -> None:
+    def __init__(
+        self, scheduler: DialectScheduler, dialect: ComponentDialect, report: Report
+    ) -> None:
         """Begin with nobody.
 
         Args:
             scheduler: Where the components' timers are.
-            report: Takes the exceptions of ``start``, ``update`` and ``late_update``.
+            dialect: Whose rules it follows.
+            report: Takes the exceptions of ``start``, ``update`` and ``late_update``, if the
+                dialect catches them; else they go through.
         """
-        self.starts = OneShotCalls()
-        self.updates = StandingCalls()
-        self.late_updates = StandingCalls()
         self._scheduler = scheduler
+        self._waits_for_next_frame = dialect.newcomers is Newcomers.NEXT_FRAME
+        self._compares_ids_as_text = dialect.compares_ids_as_text
+        self._catches = dialect.catches_exceptions
         self._report = report
-        self._deferred: list[Component] = []
-        self._is_in_frame = False
+        self.clear()
 
     def clear(self) -> None:
         """Forget everybody."""
         self.starts = OneShotCalls()
-        self.updates = StandingCalls()
-        self.late_updates = StandingCalls()
-        self._deferred = []
+        self.updates = StandingCalls(compares_ids_as_text=self._compares_ids_as_text)
+        self.late_updates = StandingCalls(compares_ids_as_text=self._compares_ids_as_text)
+        self._deferred: list[Component] = []
         self._is_in_frame = False
 
     # --------------------------------------------------------------- enabling
@@ -83,7 +88,7 @@ class ComponentPhases:
             self.turn_on(component)
 
     def turn_on(self, component: Component) -> None:
-        """Put a component into the lists, or put it off to the next round of starts."""
+        """Put a component into the lists, or let it wait until the dialect lets it in."""
         self._scheduler.resume_target(component)
         component.life.is_on = True
         report_component(component)
@@ -125,10 +130,14 @@ class ComponentPhases:
     # ----------------------------------------------------------------- phases
 
     def start_phase(self, _: None = None) -> None:
-        """Start who waits for it, then those who became enabled by these starts."""
+        """Start who waits for it; in Creator 2.4 also those who became enabled by that."""
         self._is_in_frame = True
-        self._start_all()
-        self._start_deferred()
+        if self._waits_for_next_frame:
+            self._join_deferred()
+            self._start_all()
+        else:
+            self._start_all()
+            self._start_deferred()
 
     def update_phase(self, delta: float) -> None:
         """Call every ``update``."""
@@ -136,21 +145,30 @@ class ComponentPhases:
         self.updates.call_all(call, self._reporting("update"))
 
     def late_update_phase(self, delta: float) -> None:
-        """Call every ``late_update``, then start who became enabled since the start phase."""
+        """Call every ``late_update``; Creator 2.4 then starts who became enabled meanwhile."""
         call = self._reported(methodcaller("late_update", delta))
         self.late_updates.call_all(call, self._reporting("late_update"))
         self._is_in_frame = False
-        self._start_deferred()
+        if not self._waits_for_next_frame:
+            self._start_deferred()
 
     def _start_deferred(self) -> None:
         if self._deferred:
-            deferred, self._deferred = self._deferred, []
-            for component in deferred:
-                self._join(component)
+            self._join_deferred()
             self._start_all()
 
+    def _join_deferred(self) -> None:
+        deferred, self._deferred = self._deferred, []
+        for component in deferred:
+            self._join(component)
+
     def _start_all(self) -> None:
-        self.starts.call_all(_start, self._start_failed)
+        """Start everybody in the list.
+
+        Quirk: where exceptions are not caught, the list stays as it is after one, so that
+        all of it is started again in the next frame.
+        """
+        self.starts.call_all(_start, self._start_failed if self._catches else None)
 
     def _start_failed(
         self, component: Component, error: BaseException, standing: Component | None
@@ -167,7 +185,10 @@ class ComponentPhases:
         """Return what reports each call, if this director is reported."""
         return partial(call_reported, run=call) if self._scheduler.number else call
 
-    def _reporting(self, method: str) -> OnError:
+    def _reporting(self, method: str) -> OnError | None:
+        if not self._catches:
+            return None
+
         def report(component: Component, error: BaseException, _: Component | None) -> None:
             self._report(component, method, error)
 

@@ -1,4 +1,4 @@
-"""Components in the manner of Cocos Creator 2.4: their states, and what they can schedule.
+"""Components in the manner of Cocos Creator: their states, and what they can schedule.
 
 A component is a class of yours that defines those of these methods that it needs::
 
@@ -51,7 +51,7 @@ class ComponentLife(Life):
     Attributes:
         director: Who runs its frames; ``None`` before it is added to a node.
         node: Where it is; ``None`` before it is added and after its destruction.
-        id: Name that settles the order among equal execution orders.
+        number: Counted in the order in which components are added.
         is_enabled: Its own flag.
         is_load_begun: ``on_load`` was called, or waits for its turn in an activation.
         is_loaded: ``on_load`` was called, or there is none.
@@ -61,12 +61,17 @@ class ComponentLife(Life):
 
     director: CreatorDirector | None = None
     node: Node | None = None
-    id: str = ""
+    number: int = 0
     is_enabled: bool = True
     is_load_begun: bool = False
     is_loaded: bool = False
     is_on: bool = False
     is_started: bool = False
+
+    @property
+    def id(self) -> str:
+        """Name that settles the order among equal execution orders."""
+        return f"Comp.{self.number}"
 
 
 class Component:
@@ -160,7 +165,19 @@ class Component:
 
     @property
     def enabled_in_hierarchy(self) -> bool:
-        """Whether it is enabled and its node active, with all nodes above."""
+        """Whether it is enabled and its node active, with all nodes above.
+
+        Quirk: in Creator 1.x whether it is "on", that is after ``on_enable`` and before the
+        end of ``on_disable``.
+        """
+        life = self.life
+        if life.director is not None and life.director.dialect.enabled_in_hierarchy_means_on:
+            return life.is_on
+        return self.may_run
+
+    @property
+    def may_run(self) -> bool:
+        """Whether its own flag and its node let it run; for the engine."""
         life = self.life
         return life.is_enabled and life.node is not None and life.node.active_in_hierarchy
 
@@ -179,7 +196,7 @@ class Component:
         """
         if not self.director.destruction.mark(self):
             return False
-        if self.enabled_in_hierarchy:
+        if self.may_run:
             self.director.phases.disable(self)
         return True
 

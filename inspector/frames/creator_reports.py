@@ -12,14 +12,12 @@ from inspector.vocabulary import Field, Life, MemberKind
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from inspector.frames.creator_dialects import ComponentDialect
     from inspector.frames.destruction import Destroyable
     from inspector.frames.nodes import Node
     from inspector.frames.reporting import Reporter
 
 ArgumentT = TypeVar("ArgumentT")
-
-#: The parts of a frame, in their order.
-PHASES: Final = ("start", "update", "timers", "late update", "destroy", "draw")
 
 _LIVES: Final = {
     LifeState.NEW: Life.NEW,
@@ -102,16 +100,18 @@ class ComponentControl:
 class CreatorReports:
     """Says what happens to the nodes and components of a director, and in its phases."""
 
-    def __init__(self, reporter: Reporter, number: int) -> None:
-        """Introduce the phases.
+    def __init__(self, reporter: Reporter, number: int, dialect: ComponentDialect) -> None:
+        """Introduce the rules and the phases.
 
         Args:
             reporter: What is told.
             number: By which the director is reported; not 0.
+            dialect: Whose rules it follows.
         """
         self._reporter = reporter
         self._number = number
-        self._phases = {name: PhaseMember(reporter, name, number) for name in PHASES}
+        self._phases = {name: PhaseMember(reporter, name, number) for name in dialect.phases}
+        reporter.set_text(number, Field.RULES, dialect.title)
         self._nodes: dict[int, NodeControl] = {}
         self._components: dict[int, ComponentControl] = {}
 

@@ -1,4 +1,4 @@
-"""Cocos Creator 2.4's deferred destruction: marked now, destroyed at the end of the frame."""
+"""Cocos Creator's deferred destruction: marked now, destroyed at the end of the frame."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ class LifeComplaint(Enum):
     PARENT_DEACTIVATING = (3821, "a node changed its parent while the parent was deactivated")
     DESTROYED_BEFORE = (5000, "it was destroyed already")
     NEGATIVE_INTERVAL = (1620, "an interval cannot be negative; it counts as 0")
+    ENDLESS_DELTA = (0, "a frame and the clock lie before the last frame: the original hangs")
     CHILDREN_CHANGED = (0, "a walk through a node's children ended early: they became fewer")
 
     @property

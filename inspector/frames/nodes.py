@@ -1,4 +1,4 @@
-"""The tree of nodes that components live on, in the manner of Cocos Creator 2.4."""
+"""The tree of nodes that components live on, in the manner of Cocos Creator."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from inspector.frames.creator_reports import report_component
 from inspector.frames.destruction import Life, LifeComplaint
+from inspector.frames.rendering_scenes import RenderingScene
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -196,7 +197,7 @@ class Node:
             raise ValueError(message)
         life.director = self.director
         life.node = self
-        life.id = self.director.next_component_id()
+        life.number = self.director.next_component_number()
         self.components.append(component)
         report_component(component)
         if self.active_in_hierarchy:
@@ -215,14 +216,19 @@ class Node:
     # ------------------------------------------------------------- destruction
 
     def destroy(self) -> bool:
-        """Deactivate now, and destroy with everything on and below it at the frame's end.
+        """Disable what is on and below it now, and destroy it all at the frame's end.
+
+        In Creator 1.x the node stays active until then: what is added to it still runs.
 
         Returns:
             Whether it was neither destroyed nor marked before.
         """
         if not self.director.destruction.mark(self):
             return False
-        self.active = False
+        if self.director.dialect.destroy_deactivates:
+            self.active = False
+        elif self.active_in_hierarchy:
+            self.director.activator.disable_components(self)
         return True
 
     def destroy_all_children(self) -> None:
@@ -248,15 +254,29 @@ class Node:
 
 
 class Scene(Node):
-    """The root of a tree; made active by the director that runs it."""
+    """The root of a tree; made active by the director that runs it.
+
+    Attributes:
+        rendering: What Creator 1.x draws while the scene runs.
+    """
+
+    def __init__(self, director: CreatorDirector, name: str = "") -> None:
+        """Make a scene that does not run yet."""
+        self.rendering = RenderingScene(name)
+        super().__init__(director, name)
 
     def destroy(self) -> bool:
-        """Deactivate every branch now, and destroy everything with the next flush."""
-        if not self.director.destruction.mark(self):
-            return False
-        for child in list(self.children):
-            child.active = False
-        self._active = False
+        """Disable every branch now, and destroy everything with the next flush."""
+        if not self.director.dialect.destroy_deactivates:
+            is_new = super().destroy()
+        else:
+            is_new = self.director.destruction.mark(self)
+            index = 0
+            while is_new and index < len(self.children):
+                # Not a copy: what is added meanwhile is switched off as well.
+                self.children[index].active = False
+                index += 1
+            self._active = False
         self.active_in_hierarchy = False
         self.report()
-        return True
+        return is_new

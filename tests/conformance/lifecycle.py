@@ -1,4 +1,4 @@
-"""Replays Cocos Creator 2.4's life cycle on our director; only translates, decides nothing."""
+"""Replays Cocos Creator's life cycle on our director; only translates, decides nothing."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from inspector.frames.components import Component
-from inspector.frames.creator_director import ComponentFailure, CreatorDirector, DirectorEvent
+from inspector.frames.creator_dialects import ComponentDialect, DirectorEvent
+from inspector.frames.creator_director import ComponentFailure, CreatorDirector
 from inspector.frames.destruction import LifeDiagnostic
-from inspector.frames.nodes import Node
+from inspector.frames.nodes import Node, Scene
+from inspector.frames.rendering_scenes import RenderingScene, SceneMessage
 from tests.conformance.replay import Event, GoldenLine, Hooks
 from tests.conformance.schedulers import CREATOR_CODES
 
@@ -28,20 +30,34 @@ _METHODS = {
     "X": "on_destroy",
 }
 
-#: Directors' events in the order of their numbers in the recordings.
-_EVENTS = (
-    DirectorEvent.BEFORE_UPDATE,
-    DirectorEvent.AFTER_UPDATE,
-    DirectorEvent.BEFORE_DRAW,
-    DirectorEvent.AFTER_DRAW,
-)
+#: Directors' events with their numbers in the recordings.
+_EVENTS = {
+    DirectorEvent.BEFORE_UPDATE: 0,
+    DirectorEvent.AFTER_UPDATE: 1,
+    DirectorEvent.BEFORE_DRAW: 2,
+    DirectorEvent.AFTER_DRAW: 3,
+    DirectorEvent.BEFORE_VISIT: 4,
+    DirectorEvent.AFTER_VISIT: 5,
+    DirectorEvent.BEFORE_SCENE_LAUNCH: 6,
+    DirectorEvent.AFTER_SCENE_LAUNCH: 7,
+}
 
-_SCENE, _NOWHERE = -1, -2
+#: What rendering scenes are told, with its number in the recordings.
+_MESSAGES = {
+    SceneMessage.ENTER: 1,
+    SceneMessage.EXIT: 2,
+    SceneMessage.CLEANUP: 3,
+    SceneMessage.ENTER_FINISHED: 4,
+    SceneMessage.EXIT_BEGUN: 5,
+}
+
+#: Parents: the running scene, nothing, and from here downwards the scenes by number.
+_SCENE, _NOWHERE, _SCENES = -1, -2, -10
 
 _FOREVER = -1
 
-#: Ids of components are compared as texts; all of these have as many digits.
-_FIRST_COMPONENT = 100_000
+#: Ids of components may be compared as texts; all of these have as many digits.
+_FIRST_COMPONENT = 100_001
 
 
 class _BoomError(Exception):
@@ -66,7 +82,7 @@ def _noting(letter: str) -> Callable[..., None]:
 class LifecycleReplay:
     """One sequence of operations on a director."""
 
-    def __init__(self, line: GoldenLine) -> None:
+    def __init__(self, line: GoldenLine, dialect: ComponentDialect) -> None:
         """Begin with an empty scene, at time 0."""
         self.events: list[Event] = []
         self._hooks = Hooks(line, self.perform)
@@ -85,25 +101,37 @@ class LifecycleReplay:
         ]
         self._director = CreatorDirector(
             lambda: self._now_ms,
+            dialect=dialect,
             is_debug=cfg["debug"],
             first_component_number=_FIRST_COMPONENT,
         )
         self._director.on_failure = self._failed
         self._director.on_diagnostic = self._diagnosed
-        for number, event in enumerate(_EVENTS):
-            noted = partial(self._director_event, number)
-            self._director.on(event, noted)
+        for event in dialect.events:
+            self._director.on(event, partial(self._director_event, _EVENTS[event]))
+        scene = self._director.scene
+        assert scene is not None
+        self._scenes: dict[int, Scene] = {0: self._heard(0, scene)}
+        self._launched = {0}
+        self._rendering: dict[int, RenderingScene] = {}
         self._nodes: dict[int, Node] = {}
         self._components: dict[int, Component] = {}
         self._timers: dict[tuple[int, int], Callable[[float], None]] = {}
         self._frames = 0
 
-    def perform(self, operation: list[Any]) -> None:
+    def perform_outermost(self, operation: list[Any]) -> None:
+        """Perform an operation that is inside no callback; note what it raises."""
+        try:
+            self.perform(operation)
+        except _BoomError as error:
+            self.events.append(["E", str(error)])
+
+    def perform(self, operation: list[Any]) -> None:  # noqa: C901, PLR0912 - one case each
         """Perform one operation, unless what it is about does not exist."""
         name, *args = operation
         match name:
             case "frame":
-                self._now_ms = args[0]
+                self._now_ms = args[-1]
                 self.events.append(["F", self._frames])
                 self._frames += 1
                 self._director.main_loop(args[0])
@@ -112,6 +140,12 @@ class LifecycleReplay:
             case "dresume":
                 self._now_ms = args[0]
                 self._director.resume()
+            case "now" | "show":
+                self._now_ms = args[0]
+                if name == "show":
+                    self._director.reset_delta()
+            case "scene" | "run" | "runNow" | "end" | "push" | "pop":
+                self._on_scenes(name, args)
             case "scale":
                 self._director.scheduler.time_scale = args[0]
             case "throw":
@@ -127,6 +161,40 @@ class LifecycleReplay:
                 component = self._components.get(args[0])
                 if component is not None and component.is_valid():
                     self._on_component(name, component, args)
+
+    def _on_scenes(self, name: str, args: list[int]) -> None:
+        director = self._director
+        match name:
+            case "scene" if args[0] not in self._scenes:
+                made = Scene(director, f"scene {args[0]}")
+                self._scenes[args[0]] = self._heard(args[0], made)
+            case "run" | "runNow":
+                self._launch(name, args[0])
+            case "end":
+                director.end()
+            case "push":
+                pushed = self._rendering.setdefault(args[0], RenderingScene(f"scene {args[0]}"))
+                pushed.on_message = partial(self._scene_message, args[0])
+                director.push_rendering(pushed)
+            case "pop" if len(director.rendering.scenes) > 1:
+                director.pop_rendering()
+
+    def _launch(self, name: str, number: int) -> None:
+        scene = self._scenes.get(number)
+        if scene is None or not scene.is_valid() or number in self._launched:
+            return
+        self._launched.add(number)
+        if name == "run":
+            self._director.run_scene(scene)
+        else:
+            self._director.run_scene_immediate(scene)
+
+    def _heard(self, number: int, scene: Scene) -> Scene:
+        scene.rendering.on_message = partial(self._scene_message, number)
+        return scene
+
+    def _scene_message(self, number: int, message: SceneMessage) -> None:
+        self.events.append(["sg", number, _MESSAGES[message]])
 
     def _on_nodes(self, name: str, args: list[Any]) -> None:
         if name == "node":
@@ -206,11 +274,13 @@ class LifecycleReplay:
             node.parent = parent
 
     def _is_place(self, number: int) -> bool:
-        node = self._nodes.get(number)
-        return number in {_SCENE, _NOWHERE} or (node is not None and node.is_valid())
+        place = self._place(number)
+        return number == _NOWHERE or (place is not None and place.is_valid())
 
     def _place(self, number: int) -> Node | None:
-        return self._director.scene if number == _SCENE else self._nodes.get(number)
+        if number == _SCENE:
+            return self._director.scene
+        return self._nodes.get(number) or self._scenes.get(_SCENES - number)
 
     def _timer(self, component: int, number: int) -> Callable[[float], None]:
         def called(elapsed: float) -> None:
@@ -222,7 +292,7 @@ class LifecycleReplay:
         self.events.append(list(event))
         self._hooks.called(key)
 
-    def _director_event(self, number: int, _: float) -> None:
+    def _director_event(self, number: int, _: object) -> None:
         self._note("e", number, key=f"E{number}")
 
     def _note_validity(self, name: str, number: int, subject: Node | Component | None) -> None:
@@ -241,9 +311,13 @@ class LifecycleReplay:
             self.events.append(["D", CREATOR_CODES[diagnostic.complaint]])
 
 
-def replay_lifecycle(line: GoldenLine) -> list[Event]:
-    """Replay a line."""
-    replay = LifecycleReplay(line)
-    for operation in line.data["ops"]:
-        replay.perform(operation)
-    return replay.finish()
+def replay_lifecycle(dialect: ComponentDialect) -> Callable[[GoldenLine], list[Event]]:
+    """Return what replays a line by the rules of a version."""
+
+    def replay_line(line: GoldenLine) -> list[Event]:
+        replay = LifecycleReplay(line, dialect)
+        for operation in line.data["ops"]:
+            replay.perform_outermost(operation)
+        return replay.finish()
+
+    return replay_line

@@ -37,8 +37,9 @@ class GoldenLine:
         return "trace" in self.data if variant is None else variant in self.data.get("traces", {})
 
     def expected(self, variant: str | None) -> list[Event]:
-        """Return the recorded events, of one variant where there are several."""
-        trace = self.data["trace"] if variant is None else self.data["traces"][variant]
+        """Return the recorded events, of one variant where it differs from the others."""
+        by_variant = self.data.get("traces", {})
+        trace = by_variant[variant] if variant in by_variant else self.data["trace"]
         assert isinstance(trace, list)
         return trace
 
@@ -49,7 +50,7 @@ class System:
 
     Attributes:
         name: As in the recordings' file names.
-        variant: Which of several recorded traces is meant, ``None`` for the only one.
+        variant: Which of several recorded traces is meant, ``None`` for the common one.
         replay: Runs the operations of a line and returns the events that came out.
         kept_differences: Lines on which we differ on purpose, each with the reason.
     """

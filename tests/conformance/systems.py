@@ -4,6 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
+from inspector.frames.creator_dialects import (
+    COMPONENTS_1_10,
+    COMPONENTS_2_0_10,
+    COMPONENTS_2_1_4,
+    COMPONENTS_2_2,
+    COMPONENTS_2_4,
+)
 from inspector.frames.dialects import COCOS2DX_3_4, COCOS2DX_3_15, CREATOR_2_4, CREATOR_3_8
 from tests.conformance.egret import replay_egret, replay_egret_repairs
 from tests.conformance.fsm import replay_fsm
@@ -24,7 +31,11 @@ SYSTEMS: Final = (
     System("openflash_clock", "upstream", replay_upstream, {}),
     System("openflash_clock", "fixed", replay_fixed, {}),
     System("openflash_clock", "article", replay_article, {}),
-    System("cocos2_lifecycle", None, replay_lifecycle, {}),
+    System("cocos1_lifecycle", None, replay_lifecycle(COMPONENTS_1_10), {}),
+    System("cocos20_lifecycle", "2.0.10", replay_lifecycle(COMPONENTS_2_0_10), {}),
+    System("cocos20_lifecycle", "2.1.4", replay_lifecycle(COMPONENTS_2_1_4), {}),
+    System("cocos20_lifecycle", None, replay_lifecycle(COMPONENTS_2_2), {}),
+    System("cocos2_lifecycle", None, replay_lifecycle(COMPONENTS_2_4), {}),
     System("fsm", None, replay_fsm, {}),
     System("cocos3_pacer", None, replay_pacer, {}),
     System("egret_timer", None, replay_egret, {}),

@@ -6,11 +6,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from inspector.frames.components import Component
-from inspector.frames.creator_director import CreatorDirector, DirectorEvent
+from inspector.frames.creator_dialects import COMPONENTS_2_4
+from inspector.frames.creator_director import CreatorDirector
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from inspector.frames.creator_dialects import ComponentDialect, DirectorEvent
     from inspector.frames.destruction import LifeComplaint, LifeDiagnostic
     from inspector.frames.dialect_scheduler import Complaint, Diagnostic
     from inspector.frames.nodes import Node
@@ -22,10 +24,17 @@ FRAME = 1 / 64
 class World:
     """A director, its clock, and what was called in order."""
 
-    def __init__(self, *, is_debug: bool = False, first_component_number: int = 100) -> None:
+    def __init__(
+        self,
+        dialect: ComponentDialect = COMPONENTS_2_4,
+        *,
+        is_debug: bool = False,
+        first_component_number: int = 100,
+    ) -> None:
         self.now_ms = 0.0
         self.director = CreatorDirector(
             lambda: self.now_ms,
+            dialect=dialect,
             is_debug=is_debug,
             first_component_number=first_component_number,
         )
@@ -45,7 +54,7 @@ class World:
 
     def listen(self, *events: DirectorEvent) -> None:
         """Note the director's events, all of them if none is named."""
-        for event in events or DirectorEvent:
+        for event in events or self.director.dialect.events:
             self.director.on(event, partial(self.heard, event))
 
     def heard(self, event: DirectorEvent, _: object) -> None:
