@@ -451,16 +451,19 @@ class MainWindow(QMainWindow):
 
     @override
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Save the settings and close the session."""
-        self.settings_file.save(self._settings_to_save())
+        """Save the settings and close the session.
+
+        Nothing is saved before everything is there and has its size: it would not be what
+        anybody chose.
+        """
         if self._is_complete:
+            if self.docks.is_settled:
+                self.settings_file.save(self._settings_to_save())
             self.bridge.close()
         super().closeEvent(event)
 
     def _settings_to_save(self) -> Settings:
         geometry = bytes(self.saveGeometry().toHex().data()).decode("ascii")
-        if not self._is_complete:
-            return replace(self.settings, geometry=geometry)
         return replace(
             self.settings,
             geometry=geometry,

@@ -34,6 +34,12 @@ _QT_AREAS: Final = {
 
 _DOCK_PREFIX: Final = "dock_"
 
+#: What a layout leaves for the middle at least, in percent of the window and in pixels.
+_LEAST_MIDDLE_PERCENT: Final = 10
+_LEAST_MIDDLE: Final = 80
+#: Of a size in pixels.
+_MOST_DIGITS: Final = 5
+
 
 @dataclass(frozen=True, slots=True)
 class Preset:
@@ -108,7 +114,7 @@ class PanelDocks(QObject):
         self._sizes: list[str] = []
         self._size_turn = QTimer(self)
         self._size_turn.setSingleShot(True)
-        self._size_turn.timeout.connect(self._restore_sizes)
+        self._size_turn.timeout.connect(self._settle)
         window.setDockNestingEnabled(True)
         window.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
         for panel in PANELS:
@@ -160,20 +166,22 @@ class PanelDocks(QObject):
     def arrange(self, preset_id: str) -> None:
         """Arrange the docks as a preset says."""
         preset = next(each for each in PRESETS if each.id == preset_id)
+        # Never side by side, not even for a moment: the window would have to grow for it, and
+        # would not shrink again.
+        for dock in self:
+            dock.setFloating(False)
+            self._window.removeDockWidget(dock)
+        stacks: dict[PanelArea, QDockWidget] = {}
         for panel in PANELS:
             if panel.area is None:
                 continue
             dock = self._docks[panel.id]
-            dock.setFloating(False)
-            self._window.addDockWidget(_QT_AREAS[panel.area], dock)
-        stacks: dict[PanelArea, QDockWidget] = {}
-        for panel in PANELS:
-            if panel.area is not None:
-                dock = self._docks[panel.id]
-                first = stacks.setdefault(panel.area, dock)
-                if first is not dock:
-                    self._window.tabifyDockWidget(first, dock)
-                dock.setVisible(panel.id not in preset.hidden)
+            first = stacks.setdefault(panel.area, dock)
+            if first is dock:
+                self._window.addDockWidget(_QT_AREAS[panel.area], dock)
+            else:
+                self._window.tabifyDockWidget(first, dock)
+            dock.setVisible(panel.id not in preset.hidden)
         self._docks[preset.front].raise_()
         self._preset = preset
         self._resize()
@@ -181,8 +189,14 @@ class PanelDocks(QObject):
         self._next_turn.start()
         self._name_tab_bars()
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether everything has the size that it was given; in the turn after a change."""
+        is_pending = self._next_turn.isActive() or self._size_turn.isActive()
+        return self._make_panel is not None and not is_pending
+
     def save(self) -> str:
-        """Return where everything is, as text."""
+        """Return where everything is, as text; only what :attr:`is_settled` is worth keeping."""
         state = bytes(self._window.saveState(LAYOUT_VERSION).toHex().data()).decode("ascii")
         sizes = (
             f"{panel_id}={dock.width()}{self._saved_height(panel_id)}"
@@ -202,7 +216,11 @@ class PanelDocks(QObject):
         return f"x{dock.height() + tabs}"
 
     def restore(self, layout: str) -> bool:
-        """Put everything where :meth:`save` found it; return whether that was possible."""
+        """Put everything where :meth:`save` found it.
+
+        Returns:
+            Whether that was possible and makes sense: something is left for the middle.
+        """
         state, *self._sizes = layout.split(" ")
         data = QByteArray.fromHex(QByteArray(state.encode("ascii", "replace")))
         for dock in self:
@@ -210,6 +228,7 @@ class PanelDocks(QObject):
             # show it in the next turn of the event loop.
             dock.show()
         is_restored = bool(state) and self._window.restoreState(data, LAYOUT_VERSION)
+        is_restored = is_restored and self._has_room_for_sizes()
         if is_restored:
             self._restore_sizes()
             self._size_turn.start()
@@ -217,6 +236,44 @@ class PanelDocks(QObject):
         return is_restored
 
     @Slot()
+    def _settle(self) -> None:
+        """Give docks their sizes, now that they are laid out; begin again if nothing is left."""
+        self._restore_sizes()
+        middle = self._window.centralWidget()
+        if middle is not None and not self._is_room(middle.width(), middle.height()):
+            self.arrange(PRESETS[0].id)
+
+    def _has_room_for_sizes(self) -> bool:
+        """Whether the saved sizes leave something for the middle."""
+        taken: dict[Qt.DockWidgetArea, tuple[int, int]] = {}
+        for dock, width, height in self._saved_sizes():
+            area = self._window.dockWidgetArea(dock)
+            most_width, most_height = taken.get(area, (0, 0))
+            taken[area] = max(most_width, width), max(most_height, height)
+        areas = Qt.DockWidgetArea
+        sides = (areas.LeftDockWidgetArea, areas.RightDockWidgetArea)
+        ends = (areas.TopDockWidgetArea, areas.BottomDockWidgetArea)
+        return self._is_room(
+            self._window.width() - sum(taken.get(area, (0, 0))[0] for area in sides),
+            self._window.height() - sum(taken.get(area, (0, 0))[1] for area in ends),
+        )
+
+    def _is_room(self, width: int, height: int) -> bool:
+        """Whether a middle of that size makes sense in a window of the present size."""
+        window = self._window.size()
+        return width >= max(
+            _LEAST_MIDDLE, window.width() * _LEAST_MIDDLE_PERCENT // 100
+        ) and height >= max(_LEAST_MIDDLE, window.height() * _LEAST_MIDDLE_PERCENT // 100)
+
+    def _saved_sizes(self) -> Iterator[tuple[QDockWidget, int, int]]:
+        """Yield the docks that sizes were saved of: width and height, 0 for none."""
+        for entry in self._sizes:
+            panel_id, _, size = entry.partition("=")
+            width, _, height = size.partition("x")
+            dock = self._docks.get(panel_id)
+            if dock is not None:
+                yield dock, _pixels(width), _pixels(height)
+
     def _restore_sizes(self) -> None:
         """Give docks their sizes again.
 
@@ -224,18 +281,13 @@ class PanelDocks(QObject):
         and below higher by the tabs that they are saved without.
         """
         areas, orientation = Qt.DockWidgetArea, Qt.Orientation
-        for entry in self._sizes:
-            panel_id, _, size = entry.partition("=")
-            width, _, height = size.partition("x")
-            dock = self._docks.get(panel_id)
-            if dock is None:
-                continue
+        for dock, width, height in self._saved_sizes():
             area = self._window.dockWidgetArea(dock)
             if area in (areas.LeftDockWidgetArea, areas.RightDockWidgetArea):
-                if width.isdecimal():
-                    self._window.resizeDocks([dock], [int(width)], orientation.Horizontal)
-            elif height.isdecimal():
-                self._window.resizeDocks([dock], [int(height)], orientation.Vertical)
+                if width:
+                    self._window.resizeDocks([dock], [width], orientation.Horizontal)
+            elif height:
+                self._window.resizeDocks([dock], [height], orientation.Vertical)
 
     @Slot()
     def _resize(self) -> None:
@@ -327,3 +379,8 @@ class PanelDocks(QObject):
         dock.dockLocationChanged.connect(self._care_for_tab_bars)
         self._window.addDockWidget(_QT_AREAS[area], dock)
         return dock
+
+
+def _pixels(text: str) -> int:
+    """Return a size that was saved, 0 for what is none."""
+    return int(text) if text.isdecimal() and len(text) <= _MOST_DIGITS else 0

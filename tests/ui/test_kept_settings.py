@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
@@ -13,9 +15,13 @@ from inspector.clocks import FailurePolicy
 from inspector.sessions.breakpoints import BreakKind, Breakpoint
 from inspector.sessions.commands import MAX_STEP_FRAMES, AddBreakpoint
 from tests.ui.shell import SMALL_GAME, open_shell
+from ui.application import make_application
+from ui.main_window import MainWindow
 from ui.panel_docks import Placeholder
 from ui.panels.breakpoints import BreakpointsPanel
+from ui.session_bridge import SessionBridge
 from ui.settings import Settings, SettingsFile
+from ui.theme import Theme
 
 
 def test_that_the_failure_policy_is_kept_for_the_next_start(qtbot: QtBot, tmp_path: Path) -> None:
@@ -166,3 +172,83 @@ def test_that_the_theme_is_changed_at_once_and_kept(qtbot: QtBot, tmp_path: Path
     assert shell.window.actions_by_id["theme-dark"].isChecked()
     assert not shell.window.actions_by_id["theme-light"].isChecked()
     shell.trigger("theme-light")
+
+
+@pytest.mark.parametrize("size", [(800, 500), (1280, 760), (1600, 1000)])
+@pytest.mark.parametrize("are_side_by_side", [False, True])
+def test_that_no_preset_changes_the_size_of_the_window(
+    qtbot: QtBot, tmp_path: Path, size: tuple[int, int], *, are_side_by_side: bool
+) -> None:
+    shell = open_shell(qtbot, tmp_path)
+    window = shell.window
+    window.resize(*size)
+    if are_side_by_side:
+        bottom = Qt.DockWidgetArea.BottomDockWidgetArea
+        window.addDockWidget(bottom, window.docks["findings"])
+    QApplication.processEvents()
+    before = window.size()
+
+    sizes = []
+    for action_id in ("layout-analyse", "layout-look-back", "layout-live") * 3:
+        shell.trigger(action_id)
+        QApplication.processEvents()
+        sizes.append(window.size())
+
+    assert sizes == [before] * 9
+
+
+def test_that_a_window_closed_before_it_is_laid_out_saves_nothing(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    first = open_shell(qtbot, tmp_path)
+    first.window.close()
+    saved = first.settings_file.path.read_bytes()
+    make_application()
+    settings_file = SettingsFile(first.settings_file.path)
+    second = MainWindow(Theme("system"), settings_file, settings_file.load())
+    qtbot.addWidget(second)
+    second.show()
+    second.complete(SessionBridge())
+
+    second.close()
+
+    assert settings_file.path.read_bytes() == saved
+
+
+def test_that_a_window_closed_before_its_panels_are_there_saves_nothing(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    make_application()
+    settings_file = SettingsFile(tmp_path / "settings.json")
+    window = MainWindow(Theme("system"), settings_file, settings_file.load())
+    qtbot.addWidget(window)
+    window.show()
+
+    window.close()
+
+    assert not settings_file.path.exists()
+
+
+@pytest.mark.parametrize(
+    ("panel_id", "size"),
+    [("clock_tree", "5000x300"), ("timer_queue", "300x5000"), ("timer_queue", f"300x{'9' * 9000}")],
+)
+def test_that_a_layout_that_leaves_nothing_for_the_middle_is_replaced(
+    qtbot: QtBot, tmp_path: Path, panel_id: str, size: str
+) -> None:
+    first = open_shell(qtbot, tmp_path)
+    first.window.resize(1280, 760)
+    QApplication.processEvents()
+    first.window.close()
+    settings = first.settings_file.load()
+    state, *sizes = settings.layout.split(" ")
+    others = [each for each in sizes if not each.startswith(f"{panel_id}=")]
+    layout = " ".join([state, *others, f"{panel_id}={size}"])
+    first.settings_file.save(replace(settings, layout=layout))
+
+    second = open_shell(qtbot, tmp_path)
+    QApplication.processEvents()
+
+    middle = second.window.frame_times
+    assert middle.height() >= 0.4 * second.window.height()
+    assert middle.width() >= 0.35 * second.window.width()
