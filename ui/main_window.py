@@ -126,6 +126,7 @@ class MainWindow(QMainWindow):
         self._was_painted = False
         self._error_view: SceneErrorView | None = None
         self._hold_notice = ""
+        self._asked_for = Path()
         self._apply_theme()
         theme.changed.connect(self._apply_theme)
         self._top_menus = {
@@ -162,6 +163,7 @@ class MainWindow(QMainWindow):
         bridge.session_changed.connect(self._take_session)
         bridge.status_changed.connect(self._take_status)
         bridge.budgets_changed.connect(self._take_budgets)
+        bridge.opening_failed.connect(self._show_opening_failure)
         self._is_complete = True
         self._apply_field_palette()
         bridge.set_visible(self.isVisible() and not self.isMinimized())
@@ -314,6 +316,25 @@ class MainWindow(QMainWindow):
         self._error_view.show_status(status)
         self._stack.setCurrentWidget(self._error_view)
 
+    @Slot(object)
+    def _show_opening_failure(self, status: SessionStatus) -> None:
+        session = self.bridge.session
+        goes_on = "" if session is None else f" “{session.title}” goes on."
+        text = f"{status.message}{goes_on}"
+        if status.detail:
+            self.notice.show_notice(text, "Show the place", lambda: self._show_failed_file(status))
+        else:
+            self.notice.show_notice(text)
+
+    def _show_failed_file(self, status: SessionStatus) -> None:
+        from .dialogs.scene_error import SceneErrorDialog  # noqa: PLC0415 - rarely needed
+
+        dialog = SceneErrorDialog(status, self.theme, self)
+        path = self._asked_for
+        dialog.view.reload_requested.connect(lambda: self.open_path(path))
+        dialog.view.open_requested.connect(self.window_actions.open_scene)
+        dialog.open()
+
     @property
     def shown_in_middle(self) -> QWidget | None:
         """The frame times, or the error of a scene that could not be loaded."""
@@ -384,6 +405,7 @@ class MainWindow(QMainWindow):
             )
             return
         self.settings = self.settings.with_recent_scene(path)
+        self._asked_for = path
         self.bridge.open_path(path)
 
     @override

@@ -17,7 +17,7 @@ from inspector.sessions.commands import (
     SetFailurePolicy,
     required_capability,
 )
-from inspector.sessions.session import SessionPhase, SessionStatus
+from inspector.sessions.session import SessionPhase, SessionStatus, StepsAside
 from inspector.trace.recording_name import is_recording_name
 from inspector.trace.timeline import Timeline
 
@@ -89,6 +89,7 @@ class SessionBridge(QObject):
         following_changed: Whether plots follow the newest frame.
         budgets_changed: The frame times to compare with, in milliseconds.
         precision_changed: How hard the time source tries to be on time.
+        opening_failed: A file could not be opened, and the session goes on; why.
         playhead_changed: Panels show the state at another instant, in session
             nanoseconds, ``None`` for the present.
     """
@@ -103,6 +104,7 @@ class SessionBridge(QObject):
     budgets_changed = Signal(object)  # tuple[float, ...]
     precision_changed = Signal(object)  # Precision
     playhead_changed = Signal(object)  # int | None
+    opening_failed = Signal(object)  # SessionStatus
 
     _present_requested = Signal()
 
@@ -176,40 +178,72 @@ class SessionBridge(QObject):
         return session is not None and required_capability(command) in session.capabilities
 
     def open_path(self, path: Path) -> None:
-        """Close the session and open a file in its place: a recording, or else a scene.
+        """Open a file in place of the session: a recording, or else a scene.
 
-        What goes wrong ends in :attr:`status`.
+        What cannot be opened leaves the session alone, see :attr:`opening_failed`; with no
+        session that could go on it ends in :attr:`status`.
         """
         if not is_recording_name(path):
             self.open_scene(path)
             return
-        self._drop_session()
-        self._scene_path = path
-        session: Session | None = None
         try:
             session = recorded_session(path)
         except (InspectorError, OSError) as error:
-            self._problem = SessionStatus(SessionPhase.FAILED, str(error), path=str(path))
-        self._adopt(session)
+            self._fail_to_open(path, _failed(path, error))
+        else:
+            self._replace_session(path, session)
 
     def open_scene(self, path: Path) -> None:
-        """Close the session and open a scene file in its place.
-
-        What goes wrong ends in :attr:`status`.
-        """
-        self._drop_session()
-        self._scene_path = path
+        """Open a scene file in place of the session, see :meth:`open_path`."""
+        former = _scene_session(self._session)
         make_source = self._make_source or qt_source
         source = make_source(self._precision)
+        if former is not None:
+            former.set_aside()
         try:
             session = (self._make_session or self._host)(path, source)
         except (InspectorError, OSError) as error:
             source.close()
-            self._problem = SessionStatus(SessionPhase.FAILED, str(error), path=str(path))
-            self._adopt(None)
+            self._fail_to_open(path, _failed(path, error), former)
             return
+        except BaseException:
+            # Such as the user's Ctrl+C.
+            if former is not None:
+                former.put_back()
+            raise
+        if self._can_go_on and session.status.phase is SessionPhase.FAILED:
+            status = session.status
+            session.close()
+            self._fail_to_open(path, status, former)
+            return
+        self._replace_session(path, session, source)
+
+    def _replace_session(
+        self, path: Path, session: Session | None, source: TimeSource | None = None
+    ) -> None:
+        self._drop_session()
+        self._scene_path = path
         self._source = source
         self._adopt(session)
+
+    @property
+    def _can_go_on(self) -> bool:
+        """Whether there is a session that is worth keeping."""
+        session = self._session
+        return session is not None and session.status.phase is not SessionPhase.FAILED
+
+    def _fail_to_open(
+        self, path: Path, problem: SessionStatus, former: StepsAside | None = None
+    ) -> None:
+        if self._can_go_on:
+            if former is not None:
+                former.put_back()
+            self.opening_failed.emit(problem)
+            return
+        self._drop_session()
+        self._scene_path = path
+        self._problem = problem
+        self._adopt(None)
 
     def set_session(self, session: Session | None) -> None:
         """Close the session and show another, or none."""
@@ -466,3 +500,13 @@ class SessionBridge(QObject):
         if status != self._status:
             self._status = status
             self.status_changed.emit(status)
+
+
+def _scene_session(session: object) -> StepsAside | None:
+    """Return the session if it runs a scene in this process."""
+    return session if isinstance(session, StepsAside) else None
+
+
+def _failed(path: Path, error: Exception) -> SessionStatus:
+    """Return the status of a file that cannot be opened at all."""
+    return SessionStatus(SessionPhase.FAILED, str(error), path=str(path))

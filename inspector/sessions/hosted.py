@@ -20,6 +20,7 @@ from inspector.timebase import format_instant
 
 if TYPE_CHECKING:
     from fractions import Fraction
+    from types import ModuleType
 
     from inspector.clocks.time_source import TimeSource
     from inspector.clocks.wake_errors import WakeErrorSummary
@@ -72,6 +73,7 @@ class HostedSession:
         self.recorder = Recorder(self)
         self.annotations.keep = self.recorder.take_annotations
         self._is_closed = False
+        self._modules_aside: dict[str, ModuleType] = {}
         self._host = SceneHost(
             scene_path,
             source,
@@ -289,6 +291,22 @@ class HostedSession:
     def reload(self) -> None:
         """Build the scene anew from its file; the same as submitting ``Reload()``."""
         self.submit(Reload())
+
+    def set_aside(self) -> None:
+        """Let another scene be loaded as if this one were not there, until :meth:`put_back`.
+
+        Going back in time is left off before. Nothing of this scene may be called meanwhile.
+        """
+        self._host.cancel_rewind()
+        hosting = self._life.hosting
+        self._modules_aside = {} if hosting is None else hosting.scene.set_aside()
+
+    def put_back(self) -> None:
+        """Go on after :meth:`set_aside`."""
+        hosting = self._life.hosting
+        if hosting is not None:
+            hosting.scene.put_back(self._modules_aside)
+        self._modules_aside = {}
 
     def close(self) -> None:
         """Stop for good, let go of the scene and close the time source."""

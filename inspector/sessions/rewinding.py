@@ -6,7 +6,6 @@ it is done the session is what it was, held; only then the second life takes its
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Generator
 from typing import TYPE_CHECKING
@@ -65,11 +64,7 @@ class Rewinding:
         self.frames_done = 0
         self.told: Told | None = None
         self._steps = self._run_again()
-        before = dict(sys.modules)
-        if former.hosting is not None:
-            former.hosting.scene.unload()
-        # Modules beside the scene that the former life had imported.
-        self._aside = {name: each for name, each in before.items() if name not in sys.modules}
+        self._aside = {} if former.hosting is None else former.hosting.scene.set_aside()
 
     @property
     def percent(self) -> int:
@@ -94,10 +89,8 @@ class Rewinding:
         # What is taken back in there belongs to the life that is given up.
         self._steps.close()
         self.desk.life.let_go()
-        # The former life imports what it had imported, and what is beside it.
-        sys.modules.update(self._aside)
         if self.former.hosting is not None:
-            self.former.hosting.scene.keep_neighbours()
+            self.former.hosting.scene.put_back(self._aside)
 
     def _run_again(self) -> Generator[None]:
         """Have the second life do what the former did, and compare; a little at each turn.

@@ -135,11 +135,28 @@ class Scene:
             sys.path.append(folder)
             _folders_added.add(folder)
 
+    def set_aside(self) -> dict[str, ModuleType]:
+        """Unload the scene for a while, so that another can be loaded as if it were not there.
+
+        Returns:
+            For :meth:`put_back`; without that it stays unloaded.
+        """
+        before = dict(sys.modules)
+        self.unload()
+        return {name: each for name, each in before.items() if name not in sys.modules}
+
+    def put_back(self, modules: dict[str, ModuleType]) -> None:
+        """Let the scene import again what it had imported, and what is beside it."""
+        sys.modules.update(modules)
+        self.keep_neighbours()
+
     def unload(self) -> None:
-        """Let go of the scene and of the modules beside it that it has imported."""
+        """Let go of the scene and of the modules beside it that it has imported, once."""
         folder = self.path.parent
+        if sys.modules.pop(self.module.__name__, None) is None:
+            # What is there by now belongs to another scene.
+            return
         _folders.pop(self.module.__name__, None)
-        sys.modules.pop(self.module.__name__, None)
         for name in [name for name in sys.modules if name not in self.known_before]:
             if _is_neighbour(name, folder):
                 del sys.modules[name]

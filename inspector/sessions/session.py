@@ -58,6 +58,17 @@ class SessionStatus:
 
 
 @runtime_checkable
+class StepsAside(Protocol):
+    """A session of whose scene nothing is in the way when another is loaded."""
+
+    def set_aside(self) -> None:
+        """Let another scene be loaded as if this one were not there."""
+
+    def put_back(self) -> None:
+        """Go on after :meth:`set_aside`."""
+
+
+@runtime_checkable
 class MeasuresWakeErrors(Protocol):
     """A time source that knows how punctually it is woken."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,19 +12,24 @@ from pytestqt.qtbot import QtBot
 from inspector.clocks import FailurePolicy, ManualTimeSource
 from inspector.clocks.time_source import TimeSource
 from inspector.errors import SceneError
+from inspector.sessions.breakpoints import BreakKind, Breakpoint
 from inspector.sessions.commands import (
+    AddBreakpoint,
     Hold,
     PauseClock,
     Reload,
     Run,
     SetFailurePolicy,
+    StartRecording,
     StepFrames,
 )
 from inspector.sessions.hosted import HostedSession
-from inspector.sessions.session import SessionPhase
+from inspector.sessions.session import SessionPhase, SessionStatus
 from tests.ui.bridge_stand import Noted, PlayedSession, is_refreshing, wait_ms
 from ui.qt_time_source import Precision, QtTimeSource
 from ui.session_bridge import (
+    Selection,
+    SelectionKind,
     SessionBridge,
 )
 
@@ -31,6 +37,19 @@ SCENE = """
 def build(stage):
     enemies = stage.root.child("enemies")
     enemies.set_interval(0.005, lambda: None, name="blink")
+"""
+
+
+#: Imports what is beside it when it is loaded, and again when it is called.
+NEIGHBOURLY_SCENE = """
+import helper
+
+def tell(stage):
+    import helper
+    stage.mark(f"helper counts {helper.count}")
+
+def build(stage):
+    stage.root.set_interval(0.001, tell, stage, name="blink")
 """
 
 
@@ -154,14 +173,11 @@ def test_that_what_opening_raises_becomes_a_status_and_opening_can_be_tried_agai
         return result
 
     bridge = SessionBridge(make_source=make_source, make_session=make_session)
-    former = PlayedSession()
-    bridge.set_session(former)
     noted = Noted()
     noted.listen(bridge)
 
     bridge.open_scene(tmp_path / "nowhere.py")
 
-    assert former.is_closed
     assert noted.sessions == [None]
     assert [(s.phase, s.message) for s in noted.statuses] == [
         (SessionPhase.FAILED, "It is not there. Look again.")
@@ -169,6 +185,78 @@ def test_that_what_opening_raises_becomes_a_status_and_opening_can_be_tried_agai
     bridge.reload()
     assert noted.sessions == [None, session]
     assert len(sources) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("bad.py", "def build(stage):\n    stage.rot\n", "has no attribute 'rot'"),
+        ("bad.py", "import helper\nhelper.count = 7\n1 / 0\n", "ZeroDivisionError"),
+        ("bad.tlrec", "no recording", "bad.tlrec"),
+        ("bad.csv", "1,2", "is no Python file"),
+    ],
+)
+def test_that_a_file_that_cannot_be_opened_leaves_the_session_alone(
+    qapp: QCoreApplication, tmp_path: Path, name: str, content: str, said: str
+) -> None:
+    assert qapp is not None
+    bridge = SessionBridge(make_source=lambda _precision: ManualTimeSource())
+    noted = Noted()
+    noted.listen(bridge)
+    (tmp_path / "helper.py").write_text("count = 1\n")
+    scene = tmp_path / "scene.py"
+    scene.write_text(NEIGHBOURLY_SCENE)
+    bridge.open_scene(scene)
+    session = bridge.session
+    assert isinstance(session, HostedSession)
+    session.hold()
+    bridge.refresh_now()
+    bridge.submit(StartRecording(str(tmp_path / "run.tlrec")))
+    bridge.submit(AddBreakpoint(Breakpoint(BreakKind.TIMER_FIRES, "blink")))
+    bridge.select(Selection(SelectionKind.CLOCK, 2))
+    bad = tmp_path / name
+    bad.write_text(content)
+    problems: list[SessionStatus] = []
+    bridge.opening_failed.connect(problems.append)
+    noted.sessions.clear()
+
+    bridge.open_path(bad)
+
+    assert [status.phase for status in problems] == [SessionPhase.FAILED]
+    assert said in problems[0].message + problems[0].detail
+    assert bridge.session is session
+    assert noted.sessions == []
+    assert bridge.status.phase is SessionPhase.HELD
+    assert bridge.selection == Selection(SelectionKind.CLOCK, 2)
+    assert session.recorder.is_recording
+    assert len(session.breakpoints.items()) == 1
+    bridge.submit(StepFrames(2))
+    bridge.refresh_now()
+    marks = [text for text in session.log.strings if text.startswith("helper counts")]
+    assert marks == ["helper counts 1"]
+    bridge.close()
+
+
+def test_that_a_scene_beside_the_one_that_runs_has_its_own_neighbours(
+    qapp: QCoreApplication, tmp_path: Path
+) -> None:
+    assert qapp is not None
+    bridge = SessionBridge(make_source=lambda _precision: ManualTimeSource())
+    (tmp_path / "helper.py").write_text("count = 1\n")
+    for name in ("first.py", "second.py"):
+        (tmp_path / name).write_text(NEIGHBOURLY_SCENE)
+    bridge.open_scene(tmp_path / "first.py")
+    (tmp_path / "helper.py").write_text("count = 2\n")
+
+    bridge.open_scene(tmp_path / "second.py")
+    assert isinstance(bridge.session, HostedSession)
+    bridge.session.hold()
+    bridge.submit(StepFrames(2))
+    bridge.refresh_now()
+
+    assert "helper counts 2" in bridge.session.log.strings
+    bridge.close()
+    assert "helper" not in sys.modules
 
 
 def test_that_without_a_session_commands_and_reloads_do_nothing(bridge: SessionBridge) -> None:

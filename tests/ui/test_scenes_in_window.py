@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector.sessions.session import SessionPhase
 from tests.ui.shell import SCENE, open_shell
-from ui.dialogs.scene_error import SceneErrorView
+from ui.dialogs.scene_error import SceneErrorDialog, SceneErrorView
 from ui.panels.failure_note import FailureNote
 
 BROKEN = "def build(stage):\n    clock = stage.root\n    clock.no_such_thing()\n"
@@ -189,3 +189,29 @@ def test_that_a_stop_after_a_failure_is_said_across_the_window(
     shell.trigger("run-or-hold")
     shell.advance(0.01)
     assert not shell.window.notice.isVisible()
+
+
+def test_that_a_scene_that_cannot_be_opened_is_told_beside_the_one_that_goes_on(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    shell = open_shell(qtbot, tmp_path)
+    shell.advance(0.2)
+    window, session = shell.window, shell.bridge.session
+    bad = tmp_path / "bad.py"
+    bad.write_text(BROKEN, encoding="utf-8")
+
+    window.open_path(bad)
+
+    assert shell.bridge.session is session
+    assert window.shown_in_middle is window.frame_times
+    assert window.windowTitle() == "played & tested – Timeline Inspector"
+    assert window.notice.label.text().startswith("bad.py failed in build(stage) (line 3): ")
+    assert window.notice.label.text().endswith("“played & tested” goes on.")
+    qtbot.mouseClick(window.notice.action_button, Qt.MouseButton.LeftButton)
+    dialog = window.findChild(SceneErrorDialog)
+    assert isinstance(dialog, SceneErrorDialog)
+    assert dialog.view.place.text() == f"{bad}, line 3"
+    bad.write_text(SCENE.replace("played", "mended"), encoding="utf-8")
+    qtbot.mouseClick(dialog.view.reload_button, Qt.MouseButton.LeftButton)
+    assert window.windowTitle() == "mended & tested – Timeline Inspector"
+    assert dialog.isHidden()

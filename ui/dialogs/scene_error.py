@@ -18,6 +18,7 @@ from PySide6.QtGui import (
     QTextFormat,
 )
 from PySide6.QtWidgets import (
+    QDialog,
     QHBoxLayout,
     QLabel,
     QPlainTextEdit,
@@ -176,3 +177,26 @@ class SceneErrorView(QWidget):
         self.reload_button.setIcon(self._theme.icon("reload"))
         self.other_button.setIcon(self._theme.icon("open"))
         self._mark_line()
+
+
+class SceneErrorDialog(QDialog):
+    """The same beside a session that goes on.
+
+    Attributes:
+        view: What is shown.
+    """
+
+    def __init__(self, status: SessionStatus, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("scene_error_dialog")
+        self.setWindowTitle("Not opened")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.view = SceneErrorView(theme, self)
+        self.view.show_status(status)
+        self.view.reload_button.setText("Try again")
+        self.view.reload_requested.connect(self.accept)
+        self.view.open_requested.connect(self.accept)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self.view)
+        self.resize(760, 420)
