@@ -49,6 +49,7 @@ def move_branch(branch: Clock, parent: Clock) -> None:
     branch._above = parent
     parent.children.append(branch)
     branch._floor_ns = parent.time_ns
+    parent.raise_floors()
     tree.mapping_changed()
     branch._reorder()
 

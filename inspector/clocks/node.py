@@ -90,7 +90,8 @@ class ClockNode:
         self._session_shift_version = -1
         # Whether what comes first here may be later than the wake entry says.
         self.is_wake_doubtful = False
-        # Where child wakes may not lie before: parent time of the last change of mapping.
+        # Where its wake may not lie before: parent time of the last change of mapping, or of
+        # the last change here or below that made something due at once.
         self._floor_ns = -NEVER
         # Order of the last resume or move: all timers of the branch count as scheduled then.
         self._reordered = 0
@@ -190,7 +191,26 @@ class ClockNode:
         self._n = n
         self._shift_ns = self._off // D if n == D else None
         self._floor_ns = at_ns
+        if n:
+            above.raise_floors()
         self._tree.mapping_changed()
+
+    def raise_floors(self) -> None:
+        """Let nothing that is due here now be due before this instant at any clock above.
+
+        On a slow clock "now" began a little earlier in the time above, at every level.
+        """
+        clock: ClockNode | None = self
+        while clock is not None:
+            above = clock._above
+            if clock._shift_ns is None and above is not None:
+                # Not time_ns: the source goes on meanwhile, and all levels mean one instant.
+                at_ns = above._resolve()
+                if clock._floor_ns < at_ns:
+                    clock._floor_ns = at_ns
+                    clock.is_wake_doubtful = True
+                    self._tree.interrupt()
+            clock = above
 
     def to_local_ns(self, above_ns: int) -> int:
         """Return the local time at an instant of the clock above; for the engine."""
@@ -236,10 +256,11 @@ class ClockNode:
 
     def _earlier(self, due_ns: int, order: int, *, zero_delay: bool = False) -> None:
         """See to it that the clocks above know of a new entry in time."""
-        if zero_delay and self._shift_ns is None and self._above is not None:
-            # On a slow clock "now" began a little earlier in parent time.
-            self._floor_ns = max(self._floor_ns, self._above.time_ns)
-            self.is_wake_doubtful = True
+        # Whether every rate up to the root is 1 is known but after a change.
+        if zero_delay and (
+            self._session_shift_ns is None or self._session_shift_version != self._tree.version
+        ):
+            self.raise_floors()
         clock: ClockNode = self
         while True:
             above = clock._above
@@ -249,7 +270,11 @@ class ClockNode:
             if above is None:
                 self._tree.root_earlier()
                 return
-            if due_ns >= clock._armed_ns:
+            armed_ns = clock._armed_ns
+            if due_ns >= armed_ns and (
+                # Who ties comes later if it is new; a clock that starts again has old ones.
+                zero_delay or due_ns > armed_ns or clock.wake is None or order >= clock.wake[1]
+            ):
                 return
             due_ns, order = clock._push_wake(due_ns, order)
             clock = above
@@ -314,6 +339,8 @@ class ClockNode:
         Nothing is overdue unless the time source was late; then those few are
         touched, here and in the clocks below.
         """
+        if self._on_path:
+            self._rearm_path()
         late: list[ClockNode] = [self]
         for clock in late:
             now_ns = clock.time_ns
@@ -325,6 +352,15 @@ class ClockNode:
                     item.wake = None
                     late.append(item)
         for clock in reversed(late[1:]):
+            clock.rearm()
+
+    def _rearm_path(self) -> None:
+        """Give the clocks below in which a timer is being called their wake entries back."""
+        path: list[ClockNode] = [self]
+        for clock in path:
+            path += (child for child in clock.children if child._on_path)
+        for clock in reversed(path[1:]):
+            clock.queue.return_batch()
             clock.rearm()
 
     def enter_path(self, limit_ns: int) -> tuple[Entry, int] | None:

@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from random import Random
+
+    from tests.clocks.pair import Operation
 
 CLOCKS = 6
 
@@ -12,6 +19,7 @@ _clock = st.integers(0, CLOCKS - 1)
 _rates = st.sampled_from(
     [Fraction(n) for n in (0, 1, 1, 2, 3, 7)]
     + [Fraction(1, 2), Fraction(1, 3), Fraction(1, 4), Fraction(3, 7), Fraction(13, 10)]
+    + [Fraction(1, 60), Fraction(1, 1_000)]
 )
 # Small numbers make ties and sub-nanosecond effects; large ones cross many buckets.
 _durations = st.one_of(st.integers(0, 12), st.integers(0, 5_000), st.integers(0, 40_000_000))
@@ -62,3 +70,47 @@ _beginnings = st.lists(_children, min_size=3, max_size=6)
 operation_lists = st.tuples(_beginnings, st.lists(_operations, min_size=15, max_size=50)).map(
     lambda parts: [*parts[0], *parts[1]]
 )
+
+#: Rates at which an instant lasts one nanosecond of the time above or more.
+SLOW_RATES = [*(Fraction(1, n) for n in (1, 2, 60, 60, 1_000)), Fraction(7, 60)]
+_SHORT_DELAYS = (0, 0, 0, 1, 2, 60, 120)
+
+
+def tied_operations(random: Random, rates: Sequence[Fraction] = SLOW_RATES) -> list[Operation]:
+    """Return operations on a chain of clocks, several at each of a few instants.
+
+    A slow clock's "now" lasts many nanoseconds of the time above it: what is set, resumed,
+    moved and scaled in the middle of one ties with what is due elsewhere. The time source
+    is never late. Drawn at random because hypothesis, which varies what it has seen, comes
+    upon few ties.
+    """
+    operations: list[Operation] = [
+        ("child", above, name, random.choice(rates), 0)
+        for name, above in ((1, 0), (2, 1), (3, 2), (4, 1))
+    ]
+    for _ in range(random.randint(2, 8)):
+        operations.append(("advance", random.randint(0, 130)))
+        operations += (_tied(random, rates) for _ in range(random.randint(2, 6)))
+    return operations
+
+
+def _tied(random: Random, rates: Sequence[Fraction]) -> Operation:
+    if random.random() < 1 / 2:
+        return _tied_change(random, rates)
+    script = [_tied_change(random, rates) for _ in range(random.randint(0, 3))]
+    delay_ns = random.choice(_SHORT_DELAYS)
+    return ("set", random.randint(0, 4), random.randint(0, 99), delay_ns, 0, script)
+
+
+def _tied_change(random: Random, rates: Sequence[Fraction]) -> Operation:
+    clock, branch = random.randint(0, 4), random.randint(1, 4)
+    changes: list[Operation] = [
+        ("bounce", branch),
+        ("pause", branch),
+        ("resume", branch),
+        ("rate", branch, random.choice([Fraction(0), *rates])),
+        ("move", branch, clock),
+        ("clear", clock, random.randint(0, 99)),
+    ]
+    no_delay: Operation = ("set", clock, random.randint(0, 99), 0, 0, [])
+    return random.choice([no_delay, no_delay, no_delay, *changes])

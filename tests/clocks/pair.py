@@ -20,10 +20,10 @@ class Pair:
     Operations on clocks that do not exist (any more) are left out on both sides.
     """
 
-    def __init__(self, sink: Sink | None = None) -> None:
+    def __init__(self, sink: Sink | None = None, *, model: ModelTree | None = None) -> None:
         """Begin with the root, named 0."""
         self.tree = ClockTree(sink)
-        self.model = ModelTree()
+        self.model = ModelTree() if model is None else model
         self.clocks: dict[int, Clock] = {0: self.tree.root}
         self.timers: dict[int, Timer] = {}
         self.calls: list[tuple[int, int, int]] = []

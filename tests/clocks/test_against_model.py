@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+from random import Random
+
+import pytest
 from hypothesis import given
 
-from tests.clocks.operations import operation_lists
+from tests.clocks.brute_force import PunctualModelTree
+from tests.clocks.operations import SLOW_RATES, operation_lists, tied_operations
 from tests.clocks.pair import Operation, Pair
+from tests.fuzz import rounds
 
 
 @given(operation_lists)
@@ -18,6 +24,25 @@ def test_that_the_tree_agrees_with_the_model_under_any_operations(
         pair.perform(operation)
 
     pair.perform(("advance", 10**9))
+
+
+@pytest.mark.parametrize("rates", [SLOW_RATES, [*SLOW_RATES, Fraction(60)]])
+def test_that_ties_of_branches_are_settled_as_in_the_model(rates: list[Fraction]) -> None:
+    for seed in rounds(150):
+        pair = Pair()
+        for operation in tied_operations(Random(seed), rates):
+            pair.perform(operation)
+
+        pair.perform(("advance", 10**9))
+
+
+def test_that_nothing_on_slow_branches_is_due_before_now_if_the_source_is_punctual() -> None:
+    for seed in rounds(150):
+        pair = Pair(model=PunctualModelTree())
+        for operation in tied_operations(Random(seed)):
+            pair.perform(operation)
+
+        pair.perform(("advance", 10**9))
 
 
 @given(operation_lists)

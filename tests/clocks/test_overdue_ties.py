@@ -1,4 +1,4 @@
-"""Ties of what is overdue on a scaled clock with what is due now, as the model has them."""
+"""Ties of what is overdue or due again now with what is due anyway, as the model has them."""
 
 from fractions import Fraction
 
@@ -41,3 +41,38 @@ def test_that_an_overdue_timer_of_a_scaled_clock_ties_at_the_instant_of_a_zero_d
         pair.perform(operation)
 
     pair.perform(("advance", 10**9))
+
+
+def test_that_what_is_overdue_around_a_callback_is_settled_when_it_resumes_its_branch() -> None:
+    pair = Pair()
+    operations: list[Operation] = [
+        ("child", 0, 1, Fraction(60), None),
+        ("child", 1, 2, Fraction(1), None),
+        ("set", 2, 0, 1, 0, [("bounce", 1)]),
+        ("set", 1, 1, 2, 0, []),
+        ("set", 2, 2, 1, 0, []),
+    ]
+    for operation in operations:
+        pair.perform(operation)
+
+    pair.perform(("advance", 10**9))
+
+    assert [number for number, *_ in pair.calls] == [0, 1, 2]
+
+
+def test_that_a_clock_that_starts_again_comes_before_what_was_set_later() -> None:
+    pair = Pair()
+    operations: list[Operation] = [
+        ("child", 0, 1, Fraction(1), None),
+        ("child", 1, 2, Fraction(0), None),
+        ("child", 0, 3, Fraction(1), None),
+        ("set", 2, 0, 0, 0, []),
+        ("set", 3, 1, 5, 0, [("set", 1, 3, 0, 0, []), ("rate", 2, Fraction(1))]),
+        ("set", 3, 2, 5, 0, []),
+    ]
+    for operation in operations:
+        pair.perform(operation)
+
+    pair.perform(("advance", 10**9))
+
+    assert [number for number, *_ in pair.calls] == [1, 0, 2, 3]
