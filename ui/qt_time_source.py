@@ -169,6 +169,10 @@ class QtTimeSource:
         """Return the reading of the performance counter; from any thread."""
         return self._clock()
 
+    def until_wake_ns(self) -> int | None:
+        """Return how soon a wake-up is due, below 0 if it is late; ``None`` if none is wanted."""
+        return None if self._wanted_ns is None else self._wanted_ns - self._clock()
+
     def set_wake(self, at_ns: int | None) -> None:
         """Ask to be woken once at ``at_ns``, instead of what was asked before.
 

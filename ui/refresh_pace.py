@@ -1,43 +1,121 @@
-"""When the window is refreshed: as often as is worth while, and not at all when nobody looks."""
+"""When the window is refreshed: as often as is worth while, and not at all when nobody looks.
+
+The scene comes first: what there is to do is done in small pieces, one in a turn of the event
+loop, and none just before the scene is due. When frames slip, refreshes are further apart.
+"""
 
 from __future__ import annotations
 
-from time import perf_counter_ns
+from collections import deque
+from time import perf_counter_ns, thread_time_ns
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
+from shiboken6 import isValid
 
 from inspector.sessions.session import SessionPhase
 from inspector.timebase import NS_PER_MS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
-#: Milliseconds from one refresh to the next: a little less than 60 a second.
-REFRESH_MS: Final = 17
-#: The same while a session runs in which nothing happens: only digits move.
-QUIET_REFRESH_MS: Final = 100
+#: Milliseconds from one refresh to the next: thirty a second, enough for pictures that move.
+REFRESH_MS: Final = 33
+#: However much the window gives way, it is refreshed four times a second.
+SLOWEST_MS: Final = 250
+#: Milliseconds between refreshes while a session runs in which nothing happens: only digits
+#: move.
+QUIET_REFRESH_MS: Final = 125
 #: The same while a session stands still of which something is on its way to a file.
 WRITING_REFRESH_MS: Final = 200
-#: A refresh that took long is followed by as long a pause, but not by a longer one than this.
-_LONGEST_PAUSE_MS: Final = 250
 #: So many refreshes in a row without an event are quiet.
-_QUIET_AFTER: Final = 30
+_QUIET_AFTER: Final = 15
+#: A piece of work takes less than this, and waits if the scene is due earlier.
+_PIECE_NS: Final = 3 * NS_PER_MS
+#: But not more than twice: a scene that is due all the time would never be shown.
+_MOST_WAITS: Final = 2
+
+
+class Slowing:
+    """By how much refreshes are further apart than they could be, for the sake of the scene.
+
+    They are when frames come late and the window itself takes part of the blame.
+
+    Attributes:
+        factor: How many times the usual period is waited, from 1.
+    """
+
+    #: How long frames are watched before anything is decided.
+    WATCHED_NS: Final = 500 * NS_PER_MS
+    #: A frame is late when it takes this many times as long as it should.
+    LATE: Final = 1.5
+    #: The share of frames that may be late, and what the window may take of the time.
+    LATE_SHARE: Final = 0.05
+    OWN_SHARE: Final = 0.25
+    STEP: Final = 1.5
+    MOST: Final = SLOWEST_MS / REFRESH_MS
+    #: After so many watches without late frames in a row, refreshes come closer again.
+    CALM_WATCHES: Final = 4
+
+    def __init__(self) -> None:
+        """Begin at full pace."""
+        self.factor = 1.0
+        self._calm = 0
+        self._begin()
+
+    def _begin(self) -> None:
+        self._frames = self._late = self._passed_ns = self._own_ns = 0
+
+    def note(
+        self, intervals_ns: Iterable[int], period_ns: float, *, passed_ns: int, own_ns: int
+    ) -> None:
+        """Watch for a while what became of the frames of a scene that runs.
+
+        Args:
+            intervals_ns: What the frames took that are new.
+            period_ns: What a frame should take.
+            passed_ns: How much time has passed.
+            own_ns: How much of it the window took.
+        """
+        for interval_ns in intervals_ns:
+            self._frames += 1
+            self._late += interval_ns > self.LATE * period_ns
+        self._passed_ns += passed_ns
+        self._own_ns += own_ns
+        if self._passed_ns >= self.WATCHED_NS:
+            self._decide()
+            self._begin()
+
+    def _decide(self) -> None:
+        if self._late > self.LATE_SHARE * self._frames:
+            self._calm = 0
+            if self._own_ns > self.OWN_SHARE * self._passed_ns:
+                self.factor = min(self.factor * self.STEP, self.MOST)
+            return
+        self._calm += 1
+        if self._calm >= self.CALM_WATCHES:
+            self._calm = 0
+            self.factor = max(self.factor / self.STEP, 1.0)
 
 
 class RefreshPace(QObject):
-    """Says when to refresh, by one timer.
+    """Says when to refresh, and whose turn it is.
 
     Refreshes follow one another while the session runs or is written to a file, and after a
-    request until one finds nothing new. One that takes long is followed by as long a pause.
+    request until one finds nothing new. Each begins with :attr:`due`, for what is new to be
+    taken in; those who show it then ask for a turn each. The next one begins when all have
+    had theirs, so all of them show the same instant. One that takes long is followed by as
+    long a pause.
 
     Attributes:
         phase: What the session was doing at the last refresh, ``None`` without any session.
         is_writing: Whether a file was being written then: another thread does that, and what
             becomes of it is no event.
+        slowing: By how much the window gives way to the scene.
+        until_wake_ns: Returns how soon the scene is due, ``None`` if it is not.
 
     Signals:
-        due: Refresh now.
+        due: Take in what is new now.
     """
 
     due = Signal()
@@ -45,37 +123,70 @@ class RefreshPace(QObject):
     _requested = Signal()
 
     def __init__(
-        self, parent: QObject | None = None, *, clock: Callable[[], int] = perf_counter_ns
+        self,
+        parent: QObject | None = None,
+        *,
+        clock: Callable[[], int] = perf_counter_ns,
+        processor_clock: Callable[[], int] = thread_time_ns,
     ) -> None:
         """Stand still.
 
         Args:
             parent: Owner in the sense of Qt.
-            clock: Nanoseconds, to tell what refreshing costs.
+            clock: Nanoseconds, to tell how much time passes.
+            processor_clock: Nanoseconds that the thread has computed, to tell what the
+                window takes.
         """
         super().__init__(parent)
         self.phase: SessionPhase | None = None
         self.is_writing = False
+        self.slowing = Slowing()
+        self.until_wake_ns: Callable[[], int | None] = _never
         self._clock = clock
+        self._processor_clock = processor_clock
         self._is_visible = True
         self._quiet_turns = 0
         self._began_ns = clock() - REFRESH_MS * NS_PER_MS
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setTimerType(Qt.TimerType.PreciseTimer)
-        self._timer.timeout.connect(self.due)
+        self._spent_ns = 0
+        self._noted: tuple[int, int] | None = None
+        self._waits = 0
+        self._is_due = False
+        self._pieces: deque[tuple[QObject, Callable[[], object]]] = deque()
+        self._timer = self._make_timer(self._become_due)
+        self._next_turn = self._make_timer(self._do_piece)
         self._requested.connect(self._come_soon)
+
+    def _make_timer(self, slot: Callable[[], None]) -> QTimer:
+        timer = QTimer(self)
+        timer.setSingleShot(True)
+        timer.setTimerType(Qt.TimerType.PreciseTimer)
+        timer.timeout.connect(slot)
+        return timer
 
     @property
     def next_ms(self) -> int | None:
         """For how many milliseconds the timer was armed, ``None`` while it is not."""
+        if self._is_due:
+            return 0
         return self._timer.interval() if self._timer.isActive() else None
+
+    def now_ns(self) -> int:
+        """Return the reading of the clock that refreshes go by."""
+        return self._clock()
+
+    def period_ms(self, least_ms: int) -> int:
+        """Return how far apart refreshes are now that are ``least_ms`` apart at best."""
+        return max(least_ms, min(round(least_ms * self.slowing.factor), SLOWEST_MS))
 
     def start_anew(self) -> None:
         """Forget the session that was refreshed: another one is taken as lively."""
         self.phase = None
         self.is_writing = False
+        self.slowing = Slowing()
+        self.until_wake_ns = _never
+        self._noted = None
         self._quiet_turns = 0
+        self._is_due = False
         self._timer.stop()
 
     def request(self) -> None:
@@ -95,10 +206,15 @@ class RefreshPace(QObject):
         if is_visible:
             self.request()
         elif not self._goes_on:
+            self._is_due = False
             self._timer.stop()
+
+    # ---------------------------------------------------------------- refreshes
 
     def begin_turn(self) -> None:
         """Note that a refresh begins."""
+        self._is_due = False
+        self._spent_ns = 0
         self._began_ns = self._clock()
 
     def end_turn(self, *, has_news: bool) -> None:
@@ -107,7 +223,34 @@ class RefreshPace(QObject):
         Args:
             has_news: Whether the refresh that ends has found events.
         """
+        self._spent_ns += self._clock() - self._began_ns
         self._quiet_turns = 0 if has_news else self._quiet_turns + 1
+        self._arm()
+
+    def note_frames(self, intervals_ns: Iterable[int], period_ns: float, *, busy_ns: int) -> None:
+        """Say how the frames went that are new, while the scene runs.
+
+        Args:
+            intervals_ns: What they took.
+            period_ns: What each should take.
+            busy_ns: How much of that the scene itself computed.
+        """
+        now_ns, computed_ns = self._clock(), self._processor_clock()
+        if self._noted is not None:
+            former_ns, former_computed_ns = self._noted
+            self.slowing.note(
+                intervals_ns,
+                period_ns,
+                passed_ns=now_ns - former_ns,
+                own_ns=max(computed_ns - former_computed_ns - busy_ns, 0),
+            )
+        self._noted = now_ns, computed_ns
+
+    def note_standstill(self) -> None:
+        """Say that the scene does not run: what passes until it does tells nothing."""
+        self._noted = None
+
+    def _arm(self) -> None:
         if self._goes_on:
             self._timer.start(1)
             return
@@ -115,13 +258,14 @@ class RefreshPace(QObject):
         if self.phase is None or not self._is_visible or (is_over and not self.is_writing):
             self._timer.stop()
             return
-        wait_ms = REFRESH_MS
+        wait_ms = self.period_ms(REFRESH_MS)
         if is_over:
             wait_ms = WRITING_REFRESH_MS
         elif self._quiet_turns >= _QUIET_AFTER:
-            wait_ms = QUIET_REFRESH_MS
-        spent_ms = (self._clock() - self._began_ns) // NS_PER_MS
-        self._timer.start(max(1, wait_ms - spent_ms, min(spent_ms, _LONGEST_PAUSE_MS)))
+            wait_ms = self.period_ms(QUIET_REFRESH_MS)
+        passed_ms = (self._clock() - self._began_ns) // NS_PER_MS
+        spent_ms = self._spent_ns // NS_PER_MS
+        self._timer.start(max(1, wait_ms - passed_ms, min(spent_ms, SLOWEST_MS)))
 
     @property
     def _goes_on(self) -> bool:
@@ -130,10 +274,62 @@ class RefreshPace(QObject):
 
     @Slot()
     def _come_soon(self) -> None:
-        if self.phase is None or not self._is_visible:
+        if self.phase is None or not self._is_visible or self._is_due:
             return
         self._quiet_turns = 0
         since_ms = (self._clock() - self._began_ns) // NS_PER_MS
         wait_ms = max(0, REFRESH_MS - since_ms)
         if not self._timer.isActive() or self._timer.remainingTime() > wait_ms:
             self._timer.start(wait_ms)
+
+    # ---------------------------------------------------------------- turns
+
+    def take_turn(self, owner: QObject, refresh: Callable[[], object]) -> None:
+        """Have something refreshed in a turn of its own, behind those who asked before.
+
+        Args:
+            owner: Whose turn it is; when that is gone, nothing is refreshed.
+            refresh: Called when it is time.
+        """
+        self._pieces.append((owner, refresh))
+        if not self._next_turn.isActive():
+            self._next_turn.start(0)
+
+    @Slot()
+    def _become_due(self) -> None:
+        self._is_due = True
+        if not self._next_turn.isActive():
+            self._do_piece()
+
+    @Slot()
+    def _do_piece(self) -> None:
+        """Do what comes next, unless the scene would wait for it."""
+        left_ns = self.until_wake_ns()
+        if left_ns is not None and left_ns < _PIECE_NS and self._waits < _MOST_WAITS:
+            self._waits += 1
+            self._next_turn.start(max(0, -(-left_ns // NS_PER_MS)))
+            return
+        self._waits = 0
+        try:
+            if self._pieces:
+                self._refresh_one(*self._pieces.popleft())
+            elif self._is_due:
+                self._is_due = False
+                self.due.emit()
+        finally:
+            if (self._pieces or self._is_due) and not self._next_turn.isActive():
+                self._next_turn.start(0)
+
+    def _refresh_one(self, owner: QObject, refresh: Callable[[], object]) -> None:
+        began_ns = self._clock()
+        if isValid(owner):
+            refresh()
+        self._spent_ns += self._clock() - began_ns
+        if not self._pieces and (self._is_due or self._timer.isActive()):
+            # As long a pause as everything took together.
+            self._is_due = False
+            self._arm()
+
+
+def _never() -> int | None:
+    return None

@@ -18,6 +18,7 @@ from inspector.sessions.commands import (
     required_capability,
 )
 from inspector.sessions.session import SessionPhase, SessionStatus, StepsAside
+from inspector.timebase import NS_PER_SECOND
 from inspector.trace.recording_name import is_recording_name
 from inspector.trace.timeline import Timeline
 
@@ -62,7 +63,7 @@ _NO_SESSION: Final = SessionStatus(SessionPhase.EMPTY, "No scene is open.")
 class SessionBridge(QObject):
     """Holds the session that the window shows, and what all panels share.
 
-    It refreshes at most 60 times a second: while the session runs or is written to a file,
+    It refreshes at most 30 times a second: while the session runs or is written to a file,
     and after a command until a refresh finds nothing new. With the session held, or with
     nobody to see it, nothing runs.
 
@@ -147,6 +148,7 @@ class SessionBridge(QObject):
         self.pace = RefreshPace(self, clock=clock)
         self.pace.due.connect(self.refresh_now)
         self._was_following: bool | None = None
+        self._frames_seen = 0
         self.annotations = AnnotationDesk(self)
         self.playhead = Playhead(self)
         self.playhead.changed.connect(self.playhead_changed)
@@ -224,6 +226,8 @@ class SessionBridge(QObject):
         self._drop_session()
         self._scene_path = path
         self._source = source
+        if isinstance(source, QtTimeSource):
+            self.pace.until_wake_ns = source.until_wake_ns
         self._adopt(session)
 
     @property
@@ -290,6 +294,7 @@ class SessionBridge(QObject):
             return
         self.pace.begin_turn()
         events = self._take_news(self._session)
+        self._note_frames(self._session)
         self.refreshed.emit(events)
         self._update_status()
         self.pace.end_turn(has_news=bool(events))
@@ -480,6 +485,20 @@ class SessionBridge(QObject):
                 self._reset_shared(former, timeline)
             self.session_changed.emit(session)
         return events
+
+    def _note_frames(self, session: Session) -> None:
+        """Tell the pace how the frames went that are new."""
+        frames = self._timeline.frames
+        seen, self._frames_seen = self._frames_seen, frames.end
+        if session.is_recorded or session.status.phase is not SessionPhase.RUNNING:
+            self.pace.note_standstill()
+            return
+        start = max(seen, frames.first) - frames.first
+        self.pace.note_frames(
+            frames.interval_ns[start:],
+            float(NS_PER_SECOND / session.frame_rate),
+            busy_ns=sum(frames.busy_ns[start:]),
+        )
 
     def _reset_shared(self, former: Timeline | None = None, now: Timeline | None = None) -> None:
         """Forget what pointed into the former session, except what is there again."""

@@ -30,6 +30,9 @@ def shell(qtbot: QtBot, tmp_path: Path) -> Shell:
         shell.advance(1 / 60)
     shell.trigger("run-or-hold")
     shell.advance(1 / 60)
+    plot = shell.window.frame_times.plot
+    frames = shell.bridge.timeline.frames
+    qtbot.waitUntil(lambda: plot.series is not None and plot.series.end == frames.end)
     return shell
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import threading
 
-from PySide6.QtCore import QCoreApplication
+import pytest
+from PySide6.QtCore import QCoreApplication, QObject, QTimer
 from pytestqt.qtbot import QtBot
+from shiboken6 import delete
 
 from inspector.sessions.commands import (
     AddMark,
@@ -21,9 +23,10 @@ from ui.session_bridge import (
     REFRESH_MS,
     SessionBridge,
 )
+from ui.widgets.paced_refresh import PICTURE_MS, TEXT_MS
 
 
-def test_that_a_running_session_is_refreshed_at_most_60_times_a_second(
+def test_that_a_running_session_is_refreshed_at_most_30_times_a_second(
     bridge: SessionBridge,
 ) -> None:
     session = PlayedSession(SessionPhase.RUNNING)
@@ -103,7 +106,7 @@ def test_that_a_running_session_in_which_nothing_happens_is_refreshed_slowly(
     bridge.set_session(session)
     assert is_quick(bridge)
 
-    for _ in range(40):
+    for _ in range(20):
         bridge.refresh_now()
     assert REFRESH_MS < (bridge.pace.next_ms or 0) <= QUIET_REFRESH_MS
     session.add_frames(1)
@@ -114,7 +117,7 @@ def test_that_a_running_session_in_which_nothing_happens_is_refreshed_slowly(
 
 def test_that_a_command_hastens_a_slow_refresh(bridge: SessionBridge) -> None:
     bridge.set_session(PlayedSession(SessionPhase.RUNNING))
-    for _ in range(40):
+    for _ in range(20):
         bridge.refresh_now()
 
     bridge.submit(AddMark("here"))
@@ -215,3 +218,170 @@ def test_that_a_refresh_asked_for_inside_a_refresh_comes_after_it(
 
     assert depth == [0, 1]
     assert len(noted.events) == 3
+
+
+class Hands:
+    """A pace whose clocks are set by hand, and what was done in which order."""
+
+    def __init__(self) -> None:
+        self.now_ns = 0
+        self.computed_ns = 0
+        self.wake_ns: int | None = None
+        self.done: list[str] = []
+        self.pace = RefreshPace(clock=lambda: self.now_ns, processor_clock=lambda: self.computed_ns)
+        self.pace.phase = SessionPhase.RUNNING
+        self.pace.until_wake_ns = self.until_wake_ns
+        self.pace.due.connect(self.take_news)
+
+    def until_wake_ns(self) -> int | None:
+        return None if self.wake_ns is None else self.wake_ns - self.now_ns
+
+    def take_news(self) -> None:
+        self.pace.begin_turn()
+        self.done.append("news")
+        self.pace.end_turn(has_news=True)
+
+    def ask(self, name: str, takes_ms: int = 0) -> None:
+        """Ask for a turn that takes some time."""
+
+        def refresh() -> None:
+            self.done.append(name)
+            self.now_ns += takes_ms * MS
+
+        self.pace.take_turn(self.pace, refresh)
+
+    def run_frames(self, seconds: float, *, late: float, own: float) -> None:
+        """Let frames pass, a share of them late, while the window takes a share of the time."""
+        for number in range(round(60 * seconds)):
+            is_late = number % 10 < late * 10
+            self.now_ns += FRAME_NS
+            self.computed_ns += round(own * FRAME_NS)
+            self.pace.note_frames([2 * FRAME_NS if is_late else FRAME_NS], FRAME_NS, busy_ns=0)
+
+
+FRAME_NS = 16_666_667
+
+
+@pytest.fixture
+def hands(qapp: QCoreApplication) -> Hands:
+    assert qapp is not None
+    return Hands()
+
+
+def turns_until(hands: Hands, count: int) -> None:
+    for _ in range(20):
+        if len(hands.done) >= count:
+            return
+        QCoreApplication.processEvents()
+
+
+def test_that_each_has_a_turn_of_its_own_in_the_order_they_asked(hands: Hands) -> None:
+    between: list[list[str]] = []
+    for name in ("plot", "tree", "table"):
+        hands.ask(name)
+    beat = QTimer()
+    beat.timeout.connect(lambda: between.append(list(hands.done)))
+    beat.start(0)
+
+    turns_until(hands, 3)
+    beat.stop()
+
+    assert hands.done == ["plot", "tree", "table"]
+    # The event loop served others after each.
+    assert ["plot"] in between
+    assert ["plot", "tree"] in between
+
+
+def test_that_nothing_new_is_taken_in_until_all_had_their_turn(hands: Hands, qtbot: QtBot) -> None:
+    for name in ("plot", "tree", "table"):
+        hands.ask(name)
+
+    hands.pace._become_due()
+    qtbot.waitUntil(lambda: "news" in hands.done)
+
+    assert hands.done == ["plot", "tree", "table", "news"]
+
+
+def test_that_no_work_begins_just_before_the_scene_is_due(hands: Hands) -> None:
+    hands.wake_ns = 2 * MS
+    hands.ask("plot")
+
+    QCoreApplication.processEvents()
+    assert hands.done == []
+    hands.now_ns, hands.wake_ns = 3 * MS, 3 * MS + FRAME_NS
+    wait_ms(5)
+
+    assert hands.done == ["plot"]
+
+
+def test_that_a_scene_that_is_due_all_the_time_is_shown_all_the_same(
+    hands: Hands, qtbot: QtBot
+) -> None:
+    hands.wake_ns = MS
+    hands.ask("plot")
+
+    qtbot.waitUntil(lambda: hands.done == ["plot"])
+
+
+def test_that_turns_that_take_long_are_followed_by_as_long_a_pause(hands: Hands) -> None:
+    hands.take_news()
+    hands.ask("tree", takes_ms=40)
+    hands.ask("table", takes_ms=50)
+
+    turns_until(hands, 3)
+
+    assert hands.pace.next_ms == 90
+
+
+def test_that_a_turn_of_what_is_gone_is_left_out(hands: Hands) -> None:
+    owner = QObject()
+    hands.pace.take_turn(owner, lambda: hands.done.append("gone"))
+    hands.ask("there")
+    delete(owner)
+
+    turns_until(hands, 1)
+
+    assert hands.done == ["there"]
+
+
+def test_that_the_window_gives_way_when_frames_slip(hands: Hands) -> None:
+    assert hands.pace.period_ms(REFRESH_MS) == REFRESH_MS
+
+    hands.run_frames(1, late=0.2, own=0.5)
+
+    assert hands.pace.period_ms(REFRESH_MS) > REFRESH_MS
+    assert hands.pace.period_ms(TEXT_MS) > TEXT_MS
+
+
+def test_that_the_window_is_never_refreshed_less_than_four_times_a_second(hands: Hands) -> None:
+    hands.run_frames(60, late=1, own=0.9)
+    hands.take_news()
+
+    assert hands.pace.next_ms == 250
+    assert hands.pace.period_ms(PICTURE_MS) <= 250
+    assert hands.pace.period_ms(TEXT_MS) == 250
+
+
+def test_that_the_window_goes_back_to_its_pace_when_no_frame_slips(hands: Hands) -> None:
+    hands.run_frames(60, late=1, own=0.9)
+
+    hands.run_frames(30, late=0, own=0.9)
+
+    assert hands.pace.period_ms(REFRESH_MS) == REFRESH_MS
+
+
+def test_that_a_scene_that_is_slow_by_itself_does_not_slow_the_window(hands: Hands) -> None:
+    hands.run_frames(60, late=1, own=0.1)
+
+    assert hands.pace.period_ms(REFRESH_MS) == REFRESH_MS
+
+
+def test_that_what_passes_while_the_scene_is_held_tells_nothing(hands: Hands) -> None:
+    hands.run_frames(0.4, late=1, own=0.9)
+    hands.pace.note_standstill()
+    hands.now_ns += 100 * FRAME_NS
+    hands.computed_ns += 100 * FRAME_NS
+
+    hands.pace.note_frames([], FRAME_NS, busy_ns=0)
+
+    assert hands.pace.period_ms(REFRESH_MS) == REFRESH_MS

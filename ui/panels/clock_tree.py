@@ -82,7 +82,7 @@ class ClockTreePanel(QWidget):
         self._rate_delegate.rate_typed.connect(self._preview_rate)
         self._rate_delegate.closeEditor.connect(self.previewer.hide)
         self._lay_out()
-        self._pace = PacedRefresh(self)
+        self._pace = PacedRefresh(self, bridge.pace)
         self._connect()
         self._apply_theme()
         self.show_session(bridge.session)

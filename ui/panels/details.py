@@ -74,7 +74,7 @@ class DetailsPanel(QWidget):
         self.grid = DetailGrid()
         self._area = QScrollArea()
         self._lay_out()
-        self._pace = PacedRefresh(self)
+        self._pace = PacedRefresh(self, bridge.pace)
         self._connect()
         self._apply_theme()
 

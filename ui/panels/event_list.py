@@ -115,7 +115,7 @@ class EventListPanel(QWidget):
         self.view = self._make_view()
         self.notice = EmptyNotice(self.view)
         self._lay_out()
-        self._pace = PacedRefresh(self)
+        self._pace = PacedRefresh(self, bridge.pace)
         self._connect()
         self._apply_theme()
         self.show_session(bridge.session)

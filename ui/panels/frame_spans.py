@@ -106,7 +106,7 @@ class FrameSpansPanel(QWidget):
             text = "this frame" if count == 1 else f"the last {count} frames"
             self.range_box.addItem(f"Table: {text}", count)
         self._lay_out()
-        self._pace = PacedRefresh(self, _PERIOD_MS)
+        self._pace = PacedRefresh(self, bridge.pace, _PERIOD_MS)
         self._connect(theme)
         self.show_selection(bridge.selection)
         self.refresh()

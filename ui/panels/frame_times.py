@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QPoint, Qt, Slot
-from PySide6.QtGui import QAction, QActionGroup, QShowEvent
+from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QMenu,
@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
     QWidget,
 )
-from typing_extensions import override
 
 from ..plots.budget_menu import BudgetMenu
 from ..plots.budgets import budget_ns_of
@@ -24,6 +23,7 @@ from ..plots.frame_series import XAxis
 from ..plots.frame_statistics_label import FrameStatisticsLabel, StatisticsWanted
 from ..plots.overview_strip import OverviewStrip
 from ..session_bridge import Selection, SelectionKind
+from ..widgets.paced_refresh import PICTURE_MS, PacedRefresh
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -61,7 +61,6 @@ class FrameTimesPanel(QWidget):
         self.setObjectName("frame_times")
         self._bridge = bridge
         self._theme = theme
-        self._is_stale = True
         self.plot = FramePlot(theme, self)
         self.strip = OverviewStrip(theme, self)
         self._legend = FrameLegend(theme, self)
@@ -74,7 +73,7 @@ class FrameTimesPanel(QWidget):
         self._make_actions()
         self._budget_menu = BudgetMenu(self)
         self._lay_out()
-
+        self._pace = PacedRefresh(self, bridge.pace, PICTURE_MS)
         self._connect_parts()
         self._connect_bridge()
         self._show_budgets(bridge.budgets_ms)
@@ -147,20 +146,10 @@ class FrameTimesPanel(QWidget):
             room = max((high - low) * _ROOM, 1e-6)
             self.plot.show_span(low - room, high + room)
 
-    @Slot(object)
-    def _take_news(self, _events: int) -> None:
-        # Hidden, it costs nothing; shown again, it catches up.
-        if self.isVisible():
-            self.plot.refresh()
-        else:
-            self._is_stale = True
-
-    @override
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        if self._is_stale:
-            self._is_stale = False
-            self.plot.refresh(is_forced=True)
+    @Slot()
+    def refresh(self) -> None:
+        """Show the frames that are new; hidden it costs nothing, shown again it catches up."""
+        self.plot.refresh()
 
     # ---------------------------------------------------------------- shared with others
 
@@ -351,7 +340,8 @@ class FrameTimesPanel(QWidget):
     def _connect_bridge(self) -> None:
         self._budget_menu.budgets_chosen.connect(self._bridge.set_budgets_ms)
         self._bridge.session_changed.connect(self._take_session)
-        self._bridge.refreshed.connect(self._take_news)
+        self._pace.due.connect(self.refresh)
+        self._bridge.refreshed.connect(self._pace.request)
         self._bridge.selection_changed.connect(self._show_selection)
         self._bridge.hover_changed.connect(self.plot.show_hover_ns)
         self._bridge.playhead_changed.connect(self.plot.show_playhead_ns)

@@ -79,7 +79,7 @@ class InterventionsPanel(QWidget):
         self.view = self._make_view()
         self.notice = EmptyNotice(self.view)
         self._lay_out()
-        self._pace = PacedRefresh(self)
+        self._pace = PacedRefresh(self, bridge.pace)
         self._connect()
         self._apply_theme()
         self.show_session()

@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from ..session_bridge import SessionBridge
     from ..theme import Theme
 
-#: Ten times a second: digits that change faster cannot be read.
-_TEXT_PERIOD_MS: Final = 100
 _BUTTONS: Final = ("look-timer-back", "look-frame-back", "look-frame-on", "look-timer-on")
 
 
@@ -103,7 +101,7 @@ class PlayheadBar(QToolBar):
         self.cancel_button.setToolTip("Stop going back; the scene stays where it was (Esc)")
         self.cancel_button.clicked.connect(self.break_off)
         self._lay_out()
-        self._pace = PacedRefresh(self, _TEXT_PERIOD_MS)
+        self._pace = PacedRefresh(self, bridge.pace)
         self._pace.due.connect(self.show_place)
         bridge.refreshed.connect(self._pace.request)
         bridge.session_changed.connect(self._pace.request)

@@ -86,7 +86,7 @@ class StateMachinesPanel(QWidget):
         self.view = self._make_view()
         self.notice = EmptyNotice(self.view)
         self._lay_out()
-        self._pace = PacedRefresh(self)
+        self._pace = PacedRefresh(self, bridge.pace)
         self._connect(theme)
         self.show_session(bridge.session)
 

@@ -18,7 +18,7 @@ from ..plots.lane_canvas import LaneCanvas
 from ..widgets.elided_label import ElidedLabel
 from ..widgets.empty_notice import EmptyNotice
 from ..widgets.filter_line import FilterLine
-from ..widgets.paced_refresh import PacedRefresh
+from ..widgets.paced_refresh import PICTURE_MS, PacedRefresh
 
 if TYPE_CHECKING:
     from inspector.sessions.session import Session
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from ..session_bridge import Selection, SessionBridge
     from ..theme import Theme
 
-#: Thirty times a second while time passes.
-_PERIOD_MS = 33
 #: What is left free on either side of a range that is brought into view, as a share of it.
 _ROOM = 0.05
 _SESSION_TIME = "Ruler: session time"
@@ -69,7 +67,7 @@ class TimelinePanel(QWidget):
         self._restore_choices()
         self._make_actions()
         self._lay_out()
-        self._pace = PacedRefresh(self, _PERIOD_MS)
+        self._pace = PacedRefresh(self, bridge.pace, PICTURE_MS)
         self._connect()
         self._apply_theme()
         self._show_budgets(bridge.budgets_ms)

@@ -114,7 +114,7 @@ class TimerQueuePanel(QWidget):
         self._stack = QStackedWidget()
         self._lay_out()
         self._choose_at_first()
-        self._pace = PacedRefresh(self)
+        self._pace = PacedRefresh(self, bridge.pace)
         self._connect()
         self._apply_theme()
         self.show_session(bridge.session)

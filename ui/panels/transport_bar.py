@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from ..session_bridge import SessionBridge
     from ..theme import Theme
 
-#: Ten times a second: digits that change faster cannot be read.
-_TEXT_PERIOD_MS: Final = 100
 #: The frame rate is measured over this much time, or this many frames.
 _MEASURED_NS: Final = 1_000_000_000
 _MEASURED_FRAMES: Final = 240
@@ -110,8 +108,6 @@ class TransportBar(QToolBar):
         self.status_label.setContentsMargins(8, 0, 4, 0)
         self.addWidget(self.status_label)
         self._controls = (self.step_box, self.rate_slider, self.frame_rate_entry, self.log_button)
-        self._pace = PacedRefresh(self, _TEXT_PERIOD_MS)
-        self._pace.due.connect(self.show_numbers)
         theme.changed.connect(self._apply_theme)
         self._apply_theme()
         self._show_nothing()
@@ -169,7 +165,9 @@ class TransportBar(QToolBar):
     def connect_bridge(self, bridge: SessionBridge) -> None:
         """Show and control the bridge's session from now on."""
         self._bridge = bridge
-        bridge.refreshed.connect(self._pace.request)
+        pace = PacedRefresh(self, bridge.pace)
+        pace.due.connect(self.show_numbers)
+        bridge.refreshed.connect(pace.request)
         bridge.status_changed.connect(self._show_status)
         bridge.session_changed.connect(self._take_session)
         self.rate_slider.rate_requested.connect(self._request_rate)

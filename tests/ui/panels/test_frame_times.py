@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import QPoint
+from PySide6.QtCore import QCoreApplication, QPoint
 from PySide6.QtWidgets import QLabel, QMenu
 from pytestqt.qtbot import QtBot
 
@@ -48,7 +48,9 @@ def statistics(panel: FrameTimesPanel) -> str:
     return text.replace("\N{NARROW NO-BREAK SPACE}", " ")
 
 
-def test_that_frames_are_shown_as_they_end(panel: FrameTimesPanel, bridge: SessionBridge) -> None:
+def test_that_frames_are_shown_as_they_end(
+    panel: FrameTimesPanel, bridge: SessionBridge, qtbot: QtBot
+) -> None:
     session = PlayedSession()
     bridge.set_session(session)
     for _ in range(3):
@@ -56,11 +58,11 @@ def test_that_frames_are_shown_as_they_end(panel: FrameTimesPanel, bridge: Sessi
 
     bridge.refresh_now()
 
-    assert panel.visible_range() == (0, 3)
+    qtbot.waitUntil(lambda: panel.visible_range() == (0, 3))
 
 
 def test_that_a_hidden_panel_does_nothing_and_catches_up(
-    panel: FrameTimesPanel, bridge: SessionBridge
+    panel: FrameTimesPanel, bridge: SessionBridge, qtbot: QtBot
 ) -> None:
     timeline = show(bridge, usual_timeline(1_000))
     panel.hide()
@@ -68,11 +70,12 @@ def test_that_a_hidden_panel_does_nothing_and_catches_up(
     add_frame(timeline.frames)
 
     bridge.refresh_now()
+    QCoreApplication.processEvents()
     assert panel.visible_range() == (700, 1_000)
     assert panel.plot._bars.picture.columns_drawn == drawn
 
     panel.show()
-    assert panel.visible_range() == (701, 1_001)
+    qtbot.waitUntil(lambda: panel.visible_range() == (701, 1_001))
 
 
 def test_that_statistics_are_of_the_frames_in_view(
