@@ -431,6 +431,10 @@ _HELP_ACTIONS: Final = (
         argument="schedulers",
     ),
     ActionDescription(
+        "help-components", "&Components and their originals", MenuId.HELP, "show_help",
+        argument="components",
+    ),
+    ActionDescription(
         "help-words", "W&ords", MenuId.HELP, "show_help", argument="words"
     ),
     ActionDescription(

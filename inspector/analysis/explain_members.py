@@ -17,6 +17,7 @@ from inspector.analysis.evidence import (
 )
 from inspector.analysis.explain_standing import held_reason, standing_reasons
 from inspector.analysis.timer_story import TimerStory
+from inspector.frames.creator_dialects import COMPONENT_DIALECTS, Newcomers
 from inspector.timebase import format_duration, format_instant
 from inspector.trace.member_names import MEMBER_NAMING_KINDS, MemberNames
 from inspector.vocabulary import (
@@ -51,6 +52,11 @@ _CALLED: Final = (
 _LIVING: Final = (MemberKind.COMPONENT, MemberKind.NODE)
 #: After its removal the last call of a member ends within so many events.
 _CALL_AHEAD: Final = 2_000
+
+#: The versions of Creator in which nothing starts in the frame in which it became enabled.
+_STARTING_AT_THE_BEGINNING: Final = frozenset(
+    dialect.title for dialect in COMPONENT_DIALECTS if dialect.newcomers is Newcomers.NEXT_FRAME
+)
 
 _LIFE_TEXTS: Final = {
     Life.NEW: "It is new: its node was never active.",
@@ -188,12 +194,20 @@ class _There:
                 continue
             found = last_event(self.history, self.cursor, MEMBER_SET, member.id, Field.LIFE)
             at_ns = self.timeline.at_ns if found is None else found[1][0]
-            text = _LIFE_TEXTS[Life(life)]
+            text = self._life_text(Life(life))
             if member is not self.member:
                 text = f"“{member.name}” above it: {text[:1].lower()}{text[1:]}"
             cursor = None if found is None else found[0]
             reasons.append(Reason(text, at_ns, cursor, member_id=member.id))
         return reasons
+
+    def _life_text(self, life: Life) -> str:
+        rules = (
+            "" if self.home is None else self.timeline.members.field_text(self.home.id, Field.RULES)
+        )
+        if life is Life.ENABLED and rules in _STARTING_AT_THE_BEGINNING:
+            return f"{_LIFE_TEXTS[life][:-1]}: {rules} starts components only when a frame begins."
+        return _LIFE_TEXTS[life]
 
     def _waiting(self) -> list[Reason]:
         """Return what it waits for in the time of its scheduler or ticker."""

@@ -46,14 +46,12 @@ class ComponentDialect:
     """What a version of Cocos Creator does with frames, nodes and components.
 
     Attributes:
-        name: Short name, as ``stage.component_director`` takes it.
+        name: Short name.
         title: What people call the program.
-        scheduler: The rules of its timers.
     """
 
     name: str
     title: str
-    scheduler: Dialect
     newcomers: Newcomers = field(
         metadata=rule(
             "Creator 1.x to 2.2: a component that becomes enabled between the start phase and the"
@@ -162,6 +160,11 @@ class ComponentDialect:
         return explain_rules(self)
 
     @property
+    def scheduler(self) -> Dialect:
+        """The rules of the timers: from 1.10 to 2.4 they are the same."""
+        return replace(CREATOR_2_4, name=self.name, title=self.title)
+
+    @property
     def phases(self) -> tuple[str, ...]:
         """The parts of a frame, in their order."""
         visit = ("visit",) if self.has_visit else ()
@@ -192,7 +195,6 @@ _VISITS: Final = (DirectorEvent.BEFORE_VISIT, DirectorEvent.AFTER_VISIT)
 COMPONENTS_1_10: Final = ComponentDialect(
     name="creator-1.10",
     title="Cocos Creator 1.10",
-    scheduler=CREATOR_2_4,
     newcomers=Newcomers.NEXT_FRAME,
     catches_exceptions=False,
     has_visit=True,
@@ -212,7 +214,6 @@ COMPONENTS_1_10: Final = ComponentDialect(
 COMPONENTS_2_0_10: Final = ComponentDialect(
     name="creator-2.0.10",
     title="Cocos Creator 2.0.10",
-    scheduler=CREATOR_2_4,
     newcomers=Newcomers.NEXT_FRAME,
     catches_exceptions=False,
     has_visit=False,

@@ -142,7 +142,6 @@ class CreatorDirector:
         self.scheduler = DialectScheduler(
             dialect.scheduler,
             self._diagnosed,
-            name=dialect.title,
             reporter=self._reporter,
             above=self.number,
         )

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from inspector.clocks.clock import Clock
     from inspector.clocks.time_source import TimeSource
     from inspector.clocks.transport import Transport
+    from inspector.frames.creator_dialects import ComponentDialect
     from inspector.frames.creator_director import CreatorDirector
     from inspector.frames.dialect_scheduler import DialectScheduler
     from inspector.frames.dialects import Dialect
@@ -203,6 +204,7 @@ class Stage:
         self,
         clock: Clock | None = None,
         *,
+        dialect: ComponentDialect | None = None,
         name: str = "",
         phase: Phase | str = Phase.UPDATE,
         is_debug: bool = False,
@@ -211,14 +213,21 @@ class Stage:
 
         Args:
             clock: Whose time passes in it; the root's if left out.
+            dialect: Which version's rules it follows, see
+                :mod:`inspector.frames.creator_dialects`; Creator 2.4's if left out.
             name: What people call it.
             phase: When in the frame all of its phases run.
             is_debug: Behave as a debug build.
         """
+        from inspector.frames.creator_dialects import COMPONENTS_2_4  # noqa: PLC0415 - likewise
         from inspector.frames.creator_director import CreatorDirector  # noqa: PLC0415 - likewise
 
-        lives_by = self.root if clock is None else clock
-        made = CreatorDirector(clock=lives_by, name=name, is_debug=is_debug)
+        made = CreatorDirector(
+            clock=self.root if clock is None else clock,
+            dialect=COMPONENTS_2_4 if dialect is None else dialect,
+            name=name,
+            is_debug=is_debug,
+        )
         self.every_frame(made.run_frame, clock=clock, phase=phase, name=made.name)
         return made
 

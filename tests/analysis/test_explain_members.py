@@ -230,3 +230,49 @@ def test_that_what_is_called_in_every_frame_does_not_wait_for_the_root(stand: St
 
     assert "It is called in every frame." in texts(explanation)
     assert "No time passes" not in texts(explanation)
+
+
+VERSIONS = """
+    from inspector.frames.components import Component
+    from inspector.frames.creator_dialects import COMPONENTS_1_10, COMPONENTS_2_4
+
+
+    class Fox(Component):
+        def start(self):
+            pass
+
+        def update(self, delta):
+            pass
+
+
+    class Den(Component):
+        def update(self, delta):
+            if len(self.node.components) == 1:
+                self.node.add_component(Fox())
+
+
+    def build(stage):
+        for dialect in (COMPONENTS_1_10, COMPONENTS_2_4):
+            director = stage.component_director(dialect=dialect)
+            director.node(dialect.name).add_component(Den())
+"""
+
+
+def test_that_a_component_that_waits_is_told_by_which_rule(tmp_path: Path) -> None:
+    session = virtual_session(scene_file(tmp_path, VERSIONS))
+    pass_seconds(session, Fraction(1, 60))
+    session.refresh()
+    at_ns = session.timeline.at_ns
+    members = session.timeline.members.by_id
+    foxes = [number for number, member in members.items() if member.name == "Fox"]
+
+    headlines = [explain_member(session.history, fox, at_ns).headline for fox in foxes]
+
+    assert headlines == [
+        (
+            "It is enabled and waits for its start in the next frame: "
+            "Cocos Creator 1.10 starts components only when a frame begins."
+        ),
+        "Nothing keeps it waiting.",
+    ]
+    session.close()

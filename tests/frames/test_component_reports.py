@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from inspector.frames.components import Component, LifeState
 from inspector.frames.controls import Pausable
+from inspector.frames.creator_dialects import COMPONENTS_1_10
 from inspector.frames.creator_director import CreatorDirector
 from inspector.frames.nodes import Node, Scene
 from inspector.trace.members import MemberTable
@@ -105,6 +106,25 @@ def test_that_a_director_shows_phases_scheduler_nodes_and_components(
         "        component: Early",
     ]
     assert recorded.called("Early").fields[Field.ORDER] == -5
+
+
+def test_that_a_director_is_reported_with_its_rules_and_its_own_phases(recorded: Recorded) -> None:
+    CreatorDirector(clock=recorded.clock, dialect=COMPONENTS_1_10, name="wood")
+
+    assert recorded.text("wood", Field.RULES) == "Cocos Creator 1.10"
+    assert recorded.text("Cocos Creator 1.10", Field.RULES) == "Cocos Creator 1.10"
+    assert recorded.tree_text() == [
+        "component director: wood",
+        "  phase: start",
+        "  phase: update",
+        "  phase: timers",
+        "  phase: late update",
+        "  phase: destroy",
+        "  phase: visit",
+        "  phase: draw",
+        "  scheduler: Cocos Creator 1.10",
+        "  node: scene",
+    ]
 
 
 def test_that_a_component_goes_through_its_life(

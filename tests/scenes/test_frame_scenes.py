@@ -55,6 +55,32 @@ def test_that_components_are_seen_in_every_state_of_their_life() -> None:
     session.close()
 
 
+def test_that_the_versions_of_components_differ_where_they_should() -> None:
+    session = run("component_versions", 20.2)
+    texts = [mark.text for mark in session.timeline.marks]
+
+    assert session.timeline.failures == []
+    assert [director.name for director in of_kind(session, MemberKind.COMPONENT_DIRECTOR)] == [
+        "Cocos Creator 1.10",
+        "Cocos Creator 2.0.10",
+        "Cocos Creator 2.1.4",
+        "Cocos Creator 2.2",
+        "Cocos Creator 2.4",
+    ]
+    assert texts[-5:-1] == [
+        (
+            "frames from a bird's hatching in update to its start: "
+            "1.10 1, 2.0.10 1, 2.1.4 1, 2.2 1, 2.4 0"
+        ),
+        "starts first: 1.10 cuckoo, 2.0.10 cuckoo, 2.1.4 cuckoo, 2.2 cuckoo, 2.4 bird",
+        "components come alive on destroyed nodes: 1.10 18, 2.0.10 0, 2.1.4 0, 2.2 0, 2.4 0",
+        "first delta after a pause: 1.10 0 ms, 2.0.10 12 ms, 2.1.4 12 ms, 2.2 12 ms, 2.4 12 ms",
+    ]
+    phases = [phase.name for phase in of_kind(session, MemberKind.PHASE)]
+    assert phases.count("visit") == 1
+    session.close()
+
+
 def test_that_only_the_original_is_too_fast_on_a_fast_screen() -> None:
     session = run("fast_screen", 10.2)
 

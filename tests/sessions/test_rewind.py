@@ -119,7 +119,9 @@ commands: st.SearchStrategy[Command] = st.one_of(
     st.builds(MakeTransition, member_ids, st.sampled_from(["start", "open", "lose sight"])),
 )
 #: Of these scenes each has another kind of member; the first has clocks and timers.
-scenes = st.sampled_from(["", "07_schedulers", "08_components", "09_fast_screen", "10_state"])
+scenes = st.sampled_from(
+    ["", "07_schedulers", "08_components", "09_fast_screen", "10_state", "11_component"]
+)
 steps = st.lists(st.one_of(commands, st.integers(1, 3 * 10**8)), max_size=25)
 #: What else happens while a session goes back in time slice by slice.
 meanwhile = st.sampled_from(["refresh", "cancel"])

@@ -62,7 +62,7 @@ def doing_text(timeline: Timeline, member: MemberState) -> str:  # noqa: PLR0911
     """Return what a member does while nothing stops it."""
     fields = member.fields
     match member.kind:
-        case MemberKind.SCHEDULER | MemberKind.TICKER:
+        case MemberKind.SCHEDULER | MemberKind.TICKER | MemberKind.COMPONENT_DIRECTOR:
             rules = timeline.members.field_text(member.id, Field.RULES)
             return f"running, {rules}" if rules else "running"
         case MemberKind.UPDATE:
@@ -90,7 +90,7 @@ def _brief_doing_text(member: MemberState) -> str:
     """Return the gist of what a member does, for a narrow column; empty if all of it is."""
     fields = member.fields
     match member.kind:
-        case MemberKind.SCHEDULER | MemberKind.TICKER:
+        case MemberKind.SCHEDULER | MemberKind.TICKER | MemberKind.COMPONENT_DIRECTOR:
             return "running"
         case MemberKind.UPDATE:
             return f"priority {fields.get(Field.PRIORITY, 0)}"

@@ -9,6 +9,8 @@ from PySide6.QtCore import QModelIndex, Qt
 from pytestqt.modeltest import ModelTester
 
 from inspector.clocks import Clock
+from inspector.frames.creator_dialects import COMPONENTS_2_2
+from inspector.frames.creator_director import CreatorDirector
 from inspector.frames.scheduler import Scheduler
 from inspector.frames.state_machine import Edge, StateMachine
 from inspector.sessions.commands import PauseMember, ResumeMember, SetTimeScale
@@ -16,6 +18,7 @@ from tests.ui.world import World
 from ui.models.clock_tree_columns import ClockColumn
 from ui.models.clock_tree_model import ClockTreeModel
 from ui.models.member_cells import node_of
+from ui.models.member_texts import member_standing
 from ui.models.roles import Role
 from ui.models.standing import Standing, StandingKind
 
@@ -216,6 +219,16 @@ def test_that_the_filter_finds_members_that_are_not_open(game: Game) -> None:
         "twinkle",
     ]
     assert (model.match_count, model.shown_count) == (1, 5)
+
+
+def test_that_a_component_director_tells_whose_rules_it_follows(game: Game) -> None:
+    CreatorDirector(clock=game.game, dialect=COMPONENTS_2_2, name="wood")
+    game.fold()
+
+    standing = member_standing(game.timeline, game.timeline.members.by_id[game.number("wood")])
+
+    assert standing.text == "running, Cocos Creator 2.2"
+    assert standing.brief == "running"
 
 
 def test_that_members_that_go_leave_the_tree(game: Game) -> None:
