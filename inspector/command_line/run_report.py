@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _LISTED_FAILURES: Final = 5
 _LISTED_CLOCKS: Final = 40
+_LONG_NS: Final = 120 * NS_PER_SECOND
 _WIDEST_CELL: Final = 80
 #: What the times of a frame are called in the table.
 _MEASURE_NAMES: Final[dict[Measure, str]] = {
@@ -263,6 +264,7 @@ def _timer_table(timers: Sequence[TimerCount], most: int) -> str:
         (
             count.label,
             count.clock,
+            _delay(count),
             _schedule(count),
             f"{count.fired:,}",
             "–" if count.expected is None else f"{count.expected:,}",
@@ -275,6 +277,7 @@ def _timer_table(timers: Sequence[TimerCount], most: int) -> str:
     heading = (
         "timer",
         "clock",
+        "delay",
         "schedule",
         "fired",
         "expected",
@@ -282,7 +285,7 @@ def _timer_table(timers: Sequence[TimerCount], most: int) -> str:
         "left out",
         "late at most",
     )
-    text = table(heading, rows, right={3, 4, 6, 7})
+    text = table(heading, rows, right={2, 4, 5, 7, 8})
     rest = ordered[most:]
     if not rest:
         return text
@@ -357,11 +360,31 @@ def _fraction_text(rate: float) -> str:
     return f"{rate:.4g}"
 
 
+def _delay(count: TimerCount) -> str:
+    """Return how long timers wait from being set; nothing where the schedule says it."""
+    least_ns, most_ns = count.delay_ns, count.longest_delay_ns
+    is_interval = (least_ns, most_ns) == (count.interval_ns, count.longest_interval_ns)
+    return (
+        "" if least_ns is None or most_ns is None or is_interval else _range_text(least_ns, most_ns)
+    )
+
+
+def _range_text(least_ns: int, most_ns: int) -> str:
+    least, most = _seconds_text(least_ns), _seconds_text(most_ns)
+    return least if least == most else f"{least} to {most}"
+
+
+def _seconds_text(ns: int) -> str:
+    """Return a duration; long ones in seconds, so that meant milliseconds are noticed."""
+    is_long = ns >= _LONG_NS
+    return f"{ns / NS_PER_SECOND:,.0f} s" if is_long else format_duration(ns)
+
+
 def _schedule(count: TimerCount) -> str:
     if not count.interval_ns:
         return "once" if count.timers == 1 else f"once, {count.timers:,} set"
     policy = count.kind.text.removeprefix("interval").strip()
-    text = f"every {format_duration(count.interval_ns)}"
+    text = f"every {_range_text(count.interval_ns, count.longest_interval_ns)}"
     text = f"{text} {policy}" if policy else text
     return text if count.timers == 1 else f"{text}, {count.timers:,} set"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from inspector.trace.log import EventLog
 from inspector.trace.timeline import Timeline
@@ -30,7 +30,11 @@ class TimerCount:
         clock: Name of the clock.
         label: Name of the timers.
         kind: Kind of the timers.
-        interval_ns: Interval of the timers, 0 for one-shots.
+        interval_ns: Shortest interval of the timers, 0 for one-shots.
+        longest_interval_ns: Longest interval of the timers.
+        delay_ns: Shortest local time from setting one to its first due instant; ``None``
+            where that was not seen.
+        longest_delay_ns: The longest.
         timers: How many of them there were.
         fired: How often they fired.
         expected: How often they should have, by their clock's local time and the
@@ -45,6 +49,9 @@ class TimerCount:
     label: str
     kind: TimerKind
     interval_ns: int
+    longest_interval_ns: int
+    delay_ns: int | None
+    longest_delay_ns: int | None
     timers: int
     fired: int
     expected: int | None
@@ -61,11 +68,26 @@ class TimerCount:
 
 
 @dataclass(slots=True)
+class _Range:
+    least: int | None = None
+    most: int | None = None
+
+    def take(self, value: int) -> None:
+        if self.least is None or self.most is None:
+            self.least = self.most = value
+        elif value < self.least:
+            self.least = value
+        elif value > self.most:
+            self.most = value
+
+
+@dataclass(slots=True)
 class _Group:
     clock_id: int
     label: int
     kind: int = 0
-    interval_ns: int = 0
+    intervals_ns: _Range = field(default_factory=_Range)
+    delays_ns: _Range = field(default_factory=_Range)
     timers: int = 0
     fired: int = 0
     left_out: int = 0
@@ -79,6 +101,7 @@ class _Group:
 @dataclass(slots=True)
 class _Waiting:
     group: _Group
+    interval_ns: int = 0
     first_due_ns: int = 0
     due_ns: int = 0
     fired: int = 0
@@ -86,21 +109,33 @@ class _Waiting:
 
 
 class TimerTally:
-    """Counts timer events from a log, a batch at a time.
+    """Counts timer events from a log, a batch at a time, and before any falls off it.
+
+    What has fallen off before it began is known from the log's base, except how often and how
+    late timers fired that are gone by then.
 
     Attributes:
         lost: Events that fell off the log before they could be counted.
     """
 
     def __init__(self, log: EventLog) -> None:
-        """Begin with nothing counted."""
+        """Begin with what the log still knows.
+
+        Args:
+            log: The log; tells this tally before it lets events go.
+        """
         self.lost = 0
         self._log = log
-        self._cursor = 0
+        self._cursor = log.first
         self._clock_names: dict[int, int] = {}
         self._clock_children: dict[int, list[int]] = {}
         self._groups: dict[tuple[int, int], _Group] = {}
         self._waiting: dict[int, _Waiting] = {}
+        # Knows the clocks, for local times; their names are not needed here.
+        self._clocks = Timeline([""])
+        if log.first:
+            self._begin_with(log.base)
+        log.before_drop = self.update
 
     def update(self) -> None:
         """Count what is new in the log."""
@@ -132,11 +167,11 @@ class TimerTally:
         expected = {id(group): group.expected_of_gone for group in self._groups.values()}
         for timer in self._waiting.values():
             group = timer.group
-            if group.interval_ns and group.clock_id in timeline.clocks:
+            if timer.interval_ns and group.clock_id in timeline.clocks:
                 passed_ns = timeline.local_ns(group.clock_id) - timer.first_due_ns
                 if passed_ns < 0:
                     continue
-                ticks, since_tick_ns = divmod(passed_ns, group.interval_ns)
+                ticks, since_tick_ns = divmod(passed_ns, timer.interval_ns)
                 may_wait = not is_complete or timeline.effective_rate(group.clock_id) == 0
                 if since_tick_ns or not may_wait or timer.fired + timer.left_out > ticks:
                     ticks += 1
@@ -147,10 +182,13 @@ class TimerTally:
                 clock=strings[self._clock_names[group.clock_id]],
                 label=strings[group.label],
                 kind=TimerKind(group.kind),
-                interval_ns=group.interval_ns,
+                interval_ns=group.intervals_ns.least or 0,
+                longest_interval_ns=group.intervals_ns.most or 0,
+                delay_ns=group.delays_ns.least,
+                longest_delay_ns=group.delays_ns.most,
                 timers=group.timers,
                 fired=group.fired,
-                expected=expected[id(group)] if group.interval_ns else None,
+                expected=expected[id(group)] if group.intervals_ns.most else None,
                 left_out=group.left_out,
                 forced=group.forced,
                 late=group.late,
@@ -159,36 +197,71 @@ class TimerTally:
             for group in self._groups.values()
         ]
 
-    def _count(self, events: Iterable[RawEvent]) -> None:  # noqa: C901 - one branch per kind
+    def _begin_with(self, base: Timeline) -> None:
+        """Take over the clocks and timers that there were before the oldest kept event."""
+        for clock in base.clocks.values():
+            self._clock_names[clock.id] = self._log.intern(clock.name)
+            self._clock_children.setdefault(clock.parent_id, []).append(clock.id)
+            self._clocks.clocks[clock.id] = clock.copy()
+        self._clocks.root_id = base.root_id
+        table = base.timers
+        columns = (table.id, table.clock, table.label, table.kind, table.due, table.interval)
+        for timer_id, clock_id, label, kind, due_ns, interval_ns, fired in zip(
+            *columns, table.fired, strict=True
+        ):
+            timer = self._add(timer_id, clock_id, label)
+            group = timer.group
+            # One that was just being set is not armed yet; what follows says the rest.
+            group.kind = kind or group.kind
+            if due_ns != NEVER:
+                group.intervals_ns.take(interval_ns)
+            group.fired += fired
+            timer.due_ns, timer.interval_ns, timer.fired = due_ns, interval_ns, fired
+            timer.first_due_ns = due_ns - fired * interval_ns
+
+    def _add(self, timer_id: int, clock_id: int, label: int) -> _Waiting:
+        group = self._groups.get((clock_id, label))
+        if group is None:
+            group = self._groups[clock_id, label] = _Group(clock_id, label)
+        group.timers += 1
+        timer = self._waiting[timer_id] = _Waiting(group)
+        return timer
+
+    def _count(self, events: Iterable[RawEvent]) -> None:
         waiting = self._waiting
-        for _, kind, subject, a, b in events:
-            if kind == TIMER_FIRED:
+        for at_ns, kind, subject, a, b in events:
+            if kind < TIMER_ADDED:
+                self._count_clock(at_ns, kind, subject, a, b)
+            elif kind == TIMER_FIRED:
                 timer = waiting.get(subject)
                 if timer is not None:
                     self._count_fired(timer, subject, a, b)
             elif kind == TIMER_ADDED:
-                group = self._groups.get((a, b))
-                if group is None:
-                    group = self._groups[a, b] = _Group(a, b)
-                group.timers += 1
-                waiting[subject] = _Waiting(group)
+                self._add(subject, a, b)
             elif kind == TIMER_ORIGIN and subject in waiting:
                 waiting[subject].group.kind = b
             elif kind == TIMER_ARMED and subject in waiting:
                 timer = waiting[subject]
                 timer.first_due_ns = timer.due_ns = a
-                timer.group.interval_ns = b
+                timer.interval_ns = b
+                timer.group.intervals_ns.take(b)
+                set_ns = self._clocks.local_ns(timer.group.clock_id, at_ns)
+                timer.group.delays_ns.take(a - set_ns)
             elif kind == TICKS_MISSED and subject in waiting:
                 timer = waiting[subject]
                 timer.left_out += a
                 timer.group.left_out += a
             elif kind == TIMER_CLEARED:
                 self._forget(subject)
-            elif kind == CLOCK_ADDED:
-                self._clock_names[subject] = b
-                self._clock_children.setdefault(a, []).append(subject)
-            elif kind == CLOCK_REMOVED:
-                self._forget_clock(subject)
+
+    def _count_clock(self, at_ns: int, kind: int, subject: int, a: int, b: int) -> None:
+        if kind == CLOCK_ADDED:
+            self._clock_names[subject] = b
+            self._clock_children.setdefault(a, []).append(subject)
+            b = 0
+        elif kind == CLOCK_REMOVED:
+            self._forget_clock(subject)
+        self._clocks.apply_all([(at_ns, kind, subject, a, b)])
 
     def _count_fired(self, timer: _Waiting, timer_id: int, late_ns: int, next_ns: int) -> None:
         group = timer.group

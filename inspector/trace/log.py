@@ -75,6 +75,8 @@ class EventLog:
         append: Takes one event. It is the ``extend`` of a list, for speed.
         strings: The string table; number 0 is the empty text.
         budget_bytes: What the kept events may take together.
+        before_drop: Called before events fall off, for a reader that must not miss any;
+            ``None`` where there is no such reader.
     """
 
     def __init__(self, budget_bytes: int = DEFAULT_BUDGET_BYTES) -> None:
@@ -96,6 +98,7 @@ class EventLog:
         self._open: list[int] = []
         self._first = 0
         self._base: Timeline | None = None
+        self.before_drop: Callable[[], None] | None = None
         self._last_read: tuple[int, int, list[RawEvent]] = (0, 0, [])
         self.append: Callable[[RawEvent], None] = self._open.extend
 
@@ -241,6 +244,8 @@ class EventLog:
 
     def _drop(self, surplus: int, most: int) -> None:
         """Fold the oldest events into the base and forget them."""
+        if self.before_drop is not None:
+            self.before_drop()
         blocks = min(-(-surplus // _BLOCK), len(self._blocks))
         dropped = blocks * _BLOCK
         if dropped < surplus:

@@ -371,3 +371,21 @@ def test_that_the_budget_of_the_scene_is_among_those_of_its_graph(run: Run, tmp_
 
     assert "frame time over 13.3 ms + 15 %: 0 frames" in out
     assert "13.3 ms · 75 fps" in graph.read_text()
+
+
+def test_that_milliseconds_meant_as_a_delay_are_noticed_in_the_table(
+    run: Run, tmp_path: Path
+) -> None:
+    scene = scene_file(
+        tmp_path,
+        """
+        def build(stage):
+            stage.root.set_timeout(5000, print, name="boss")
+            stage.root.set_interval(500, print, name="tick")
+        """,
+    )
+
+    _, out, _ = run(f"run {scene} --seconds 1")
+
+    assert re.search(r"^boss +root +5,000 s +once +0 +–$", out, re.MULTILINE)
+    assert re.search(r"^tick +root +every 500 s +0 +0 +exact$", out, re.MULTILINE)

@@ -3,10 +3,16 @@
 from fractions import Fraction
 from pathlib import Path
 
+import pytest
+
+from inspector.clocks import ClockTree, ManualTimeSource, Transport
 from inspector.command_line.timer_tally import TimerCount, TimerTally
 from inspector.sessions.commands import ClearTimer, FireTimer, PauseClock, Run, SetRate, StepBy
 from inspector.testing import held_session, pass_seconds, scene_file, virtual_session
 from inspector.timebase import NS_PER_SECOND
+from inspector.trace.log import BYTES_PER_EVENT, EventLog
+from inspector.trace.timeline import Timeline
+from inspector.vocabulary import TimerKind
 
 SCENE = """
     def build(stage):
@@ -108,3 +114,85 @@ def test_that_counts_stay_exact_under_pause_and_rate(tmp_path: Path) -> None:
     assert tick.is_exact
     assert tick.fired > 10
     session.close()
+
+
+def small_log(*, timers: int, keeps: int) -> tuple[ManualTimeSource, EventLog]:
+    """A clock with repeating timers, and a log that keeps few events."""
+    log = EventLog(budget_bytes=keeps * BYTES_PER_EVENT)
+    tree, source = ClockTree(log), ManualTimeSource()
+    Transport(tree, source).run()
+    game = tree.root.child("game")
+    for _ in range(timers):
+        game.set_interval(1, lambda: None, name="tick")
+    return source, log
+
+
+def folded(log: EventLog) -> Timeline:
+    timeline = log.base.copy()
+    timeline.apply_all(log.slice(log.first, log.end))
+    return timeline
+
+
+@pytest.mark.parametrize("keeps", range(50, 56))
+def test_that_it_counts_where_the_beginning_has_fallen_off_the_log(keeps: int) -> None:
+    source, log = small_log(timers=100, keeps=keeps)
+    log.settle()
+    assert log.first > 200
+
+    tally = TimerTally(log)
+    source.advance(2.5)
+    tally.update()
+
+    (tick,) = tally.counts(folded(log))
+    assert (tick.clock, tick.label, tick.timers) == ("game", "tick", 100)
+    assert (tick.kind, tick.interval_ns) == (TimerKind.INTERVAL_BURST, NS_PER_SECOND)
+    assert (tick.fired, tick.expected, tick.is_exact) == (200, 200, True)
+    assert tally.lost == 0
+
+
+def test_that_it_counts_what_falls_off_the_log_between_two_looks() -> None:
+    source, log = small_log(timers=10, keeps=200)
+    tally = TimerTally(log)
+
+    for _ in range(49):
+        source.advance(1)
+        log.settle()
+
+    tally.update()
+    (tick,) = tally.counts(folded(log))
+    assert log.first > 100
+    assert (tick.fired, tick.expected, tally.lost) == (490, 490, 0)
+
+
+def test_that_timers_of_one_name_are_expected_by_their_own_intervals(tmp_path: Path) -> None:
+    tick = counts(
+        scene_file(
+            tmp_path,
+            """
+            def build(stage):
+                for interval in (0.5, 1, 2):
+                    stage.root.set_interval(interval, lambda: None, name="tick")
+            """,
+        )
+    )["tick"]
+
+    assert tick.fired == tick.expected == 20 + 10 + 5
+    assert (tick.interval_ns, tick.longest_interval_ns) == (NS_PER_SECOND // 2, 2 * NS_PER_SECOND)
+
+
+def test_that_delays_are_in_the_local_time_of_the_clock(tmp_path: Path) -> None:
+    again = counts(
+        scene_file(
+            tmp_path,
+            """
+            def build(stage):
+                game = stage.root.child("game", rate=0.25)
+                game.set_timeout(1, game.set_timeout, 3, print, name="first")
+                stage.root.set_timeout(5000, print, name="late")
+            """,
+        )
+    )
+
+    assert again["first"].delay_ns == NS_PER_SECOND
+    assert again["print"].delay_ns == again["print"].longest_delay_ns == 3 * NS_PER_SECOND
+    assert again["late"].delay_ns == 5_000 * NS_PER_SECOND
