@@ -9,9 +9,11 @@ from inspector.analysis.evidence import text_of
 from inspector.errors import ArgumentError
 from inspector.timebase import format_instant
 from inspector.trace.member_names import MEMBER_NAMING_KINDS, MemberNames
-from inspector.vocabulary import MEMBER_ADDED, TIMER_ADDED
+from inspector.vocabulary import MEMBER_ADDED, TIMER_ADDED, MemberKind
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from inspector.trace.history import History
     from inspector.trace.timeline import Timeline
 
@@ -61,9 +63,13 @@ def find_timer(history: History, timeline: Timeline, text: str) -> Meant:
     if wanted.lower().startswith(_MEMBER_PREFIX) and wanted[len(_MEMBER_PREFIX) :].isdecimal():
         return _numbered(history, wanted[len(_MEMBER_PREFIX) :], is_member=True)
     names, present = _names(history, timeline)
-    matching = _matching(list(names), wanted)
+    phases = {name for name, (timers, members) in names.items() if not timers and members}
+    phases = {name for name in phases if _are_phases(present, names[name][1])}
+    others = [name for name in names if name not in phases]
+    matching = _matching(others, list(phases), wanted)
     if not matching:
-        known = ", ".join(f"“{name}”" for name in list(names)[:_MOST_LISTED])
+        timers_first = sorted(others, key=lambda name: not names[name][0])
+        known = ", ".join(f"“{name}”" for name in timers_first[:_MOST_LISTED])
         message = f"There is no timer “{wanted}”."
         message += f" There are {known}." if known else " No timer was ever set."
         raise NoSuchTimerError(message)
@@ -121,16 +127,37 @@ def _names(
     return names, members
 
 
-def _matching(names: list[str], wanted: str) -> list[str]:
-    """Return the names that are meant: the same, else beginning so, else containing it."""
+def _are_phases(present: MemberNames, members: Iterable[int]) -> bool:
+    """Return whether all members are parts of a component director's frame."""
+    known = map(present.get, members)
+    return all(each is not None and each.kind is MemberKind.PHASE for each in known)
+
+
+def _matching(names: list[str], phases: list[str], wanted: str) -> list[str]:
+    """Return the names that are meant: the same, else beginning so, else containing it.
+
+    Every component director has phases, called “update” and “timers”: a part of such a name
+    means one only where it is no part of another name.
+    """
     folded = wanted.casefold()
-    for fits in (
-        lambda name: name == wanted,
-        lambda name: name.casefold() == folded,
-        lambda name: name.casefold().startswith(folded),
-        lambda name: folded in name.casefold(),
+
+    def same(name: str) -> bool:
+        return name == wanted
+
+    def same_but_for_case(name: str) -> bool:
+        return name.casefold() == folded
+
+    def begins_so(name: str) -> bool:
+        return name.casefold().startswith(folded)
+
+    def contains(name: str) -> bool:
+        return folded in name.casefold()
+
+    for fits, among in (
+        *((fits, among) for fits in (same, same_but_for_case) for among in (names, phases)),
+        *((fits, among) for among in (names, phases) for fits in (begins_so, contains)),
     ):
-        found = [name for name in names if fits(name)]
+        found = [name for name in among if fits(name)]
         if found:
             return found
     return []
@@ -161,7 +188,14 @@ def _one_timer(timeline: Timeline, name: str, timers: list[int]) -> Meant:
 
 
 def _one_member(timeline: Timeline, name: str, members: list[int]) -> Meant:
-    there = [number for number in members if number in timeline.members.by_id]
+    # A scheduler and the callback that runs it have one name, and the scheduler is meant.
+    there = [
+        number
+        for number in members
+        if number in timeline.members.by_id and timeline.members.run_by(number) is None
+    ]
+    by_id = timeline.members.by_id
+    there = [number for number in there if by_id[number].kind is not MemberKind.PHASE] or there
     if len(there) > 1:
         lines = []
         for number in there[:_MOST_LISTED]:

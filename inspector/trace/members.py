@@ -26,6 +26,10 @@ PAUSABLE: Final = frozenset(
 )
 
 
+#: What a frame callback of the same name runs, in every frame.
+_RUN: Final = frozenset({MemberKind.SCHEDULER, MemberKind.COMPONENT_DIRECTOR, MemberKind.TICKER})
+
+
 @dataclass(slots=True)
 class MemberState:
     """What is known of one member.
@@ -201,6 +205,34 @@ class MemberTable:
             KeyError: There is no such member.
         """
         return next((member for member in self.path(number) if member.is_paused), None)
+
+    def run_by(self, number: int) -> MemberState | None:
+        """Return the scheduler, component director or ticker that a frame callback runs.
+
+        The two have one name and live by one clock; people see one thing in them.
+
+        Raises:
+            KeyError: There is no such member.
+        """
+        callback = self.by_id[number]
+        if callback.kind is not MemberKind.FRAME_CALLBACK:
+            return None
+        return self._run(callback.clock_id).get(callback.name)
+
+    def under_clock(self, clock_id: int) -> list[int]:
+        """Return the members right under a clock, without the callbacks that run one of them."""
+        run = self._run(clock_id)
+        return [
+            number
+            for number in self.of_clock.get(clock_id, ())
+            if self.by_id[number].kind is not MemberKind.FRAME_CALLBACK
+            or self.by_id[number].name not in run
+        ]
+
+    def _run(self, clock_id: int) -> dict[str, MemberState]:
+        """Return by name what frame callbacks of a clock run."""
+        beside = map(self.by_id.__getitem__, self.of_clock.get(clock_id, ()))
+        return {each.name: each for each in beside if each.kind in _RUN}
 
     def scheduler_of(self, number: int) -> MemberState | None:
         """Return the scheduler or ticker in whose time a member is called.

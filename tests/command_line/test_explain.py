@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from inspector.cli import main
+from inspector.exit_codes import ExitCode
 from inspector.testing import pass_seconds, scene_file, virtual_session
 from inspector.trace.recording import About, RecordingWriter
+from tests.command_line.answers import Run
 
 SCENE = """
     def build(stage):
@@ -390,3 +392,39 @@ def test_that_an_absurd_instant_is_refused_without_all_its_digits(
     assert main(["explain", scene, "boss", "--at", "1e400"]) == 2
 
     assert len(capsys.readouterr().err) < 200
+
+
+def test_that_a_name_that_is_a_timer_beats_a_phase(run: Run, tmp_path: Path) -> None:
+    scene = scene_file(
+        tmp_path,
+        """
+        class Thing:
+            def update(self, delta):
+                pass
+
+        def build(stage):
+            stage.component_director(name="wood")
+            scheduler = stage.scheduler(name="ours")
+            scheduler.schedule_update(Thing(), name="update")
+            stage.root.set_interval(1, int, name="boss timer")
+            stage.root.set_interval(1, int, name="late")
+        """,
+    )
+
+    def meant(name: str) -> str:
+        code, out, _ = run(f'explain {scene} "{name}" --seconds 2')
+        assert code == ExitCode.OK
+        return out.splitlines()[1].partition(":")[0]
+
+    assert meant("update").startswith("Update “update”")
+    assert meant("timer").startswith("Timer “boss timer”")
+    assert meant("late").startswith("Timer “late”")
+    assert meant("timers").startswith("Phase “timers”")
+    assert meant("ours").startswith("Scheduler “ours”")
+
+
+def test_that_names_of_timers_come_before_those_of_members(run: Run) -> None:
+    _, _, err = run("explain 8 nobody --seconds 1")
+
+    assert "There are “an animal is born”, " in err
+    assert "“late update”" not in err

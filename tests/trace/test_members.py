@@ -257,3 +257,26 @@ def test_events_of_members_read_as_sentences(
     event: tuple[int, int, int, int, int], sentence: str
 ) -> None:
     assert describe(event, ["", "a"]) == sentence
+
+
+def test_that_what_runs_a_scheduler_is_no_second_member_under_its_clock(
+    tree: ClockTree, log: EventLog
+) -> None:
+    game = tree.root.child("game")
+    things = [Thing() for _ in range(4)]
+    kinds = (
+        (MemberKind.SCHEDULER, "ours"),
+        (MemberKind.FRAME_CALLBACK, "ours"),
+        (MemberKind.FRAME_CALLBACK, "draw"),
+        (MemberKind.MACHINE, "draw"),
+    )
+    numbers = [
+        tree.members.add(thing, kind, name, game)
+        for thing, (kind, name) in zip(things, kinds, strict=True)
+    ]
+
+    members = folded(log).members
+
+    assert members.under_clock(game.id) == [numbers[0], numbers[2], numbers[3]]
+    assert members.run_by(numbers[1]) is members.by_id[numbers[0]]
+    assert members.run_by(numbers[2]) is None

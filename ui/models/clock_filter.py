@@ -20,8 +20,13 @@ def matching_nodes(timeline: Timeline, words: Sequence[str]) -> frozenset[int]:
         return all(word in folded for word in words)
 
     found = {clock.id for clock in timeline.clocks.values() if passes(clock.name)}
-    members = timeline.members.by_id.values()
-    found.update(node_of(member.id) for member in members if passes(member.name))
+    members = timeline.members
+    shown = {number for clock_id in members.of_clock for number in members.under_clock(clock_id)}
+    found.update(
+        node_of(member.id)
+        for member in members.by_id.values()
+        if passes(member.name) and (member.parent_id or member.id in shown)
+    )
     return frozenset(found)
 
 

@@ -397,9 +397,9 @@ class ClockTreeModel(ShapedModel):
         """Return what hangs under a node; under a member only what was asked for."""
         members = timeline.members
         if not is_member(node):
-            own = members.of_clock.get(node)
+            own = members.under_clock(node)
             clocks = timeline.clocks[node].children
-            return clocks if own is None else [*clocks, *map(node_of, own)]
+            return [*clocks, *map(node_of, own)] if own else clocks
         if not is_whole and node not in self._opened:
             return []
         return [node_of(number) for number in self._cells.order(member_of(node), timeline)]

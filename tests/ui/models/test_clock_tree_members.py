@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QModelIndex, Qt
@@ -14,6 +15,7 @@ from inspector.frames.creator_director import CreatorDirector
 from inspector.frames.scheduler import Scheduler
 from inspector.frames.state_machine import Edge, StateMachine
 from inspector.sessions.commands import PauseMember, ResumeMember, SetTimeScale
+from inspector.testing import held_session, scene_file
 from tests.ui.world import World
 from ui.models.clock_tree_columns import ClockColumn
 from ui.models.clock_tree_model import ClockTreeModel
@@ -240,3 +242,25 @@ def test_that_members_that_go_leave_the_tree(game: Game) -> None:
     model.refresh()
 
     assert "star" not in [line.strip() for line in _outline(model)]
+
+
+def test_that_a_scheduler_of_a_stage_is_one_row(tmp_path: Path) -> None:
+    path = scene_file(
+        tmp_path,
+        """
+        def build(stage):
+            game = stage.root.child("game")
+            stage.scheduler(game, name="ours")
+            stage.component_director(game, name="wood")
+            stage.ticker(name="ticks")
+            stage.every_frame(print, name="prints")
+        """,
+    )
+    session = held_session(path)
+    model = ClockTreeModel(session.timeline)
+
+    assert _outline(model) == ["root", "  game", "    ours", "    wood", "  ticks", "  prints"]
+
+    model.set_filter("ours")
+    assert _outline(model) == ["root", "  game", "    ours"]
+    session.close()
