@@ -65,7 +65,8 @@ class Forecast:
                 self.came_true += found.outcome is Outcome.TRUE
                 if found.outcome is Outcome.FALSE:
                     self.last_false = found
-            self._open = None
+            if found.outcome is not Outcome.OPEN or history.last_ns > self._open.at_ns:
+                self._open = None
         if self._open is None:
             self._open = next(iter(_next_calls(timeline, self.timer_id, 1)), None)
 

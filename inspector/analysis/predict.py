@@ -1,8 +1,9 @@
 """When timers fire next, at present rates: exact, because a timer counts, never adds up.
 
-A prediction holds for a host that is on time and for as long as nobody changes a rate, a
-pause, a parent or the timer itself. Afterwards it can be said which came true, and what
-came between: :mod:`inspector.analysis.predict_scores`.
+A prediction holds for as long as nobody changes a rate, a pause, a parent or the timer
+itself. A host that is late calls a timer for the instant at which it was due, so that
+makes no difference, except to policies that count from the call. Afterwards it can be said
+which came true, and what came between: :mod:`inspector.analysis.predict_scores`.
 """
 
 from __future__ import annotations
@@ -143,8 +144,9 @@ def _calls(timeline: Timeline, timer_id: int) -> Iterator[Prediction]:
     row = table.index(timer_id)
     due_ns, interval_ns, kind = table.due[row], table.interval[row], table.kind[row]
     path = timeline.path(table.clock[row])
-    # What is overdue is called with the next wake-up.
-    reached_ns = timeline.at_ns
+    # What was due before something that has happened is called with the next wake-up. What is
+    # due since then is called for its own instant, however far time has passed by now.
+    reached_ns = timeline.newest_ns
     numbers = tuple(clock.id for clock in path)
     number, first_due_ns = 0, due_ns
     while True:
@@ -158,7 +160,7 @@ def _calls(timeline: Timeline, timer_id: int) -> Iterator[Prediction]:
         )
         if not interval_ns:
             return
-        due_ns = _next_due(due_ns, interval_ns, kind, at_ns, path)
+        due_ns = _next_due(due_ns, interval_ns, kind, max(at_ns, timeline.at_ns), path)
 
 
 def _next_due(due_ns: int, interval_ns: int, kind: int, at_ns: int, path: list[ClockState]) -> int:

@@ -41,6 +41,8 @@ class Timeline:
     Attributes:
         strings: The texts that its numbers stand for; those of another log are others.
         at_ns: Session time of the last event, or later if time just passed.
+        newest_ns: Session time of the last event: what is due later has not been run yet,
+            though time may have passed.
         events_folded: How many events went in.
         clocks: All clocks by number, in the order in which they came.
         timers: All pending timers.
@@ -68,6 +70,7 @@ class Timeline:
         """
         self.strings = strings
         self.at_ns = 0
+        self.newest_ns = 0
         self.events_folded = 0
         self.clocks: dict[int, ClockState] = {}
         self.timers = TimerTable(strings)
@@ -132,6 +135,8 @@ class Timeline:
             if step is not None:
                 step(at_ns, subject, a, b)
             self.at_ns = at_ns
+        if count:
+            self.newest_ns = self.at_ns
         self.events_folded += count
         return count
 
@@ -157,6 +162,7 @@ class Timeline:
         twin._stale_clocks = set(self._stale_clocks)
         for name in (
             "at_ns",
+            "newest_ns",
             "events_folded",
             "is_running",
             "scene_path",

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from inspector.analysis.forecast import Forecast
 from inspector.analysis.predict import Prediction, next_fires, upcoming, waiting
 from inspector.analysis.predict_changes import (
     Change,
@@ -206,6 +207,48 @@ def test_that_what_is_overdue_is_predicted_for_now() -> None:
         3 * SECOND,
         4 * SECOND,
     ]
+
+
+def late_host(stand: Stand) -> Timeline:
+    """A state 250 ms ahead of what was run: the host has not come to it yet."""
+    stand.tree.run_to(10 * SECOND)
+    stand.root.set_timeout(60, int)
+    timeline = stand.timeline()
+    timeline.set_present(10_250 * MS)
+    return timeline
+
+
+@pytest.mark.parametrize("missed", ["burst", "delay", "skip"])
+def test_that_a_call_the_host_is_late_for_is_predicted_for_when_it_is_due(missed: str) -> None:
+    stand = Stand()
+    timer = stand.root.set_interval_ns(SECOND, int, missed=missed, delay_ns=70 * MS)
+    foreseen = upcoming(late_host(stand), 12 * SECOND, [timer.id])
+
+    stand.tree.run_to(10_250 * MS, observed_ns=10_250 * MS)
+    stand.tree.run_to(12 * SECOND)
+    stand.root.set_timeout(1, int)
+
+    assert foreseen[0].at_ns == 10_070 * MS
+    scores = score(foreseen, stand.history)
+    assert [each.outcome for each in scores] == [Outcome.TRUE] * len(foreseen)
+    assert scores[0].text == "It fired at 00:10.070 as predicted, 180 ms late."
+
+
+def test_that_a_forecast_waits_for_a_call_that_the_host_is_late_for() -> None:
+    stand = Stand()
+    timer = stand.root.set_interval_ns(SECOND, int, delay_ns=70 * MS)
+    forecast = Forecast(timer.id)
+    stand.tree.run_to(9_500 * MS)
+    forecast.look(stand.history, stand.timeline())
+
+    timeline = late_host(stand)
+    forecast.look(stand.history, timeline)
+    assert (forecast.made, forecast.last_false) == (0, None)
+
+    stand.tree.run_to(10_250 * MS, observed_ns=10_250 * MS)
+    forecast.look(stand.history, stand.timeline())
+
+    assert (forecast.made, forecast.came_true) == (1, 1)
 
 
 def test_that_calls_of_all_timers_come_in_order_and_as_many_as_wanted() -> None:

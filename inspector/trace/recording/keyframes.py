@@ -232,6 +232,7 @@ def timeline_from(
     timeline = Timeline(strings)
     for name in _PLAIN:
         setattr(timeline, name, values[name])
+    timeline.newest_ns = timeline.at_ns
     at_ns, delta_ns, cut_ns, *phases = values["frame"]
     timeline._frame_at_ns, timeline._frame_delta_ns = at_ns, delta_ns
     timeline._frame_cut_ns, timeline._frame_phases = cut_ns, phases

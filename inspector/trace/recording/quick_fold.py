@@ -76,7 +76,7 @@ def fold_block(timeline: Timeline, block: Block, frames: int) -> None:
     last_order = timeline._last_order
     timeline.apply_all(events_of(block[:, keep]))
     timeline.events_folded = folded + count
-    timeline.at_ns = int(block[0, -1])
+    timeline.at_ns = timeline.newest_ns = int(block[0, -1])
     for subject, more in calls:
         member = timeline.members.by_id.get(subject)
         if member is not None:
