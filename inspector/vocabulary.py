@@ -277,11 +277,6 @@ class Field(IntEnum):
     OWNER = 18
 
     @property
-    def is_text(self) -> bool:
-        """Whether the value is an index into the string table."""
-        return self in _TEXT_FIELDS
-
-    @property
     def text(self) -> str:
         """The field in the words of the window."""
         return self.name.lower().replace("_", " ")
@@ -337,8 +332,6 @@ class Mode(IntEnum):
     HELD = 0
     RUNNING = 1
 
-
-_TEXT_FIELDS: Final = frozenset({Field.RULES, Field.STATE, Field.SOURCE, Field.TARGET, Field.NAME})
 
 _READING_TEXTS: Final = {
     Reading.ASKED: "the source was asked:",

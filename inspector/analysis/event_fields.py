@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from inspector.trace.member_names import MEMBER_NAMING_KINDS, MemberNames
+from inspector.trace.schema import ABOUT_CLOCKS, ABOUT_MEMBERS, ABOUT_TIMERS
 from inspector.vocabulary import (
     NEVER,
     RATE_DENOMINATOR,
@@ -32,37 +33,6 @@ if TYPE_CHECKING:
 
 #: A duration or instant in nanoseconds, another number, a text; or not there.
 Value: TypeAlias = int | Fraction | str | None
-
-_TIMER_KINDS: Final = (
-    EventKind.TIMER_ADDED,
-    EventKind.TIMER_ORIGIN,
-    EventKind.TIMER_ARMED,
-    EventKind.TIMER_FIRED,
-    EventKind.TIMER_CLEARED,
-    EventKind.TICKS_MISSED,
-)
-_CLOCK_KINDS: Final = (
-    EventKind.CLOCK_ADDED,
-    EventKind.CLOCK_ANCHORED,
-    EventKind.CLOCK_RATE,
-    EventKind.CLOCK_PAUSED,
-    EventKind.CLOCK_RESUMED,
-    EventKind.CLOCK_MOVED,
-    EventKind.CLOCK_REMOVED,
-)
-_MEMBER_KINDS: Final = frozenset(
-    {
-        EventKind.MEMBER_ADDED,
-        EventKind.MEMBER_ORIGIN,
-        EventKind.MEMBER_SET,
-        EventKind.MEMBER_MOVED,
-        EventKind.MEMBER_REMOVED,
-        EventKind.CALL_ENDED,
-        EventKind.STATE_ENTERED,
-        EventKind.TRANSITION_REFUSED,
-    }
-)
-
 
 #: Timers that are called in frames: those of schedulers and tickers.
 MEMBER_TIMERS: Final = frozenset({MemberKind.FRAME_TIMER, MemberKind.TICKER_TIMER})
@@ -154,7 +124,7 @@ class EventReader:
                 self._forget_members()
         elif kind == EventKind.CLOCK_ADDED:
             self.clocks[subject] = self.strings[b]
-        elif kind in _MEMBER_KINDS:
+        elif kind in ABOUT_MEMBERS:
             self._take_member(event)
 
     def _take_member(self, event: RawEvent) -> None:
@@ -185,7 +155,7 @@ class EventReader:
         """The timer that the present event is about, also when it is gone with it."""
         _, kind, subject, _, _ = self.event
         is_failure = kind == EventKind.CALLBACK_FAILED and subject
-        if kind not in _TIMER_KINDS and not is_failure:
+        if kind not in ABOUT_TIMERS and not is_failure:
             return None
         if self._gone_timer is not None and self._gone_timer[0] == subject:
             return self._gone_timer[1]
@@ -195,7 +165,7 @@ class EventReader:
     def member(self) -> KnownMember | None:
         """The member that the present event is about, also in the frame in which it goes."""
         _, kind, subject, _, _ = self.event
-        return self._members.get(subject) if kind in _MEMBER_KINDS else None
+        return self._members.get(subject) if kind in ABOUT_MEMBERS else None
 
     @property
     def calls(self) -> int | None:
@@ -207,7 +177,7 @@ class EventReader:
     def clock_id(self) -> int:
         """The clock that the present event is about, or that its subject lives by; else 0."""
         _, kind, subject, _, _ = self.event
-        if kind in _CLOCK_KINDS or kind == EventKind.MARK:
+        if kind in ABOUT_CLOCKS or kind == EventKind.MARK:
             return subject
         if (timer := self.timer) is not None:
             return timer.clock_id

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Final
 
 from inspector.analysis.evidence import text_of
 from inspector.analysis.lint_member_survey import MemberSurvey
+from inspector.trace.schema import ABOUT_CLOCKS, ABOUT_MEMBERS, ABOUT_TIMERS
 from inspector.trace.timeline import Timeline
 from inspector.vocabulary import (
     CLOCK_ADDED,
     CLOCK_REMOVED,
     FRAME_BEGAN,
     FRAME_ENDED,
-    MEMBER_ADDED,
     NEVER,
     TICKS_MISSED,
     TIMER_ADDED,
@@ -265,14 +265,14 @@ class _Surveyor:
         """Take the events that begin at a cursor."""
         for place, event in enumerate(events, cursor):
             kind = event[1]
-            if kind < TIMER_ADDED:
+            if kind in ABOUT_CLOCKS:
                 self._clock(event)
-            elif kind <= TICKS_MISSED:
+            elif kind in ABOUT_TIMERS:
                 self._timer(place, event)
             elif kind == FRAME_BEGAN:
                 self._frame(place, event)
                 self.members.take(place, event)
-            elif kind >= MEMBER_ADDED or kind == FRAME_ENDED:
+            elif kind in ABOUT_MEMBERS or kind == FRAME_ENDED:
                 self.members.take(place, event)
 
     def _clock(self, event: RawEvent) -> None:

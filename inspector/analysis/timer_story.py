@@ -6,6 +6,7 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from inspector.trace.schema import ABOUT_CLOCKS, ABOUT_TIMERS
 from inspector.vocabulary import (
     CALLBACK_FAILED,
     CLOCK_MOVED,
@@ -176,8 +177,8 @@ class TimerStory:
             mine = [
                 (place, event)
                 for place, event in enumerate(history.events(start, end), start)
-                if (kind := event[1]) < TIMER_ADDED
-                or (event[2] == timer_id and (kind <= TICKS_MISSED or kind == CALLBACK_FAILED))
+                if (kind := event[1]) in ABOUT_CLOCKS
+                or (event[2] == timer_id and (kind in ABOUT_TIMERS or kind == CALLBACK_FAILED))
                 or kind == TRANSPORT
             ]
             for place, event in mine:

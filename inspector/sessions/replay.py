@@ -11,31 +11,23 @@ from typing_extensions import override
 
 from inspector.timebase import format_instant
 from inspector.trace.member_names import MemberNames
+from inspector.trace.schema import (
+    ABOUT_TIMERS,
+    MEASURED_A,
+    MEASURED_B,
+    TEXT_FIELDS,
+    TEXT_IN_A,
+    TEXT_IN_B,
+)
 from inspector.trace.sentences import describe
 from inspector.vocabulary import (
-    BREAKPOINT_HIT,
     CALL_ENDED,
-    CALLBACK_FAILED,
-    CLOCK_ADDED,
-    COMMAND,
-    COMMAND_CONTEXT,
-    COMMAND_FORM,
     FRAME_BEGAN,
     FRAME_ENDED,
-    MARK,
-    MEMBER_ADDED,
     MEMBER_SET,
     PHASE_ENDED,
-    SCENE,
-    STATE_ENTERED,
-    TICKS_MISSED,
     TIMER_ADDED,
-    TIMER_ARMED,
-    TIMER_CLEARED,
     TIMER_FIRED,
-    TIMER_ORIGIN,
-    TRANSITION_REFUSED,
-    Field,
     Phase,
     RawEvent,
 )
@@ -46,43 +38,8 @@ if TYPE_CHECKING:
 #: An event as it is compared: texts instead of their numbers, and nothing measured.
 Row: TypeAlias = tuple[int, int, int, int | str, int | str]
 
-#: Events whose subject is a timer.
-_OF_A_TIMER: Final = frozenset(
-    {TIMER_ARMED, TIMER_ORIGIN, TIMER_FIRED, TIMER_CLEARED, TICKS_MISSED}
-)
-
 #: Comparing so many takes a few milliseconds.
 _ROWS_IN_A_STEP: Final = 2_000
-
-_TEXT_A: Final = frozenset(
-    {
-        TIMER_ORIGIN,
-        TIMER_CLEARED,
-        CALLBACK_FAILED,
-        MARK,
-        COMMAND,
-        SCENE,
-        BREAKPOINT_HIT,
-        COMMAND_FORM,
-        STATE_ENTERED,
-        TRANSITION_REFUSED,
-    }
-)
-_TEXT_B: Final = frozenset(
-    {
-        CLOCK_ADDED,
-        TIMER_ADDED,
-        CALLBACK_FAILED,
-        COMMAND,
-        COMMAND_CONTEXT,
-        MEMBER_ADDED,
-        STATE_ENTERED,
-        TRANSITION_REFUSED,
-    }
-)
-_TEXT_FIELDS: Final = frozenset(field for field in Field if field.is_text)
-_MEASURED_A: Final = frozenset({CALL_ENDED, COMMAND_CONTEXT})
-_MEASURED_B: Final = frozenset({PHASE_ENDED, FRAME_ENDED, CALL_ENDED})
 
 
 def compared(event: RawEvent, strings: Sequence[str]) -> Row | None:
@@ -92,16 +49,16 @@ def compared(event: RawEvent, strings: Sequence[str]) -> Row | None:
         # There only when the timers took a time that could be measured.
         return None
     if kind == MEMBER_SET:
-        return (at_ns, kind, subject, a, strings[b] if a in _TEXT_FIELDS else b)
+        return (at_ns, kind, subject, a, strings[b] if a in TEXT_FIELDS else b)
     first: int | str = a
     second: int | str = b
-    if kind in _TEXT_A:
+    if kind in TEXT_IN_A:
         first = strings[a]
-    elif kind in _MEASURED_A:
+    elif kind in MEASURED_A:
         first = 0
-    if kind in _TEXT_B:
+    if kind in TEXT_IN_B:
         second = strings[b]
-    elif kind in _MEASURED_B:
+    elif kind in MEASURED_B:
         second = 0
     return (at_ns, kind, subject, first, second)
 
@@ -273,7 +230,9 @@ def _words(one: tuple[RawEvent, Row, int] | None, run: Run) -> str:
         return "nothing"
     event = one[0]
     text = describe(event, run.strings)
-    name = _timer_name(run, event[2]) if event[1] in _OF_A_TIMER else ""
+    # Where a timer is added, the sentence has its name.
+    is_named = event[1] in ABOUT_TIMERS and event[1] != TIMER_ADDED
+    name = _timer_name(run, event[2]) if is_named else ""
     return f"{text} (“{name}”)" if name else text
 
 

@@ -1,11 +1,14 @@
-"""What happened, in words: one sentence for every event."""
+"""What happened, in words: one sentence for every event, by the template in its row."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeAlias
+from functools import cache
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from inspector.timebase import format_duration, format_instant
+from inspector.trace.schema import FIELDS, SCHEMA, EventRow, FieldRow, Unit
 from inspector.vocabulary import (
     NEVER,
     EventKind,
@@ -42,161 +45,148 @@ def describe(event: RawEvent, strings: Sequence[str], naming: Naming | None = No
         naming: Says what things are called; by number (``clock 3``) where it is left out or
             does not know.
     """
+    _, kind, subject, a, b = event
     try:
-        return _sentence(event, strings, _Names(naming))
+        return _Teller(event, SCHEMA[EventKind(kind)], strings, naming).sentence()
     except (ValueError, IndexError):
-        _, kind, subject, a, b = event
         return f"unknown event {kind} ({subject}, {a}, {b})"
 
 
-class _Names:
-    """What things are called; or their number, and the name that the event gives them."""
+#: Things with a name of their own, and what a number of theirs is called without it.
+_NAMED: Final = {
+    Unit.CLOCK: "clock",
+    Unit.CLOCK_OR_NONE: "clock",
+    Unit.TIMER: "timer",
+    Unit.MEMBER: "member",
+    Unit.MACHINE: "machine",
+}
+#: In these a 0 stands for nothing that could be spoken of.
+_ZERO_IS_NOTHING: Final = frozenset(
+    {
+        Unit.CLOCK,
+        Unit.CLOCK_OR_NONE,
+        Unit.MEMBER,
+        Unit.CAUSE,
+        Unit.CAUSE_PLUS_ONE,
+        Unit.COMMAND,
+        Unit.LATENESS,
+        Unit.PERIOD,
+        Unit.TEXT,
+        Unit.SITE,
+        Unit.GENERATION,
+    }
+)
+_PLACES: Final = {"s": 2, "a": 3, "b": 4}
 
-    __slots__ = ("_naming",)
 
-    def __init__(self, naming: Naming | None) -> None:
-        self._naming = naming
+class _Teller:
+    """Puts one event into words."""
 
-    def clock(self, number: int, name: str | None = None) -> str:
-        return self._words("clock", number, name)
+    __slots__ = ("_event", "_naming", "_row", "_strings")
 
-    def timer(self, number: int, name: str | None = None) -> str:
-        return self._words("timer", number, name)
+    def __init__(
+        self, event: RawEvent, row: EventRow, strings: Sequence[str], naming: Naming | None
+    ) -> None:
+        self._event, self._row, self._strings, self._naming = event, row, strings, naming
 
-    def member(self, number: int, name: str | None = None) -> str:
-        return self._words("member", number, name)
+    def sentence(self) -> str:
+        row, event = self._row, self._event
+        units = {place: (row.unit(at), event[at]) for place, at in _PLACES.items()}
+        return self._fill(row.sentence, units)
 
-    def machine(self, number: int) -> str:
-        return self._words("machine", number, None)
+    def _fill(self, template: str, units: dict[str, tuple[Unit, int]]) -> str:
+        """Return a template with its places filled in."""
+        told = []
+        for part in _parts(template):
+            text = part.text
+            if part.is_optional and any(self._is_nothing(*units[x]) for x in part.places):
+                text = part.instead
+            told.append(_PLACE.sub(lambda found: self._words(*units[found[1]]), text))
+        return "".join(told)
 
-    def _words(self, what: str, number: int, name: str | None) -> str:
+    def _is_nothing(self, unit: Unit, value: int) -> bool:
+        """Whether there is nothing to be said of a number."""
+        if unit in _ZERO_IS_NOTHING:
+            return not value or (unit is Unit.SITE and not self._strings[value])
+        if unit is Unit.LOCAL_DUE:
+            return value == NEVER
+        if unit is Unit.CALLS:
+            return value < 0
+        return unit is Unit.READ_VALUE and self._event[2] >= Reading.SYNCED
+
+    def _words(self, unit: Unit, value: int) -> str:  # noqa: C901, PLR0911, PLR0912 - one a unit
+        """Return a number in words."""
+        if unit in _NAMED:
+            return self._named(_NAMED[unit], value)
+        if unit.is_text:
+            return self._text(unit, value)
+        match unit:
+            case Unit.COMMAND | Unit.CAUSE:
+                return f"command {value}"
+            case Unit.CAUSE_PLUS_ONE:
+                return f" by command {value - 1}" if value > 1 else ""
+            case Unit.SESSION_INSTANT | Unit.LOCAL_INSTANT | Unit.LOCAL_DUE:
+                return format_instant(value)
+            case Unit.DURATION | Unit.PERIOD | Unit.LATENESS:
+                return format_duration(value)
+            case Unit.TICKS:
+                return f"{value} missed tick{'s' if value != 1 else ''}"
+            case Unit.RATE:
+                return rate_text(value)
+            case Unit.TIMER_KIND:
+                return TimerKind(value).text
+            case Unit.MEMBER_KIND:
+                return MemberKind(value).text
+            case Unit.PHASE:
+                return Phase(value).text
+            case Unit.LIFE:
+                return Life(value).text
+            case Unit.MODE:
+                return "running" if value == Mode.RUNNING else "held"
+            case Unit.READING:
+                return Reading(value).text
+            case Unit.READ_VALUE:
+                is_period = self._event[2] == Reading.PERIOD
+                return format_duration(value) if is_period else format_instant(value)
+            case Unit.FIELD_VALUE:
+                row: FieldRow = FIELDS[Field(self._event[3])]
+                return self._fill(row.sentence, {"b": (row.unit, value)})
+            case _:
+                return str(value)
+
+    def _text(self, unit: Unit, number: int) -> str:
+        text = self._strings[number]
+        if unit is Unit.TRACEBACK:
+            return what_was_raised(text)
+        return text or ("the user" if unit is Unit.ASKER else "")
+
+    def _named(self, what: str, number: int) -> str:
+        """Return what something is called; or its number, and the name that the event gives it."""
         known = "" if self._naming is None else self._naming(what, number)
-        return known or (f"{what} {number}" if name is None else f"{what} {number} “{name}”")
+        if known:
+            return known
+        gives_name = self._row.b is Unit.NAME and number == self._event[2]
+        name = f" “{self._strings[self._event[4]]}”" if gives_name else ""
+        return f"{what} {number}{name}"
 
 
-def _sentence(  # noqa: C901, PLR0911, PLR0912
-    event: RawEvent, strings: Sequence[str], the: _Names
-) -> str:
-    """Do what :func:`describe` does for an event that makes sense."""
-    _, kind, subject, a, b = event
-    match kind:
-        case EventKind.CLOCK_ADDED:
-            above = f" under {the.clock(a)}" if a else ""
-            return f"{the.clock(subject, strings[b])} added{above}"
-        case EventKind.CLOCK_ANCHORED:
-            return f"{the.clock(subject)} starts at {format_instant(a)} with rate {rate_text(b)}"
-        case EventKind.CLOCK_RATE:
-            return f"{the.clock(subject)} now runs at rate {rate_text(a)}{_by(b)}"
-        case EventKind.CLOCK_PAUSED:
-            return f"{the.clock(subject)} paused{_by(a)}"
-        case EventKind.CLOCK_RESUMED:
-            return f"{the.clock(subject)} resumed{_by(a)}"
-        case EventKind.CLOCK_MOVED:
-            return f"{the.clock(subject)} moved under {the.clock(a)}"
-        case EventKind.CLOCK_REMOVED:
-            return f"{the.clock(subject)} removed with everything below it"
-        case EventKind.TIMER_ADDED:
-            return f"{the.timer(subject, strings[b])} scheduled on {the.clock(a)}"
-        case EventKind.TIMER_ORIGIN:
-            site = strings[a]
-            return f"{the.timer(subject)} is a {TimerKind(b).text}" + (
-                f", set at {site}" if site else ""
-            )
-        case EventKind.TIMER_ARMED:
-            repeat = f", then every {format_duration(b)}" if b else ""
-            return f"{the.timer(subject)} is due at local {format_instant(a)}{repeat}"
-        case EventKind.TIMER_FIRED:
-            late = f" {format_duration(a)} late" if a else ""
-            again = "" if b == NEVER else f"; due again at local {format_instant(b)}"
-            return f"{the.timer(subject)} fired{late}{again}"
-        case EventKind.TIMER_CLEARED:
-            site = f" at {strings[a]}" if a else ""
-            return f"{the.timer(subject)} cleared{site}{_by(b)}"
-        case EventKind.TICKS_MISSED:
-            return f"{the.timer(subject)} left out {a} missed tick{'s' if a != 1 else ''}"
-        case EventKind.FRAME_BEGAN:
-            return f"frame {a} began, delta {format_duration(b)}"
-        case EventKind.PHASE_ENDED:
-            return f"frame {a}: {Phase(subject).text} took {format_duration(b)}"
-        case EventKind.FRAME_ENDED:
-            return f"frame ended: {format_duration(a)} since the last, {format_duration(b)} busy"
-        case EventKind.DELTA_CUT:
-            return f"{format_duration(a)} cut from the delta (longer than max_delta)"
-        case EventKind.CALLBACK_FAILED:
-            return f"“{strings[a]}” failed: {what_was_raised(strings[b])}"
-        case EventKind.MARK:
-            return f"mark: {strings[a]}"
-        case EventKind.COMMAND:
-            refusal = f" - refused: {strings[b]}" if b else ""
-            return f"command {subject}: {strings[a]}{refusal}"
-        case EventKind.TRANSPORT:
-            return "running" if subject == Mode.RUNNING else "held"
-        case EventKind.SCENE:
-            return f"scene loaded: {strings[a]}" + (f" (reload {subject})" if subject else "")
-        case EventKind.COMMAND_CONTEXT:
-            about = f" about {the.clock(subject)}" if subject else ""
-            return f"asked for by {strings[b] or 'the user'}{about}"
-        case EventKind.BREAKPOINT_HIT:
-            return f"breakpoint {subject} hit in frame {b}: {strings[a]}"
-        case EventKind.READING:
-            reading = Reading(subject)
-            if reading >= Reading.SYNCED:
-                return reading.text
-            value = format_duration(a) if reading is Reading.PERIOD else format_instant(a)
-            return f"{reading.text} {value}"
-        case EventKind.COMMAND_FORM:
-            return f"how command {subject} reads" if subject else "how the scene began"
-        case EventKind.MEMBER_ADDED:
-            above = f" under {the.member(a)}" if a else ""
-            return f"{the.member(subject, strings[b])} added{above}"
-        case EventKind.MEMBER_ORIGIN:
-            return f"{the.member(subject)} is a {MemberKind(b).text} on {the.clock(a)}"
-        case EventKind.MEMBER_SET:
-            return f"{the.member(subject)}: {_field_text(Field(a), b, strings, the)}"
-        case EventKind.MEMBER_MOVED:
-            return f"{the.member(subject)} moved under {the.member(a)}"
-        case EventKind.MEMBER_REMOVED:
-            return f"{the.member(subject)} removed with everything below it"
-        case EventKind.CALL_ENDED:
-            return f"{the.member(subject)} was called, took {format_duration(b)}"
-        case EventKind.STATE_ENTERED:
-            return f"{the.machine(subject)} entered “{strings[a]}” by “{strings[b]}”"
-        case EventKind.TRANSITION_REFUSED:
-            return f"{the.machine(subject)} did not make “{strings[a]}”: {strings[b]}"
-        case _:
-            return f"unknown event {kind} ({subject}, {a}, {b})"
+class _Part:
+    """A piece of a template: to be told always, or only if what it speaks of is there."""
+
+    __slots__ = ("instead", "is_optional", "places", "text")
+
+    def __init__(self, text: str, *, is_optional: bool) -> None:
+        self.is_optional = is_optional
+        self.text, _, self.instead = text.partition("|") if is_optional else (text, "", "")
+        self.places = tuple(_PLACE.findall(self.text))
 
 
-def _field_text(  # noqa: C901, PLR0911
-    field: Field, value: int, strings: Sequence[str], the: _Names
-) -> str:
-    """Return what a field was set to, in words."""
-    if field.is_text:
-        return f"{field.text} “{strings[value]}”"
-    match field:
-        case Field.PAUSED:
-            return f"paused{_by(value - 1)}" if value else "not paused"
-        case Field.INTERVAL:
-            return f"every {format_duration(value)}" if value else "every frame"
-        case Field.DUE if value == NEVER:
-            return "due at no instant"
-        case Field.DUE | Field.TIME:
-            return f"{field.text} {format_instant(value)}"
-        case Field.REMAINING:
-            return f"{format_duration(value)} left to wait"
-        case Field.OWNER:
-            return f"belongs to {the.member(value)}"
-        case Field.CALLS_LEFT if value < 0:
-            return "calls without end"
-        case Field.RATE:
-            return f"time scale {rate_text(value)}"
-        case Field.LIFE:
-            return Life(value).text
-        case Field.PHASE:
-            return f"called in {Phase(value).text}"
-        case _:
-            return f"{field.text} {value}"
+_PLACE: Final = re.compile(r"\{(\w)\}")
+_OPTIONAL: Final = re.compile(r"\[([^\]]*)\]")
 
 
-def _by(cause: int) -> str:
-    return f" by command {cause}" if cause else ""
+@cache
+def _parts(template: str) -> tuple[_Part, ...]:
+    """Take a template apart."""
+    pieces = _OPTIONAL.split(template)
+    return tuple(_Part(text, is_optional=at % 2 == 1) for at, text in enumerate(pieces) if text)

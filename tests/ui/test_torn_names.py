@@ -11,10 +11,10 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QLabel, QToolButton
 from pytestqt.qtbot import QtBot
 
+from inspector.trace.schema import EventGroup
 from tests.ui.shell import Shell, open_shell
 from ui.dialogs.prompts import RatePrompt
 from ui.models.clock_tree_columns import ClockColumn
-from ui.models.event_groups import EventGroup
 from ui.models.timer_cells import TimerColumn
 from ui.panels.clock_tree import ClockTreePanel
 from ui.panels.details import DetailsPanel

@@ -14,11 +14,12 @@ from typing_extensions import override
 
 from inspector.display_text import one_line
 from inspector.timebase import format_instant
+from inspector.trace.schema import ABOUT_CLOCKS, ABOUT_MEMBERS, ABOUT_TIMERS, EventGroup
 from inspector.vocabulary import EventKind, Field, RawEvent
 
 from ..session_bridge import Selection, SelectionKind
 from . import roles
-from .event_groups import QUIET_GROUPS, EventGroup, group_of, kinds_of
+from .event_groups import QUIET_GROUPS, group_of, kinds_of
 from .event_names import NAMING_KINDS, EventNames
 from .header_row import HeaderRow, alignments
 from .roles import Role
@@ -201,7 +202,7 @@ class EventListModel(ListTableModel[EventRow]):
             return None
         at_ns, kind, subject, a, b = self._rows[row].event
         group = self._rows[row].group
-        if kind >= EventKind.MEMBER_ADDED:
+        if kind in ABOUT_MEMBERS:
             return Selection.member(subject) if subject in timeline.members.by_id else None
         if kind == EventKind.BREAKPOINT_HIT:
             return Selection.frame(b) if timeline.frames.first <= b < timeline.frames.end else None
@@ -313,7 +314,7 @@ class EventListModel(ListTableModel[EventRow]):
     def _row(self, event: RawEvent) -> EventRow | None:
         """Return the row of an event, ``None`` when it does not pass."""
         names = self._names
-        member_kind = names.kind_of(event[2]) if event[1] >= _MEMBER_ADDED else None
+        member_kind = names.kind_of(event[2]) if event[1] in ABOUT_MEMBERS else None
         group = group_of(event, member_kind)
         if group not in self._groups:
             return None
@@ -331,15 +332,16 @@ class EventListModel(ListTableModel[EventRow]):
         assert wanted is not None
         at_ns, kind, subject, a, _ = event
         if wanted.kind is SelectionKind.MEMBER:
-            return kind >= EventKind.MEMBER_ADDED and subject in self._subject_members
+            return kind in ABOUT_MEMBERS and subject in self._subject_members
         if wanted.kind is SelectionKind.CLOCK:
             if kind in (EventKind.TIMER_ADDED, EventKind.MEMBER_ORIGIN):
                 return a == wanted.id
-            is_clock_event = kind <= EventKind.CLOCK_REMOVED or kind == EventKind.MARK
+            is_clock_event = kind in ABOUT_CLOCKS or kind == EventKind.MARK
             return is_clock_event and subject == wanted.id
         if wanted.kind is SelectionKind.TIMER:
-            is_timer_event = EventKind.TIMER_ADDED <= kind <= EventKind.TICKS_MISSED
-            return (is_timer_event or kind == EventKind.CALLBACK_FAILED) and subject == wanted.id
+            return (
+                kind in ABOUT_TIMERS or kind == EventKind.CALLBACK_FAILED
+            ) and subject == wanted.id
         span = self._frame_span
         return span is not None and span[0] < at_ns <= span[1]
 

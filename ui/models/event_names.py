@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from inspector.trace.member_names import MemberNames
+from inspector.trace.schema import ABOUT_MEMBERS, ABOUT_TIMERS
 from inspector.trace.sentences import describe
 from inspector.vocabulary import NEVER, EventKind, MemberKind
 
@@ -74,7 +75,7 @@ class EventNames:
     def note(self, event: RawEvent) -> None:
         """Take what an event says about names."""
         _, kind, subject, _, b = event
-        if kind >= EventKind.MEMBER_ADDED:
+        if kind in ABOUT_MEMBERS:
             self._note_member(event)
         elif kind == EventKind.TIMER_ADDED:
             self._labels[subject] = self._strings[b]
@@ -120,11 +121,11 @@ class EventNames:
     def label_of(self, event: RawEvent) -> str:
         """Return what the subject of an event is called; empty for clocks and what is unknown."""
         _, kind, subject, _, _ = event
-        if kind >= EventKind.MEMBER_ADDED:
+        if kind in ABOUT_MEMBERS:
             return self.member_text(subject)
-        if EventKind.TIMER_ADDED <= kind <= EventKind.TICKS_MISSED:
+        if kind in ABOUT_TIMERS or kind == EventKind.CALLBACK_FAILED:
             return self._labels.get(subject, "")
-        return self._labels.get(subject, "") if kind == EventKind.CALLBACK_FAILED else ""
+        return ""
 
     def member_text(self, number: int) -> str:
         """Return what a member is called, with what it is; empty when it is not known.

@@ -28,7 +28,9 @@ from PySide6.QtWidgets import (
 )
 from typing_extensions import override
 
-from ..models.event_groups import QUIET_GROUPS, EventGroup
+from inspector.trace.schema import EventGroup
+
+from ..models.event_groups import QUIET_GROUPS
 from ..models.event_list_model import MAX_ROWS, EventColumn, EventListModel
 from ..models.roles import Role
 from ..session_bridge import Selection, SelectionKind

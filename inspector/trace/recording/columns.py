@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from inspector.trace.log import packed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from inspector.trace.log import Numbers
     from inspector.vocabulary import RawEvent
@@ -52,7 +52,7 @@ _HIGH: Final = 2**63 - 1
 KINDS: Final = 256
 
 
-def kind_table(kinds: Sequence[int]) -> NDArray[np.bool_]:
+def kind_table(kinds: Iterable[int]) -> NDArray[np.bool_]:
     """Return a table that says of each kind of events whether it is one of these."""
     table = np.zeros(KINDS, bool)
     table[list(kinds)] = True

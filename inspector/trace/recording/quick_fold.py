@@ -14,7 +14,8 @@ import numpy as np
 
 from inspector.trace.recording.columns import KINDS, events_of, kind_table, of_kinds
 from inspector.trace.recording.grouping import group_by_group, grouped, last_of_each
-from inspector.vocabulary import NEVER, EventKind, Field
+from inspector.trace.schema import FIELDS_THAT_COUNT, Fold, kinds_with
+from inspector.vocabulary import NEVER, EventKind
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,32 +24,11 @@ if TYPE_CHECKING:
     from inspector.trace.timeline import Timeline
 
 
-#: Of these each one counts, in the order in which they happened.
-_EACH_COUNTS: Final = (
-    EventKind.CLOCK_ADDED,
-    EventKind.CLOCK_ANCHORED,
-    EventKind.CLOCK_RATE,
-    EventKind.CLOCK_PAUSED,
-    EventKind.CLOCK_RESUMED,
-    EventKind.CLOCK_MOVED,
-    EventKind.CLOCK_REMOVED,
-    EventKind.CALLBACK_FAILED,
-    EventKind.MARK,
-    EventKind.COMMAND,
-    EventKind.COMMAND_CONTEXT,
-    EventKind.TRANSPORT,
-    EventKind.SCENE,
-    EventKind.BREAKPOINT_HIT,
-    EventKind.MEMBER_ADDED,
-    EventKind.MEMBER_ORIGIN,
-    EventKind.MEMBER_MOVED,
-    EventKind.MEMBER_REMOVED,
-    EventKind.STATE_ENTERED,
-)
-_FIELDS_THAT_COUNT: Final = (Field.PAUSED, Field.PRIORITY, Field.NAME, Field.STATE)
+_FIELDS_THAT_COUNT: Final = tuple(FIELDS_THAT_COUNT)
 _FRAME_PARTS: Final = (EventKind.PHASE_ENDED, EventKind.DELTA_CUT)
 
-_counts = kind_table(_EACH_COUNTS)
+_counts = kind_table(kinds_with(fold=Fold.EACH))
+_of_timers = kind_table(kinds_with(fold=Fold.TIMER))
 
 
 def fold_block(timeline: Timeline, block: Block, frames: int) -> None:
@@ -161,7 +141,7 @@ class _Timers:
 def _keep_timers(keep: NDArray[np.bool_], block: Block, timeline: Timeline) -> _Timers:
     """Keep what timers have come to."""
     kind = block[1]
-    found = np.flatnonzero((kind >= EventKind.TIMER_ADDED) & (kind <= EventKind.TIMER_CLEARED))
+    found = np.flatnonzero(of_kinds(block, _of_timers))
     if not found.size:
         return _Timers([], [], 0)
     # By timer, and in the order in which things happened to it.

@@ -9,6 +9,7 @@ import numpy as np
 
 from inspector.trace.recording.columns import events_of, kind_table, of_kinds
 from inspector.trace.recording.timer_rows import TimerRows
+from inspector.trace.schema import Fold, kinds_with
 from inspector.vocabulary import RATE_DENOMINATOR, EventKind
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ _RARE: Final = (
     EventKind.STATE_ENTERED,
 )
 _rare = kind_table(_RARE)
+_of_timers = kind_table(kinds_with(fold=Fold.TIMER))
 #: Table and marks are filled in.
 INSERT: Final = "INSERT OR REPLACE INTO {} VALUES ({})"
 
@@ -84,8 +86,7 @@ class PlainTables:
 
     def take(self, block: Block, first_cursor: int) -> None:
         """Note what a block of events says."""
-        kind = block[1]
-        timers = np.flatnonzero((kind >= EventKind.TIMER_ADDED) & (kind <= EventKind.TIMER_CLEARED))
+        timers = np.flatnonzero(of_kinds(block, _of_timers))
         if timers.size:
             self._timers.take(block[:, timers])
         rare = np.flatnonzero(of_kinds(block, _rare))

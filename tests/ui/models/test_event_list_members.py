@@ -7,6 +7,7 @@ from pytestqt.modeltest import ModelTester
 
 from inspector.frames.scheduler import Scheduler
 from inspector.frames.state_machine import Edge, StateMachine
+from inspector.trace.schema import EventGroup
 from inspector.vocabulary import (
     BREAKPOINT_HIT,
     CALL_ENDED,
@@ -20,7 +21,7 @@ from inspector.vocabulary import (
 )
 from tests.ui.members_world import MembersSession
 from ui.models import event_names
-from ui.models.event_groups import QUIET_GROUPS, EventGroup, group_of, kinds_of
+from ui.models.event_groups import QUIET_GROUPS, group_of, kinds_of
 from ui.models.event_list_model import EventColumn, EventListModel
 from ui.models.roles import Role
 from ui.session_bridge import Selection

@@ -7,10 +7,10 @@ from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
 
 from inspector.trace.log import BYTES_PER_EVENT
+from inspector.trace.schema import EventGroup
 from inspector.vocabulary import CALLBACK_FAILED, COMMAND, MARK, TIMER_ORIGIN
 from tests.ui.world import PlayedSession
 from ui.models import event_list_model
-from ui.models.event_groups import EventGroup
 from ui.models.event_list_model import EventColumn, EventListModel
 from ui.models.roles import Role
 from ui.session_bridge import Selection

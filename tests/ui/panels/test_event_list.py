@@ -8,9 +8,9 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QAbstractSlider, QApplication
 from pytestqt.qtbot import QtBot
 
+from inspector.trace.schema import EventGroup
 from inspector.vocabulary import MARK
 from tests.ui.world import PlayedSession
-from ui.models.event_groups import EventGroup
 from ui.models.event_list_model import EventColumn
 from ui.panels.event_list import EventListPanel
 from ui.session_bridge import Selection, SessionBridge

@@ -13,9 +13,9 @@ from inspector.clocks import Clock
 from inspector.frames.scheduler import Scheduler
 from inspector.frames.state_machine import Edge, StateMachine
 from inspector.frames.ticker import Ticker
+from inspector.trace.schema import EventGroup
 from inspector.vocabulary import MARK
 from tests.ui.world import PlayedSession
-from ui.models.event_groups import EventGroup
 from ui.models.frame_call_cells import CallColumn
 from ui.models.member_cells import is_member, node_of
 from ui.models.timer_cells import TimerColumn

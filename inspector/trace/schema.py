@@ -1,0 +1,390 @@
+"""The schema of events: one row for each kind, from which every reader learns what it says.
+
+The engine knows the numbers of :mod:`inspector.vocabulary` and nothing of this. What an event
+is called, what its three numbers are, which of them were measured, where it is listed, how it
+reads as a sentence and how it is folded is said here and nowhere else.
+
+Sentences are templates. ``{s}``, ``{a}`` and ``{b}`` stand for the three numbers, each put into
+words by its :class:`Unit`; a part in brackets is left out when what it speaks of is not there,
+and what follows a bar in it takes its place.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, IntEnum, auto
+from typing import Final
+
+from inspector.vocabulary import (
+    VOCABULARY_VERSION,
+    EventKind,
+    Field,
+    Life,
+    MemberKind,
+    Mode,
+    Phase,
+    Reading,
+    TimerKind,
+)
+
+
+class Unit(Enum):
+    """What one number of an event, or the value of a member's field, is."""
+
+    NOTHING = "always 0"
+    CLOCK = "number of a clock, 0 for none"
+    TIMER = "number of a timer"
+    MEMBER = "number of a member, 0 for none"
+    MACHINE = "number of a member that is a state machine"
+    CLOCK_OR_NONE = "number of the clock it is about, 0 for none"
+    TIMER_OR_NONE = "number of a timer, 0 for none"
+    DIRECTOR = "number of a director"
+    COMMAND = "number of a command"
+    CAUSE = "number of the command that made the change, 0 for the program's own doing"
+    CAUSE_PLUS_ONE = "0 for not, else one more than the number of the command that did it"
+    BREAKPOINT = "number of a breakpoint"
+    NAME = "index of a text: what the subject is called"
+    TEXT = "index of a text, 0 for none"
+    SITE = "index of a text: file and line"
+    ASKER = "index of a text: who asked, 0 for the user"
+    TRACEBACK = "index of a text: a traceback"
+    JSON = "index of a text: JSON"
+    SESSION_INSTANT = "nanoseconds of session time"
+    LOCAL_INSTANT = "nanoseconds of a local time"
+    LOCAL_DUE = "nanoseconds of a local time, NEVER for at no instant"
+    HOST_INSTANT = "milliseconds since 1970"
+    DURATION = "nanoseconds"
+    PERIOD = "nanoseconds from one call to the next, 0 for none"
+    LATENESS = "nanoseconds after the due instant"
+    COUNT = "how many"
+    TICKS = "how many ticks"
+    CALLS = "how many calls, -1 without end"
+    FRAME = "index of a frame"
+    GENERATION = "how often the scene was reloaded"
+    PLACE = "where in its turn it was applied"
+    ORDER = "a place in an order, the smaller the earlier"
+    RATE = "a rate, over RATE_DENOMINATOR"
+    TIMER_KIND = "a TimerKind"
+    MEMBER_KIND = "a MemberKind"
+    FIELD = "a Field"
+    FIELD_VALUE = "what the field holds, see Field"
+    PHASE = "a Phase"
+    LIFE = "a Life"
+    MODE = "a Mode"
+    READING = "a Reading"
+    READ_VALUE = "nanoseconds of the time source, or from frame to frame, see Reading"
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the number is an index into the string table."""
+        return self in _TEXTS
+
+
+_TEXTS: Final = frozenset({Unit.NAME, Unit.TEXT, Unit.SITE, Unit.ASKER, Unit.TRACEBACK, Unit.JSON})
+
+
+class Fold(Enum):
+    """What an event means to the state of a session when others have followed it."""
+
+    #: It counts, in its place among the others of this fold.
+    EACH = auto()
+    #: Of a timer: what it has come to counts, and how often it fired.
+    TIMER = auto()
+    #: Of a frame: it counts until the next frame begins.
+    FRAME = auto()
+    #: Of a member: the last counts, and how many there were.
+    LAST = auto()
+    #: It changes no state.
+    NONE = auto()
+
+
+class EventGroup(IntEnum):
+    """Kinds of events that are shown or hidden together."""
+
+    FAILURES = 0
+    COMMANDS = 1
+    BREAKPOINTS = 2
+    MARKS = 3
+    CLOCKS = 4
+    MEMBERS = 5
+    STATES = 6
+    TIMERS = 7
+    FIRINGS = 8
+    CALLS = 9
+    FRAMES = 10
+    READINGS = 11
+
+    @property
+    def title(self) -> str:
+        """What the group is called in the window."""
+        return self.name.capitalize()
+
+    @property
+    def word(self) -> str:
+        """What one event of the group is called, with a sign that needs no colour."""
+        return _GROUP_TEXTS[self][0]
+
+    @property
+    def explanation(self) -> str:
+        """What is in the group, for a tooltip."""
+        return _GROUP_TEXTS[self][1]
+
+
+_GROUP_TEXTS: Final = {
+    EventGroup.FAILURES: ("✖ failure", "Callbacks that raised"),
+    EventGroup.COMMANDS: ("» command", "What was asked for from outside, running and holding"),
+    EventGroup.BREAKPOINTS: ("◉ breakpoint", "Breakpoints that were hit"),
+    EventGroup.MARKS: ("⚑ mark", "Marked instants and scenes that were loaded"),
+    EventGroup.CLOCKS: ("◷ clock", "Clocks that came, went, paused, resumed, changed rate"),
+    EventGroup.MEMBERS: (
+        "◇ member",
+        "Schedulers, targets, components, tickers and machines: came, went, paused, resumed",
+    ),
+    EventGroup.STATES: ("◆ state", "States that machines entered, transitions that were refused"),
+    EventGroup.TIMERS: ("+ timer", "Timers that were set, armed or cleared"),
+    EventGroup.FIRINGS: ("! firing", "Timers that fired, ticks that were missed"),
+    EventGroup.CALLS: (
+        "· call",
+        "Every call of a scheduler, component or ticker, and when it is due again",
+    ),
+    EventGroup.FRAMES: ("▭ frame", "Frames and their phases"),
+    EventGroup.READINGS: (
+        "∘ reading",
+        "What time it was outside and how commands read: all that is needed to run it again",
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class EventRow:
+    """What is known of one kind of event.
+
+    Attributes:
+        kind: Its number and name.
+        subject: What it is about.
+        a: What its first number is.
+        b: What its second number is.
+        group: Where it is listed; members may be listed elsewhere, see
+            the list of events.
+        sentence: What happened, as a template.
+        fold: What it means to the state of the session.
+        measured: Which of ``a`` and ``b`` were measured, and so differ from run to run.
+    """
+
+    kind: EventKind
+    subject: Unit
+    a: Unit
+    b: Unit
+    group: EventGroup
+    sentence: str
+    fold: Fold = Fold.EACH
+    measured: str = ""
+
+    @property
+    def name(self) -> str:
+        """How the kind is written in conditions and exports, such as ``timer_fired``."""
+        return self.kind.name.lower()
+
+    def unit(self, place: int) -> Unit:
+        """Return what the number at a place of an event is: 2 the subject, 3 ``a``, 4 ``b``."""
+        return (self.subject, self.a, self.b)[place - 2]
+
+
+# Shorter, so that a row is a line.
+_K, _U, _G, _F = EventKind, Unit, EventGroup, Field
+
+# fmt: off
+_ROWS: Final = (
+    EventRow(_K.CLOCK_ADDED, _U.CLOCK, _U.CLOCK, _U.NAME, _G.CLOCKS,
+             "{s} added[ under {a}]"),
+    EventRow(_K.CLOCK_ANCHORED, _U.CLOCK, _U.LOCAL_INSTANT, _U.RATE, _G.CLOCKS,
+             "{s} starts at {a} with rate {b}"),
+    EventRow(_K.CLOCK_RATE, _U.CLOCK, _U.RATE, _U.CAUSE, _G.CLOCKS,
+             "{s} now runs at rate {a}[ by {b}]"),
+    EventRow(_K.CLOCK_PAUSED, _U.CLOCK, _U.CAUSE, _U.NOTHING, _G.CLOCKS,
+             "{s} paused[ by {a}]"),
+    EventRow(_K.CLOCK_RESUMED, _U.CLOCK, _U.CAUSE, _U.NOTHING, _G.CLOCKS,
+             "{s} resumed[ by {a}]"),
+    EventRow(_K.CLOCK_MOVED, _U.CLOCK, _U.CLOCK, _U.NOTHING, _G.CLOCKS,
+             "{s} moved under {a}"),
+    EventRow(_K.CLOCK_REMOVED, _U.CLOCK, _U.NOTHING, _U.NOTHING, _G.CLOCKS,
+             "{s} removed with everything below it"),
+    EventRow(_K.TIMER_ADDED, _U.TIMER, _U.CLOCK, _U.NAME, _G.TIMERS,
+             "{s} scheduled on {a}", Fold.TIMER),
+    EventRow(_K.TIMER_ORIGIN, _U.TIMER, _U.SITE, _U.TIMER_KIND, _G.TIMERS,
+             "{s} is a {b}[, set at {a}]", Fold.TIMER),
+    EventRow(_K.TIMER_ARMED, _U.TIMER, _U.LOCAL_INSTANT, _U.PERIOD, _G.TIMERS,
+             "{s} is due at local {a}[, then every {b}]", Fold.TIMER),
+    EventRow(_K.TIMER_FIRED, _U.TIMER, _U.LATENESS, _U.LOCAL_DUE, _G.FIRINGS,
+             "{s} fired[ {a} late][; due again at local {b}]", Fold.TIMER),
+    EventRow(_K.TIMER_CLEARED, _U.TIMER, _U.SITE, _U.CAUSE, _G.TIMERS,
+             "{s} cleared[ at {a}][ by {b}]", Fold.TIMER),
+    EventRow(_K.TICKS_MISSED, _U.TIMER, _U.TICKS, _U.TIMER_KIND, _G.FIRINGS,
+             "{s} left out {a}", Fold.NONE),
+    EventRow(_K.FRAME_BEGAN, _U.DIRECTOR, _U.FRAME, _U.DURATION, _G.FRAMES,
+             "frame {a} began, delta {b}", Fold.FRAME),
+    EventRow(_K.PHASE_ENDED, _U.PHASE, _U.FRAME, _U.DURATION, _G.FRAMES,
+             "frame {a}: {s} took {b}", Fold.FRAME, measured="b"),
+    EventRow(_K.FRAME_ENDED, _U.DIRECTOR, _U.DURATION, _U.DURATION, _G.FRAMES,
+             "frame ended: {a} since the last, {b} busy", Fold.FRAME, measured="b"),
+    EventRow(_K.DELTA_CUT, _U.DIRECTOR, _U.DURATION, _U.NOTHING, _G.FRAMES,
+             "{a} cut from the delta (longer than max_delta)", Fold.FRAME),
+    EventRow(_K.CALLBACK_FAILED, _U.TIMER_OR_NONE, _U.TEXT, _U.TRACEBACK, _G.FAILURES,
+             "“{a}” failed: {b}"),
+    EventRow(_K.MARK, _U.CLOCK_OR_NONE, _U.TEXT, _U.NOTHING, _G.MARKS,
+             "mark: {a}"),
+    EventRow(_K.COMMAND, _U.COMMAND, _U.TEXT, _U.TEXT, _G.COMMANDS,
+             "{s}: {a}[ - refused: {b}]"),
+    EventRow(_K.TRANSPORT, _U.MODE, _U.NOTHING, _U.NOTHING, _G.COMMANDS,
+             "{s}"),
+    EventRow(_K.SCENE, _U.GENERATION, _U.TEXT, _U.NOTHING, _G.MARKS,
+             "scene loaded: {a}[ (reload {s})]"),
+    EventRow(_K.BREAKPOINT_HIT, _U.BREAKPOINT, _U.TEXT, _U.FRAME, _G.BREAKPOINTS,
+             "breakpoint {s} hit in frame {b}: {a}"),
+    EventRow(_K.READING, _U.READING, _U.READ_VALUE, _U.COUNT, _G.READINGS,
+             "{s}[ {a}]", Fold.NONE),
+    EventRow(_K.COMMAND_CONTEXT, _U.CLOCK_OR_NONE, _U.HOST_INSTANT, _U.ASKER, _G.READINGS,
+             "asked for by {b}[ about {s}]", measured="a"),
+    EventRow(_K.COMMAND_FORM, _U.COMMAND, _U.JSON, _U.PLACE, _G.READINGS,
+             "[how {s} reads|how the scene began]", Fold.NONE),
+    EventRow(_K.MEMBER_ADDED, _U.MEMBER, _U.MEMBER, _U.NAME, _G.MEMBERS,
+             "{s} added[ under {a}]"),
+    EventRow(_K.MEMBER_ORIGIN, _U.MEMBER, _U.CLOCK, _U.MEMBER_KIND, _G.MEMBERS,
+             "{s} is a {b} on {a}"),
+    EventRow(_K.MEMBER_SET, _U.MEMBER, _U.FIELD, _U.FIELD_VALUE, _G.MEMBERS,
+             "{s}: {b}", Fold.LAST),
+    EventRow(_K.MEMBER_REMOVED, _U.MEMBER, _U.NOTHING, _U.NOTHING, _G.MEMBERS,
+             "{s} removed with everything below it"),
+    EventRow(_K.CALL_ENDED, _U.MEMBER, _U.DURATION, _U.DURATION, _G.CALLS,
+             "{s} was called, took {b}", Fold.LAST, measured="ab"),
+    EventRow(_K.STATE_ENTERED, _U.MACHINE, _U.TEXT, _U.TEXT, _G.STATES,
+             "{s} entered “{a}” by “{b}”"),
+    EventRow(_K.TRANSITION_REFUSED, _U.MACHINE, _U.TEXT, _U.TEXT, _G.STATES,
+             "{s} did not make “{a}”: {b}", Fold.NONE),
+    EventRow(_K.MEMBER_MOVED, _U.MEMBER, _U.MEMBER, _U.NOTHING, _G.MEMBERS,
+             "{s} moved under {a}"),
+)
+# fmt: on
+
+#: One row for each kind of event.
+SCHEMA: Final = {row.kind: row for row in _ROWS}
+
+
+@dataclass(frozen=True, slots=True)
+class FieldRow:
+    """What is known of one field of a member.
+
+    Attributes:
+        field: Its number and name.
+        unit: What its value is.
+        sentence: What it was set to, as a template with ``{b}`` for the value.
+        by_calls: Whether frames and calls change it, and not people alone.
+        each_counts: Whether a value counts when another has followed it.
+    """
+
+    field: Field
+    unit: Unit
+    sentence: str
+    by_calls: bool = False
+    each_counts: bool = False
+
+
+# fmt: off
+_FIELD_ROWS: Final = (
+    FieldRow(_F.PAUSED, _U.CAUSE_PLUS_ONE, "[paused{b}|not paused]", each_counts=True),
+    FieldRow(_F.PRIORITY, _U.ORDER, "priority {b}", by_calls=True, each_counts=True),
+    FieldRow(_F.INTERVAL, _U.PERIOD, "[every {b}|every frame]", by_calls=True),
+    FieldRow(_F.DUE, _U.LOCAL_DUE, "[due {b}|due at no instant]", by_calls=True),
+    FieldRow(_F.CALLS_LEFT, _U.CALLS, "[calls left {b}|calls without end]", by_calls=True),
+    FieldRow(_F.TIME, _U.LOCAL_INSTANT, "time {b}", by_calls=True),
+    FieldRow(_F.RATE, _U.RATE, "time scale {b}"),
+    FieldRow(_F.LIFE, _U.LIFE, "{b}"),
+    FieldRow(_F.RULES, _U.TEXT, "rules “{b}”"),
+    FieldRow(_F.STATE, _U.TEXT, "state “{b}”", each_counts=True),
+    FieldRow(_F.SOURCE, _U.TEXT, "source “{b}”"),
+    FieldRow(_F.TARGET, _U.TEXT, "target “{b}”"),
+    FieldRow(_F.PHASE, _U.PHASE, "called in {b}"),
+    FieldRow(_F.ORDER, _U.ORDER, "order {b}"),
+    FieldRow(_F.MISSED, _U.COUNT, "missed {b}", by_calls=True),
+    FieldRow(_F.NAME, _U.TEXT, "name “{b}”", each_counts=True),
+    FieldRow(_F.REMAINING, _U.DURATION, "{b} left to wait", by_calls=True),
+    FieldRow(_F.OWNER, _U.MEMBER, "belongs to {b}"),
+)
+# fmt: on
+
+#: One row for each field of a member.
+FIELDS: Final = {row.field: row for row in _FIELD_ROWS}
+
+
+def kinds_with(
+    *, subject: Unit | None = None, fold: Fold | None = None, group: EventGroup | None = None
+) -> frozenset[int]:
+    """Return the numbers of the kinds whose rows say all that is given."""
+    return frozenset(
+        int(row.kind)
+        for row in _ROWS
+        if (subject is None or row.subject is subject)
+        and (fold is None or row.fold is fold)
+        and (group is None or row.group is group)
+    )
+
+
+#: Numbers of the kinds whose ``a``, or ``b``, is an index into the string table.
+TEXT_IN_A: Final = frozenset(int(row.kind) for row in _ROWS if row.a.is_text)
+TEXT_IN_B: Final = frozenset(int(row.kind) for row in _ROWS if row.b.is_text)
+#: Numbers of the kinds whose ``a``, or ``b``, was measured.
+MEASURED_A: Final = frozenset(int(row.kind) for row in _ROWS if "a" in row.measured)
+MEASURED_B: Final = frozenset(int(row.kind) for row in _ROWS if "b" in row.measured)
+#: Numbers of the fields whose value is an index into the string table.
+TEXT_FIELDS: Final = frozenset(int(row.field) for row in _FIELD_ROWS if row.unit.is_text)
+#: Numbers of the fields that frames and calls change, and not people alone.
+FIELDS_BY_CALLS: Final = frozenset(int(row.field) for row in _FIELD_ROWS if row.by_calls)
+#: Numbers of the fields of which a value counts when another has followed it.
+FIELDS_THAT_COUNT: Final = frozenset(int(row.field) for row in _FIELD_ROWS if row.each_counts)
+#: Numbers of the kinds that are about a timer, a clock, a member.
+ABOUT_TIMERS: Final = kinds_with(subject=Unit.TIMER)
+ABOUT_CLOCKS: Final = kinds_with(subject=Unit.CLOCK)
+ABOUT_MEMBERS: Final = kinds_with(subject=Unit.MEMBER) | kinds_with(subject=Unit.MACHINE)
+
+
+def schema_as_data() -> dict[str, object]:
+    """Return the schema as JSON can hold it, for programs in other languages."""
+
+    def numbers(kinds: type[IntEnum]) -> dict[str, int]:
+        return {kind.name.lower(): int(kind) for kind in kinds}
+
+    return {
+        "version": VOCABULARY_VERSION,
+        "event": ["at_ns", "kind", "subject", "a", "b"],
+        "units": {unit.name.lower(): unit.value for unit in Unit},
+        "kinds": [
+            {
+                "number": int(row.kind),
+                "name": row.name,
+                "subject": row.subject.name.lower(),
+                "a": row.a.name.lower(),
+                "b": row.b.name.lower(),
+                "measured": list(row.measured),
+                "group": row.group.name.lower(),
+                "sentence": row.sentence,
+            }
+            for row in _ROWS
+        ],
+        "fields": [
+            {
+                "number": int(row.field),
+                "name": row.field.name.lower(),
+                "unit": row.unit.name.lower(),
+                "sentence": row.sentence,
+            }
+            for row in FIELDS.values()
+        ],
+        "numbers": {
+            "timer_kind": numbers(TimerKind),
+            "member_kind": numbers(MemberKind),
+            "phase": numbers(Phase),
+            "life": numbers(Life),
+            "mode": numbers(Mode),
+            "reading": numbers(Reading),
+        },
+    }
