@@ -68,22 +68,23 @@ class ClockCells:
     ) -> object:
         """Return what a cell says in a role; looks are the model's."""
         if role == roles.DISPLAY:
-            return one_line(self._text(clock, column, timeline))
+            return one_line(self.text(clock, column, timeline))
         if role == roles.EDIT:
-            return self._text(clock, column, timeline)
+            return self.text(clock, column, timeline)
         if role == roles.TOOL_TIP:
             return self._tool_tip(clock, column, timeline)
         if role == roles.CHECK_STATE and column == ClockColumn.NAME:
             return Qt.CheckState.Unchecked if clock.paused else Qt.CheckState.Checked
         if role == roles.ACCESSIBLE_TEXT:
-            return f"{HEADERS[ClockColumn(column)][0]}: {self._text(clock, column, timeline)}"
+            return f"{HEADERS[ClockColumn(column)][0]}: {self.text(clock, column, timeline)}"
         if role == Role.ID:
             return clock.id
         if role == Role.STANDING:
             return self.standing(clock.id, timeline)
         return self._raw(clock, column, timeline) if role == Role.RAW else None
 
-    def _text(self, clock: ClockState, column: int, timeline: Timeline) -> str:  # noqa: PLR0911
+    def text(self, clock: ClockState, column: int, timeline: Timeline) -> str:  # noqa: PLR0911
+        """Return what a cell says, as it is."""
         match column:
             case ClockColumn.NAME:
                 return clock.name

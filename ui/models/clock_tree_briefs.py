@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 
 from .clock_tree_columns import ClockColumn
 from .standing import Standing, StandingKind
@@ -15,6 +16,7 @@ _SAID_BY_SIGN = (" paused", " at rate 0")
 _MOST_DIGITS = 3
 
 
+@lru_cache(maxsize=4_096)
 def brief_text(column: int, text: str) -> str:
     """Return a shorter form of what a cell says; the same text when there is none.
 
@@ -70,3 +72,9 @@ def shortest_state(standing: Standing) -> str:
         case _:
             pass
     return text
+
+
+def briefs(standing: Standing) -> tuple[str, ...]:
+    """Return what may be said of a state where there is no room for all of it."""
+    gist, least = standing.brief or standing.text, shortest_state(standing)
+    return (gist,) if least == gist else (gist, least)

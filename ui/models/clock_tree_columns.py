@@ -49,8 +49,11 @@ SHORT_TITLES: Final = {
 #: Columns of numbers; each of them has a short title.
 NUMBER_COLUMNS: Final = tuple(SHORT_TITLES)
 
-#: Columns whose text changes while nothing but time passes.
-LIVE_COLUMNS: Final = (ClockColumn.LOCAL_TIME, ClockColumn.NEXT_DUE)
+#: Columns whose text changes while clocks, rates and pauses stay as they are.
+LIVE_COLUMNS: Final = (ClockColumn.LOCAL_TIME, ClockColumn.PENDING, ClockColumn.NEXT_DUE)
+
+#: Names of members that have neither time nor rate reach over so many columns behind them.
+SPANNED: Final = ClockColumn.RATE - ClockColumn.NAME
 
 #: How the cells of each column are aligned.
 ALIGNMENTS: Final = alignments(ClockColumn, NUMBER_COLUMNS)

@@ -10,6 +10,7 @@ from PySide6.QtGui import QColor, QFont
 from typing_extensions import override
 
 from inspector.clocks.rate import rate_numerator
+from inspector.display_text import one_line
 from inspector.sessions.commands import (
     PauseClock,
     PauseMember,
@@ -21,24 +22,31 @@ from inspector.sessions.commands import (
 from inspector.trace.members import PAUSABLE
 from inspector.vocabulary import RATE_DENOMINATOR, Field
 
+from ..cells import EMPTY, Cell
 from . import roles
 from .clock_cells import ClockCells
 from .clock_filter import matching_nodes, with_ancestors
 from .clock_shape import TOP, ClockShape
+from .clock_tree_briefs import briefs
 from .clock_tree_columns import (
     ALIGNMENTS,
     HEADER,
     LIVE_COLUMNS,
     NUMBER_COLUMNS,
+    SPANNED,
     ClockColumn,
     number_tip,
 )
-from .member_cells import MemberCells, is_member, member_of, node_of
+from .member_cells import LIVELY, MemberCells, is_member, member_of, node_of
+from .member_texts import member_standing
 from .shaped_model import ShapedModel
 from .standing import Standing
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from inspector.trace.members import MemberState
+    from inspector.trace.states import ClockState
     from inspector.trace.timeline import Timeline
 
 
@@ -48,6 +56,10 @@ _FLAGS: Final = {
     int(ClockColumn.NAME): _USUAL_FLAGS | Qt.ItemFlag.ItemIsUserCheckable,
     int(ClockColumn.RATE): _USUAL_FLAGS | Qt.ItemFlag.ItemIsEditable,
 }
+
+
+_NO_CELLS: Final = (EMPTY,) * len(ClockColumn)
+_NAMED_COLUMNS: Final = [(column.name, ALIGNMENTS[column]) for column in ClockColumn]
 
 
 class ClockTreeModel(ShapedModel):
@@ -69,9 +81,10 @@ class ClockTreeModel(ShapedModel):
         self._cells = MemberCells()
         self._filter_words: tuple[str, ...] = ()
         self._matches: frozenset[int] | None = None
-        self._structure_version = self._mapping_version = self._timers_version = -1
-        self._members_version = self._member_values_version = -1
+        self._structure_version = self._mapping_version = self._members_version = -1
         self._was_running = False
+        # What rows of clocks say that does not change with time alone.
+        self._still_rows: dict[int, list[Cell]] = {}
         self._muted_color = QColor(Qt.GlobalColor.gray)
         self._bold = QFont()
         self._bold.setBold(True)
@@ -87,20 +100,19 @@ class ClockTreeModel(ShapedModel):
     def set_timeline(self, timeline: Timeline | None) -> None:
         """Show another timeline."""
         self._timeline = timeline
-        self._structure_version = self._mapping_version = self._timers_version = -1
+        self._structure_version = self._mapping_version = self._members_version = -1
         self._clock_cells.forget()
-        self._members_version = -1
         self._opened.clear()
         self.show_anew(self._wanted_shape())
         self.refresh()
 
-    def switch_timeline(self, timeline: Timeline) -> tuple[ClockColumn, ...]:
+    def switch_timeline(self, timeline: Timeline) -> bool:
         """Show another state of the same log: rows that are in both stay.
 
         What has the same version in both is the same: they are folds of the same events.
 
         Returns:
-            The columns whose text may have changed, to be painted again.
+            Whether rows have come or gone.
         """
         self._timeline = timeline
         return self.refresh()
@@ -110,11 +122,13 @@ class ClockTreeModel(ShapedModel):
         words = tuple(text.casefold().split())
         if words != self._filter_words:
             self._filter_words = words
+            self._still_rows.clear()
             self.show_shape(self._wanted_shape())
 
     def set_muted_color(self, color: QColor) -> None:
         """Use ``color`` for what stands still and for ancestors of matches."""
         self._muted_color = color
+        self._still_rows.clear()
 
     @property
     def shown_count(self) -> int:
@@ -126,23 +140,23 @@ class ClockTreeModel(ShapedModel):
         """The number of clocks that pass the filter."""
         return len(self._shape.parent) if self._matches is None else len(self._matches)
 
-    def refresh(self) -> tuple[ClockColumn, ...]:
+    def refresh(self) -> bool:
         """Take what is new in the timeline.
 
         Rows come and go with the usual signals; changed texts make no signal.
 
         Returns:
-            The columns whose text may have changed, to be painted again.
+            Whether rows have come or gone.
         """
         timeline = self._timeline
         if timeline is None:
-            return ()
-        columns: tuple[ClockColumn, ...] = LIVE_COLUMNS
+            return False
         versions = timeline.structure_version, timeline.members.structure_version
-        if versions != (self._structure_version, self._members_version):
+        has_other_rows = versions != (self._structure_version, self._members_version)
+        if has_other_rows:
             self._structure_version, self._members_version = versions
+            self._still_rows.clear()
             self.show_shape(self._wanted_shape())
-            columns = tuple(ClockColumn)
         if (
             timeline.mapping_version != self._mapping_version
             or timeline.is_running != self._was_running
@@ -150,15 +164,66 @@ class ClockTreeModel(ShapedModel):
             self._mapping_version = timeline.mapping_version
             self._was_running = timeline.is_running
             self._clock_cells.forget_standings()
-            columns = tuple(ClockColumn)
-        if timeline.timers_version != self._timers_version:
-            self._timers_version = timeline.timers_version
-            columns = (*columns, ClockColumn.PENDING)
-        if timeline.members.values_version != self._member_values_version:
-            self._member_values_version = timeline.members.values_version
-            columns = tuple(ClockColumn)
+            self._still_rows.clear()
         self._clock_cells.take_instant(timeline)
-        return columns
+        return has_other_rows
+
+    def row_cells(self, key: int) -> Sequence[Cell]:
+        """Return what is painted of a row; of a clock, only what changes with time is read."""
+        timeline = self._timeline
+        if timeline is not None and is_member(key):
+            member = timeline.members.by_id.get(member_of(key))
+            if member is not None:
+                return self._member_row(member, timeline)
+        elif timeline is not None and key in timeline.clocks:
+            return self._clock_row(timeline.clocks[key], timeline)
+        # Removed since the last refresh; the row goes with the next one.
+        return _NO_CELLS
+
+    def _clock_row(self, clock: ClockState, timeline: Timeline) -> list[Cell]:
+        row = self._still_rows.get(clock.id)
+        if row is None:
+            row = [self._clock_cell(clock, column, timeline) for column in ClockColumn]
+            self._still_rows[clock.id] = row
+            return row
+        row = row.copy()
+        for column in LIVE_COLUMNS:
+            row[column] = self._clock_cell(clock, column, timeline)
+        return row
+
+    def _clock_cell(self, clock: ClockState, column: ClockColumn, timeline: Timeline) -> Cell:
+        text = one_line(self._clock_cells.text(clock, column, timeline))
+        color = self._color(clock.id, column, timeline)
+        if column == ClockColumn.NAME:
+            kind = self._clock_cells.standing(clock.id, timeline).kind
+            return Cell(text, ALIGNMENTS[column], color, self._is_match(clock.id), kind)
+        if column == ClockColumn.STATE:
+            standing = self._clock_cells.standing(clock.id, timeline)
+            return Cell(text, ALIGNMENTS[column], color, mark=roles.gap(), shorter=briefs(standing))
+        return Cell(text, ALIGNMENTS[column], color)
+
+    def _member_row(self, member: MemberState, timeline: Timeline) -> list[Cell]:
+        standing, node = member_standing(timeline, member), node_of(member.id)
+        color = None if standing.kind in LIVELY else self._muted_color
+        row = [
+            Cell(one_line(self._cells.text(member, name, timeline)), alignment, color)
+            for name, alignment in _NAMED_COLUMNS
+        ]
+        spans = 0 if Field.TIME in member.fields or Field.RATE in member.fields else SPANNED
+        is_above = self._matches is not None and node not in self._matches
+        row[ClockColumn.NAME] = row[ClockColumn.NAME]._replace(
+            color=self._muted_color if is_above else None,
+            is_bold=self._is_match(node),
+            mark=standing.kind,
+            spans=spans,
+        )
+        row[ClockColumn.STATE] = row[ClockColumn.STATE]._replace(
+            mark=roles.gap(), shorter=briefs(standing)
+        )
+        return row
+
+    def _is_match(self, node: int) -> bool:
+        return self._matches is not None and node in self._matches
 
     def clock_id(self, index: QModelIndex | QPersistentModelIndex) -> int:
         """Return the clock of an index, 0 when it is that of something else."""
@@ -275,8 +340,7 @@ class ClockTreeModel(ShapedModel):
         if role == roles.FOREGROUND:
             return self._color(clock_id, column, timeline)
         if role == roles.FONT:
-            is_match = self._matches is not None and column == ClockColumn.NAME
-            return self._bold if is_match and clock_id in (self._matches or ()) else None
+            return self._bold if column == ClockColumn.NAME and self._is_match(clock_id) else None
         said = self._clock_cells.data(clock, column, role, timeline)
         if said is None and role == roles.TOOL_TIP:
             text = self._clock_cells.data(clock, column, roles.DISPLAY, timeline)
@@ -303,8 +367,8 @@ class ClockTreeModel(ShapedModel):
         if role == roles.DECORATION:
             return roles.gap() if column == ClockColumn.STATE else None
         if role == roles.FONT:
-            is_match = self._matches is not None and column == ClockColumn.NAME
-            return self._bold if is_match and node_of(number) in (self._matches or ()) else None
+            is_match = column == ClockColumn.NAME and self._is_match(node_of(number))
+            return self._bold if is_match else None
         if role == roles.FOREGROUND:
             if column == ClockColumn.NAME:
                 is_above = self._matches is not None and node_of(number) not in self._matches

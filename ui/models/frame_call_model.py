@@ -12,6 +12,7 @@ from typing_extensions import override
 
 from inspector.display_text import one_line
 
+from ..cells import EMPTY, Cell
 from . import roles
 from .frame_call_cells import (
     CALL_HEADERS,
@@ -23,12 +24,14 @@ from .frame_call_cells import (
 )
 from .frame_call_table import CallTable
 from .header_row import HeaderRow, alignments
+from .member_cells import LIVELY
 from .ranked_table import RankedTableModel
 from .roles import Role
-from .standing import StandingKind
 from .timer_order import WindowedOrder
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from inspector.trace.timeline import Timeline
@@ -43,9 +46,9 @@ _HEADER: Final = HeaderRow(
 )
 #: Asked for with every cell that is painted, and never answered.
 _UNANSWERED: Final = frozenset({roles.BACKGROUND, roles.CHECK_STATE, roles.FONT})
+_NO_CELLS: Final = (EMPTY,) * len(CallColumn)
 #: Rows remembered between two refreshes; more are asked for by scrolling only.
 _MOST_CELLS: Final = 5_000
-_LIVELY: Final = (StandingKind.RUNNING, StandingKind.HELD)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,16 +148,25 @@ class FrameCallModel(RankedTableModel):
         return self._total[1]
 
     @override
-    def refresh(self) -> frozenset[int]:
+    def refresh(self) -> None:
         timeline = self._timeline
         if timeline is None:
-            return frozenset()
-        is_structure_same = _structure(timeline) == self._structure
-        if is_structure_same and _values(timeline) == self._values:
-            return frozenset()
-        self._take_everything()
-        every = frozenset(map(int, CallColumn))
-        return every - CONSTANT_COLUMNS if is_structure_same else every
+            return
+        if (_structure(timeline), _values(timeline)) != (self._structure, self._values):
+            self._take_everything()
+
+    @override
+    def row_cells(self, key: int) -> Sequence[Cell]:
+        cells = self._cells_of(key)
+        if cells is None:
+            return _NO_CELLS
+        color = None if cells.standing.kind in LIVELY else self._muted_color
+        row = [
+            Cell(one_line(text), alignment, color)
+            for text, alignment in zip(cells.texts, _ALIGNED, strict=True)
+        ]
+        row[CallColumn.STATE] = row[CallColumn.STATE]._replace(mark=roles.gap())
+        return row
 
     # ------------------------------------------------------------------ Qt
 
@@ -185,7 +197,7 @@ class FrameCallModel(RankedTableModel):
         if role == roles.EDIT:
             return cells.texts[column]
         if role == roles.FOREGROUND:
-            return None if cells.standing.kind in _LIVELY else self._muted_color
+            return None if cells.standing.kind in LIVELY else self._muted_color
         if role == roles.TOOL_TIP:
             return cells.tool_tips[column]
         if role == Role.RAW:

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 #: Nodes of the tree from this number on are members; below it they are clocks.
 _FIRST_MEMBER: Final = 1 << 40
 
-_LIVELY: Final = (StandingKind.RUNNING, StandingKind.HELD)
+#: What moves, unless the transport stops it.
+LIVELY: Final = (StandingKind.RUNNING, StandingKind.HELD)
 
 
 def node_of(member_id: int) -> int:
@@ -53,13 +54,13 @@ class MemberCells:
     ) -> object:
         """Return what a cell says in a role."""
         if role == roles.DISPLAY:
-            return one_line(self._text(member, column, timeline))
+            return one_line(self.text(member, column, timeline))
         if role == roles.EDIT:
-            return self._text(member, column, timeline)
+            return self.text(member, column, timeline)
         if role == roles.TOOL_TIP:
             return self._tool_tip(member, column, timeline)
         if role == roles.ACCESSIBLE_TEXT:
-            text = self._text(member, column, timeline)
+            text = self.text(member, column, timeline)
             return f"{column.lower().replace('_', ' ')}: {text}"
         if role == roles.CHECK_STATE and column == "NAME":
             is_paused = self.is_paused(member)
@@ -78,7 +79,7 @@ class MemberCells:
     @staticmethod
     def is_lively(member: MemberState, timeline: Timeline) -> bool:
         """Whether nothing but the transport stops it."""
-        return member_standing(timeline, member).kind in _LIVELY
+        return member_standing(timeline, member).kind in LIVELY
 
     def order(self, number: int, timeline: Timeline) -> list[int]:
         """Return what hangs under a member; targets in the order of their update callbacks."""
@@ -93,9 +94,10 @@ class MemberCells:
         first = [target for target in called if target in own]
         return [*first, *(target for target in member.children if target not in called)]
 
-    def _text(  # noqa: PLR0911 - one line a column
+    def text(  # noqa: PLR0911 - one line a column
         self, member: MemberState, column: str, timeline: Timeline
     ) -> str:
+        """Return what a cell says, as it is."""
         fields = member.fields
         match column:
             case "NAME":

@@ -13,8 +13,9 @@ from .timer_order import WindowedOrder
 from .titled_table import TitledTableModel
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
+    from ..cells import Cell
     from .header_row import HeaderRow
 
 
@@ -22,7 +23,7 @@ class RankedTableModel(TitledTableModel):
     """Subjects in an order that changes all the time; a row is a place, not a subject.
 
     A refresh therefore makes no signals but for rows that come or go at the end:
-    whoever shows the model paints again what it shows. Selection is kept by the
+    whoever shows the model looks at the rows in view again. Selection is kept by the
     subject's number, see :meth:`row_of`.
     """
 
@@ -37,12 +38,12 @@ class RankedTableModel(TitledTableModel):
         self._row_count = 0
 
     @abstractmethod
-    def refresh(self) -> frozenset[int]:
-        """Take what is new in the timeline.
+    def refresh(self) -> None:
+        """Take what is new in the timeline."""
 
-        Returns:
-            The columns whose text may have changed in rows that show the same subject.
-        """
+    @abstractmethod
+    def row_cells(self, key: int) -> Sequence[Cell]:
+        """Return what is painted of a row as of the last refresh, by its number."""
 
     @abstractmethod
     def _take_order(self) -> None:

@@ -14,6 +14,7 @@ from inspector.clocks.rate import local_ns
 from inspector.display_text import one_line
 from inspector.vocabulary import NEVER, TimerKind
 
+from ..cells import EMPTY, Cell
 from . import roles
 from .header_row import HeaderRow, alignments
 from .ranked_table import RankedTableModel
@@ -47,6 +48,7 @@ _HEADER: Final = HeaderRow(
 )
 #: Asked for with every cell that is painted, and never answered.
 _UNANSWERED: Final = frozenset({roles.BACKGROUND, roles.CHECK_STATE, roles.FONT})
+_NO_CELLS: Final = (EMPTY,) * len(TimerColumn)
 #: Rows remembered between two refreshes; more are asked for by scrolling only.
 _MOST_CELLS: Final = 5_000
 #: Numeric columns and where the timeline keeps them.
@@ -167,19 +169,26 @@ class TimerTableModel(RankedTableModel):
         self._muted_color = color
 
     @override
-    def refresh(self) -> frozenset[int]:
+    def refresh(self) -> None:
         timeline = self._timeline
         if timeline is None:
-            return frozenset()
+            return
         self._cells.clear()
-        versions = _versions(timeline)
-        if versions == self._versions:
-            return frozenset({TimerColumn.REMAINING})
-        is_structure_same = versions[0] == self._versions[0]
-        self._take_everything()
-        if is_structure_same:
-            return frozenset(TimerColumn) - CONSTANT_COLUMNS
-        return frozenset(TimerColumn)
+        if _versions(timeline) != self._versions:
+            self._take_everything()
+
+    @override
+    def row_cells(self, key: int) -> Sequence[Cell]:
+        cells = self._cells_of(key)
+        if cells is None:
+            return _NO_CELLS
+        color = self._muted_color if cells.session_due_ns is None else None
+        row = [
+            Cell(one_line(cells.text(column)), alignment, color)
+            for column, alignment in enumerate(_ALIGNED)
+        ]
+        row[TimerColumn.CALL_SITE] = row[TimerColumn.CALL_SITE]._replace(mark=roles.gap())
+        return row
 
     # ------------------------------------------------------------------ Qt
 

@@ -27,14 +27,8 @@ from ..widgets.empty_notice import EmptyNotice
 from ..widgets.filter_line import FilterLine
 from ..widgets.paced_refresh import PacedRefresh
 from ..widgets.tables import RowMenus
-from .clock_delegates import ClockNameDelegate
+from .clock_delegates import RateDelegate, SignDelegate
 from .clock_tree_columns import ClockColumns
-from .clock_tree_delegates import (
-    FittedDelegate,
-    FittedRateDelegate,
-    FittedStateDelegate,
-    FittedTimeDelegate,
-)
 from .clock_tree_view import ClockTreeView
 from .previewing import Previewer, global_rect, rate_command
 from .tree_menus import (
@@ -65,19 +59,17 @@ class ClockTreePanel(QWidget):
         self.filter_line = FilterLine("Filter clocks")
         self.count_label = QLabel()
         self.view = ClockTreeView(self.model)
-        self.columns = ClockColumns(self.view, self.model, bridge.panel_choices)
+        self.columns = ClockColumns(self.view, bridge.panel_choices)
         self._notice = EmptyNotice(self.view)
         self.refusal_label = QLabel()
         self.refusal_label.setWordWrap(True)
         self.refusal_label.setTextFormat(Qt.TextFormat.PlainText)
         self.refusal_label.setContentsMargins(6, 2, 6, 4)
         self.refusal_label.hide()
-        self._name_delegate = ClockNameDelegate(theme, self.view)
-        self._rate_delegate = FittedRateDelegate(self.view)
-        self._time_delegate = FittedTimeDelegate(self.view)
-        self._number_delegate = FittedDelegate(self.view)
-        self._state_delegate = FittedStateDelegate(self.view)
-        self._set_delegates()
+        self._sign_delegate = SignDelegate(self.view)
+        self._rate_delegate = RateDelegate(self.view)
+        self.view.setItemDelegateForColumn(ClockColumn.NAME, self._sign_delegate)
+        self.view.setItemDelegateForColumn(ClockColumn.RATE, self._rate_delegate)
         self.previewer = Previewer(bridge, self)
         self._rate_delegate.rate_typed.connect(self._preview_rate)
         self._rate_delegate.closeEditor.connect(self.previewer.hide)
@@ -88,16 +80,6 @@ class ClockTreePanel(QWidget):
         self.show_session(bridge.session)
 
     # ------------------------------------------------------------------ building
-
-    def _set_delegates(self) -> None:
-        self.view.setItemDelegateForColumn(ClockColumn.NAME, self._name_delegate)
-        self.view.setItemDelegateForColumn(ClockColumn.LOCAL_TIME, self._time_delegate)
-        self.view.setItemDelegateForColumn(ClockColumn.RATE, self._rate_delegate)
-        self.view.setItemDelegateForColumn(ClockColumn.STATE, self._state_delegate)
-        for column in (ClockColumn.EFFECTIVE_RATE, ClockColumn.PENDING, ClockColumn.NEXT_DUE):
-            self.view.setItemDelegateForColumn(column, self._number_delegate)
-        for delegate in (self._time_delegate, self._rate_delegate, self._number_delegate):
-            self.columns.follow(delegate)
 
     def _lay_out(self) -> None:
         top = QHBoxLayout()
@@ -150,13 +132,13 @@ class ClockTreePanel(QWidget):
 
     @Slot()
     def refresh(self) -> None:
-        """Show what is new, painting only the columns that can have changed."""
+        """Show what is new, painting only the cells that say something else."""
         with self.view.arranging():
-            columns = self._switched()
-        self.view.repaint_columns(columns)
-        if ClockColumn.NAME in columns:
-            self.columns.fit()
-            # Rows have come or gone, and Qt has marked a neighbour of a row that went.
+            has_other_rows = self._switched()
+        self.view.show_changes()
+        self.columns.fit()
+        if has_other_rows:
+            # Qt has marked a neighbour of a row that went.
             self._mark_selected()
         self._update_counts()
 
@@ -168,8 +150,12 @@ class ClockTreePanel(QWidget):
         else:
             self._pace.request()
 
-    def _switched(self) -> tuple[ClockColumn, ...]:
-        """Take the state that is to be shown; what is folded stays folded."""
+    def _switched(self) -> bool:
+        """Take the state that is to be shown; what is folded stays folded.
+
+        Returns:
+            Whether rows have come or gone.
+        """
         if self._bridge.session is None:
             return self.model.refresh()
         return self.model.switch_timeline(self._bridge.shown)
@@ -350,13 +336,12 @@ class ClockTreePanel(QWidget):
     @Slot()
     def _apply_theme(self) -> None:
         theme = self._theme
-        self._name_delegate.set_theme(theme)
         self.filter_line.set_icon(self._theme.icon("find"))
         self.model.set_muted_color(theme.color(ColorRole.MUTED_TEXT))
         palette = self.refusal_label.palette()
         palette.setColor(self.refusal_label.foregroundRole(), theme.color(ColorRole.BAD))
         self.refusal_label.setPalette(palette)
-        self.view.viewport().update()
+        self.view.set_signs(theme)
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:

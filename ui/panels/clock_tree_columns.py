@@ -10,22 +10,23 @@ from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QMenu
 from typing_extensions import override
 
-from ..models import roles
-from ..models.clock_tree_briefs import brief_text, shortest_state
-from ..models.clock_tree_columns import HEADERS, NUMBER_COLUMNS, SHORT_TITLES, ClockColumn
-from ..models.roles import Role
-from ..models.standing import Standing
-from ..widgets.tables import share_room, steady_width
-from .clock_delegates import SPANNED_COLUMNS, is_spanned
-from .clock_tree_delegates import STATE_MARGINS, FittedDelegate
+from ..cells import Cell
+from ..models.clock_tree_columns import (
+    HEADERS,
+    LIVE_COLUMNS,
+    NUMBER_COLUMNS,
+    SHORT_TITLES,
+    SPANNED,
+    ClockColumn,
+)
+from ..widgets.cell_painting import ZEROS
+from ..widgets.tables import share_room
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, MutableMapping
+    from collections.abc import MutableMapping
 
-    from PySide6.QtCore import QModelIndex
     from PySide6.QtWidgets import QWidget
 
-    from ..models.clock_tree_model import ClockTreeModel
     from .clock_tree_view import ClockTreeView
 
 #: Every number column has room for these from the beginning, so that it seldom grows.
@@ -39,17 +40,15 @@ _SAMPLES: Final = {
 #: There is room for the first state in any case, in a wide panel also for the second.
 _LEAST_STATE: Final = "running"
 _LONG_STATE: Final = "stopped by “enemies” (paused by you"
-#: Pixels of states: what they may take before names have what they usually need, and after.
+#: Pixels of states: what they may take first, and after that.
 _NARROW_STATES: Final = 90
 _USUAL_STATES: Final = 150
-#: Pixels of names: so many in any case, and what they may take before states and after.
+#: Pixels of names: so many in any case, and so many before states, whatever their length.
 _LEAST_NAMES: Final = 80
 _NARROW_NAMES: Final = 122
-_USUAL_NAMES: Final = 150
-_WIDEST_NAMES: Final = 240
-#: Pixels beside a number, and beside a name with its sign.
-_NUMBER_MARGIN: Final = 8
-_NAME_MARGIN: Final = 30
+#: Pixels beside a state, and beside everything else more than what is left free there.
+_STATE_MARGINS: Final = 20
+_SPARE: Final = 2
 #: Titles are written out in this order, as far as there is room.
 _TITLES_IN_TURN: Final = (
     ClockColumn.PENDING,
@@ -68,43 +67,43 @@ _CHOICE: Final = "clock_columns"
 class ClockColumns(QObject):
     """Shares out the width of the panel, so that as much as possible can be read.
 
-    Numbers take what those in view need, names and states share the rest; titles are
-    written out, and states in full, with what is left then. What is cut short is in the
-    tooltips.
+    Names and numbers take what those in view need; then states are said at more length and
+    titles are written out, and names have the rest. Where there is no room for all, numbers
+    and states are shortened first, then the last columns are left to scrolling, and names
+    are cut last. What is cut short is in the tooltips.
 
-    While time passes a column may grow, never shrink: only what is painted, or comes
-    into view, is measured. All is measured anew when the panel gets another width or is
-    shown, and when somebody asks for it. Columns that somebody has dragged or hidden stay
-    as they are, also at the next start.
+    While time passes a column may grow, never shrink: only what is in view is measured. All
+    is measured anew when the panel gets another width or is shown, and when somebody asks
+    for it. Columns that somebody has dragged or hidden stay as they are, also at the next
+    start.
     """
 
-    def __init__(
-        self, view: ClockTreeView, model: ClockTreeModel, choices: MutableMapping[str, str]
-    ) -> None:
+    def __init__(self, view: ClockTreeView, choices: MutableMapping[str, str]) -> None:
         """Set the widths of a view from now on.
 
         Args:
             view: The tree; already shows the model.
-            model: The clocks.
             choices: Where it is kept what somebody wants otherwise.
         """
         super().__init__(view)
         self._view = view
-        self._model = model
         self._choices = choices
         self._by_hand: set[int] = set()
         self._is_arranging = False
         self._is_held = False
         self._is_anew = True
         self._view_width = -1
-        # What is in view, by column: in full, and in its shorter form.
+        # What was in view, and the widths by column: in full, and in the shorter form.
+        self._measured: set[tuple[int, int, str, tuple[str, ...]]] = set()
         self._whole: dict[int, int] = {}
         self._brief: dict[int, int] = {}
+        # The widest name that may reach over the columns behind it.
+        self._spanned = 0
         self._forget_contents()
         self._turn = QTimer(self)
         self._turn.setSingleShot(True)
         self._turn.setInterval(0)
-        self._turn.timeout.connect(self.fit)
+        self._turn.timeout.connect(self._fit_and_arrange)
         self._take_choices()
         self._arrange()
         header = view.tree_header
@@ -118,10 +117,6 @@ class ClockColumns(QObject):
         self._viewport.installEventFilter(self)
         view.expanded.connect(self._fit_soon)
         view.verticalScrollBar().valueChanged.connect(self._fit_soon)
-
-    def follow(self, delegate: FittedDelegate) -> None:
-        """Let columns grow when a delegate has no room for a number."""
-        delegate.cut_off.connect(self._note_cut_off)
 
     # ------------------------------------------------------------------ measuring
 
@@ -137,10 +132,16 @@ class ClockColumns(QObject):
         if self._is_held:
             return
         # To be laid out is a cost that a tree behind another panel need not have.
-        if self._view.isVisible():
-            self._measure(ClockColumn if self._is_anew else _ELASTIC)
-            self._is_anew = False
-        self._arrange()
+        if not self._view.isVisible() or self._measure() or self._is_anew:
+            self._is_anew = not self._view.isVisible()
+            self._arrange()
+
+    @Slot()
+    def _fit_and_arrange(self) -> None:
+        """Fit, also when there is more or less room for what has not changed."""
+        self.fit()
+        if not self._is_held:
+            self._arrange()
 
     @Slot()
     def _fit_soon(self) -> None:
@@ -174,54 +175,44 @@ class ClockColumns(QObject):
         self.fit()
 
     def _forget_contents(self) -> None:
-        self._whole = dict.fromkeys(_ELASTIC, 0)
-        self._brief = dict.fromkeys(_ELASTIC, 0)
+        self._measured.clear()
+        self._spanned = 0
+        self._whole = dict.fromkeys(ClockColumn, 0)
+        self._brief = dict.fromkeys(ClockColumn, 0)
         for column, sample in _SAMPLES.items():
-            self._whole[column] = self._brief[column] = 0
-            self._take_number(column, sample)
+            self._take(column, Cell(sample), 0)
 
-    def _measure(self, columns: Iterable[int]) -> None:
-        # Asked directly: by way of the index each cell would go through Qt and back.
-        model = self._model
-        for node in self._view.nodes_in_view():
-            for column in columns:
-                index = model.index_of(node, column)
-                if column == ClockColumn.NAME:
-                    self._take(column, self._name_width(index), 0)
-                elif column == ClockColumn.STATE:
-                    self._take_state(model.data(index, Role.STANDING))
-                elif text := model.data(index, roles.DISPLAY):
-                    self._take_number(column, str(text))
+    def _measure(self) -> bool:
+        """Measure what is in view; return whether anything is wider than all before."""
+        has_grown = False
+        for place, cells in self._view.rows_in_view():
+            for column, cell in enumerate(cells):
+                indent = place.indent if column == ClockColumn.NAME else 0
+                # Of numbers as long as one before nothing is new.
+                text = cell.text.translate(ZEROS) if column in LIVE_COLUMNS else cell.text
+                key = column, indent, text, cell.shorter
+                if text and key not in self._measured:
+                    self._measured.add(key)
+                    has_grown |= self._take(column, cell, indent)
+        return has_grown
 
-    def _take_number(self, column: int, text: str) -> None:
-        metrics, brief = self._view.fontMetrics(), brief_text(column, text)
-        self._take(column, steady_width(metrics, text), steady_width(metrics, brief))
-
-    def _take_state(self, standing: object) -> None:
-        if isinstance(standing, Standing):
-            gist = standing.brief or standing.text
-            widths = map(self._state_width, (gist, shortest_state(standing)))
-            self._take(ClockColumn.STATE, *widths)
-
-    def _name_width(self, index: QModelIndex) -> int:
-        view, model = self._view, self._model
-        name = str(model.data(index, roles.DISPLAY))
-        width = view.fontMetrics().horizontalAdvance(name) + _NAME_MARGIN
-        width += model.depth(model.node(index)) * view.indentation()
-        if is_spanned(view, index):
-            width -= sum(view.columnWidth(column) for column in SPANNED_COLUMNS)
-        return width
-
-    def _take(self, column: int, whole: int, brief: int) -> None:
-        self._whole[column] = max(self._whole[column], whole)
-        self._brief[column] = max(self._brief[column], min(brief, whole))
-
-    @Slot(int, int, int)
-    def _note_cut_off(self, column: int, whole: int, brief: int) -> None:
-        if whole > self._whole[column] or brief > self._brief[column]:
-            self._take(column, whole, brief)
-            # Not now: the view is painting.
-            self._turn.start()
+    def _take(self, column: int, cell: Cell, indent: int) -> bool:
+        """Note how much room a cell needs; return whether that is more than any before."""
+        paint = self._view.cells
+        widths, beside = paint.widths(cell), indent + _SPARE - paint.room(cell, 0)
+        whole = widths.steady_width(cell.text)
+        brief = min([whole, *map(widths.steady_width, self._view.shorter(column, cell))])
+        if cell.spans:
+            has_grown = whole + beside > self._spanned
+            self._spanned = max(self._spanned, whole + beside)
+            return has_grown
+        if column == ClockColumn.STATE and cell.shorter:
+            # All of it is said with what is left when everything else has room.
+            whole = widths.steady_width(cell.shorter[0])
+        has_grown = whole + beside > self._whole[column] or brief + beside > self._brief[column]
+        self._whole[column] = max(self._whole[column], whole + beside)
+        self._brief[column] = max(self._brief[column], brief + beside)
+        return has_grown
 
     # ------------------------------------------------------------------ sharing out
 
@@ -243,32 +234,33 @@ class ClockColumns(QObject):
     def _least_widths(self) -> dict[int, int]:
         """Return what each column has even if not all of them are in view then."""
         header = self._view.tree_header
-        least: dict[int, int] = {
-            ClockColumn.NAME: _LEAST_NAMES,
-            ClockColumn.STATE: self._state_width(_LEAST_STATE),
-        }
+        least: dict[int, int] = {ClockColumn.STATE: self._state_width(_LEAST_STATE)}
         for column, title in SHORT_TITLES.items():
-            least[column] = max(self._brief[column] + _NUMBER_MARGIN, header.width_for(title))
+            least[column] = max(self._brief[column], header.width_for(title))
+        # Names are cut only where there is no room for them even without other columns.
+        room = self._view.viewport().width() - least[ClockColumn.LOCAL_TIME]
+        taken = sum(least[ClockColumn.NAME + 1 + each] for each in range(SPANNED))
+        names = max(self._whole[ClockColumn.NAME], self._spanned - taken)
+        least[ClockColumn.NAME] = max(_LEAST_NAMES, min(names, room))
         return least
 
     def _wishes(self) -> list[tuple[int, int]]:
         """Return what columns would like to have beyond that, the most important first."""
-        header, names = self._view.tree_header, self._whole[ClockColumn.NAME]
+        header = self._view.tree_header
         gists, shortest = self._whole[ClockColumn.STATE], self._brief[ClockColumn.STATE]
         return [
             (ClockColumn.NAME, _NARROW_NAMES),
             (ClockColumn.STATE, min(shortest, _NARROW_STATES)),
-            (ClockColumn.NAME, min(names, _USUAL_NAMES)),
             (ClockColumn.STATE, min(gists, _USUAL_STATES)),
-            (ClockColumn.LOCAL_TIME, self._whole[ClockColumn.LOCAL_TIME] + _NUMBER_MARGIN),
-            (ClockColumn.NAME, min(names, _WIDEST_NAMES)),
-            *((column, self._whole[column] + _NUMBER_MARGIN) for column in NUMBER_COLUMNS),
+            (ClockColumn.LOCAL_TIME, self._whole[ClockColumn.LOCAL_TIME]),
+            *((column, self._whole[column]) for column in NUMBER_COLUMNS),
             *((column, header.width_for(HEADERS[column][0])) for column in _TITLES_IN_TURN),
             (ClockColumn.STATE, self._state_width(_LONG_STATE)),
+            (ClockColumn.NAME, self._view.viewport().width()),
         ]
 
     def _state_width(self, text: str) -> int:
-        return self._view.fontMetrics().horizontalAdvance(text) + STATE_MARGINS
+        return self._view.cells.plain.steady_width(text) + _STATE_MARGINS
 
     @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -286,7 +278,7 @@ class ClockColumns(QObject):
             if self._view.width() != self._view_width:
                 self._view_width = self._view.width()
                 self.start_anew()
-            self.fit()
+            self._fit_and_arrange()
         return False
 
     # ------------------------------------------------------------------ by hand

@@ -4,31 +4,47 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QModelIndex, QPoint, QRect, Qt, Signal, Slot
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTreeView
+from PySide6.QtCore import QModelIndex, QRect, Qt, Signal, Slot
+from PySide6.QtGui import QPalette
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView
 from typing_extensions import override
 
 from inspector.vocabulary import MemberKind
 
-from ..models.clock_tree_columns import SHORT_TITLES
+from ..models.clock_tree_briefs import brief_text
+from ..models.clock_tree_columns import SHORT_TITLES, ClockColumn
 from ..models.member_cells import is_member, member_of
+from ..models.standing import StandingKind
+from ..theme import ColorRole
+from ..widgets.glyphs import Glyph, glyph_icon
+from ..widgets.painted_views import PaintedTree
 from ..widgets.quiet_focus import without_choosing
 from ..widgets.tables import Arranging, ShorteningHeader
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Sequence
 
     from PySide6.QtGui import QFocusEvent, QKeyEvent
 
+    from ..cells import Cell
     from ..models.clock_tree_model import ClockTreeModel
+    from ..theme import Theme
 
+#: What each state looks like in front of a name.
+_SIGNS: Final = {
+    StandingKind.RUNNING: (Glyph.PLAY, ColorRole.GOOD),
+    StandingKind.HELD: (Glyph.HOLLOW_PLAY, ColorRole.MUTED_TEXT),
+    StandingKind.STOPPED: (Glyph.HOLLOW_PAUSE, ColorRole.PAUSED),
+    StandingKind.FROZEN: (Glyph.ZERO, ColorRole.PAUSED),
+    StandingKind.PAUSED: (Glyph.PAUSE, ColorRole.LATE),
+}
 #: More clocks than this are shown with their lower levels folded.
 _EXPAND_ALL_UP_TO: Final = 2_000
 #: Schedulers with more targets than this stay folded until they are opened.
 _UNFOLD_TARGETS_UP_TO: Final = 12
 
 
-class ClockTreeView(Arranging, QTreeView):
+class ClockTreeView(Arranging, PaintedTree):
     """A tree whose rows can be worked without a mouse.
 
     Clocks are unfolded as they come, members only when somebody unfolds them; what
@@ -78,21 +94,39 @@ class ClockTreeView(Arranging, QTreeView):
         self.tree_header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         self.tree_header.setStretchLastSection(False)
 
-    def repaint_columns(self, columns: Iterable[int]) -> None:
-        """Paint the cells of some columns again, as far as they are in view."""
-        viewport = self.viewport()
-        for column in columns:
-            left, width = self.columnViewportPosition(column), self.columnWidth(column)
-            if left < viewport.width() and left + width > 0:
-                viewport.update(QRect(left, 0, width, viewport.height()))
+    # ------------------------------------------------------------------ painting
 
-    def nodes_in_view(self) -> Iterator[int]:
-        """Go through the rows that can be seen, from the uppermost."""
-        bottom = self.viewport().height()
-        index = self.indexAt(QPoint(0, 0)).siblingAtColumn(0)
-        while index.isValid() and self.visualRect(index).top() < bottom:
-            yield self._clocks.node(index)
-            index = self.indexBelow(index)
+    @override
+    def depth_of(self, key: int) -> int:
+        return self._clocks.depth(key)
+
+    @override
+    def row_index(self, key: int) -> QModelIndex:
+        return self._clocks.index_of(key)
+
+    @override
+    def shorter(self, column: int, cell: Cell) -> Sequence[str]:
+        if column in SHORT_TITLES and cell.text:
+            return (brief_text(column, cell.text),)
+        return cell.shorter
+
+    def sign_rect(self, node: int) -> QRect:
+        """Return where the sign for what a row does is painted."""
+        name = self.cells_of(node)[ClockColumn.NAME]
+        return self.cells.mark_rect(name, self.visualRect(self.row_index(node)))
+
+    def set_signs(self, theme: Theme) -> None:
+        """Paint the signs in the colours of a theme."""
+        on_selection = theme.palette().color(QPalette.ColorRole.HighlightedText)
+        self.cells.set_signs(
+            {
+                kind: glyph_icon(glyph, theme.color(role), on_selection)
+                for kind, (glyph, role) in _SIGNS.items()
+            }
+        )
+        self.repaint_rows()
+
+    # ------------------------------------------------------------------ filter
 
     def apply_filter(self, text: str) -> None:
         """Show only what a filter finds, unfolded; without one, the folds there were before."""

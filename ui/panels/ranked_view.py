@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QModelIndex, QPoint, QRect, Signal, Slot
-from PySide6.QtWidgets import QTableView
+from PySide6.QtCore import QModelIndex, QPoint, Signal, Slot
 from typing_extensions import override
 
+from ..widgets.painted_views import PaintedTable
 from ..widgets.quiet_focus import without_choosing
 from ..widgets.tables import Arranging, RowMenus, set_up_table, size_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from PySide6.QtGui import QFocusEvent
     from PySide6.QtWidgets import QWidget
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from ..models.ranked_table import RankedTableModel
 
 
-class RankedView(Arranging, QTableView):
-    """Shows a :class:`RankedTableModel`, painting only what can have changed.
+class RankedView(Arranging, PaintedTable):
+    """Shows a :class:`RankedTableModel`.
 
     A row of the table is a place in the order; which subject is marked is kept by its
     number and found again after every refresh.
@@ -51,7 +51,6 @@ class RankedView(Arranging, QTableView):
         """
         super().__init__(parent)
         self._ranked = model
-        self._painted_ids: list[int] = []
         self._marked_id = 0
         self.setAccessibleName(name)
         self.setModel(model)
@@ -59,7 +58,7 @@ class RankedView(Arranging, QTableView):
         self.horizontalHeader().setSortIndicatorClearable(True)
         size_columns(self, samples)
         self.horizontalHeader().setStretchLastSection(True)
-        self.horizontalHeader().sortIndicatorChanged.connect(self.repaint_all)
+        self.horizontalHeader().sortIndicatorChanged.connect(self.take_order)
         RowMenus(self).requested.connect(self._request_menu)
         self.selectionModel().currentRowChanged.connect(self._choose_row)
 
@@ -71,15 +70,10 @@ class RankedView(Arranging, QTableView):
         return self._marked_id
 
     def refresh(self) -> None:
-        """Show what is new: all visible rows if the order changed, else live columns only."""
+        """Show what is new: only cells that say something else are painted."""
         with self.arranging():
-            columns = self._ranked.refresh()
-        ids = self._visible_ids()
-        if ids != self._painted_ids:
-            self._painted_ids = ids
-            self.viewport().update()
-        else:
-            self._repaint(columns)
+            self._ranked.refresh()
+        self.show_changes()
         self._follow_marked()
 
     def mark(self, subject_id: int) -> None:
@@ -91,23 +85,10 @@ class RankedView(Arranging, QTableView):
                 self.scrollTo(self._ranked.index(row, 0))
 
     @Slot()
-    def repaint_all(self) -> None:
-        """Paint everything again, after the model has taken another order."""
-        self._painted_ids = self._visible_ids()
+    def take_order(self) -> None:
+        """Show the rows again, after the model has taken another order."""
+        self.show_changes()
         self._follow_marked()
-        self.viewport().update()
-
-    def _visible_ids(self) -> list[int]:
-        first = max(self.rowAt(0), 0)
-        rows = self.viewport().height() // self.verticalHeader().defaultSectionSize()
-        return self._ranked.ids_between(first, first + rows + 2)
-
-    def _repaint(self, columns: Iterable[int]) -> None:
-        viewport = self.viewport()
-        for column in columns:
-            left, width = self.columnViewportPosition(column), self.columnWidth(column)
-            if left < viewport.width() and left + width > 0:
-                viewport.update(QRect(left, 0, width, viewport.height()))
 
     def _follow_marked(self) -> int | None:
         """Mark the row in which the marked subject is now; the view does not scroll."""

@@ -253,7 +253,7 @@ class TimerQueuePanel(QWidget):
         with self.view.arranging(), self.calls_view.arranging():
             self.model.set_filter(text)
             self.calls_model.set_filter(text)
-        self._repaint_all()
+        self._take_order()
 
     @Slot()
     def _apply_branch(self) -> None:
@@ -268,11 +268,11 @@ class TimerQueuePanel(QWidget):
         with self.view.arranging(), self.calls_view.arranging():
             self.model.set_branch(branch_id)
             self.calls_model.set_branch(branch_id)
-        self._repaint_all()
+        self._take_order()
 
-    def _repaint_all(self) -> None:
-        self.view.repaint_all()
-        self.calls_view.repaint_all()
+    def _take_order(self) -> None:
+        self.view.take_order()
+        self.calls_view.take_order()
         self._update_counts()
 
     def _update_counts(self) -> None:
@@ -446,7 +446,7 @@ class TimerQueuePanel(QWidget):
         self.model.set_muted_color(muted)
         self.calls_model.set_muted_color(muted)
         self.filter_line.set_icon(self._theme.icon("find"))
-        self._table.viewport().update()
+        self._table.repaint_rows()
 
 
 def _switch(text: str, tip: str) -> QToolButton:

@@ -358,5 +358,6 @@ def test_that_nothing_is_shown_without_a_timeline(qtmodeltester: ModelTester) ->
     model = ClockTreeModel()
 
     assert model.rowCount() == 0
-    assert model.refresh() == ()
+    assert not model.refresh()
+    assert [cell.text for cell in model.row_cells(1)] == [""] * len(ClockColumn)
     qtmodeltester.check(model, force_py=True)

@@ -309,14 +309,18 @@ def test_that_rows_come_and_go_with_their_calls(game: Game, qtmodeltester: Model
     assert _who(model) == []
 
 
-def test_that_nothing_new_asks_for_no_painting(game: Game) -> None:
+def test_that_a_row_says_the_same_until_the_next_refresh(game: Game) -> None:
     model = FrameCallModel(game.timeline)
+    before = model.row_cells(0)
 
-    assert model.refresh() == frozenset()
     game.frame(0.1)
-    assert CallColumn.REMAINING in model.refresh()
-    game.frame(0.1)
-    assert CallColumn.NAME not in model.refresh()
+    still = model.row_cells(0)
+    model.refresh()
+    after = model.row_cells(0)
+
+    assert still == before
+    assert after[CallColumn.NAME] == before[CallColumn.NAME]
+    assert after[CallColumn.CALLS] != before[CallColumn.CALLS]
 
 
 def test_that_another_timeline_is_shown_from_its_beginning(game: Game) -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QApplication, QStyle, QStyleOptionViewItem
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from inspector.frames.scheduler import Scheduler
 from tests.ui.world import PlayedSession
 from ui.models.clock_tree_columns import ClockColumn
-from ui.panels.clock_delegates import is_spanned
 from ui.panels.clock_tree import ClockTreePanel
 from ui.session_bridge import SessionBridge
 from ui.theme import Theme
@@ -18,9 +17,10 @@ SMALL, USUAL, LARGE = 434, 489, 652
 
 
 class Boss:
-    """A target with a long name."""
+    """A target."""
 
-    name = "a boss with quite a long name indeed"
+    def __init__(self, name: str) -> None:
+        self.name = name
 
     def update(self, delta: float) -> None:
         """Be called in every frame."""
@@ -29,11 +29,13 @@ class Boss:
 class Stand:
     """The panel over two clocks and a scheduler."""
 
-    def __init__(self, qtbot: QtBot, choices: dict[str, str] | None = None) -> None:
+    def __init__(
+        self, qtbot: QtBot, choices: dict[str, str] | None = None, boss: str = "a boss"
+    ) -> None:
         self.session = PlayedSession()
         self.game = self.session.root.child("game")
         self.scheduler = Scheduler(self.game, name="fights")
-        self.boss = Boss()
+        self.boss = Boss(boss)
         self.scheduler.schedule_update(self.boss, 0)
         self.bridge = SessionBridge()
         self.bridge.panel_choices = {} if choices is None else choices
@@ -75,21 +77,17 @@ class Stand:
         members = self.session.timeline.members.by_id.values()
         return next(member.id for member in members if member.name == name)
 
-    def drawn(self, node: int, column: ClockColumn) -> QStyleOptionViewItem:
-        """Return how a cell is drawn in the room it has."""
-        option = QStyleOptionViewItem()
-        self.view.initViewItemOption(option)
-        index = self.panel.model.index_of(node, column)
-        option.rect = self.view.visualRect(index)
-        delegate = self.view.itemDelegateForColumn(column)
-        delegate.initStyleOption(option, index)  # type: ignore[attr-defined]
-        return option
+    def drawn(self, node: int, column: ClockColumn) -> str:
+        """Return what a cell says in the room it has."""
+        return self.view.shown_text(node, column)
+
+    def columns_painted(self, node: int) -> list[int]:
+        """Return the columns of a row that have a cell of their own."""
+        return [piece.column for piece in self.view.pieces_of(node)]
+
+    def nodes_in_view(self) -> list[int]:
+        return [place.key for place, _ in self.view.rows_in_view()]
 
     def is_readable(self, node: int, column: ClockColumn) -> bool:
-        """Return whether a cell is drawn without being cut off."""
-        if is_spanned(self.view, self.panel.model.index_of(node)):
-            return True
-        option, style = self.drawn(node, column), self.view.style()
-        room = style.subElementRect(QStyle.SubElement.SE_ItemViewItemText, option, self.view)
-        margins = 2 * (style.pixelMetric(QStyle.PixelMetric.PM_FocusFrameHMargin) + 1)
-        return option.fontMetrics.horizontalAdvance(option.text) <= room.width() - margins
+        """Return whether a cell says something, and is not cut off, in the room it has."""
+        return not self.drawn(node, column).endswith("…")

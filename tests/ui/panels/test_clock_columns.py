@@ -5,17 +5,16 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from PySide6.QtCore import QModelIndex, Qt
-from PySide6.QtWidgets import QApplication, QStyleOptionViewItem
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from tests.ui.crowded_session import CrowdedSession
-from tests.ui.panels.clock_columns_stand import LARGE, SMALL, USUAL, Boss, Stand
+from tests.ui.panels.clock_columns_stand import LARGE, SMALL, USUAL, Stand
 from tests.ui.world import PlayedSession
 from ui.models.clock_tree_columns import ClockColumn
 from ui.models.clock_tree_model import ClockTreeModel
 from ui.models.member_cells import node_of
-from ui.panels.clock_delegates import ClockNameDelegate, is_spanned
 from ui.panels.clock_tree import ClockTreePanel
 from ui.session_bridge import Selection, SessionBridge
 from ui.theme import Theme
@@ -60,24 +59,24 @@ def test_that_no_cell_of_a_usual_session_is_cut_off(stand: Stand, width: int) ->
 
     cut_off = [
         (stand.panel.model.index_of(node).data(), column.name)
-        for node in stand.view.nodes_in_view()
+        for node in stand.nodes_in_view()
         for column in ClockColumn
         if not stand.is_readable(node, column)
     ]
     assert cut_off == []
 
 
-def test_that_names_take_what_states_do_not_need(stand: Stand) -> None:
-    stand.resize(USUAL)
+def test_that_names_and_states_have_what_they_need_before_titles_are_written_out(
+    stand: Stand,
+) -> None:
     clock = stand.game.child("a longer name")
+
+    stand.resize(USUAL)
     stand.refresh()
+
     assert stand.is_readable(clock.id, ClockColumn.NAME)
-    roomy = stand.width(ClockColumn.NAME)
-
-    stand.resize(380)
-
-    assert 80 <= stand.width(ClockColumn.NAME) < roomy
     assert stand.is_readable(clock.id, ClockColumn.STATE)
+    assert stand.header.shown_title(ClockColumn.EFFECTIVE_RATE) == "Eff."
 
 
 def test_that_a_wide_panel_says_all_of_it(stand: Stand) -> None:
@@ -89,7 +88,7 @@ def test_that_a_wide_panel_says_all_of_it(stand: Stand) -> None:
     model = stand.panel.model
     for column in set(ClockColumn) - {ClockColumn.STATE}:
         text = model.index_of(stand.game.id, column).data()
-        assert stand.drawn(stand.game.id, column).text == text
+        assert stand.drawn(stand.game.id, column) == text
         assert stand.header.shown_title(column) == model.headerData(
             column, Qt.Orientation.Horizontal
         )
@@ -101,6 +100,8 @@ def test_that_a_wide_panel_says_all_of_it(stand: Stand) -> None:
 def test_that_narrow_columns_have_short_titles_and_say_the_whole_in_the_tooltip(
     stand: Stand,
 ) -> None:
+    stand.resize(380)
+
     titles = [stand.header.shown_title(column) for column in ClockColumn]
     tip = stand.panel.model.headerData(
         ClockColumn.EFFECTIVE_RATE, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole
@@ -128,7 +129,7 @@ def test_that_a_number_without_room_is_shorter_and_whole_in_the_tooltip(stand: S
     stand.resize(SMALL)
 
     texts = [
-        stand.drawn(stand.game.id, column).text
+        stand.drawn(stand.game.id, column)
         for column in (ClockColumn.LOCAL_TIME, ClockColumn.RATE, ClockColumn.EFFECTIVE_RATE)
     ]
     index = stand.panel.model.index_of(stand.game.id, ClockColumn.RATE)
@@ -145,8 +146,8 @@ def test_that_the_least_a_state_says_is_what_stops_a_clock(stand: Stand) -> None
 
     stand.header.resizeSection(ClockColumn.STATE, 84)
 
-    assert stand.drawn(enemies.id, ClockColumn.STATE).text == "“game”"
-    assert stand.drawn(stand.game.id, ClockColumn.STATE).text == "by you"
+    assert stand.drawn(enemies.id, ClockColumn.STATE) == "“game”"
+    assert stand.drawn(stand.game.id, ClockColumn.STATE) == "by you"
 
 
 # ---------------------------------------------------------------- while time passes
@@ -233,13 +234,13 @@ def test_that_fitting_asks_for_what_is_in_view_whatever_the_number_of_clocks(
     qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
     asked: list[int] = []
-    answer = ClockTreeModel.data
+    answer = ClockTreeModel.row_cells
 
-    def counting(model: ClockTreeModel, index: QModelIndex, role: int) -> object:
+    def counting(model: ClockTreeModel, key: int) -> object:
         asked[-1] += 1
-        return answer(model, index, role)
+        return answer(model, key)
 
-    monkeypatch.setattr(ClockTreeModel, "data", counting)
+    monkeypatch.setattr(ClockTreeModel, "row_cells", counting)
     kept = []
     for clocks in (60, 10_000):
         bridge = SessionBridge()
@@ -252,6 +253,7 @@ def test_that_fitting_asks_for_what_is_in_view_whatever_the_number_of_clocks(
         panel.show()
         QApplication.processEvents()
         asked[-1] = 0
+        panel.view.repaint_rows()
 
         getattr(panel.columns, what)()
 
@@ -262,7 +264,7 @@ def test_that_a_tree_that_nobody_sees_measures_nothing(
     stand: Stand, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stand.panel.hide()
-    monkeypatch.setattr(stand.view, "nodes_in_view", pytest.fail)
+    monkeypatch.setattr(stand.view, "row_places", pytest.fail)
 
     stand.game.child("a longer name")
     stand.bridge.refresh_now()
@@ -273,37 +275,59 @@ def test_that_a_tree_that_nobody_sees_measures_nothing(
 # ---------------------------------------------------------------- names
 
 
-def test_that_a_name_without_room_keeps_its_beginning_and_its_end(stand: Stand) -> None:
-    name = "a clock with quite a long name as well"
+def test_that_a_name_without_any_room_keeps_its_beginning(stand: Stand) -> None:
+    name = "a clock with quite a long name as well, and with an end"
     clock = stand.game.child(name)
+    stand.resize(300)
     stand.refresh()
-    index = stand.panel.model.index_of(clock.id)
-    delegate = stand.view.itemDelegateForColumn(ClockColumn.NAME)
-    assert isinstance(delegate, ClockNameDelegate)
-    option = QStyleOptionViewItem()
 
-    delegate.initStyleOption(option, index)
+    drawn = stand.drawn(clock.id, ClockColumn.NAME)
 
-    assert option.textElideMode == Qt.TextElideMode.ElideMiddle
-    assert f"root / game / {name}" in index.data(Qt.ItemDataRole.ToolTipRole)
+    assert drawn.endswith("…")
+    assert len(drawn) > 20
+    assert name.startswith(drawn[:-1].rstrip())
+    tip = stand.panel.model.index_of(clock.id).data(Qt.ItemDataRole.ToolTipRole)
+    assert f"root / game / {name}" in tip
+
+
+@pytest.mark.parametrize("width", [250, SMALL, LARGE])
+def test_that_names_are_cut_last_of_all_columns(stand: Stand, width: int) -> None:
+    name = "rather long a name"
+    clock = stand.game.child(name)
+
+    stand.resize(width)
+    stand.refresh()
+
+    assert stand.drawn(clock.id, ClockColumn.NAME) == name
+
+
+def test_that_names_have_the_room_that_no_column_needs(stand: Stand) -> None:
+    stand.resize(1100)
+    before = stand.width(ClockColumn.NAME)
+
+    stand.resize(1200)
+
+    assert stand.width(ClockColumn.NAME) == before + 100
+    assert stand.end() == stand.view.viewport().width()
 
 
 def test_that_names_of_members_reach_over_cells_that_are_empty(stand: Stand) -> None:
     model, view = stand.panel.model, stand.view
     model.reveal(stand.number("Boss.update"))
-    target = model.index_of(node_of(stand.number(Boss.name)))
+    target = node_of(stand.number(stand.boss.name))
 
-    assert is_spanned(view, target)
-    assert not is_spanned(view, model.index_of(node_of(stand.number("fights"))))
-    assert not is_spanned(view, model.index_of(stand.game.id))
+    assert stand.columns_painted(target)[:2] == [ClockColumn.NAME, ClockColumn.STATE]
+    assert stand.columns_painted(node_of(stand.number("fights"))) == list(ClockColumn)
+    assert stand.columns_painted(stand.game.id) == list(ClockColumn)
     view.header().moveSection(ClockColumn.LOCAL_TIME, ClockColumn.STATE)
-    assert not is_spanned(view, target)
+    assert stand.columns_painted(target) == list(ClockColumn)
 
 
-def test_that_a_spanned_name_is_painted_over_the_empty_cells(stand: Stand) -> None:
+def test_that_a_spanned_name_is_painted_over_the_empty_cells(qtbot: QtBot) -> None:
+    stand = Stand(qtbot, boss="a boss with quite a long name indeed")
     model, view = stand.panel.model, stand.view
     stand.bridge.select(Selection.member(stand.number("Boss.update")))
-    target = model.index_of(node_of(stand.number(Boss.name)))
+    target = model.index_of(node_of(stand.number(stand.boss.name)))
     QApplication.processEvents()
 
     def colors(column: ClockColumn) -> int:

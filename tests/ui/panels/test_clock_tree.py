@@ -5,9 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QLineEdit, QMenu, QStyle, QStyleOptionViewItem
+from PySide6.QtWidgets import QLineEdit, QMenu
 from pytestqt.qtbot import QtBot
 
 from inspector.sessions.commands import Capability, PauseClock, ResumeClock, SetRate
@@ -43,17 +43,8 @@ class Stand:
         return self.view.visualRect(self.panel.model.index_of(clock_id, column)).center()
 
     def glyph_center(self, clock_id: int) -> QPoint:
-        """Return where the sign of a clock is drawn, as the style says."""
-        index = self.panel.model.index_of(clock_id)
-        option = QStyleOptionViewItem()
-        self.view.initViewItemOption(option)
-        option.rect = self.view.visualRect(index)
-        delegate = self.view.itemDelegateForColumn(ClockColumn.NAME)
-        delegate.initStyleOption(option, index)  # type: ignore[attr-defined]
-        rect = self.view.style().subElementRect(
-            QStyle.SubElement.SE_ItemViewItemDecoration, option, self.view
-        )
-        return rect.center()
+        """Return where the sign of a clock is painted."""
+        return self.view.sign_rect(clock_id).center()
 
     def menu_texts(self, menu: QMenu) -> list[str]:
         return [action.text() for action in menu.actions() if action.text()]
@@ -344,16 +335,11 @@ def test_that_taking_the_keyboard_does_not_change_what_is_selected(stand: Stand)
 def test_that_a_state_says_as_much_as_there_is_room_for(stand: Stand) -> None:
     stand.game.pause(cause=1)
     stand.refresh()
-    index = stand.panel.model.index_of(stand.enemies.id, ClockColumn.STATE)
-    delegate = stand.view.itemDelegateForColumn(ClockColumn.STATE)
-    option = QStyleOptionViewItem()
-    stand.view.initViewItemOption(option)
 
     texts = []
     for width in (80, 120, 600):
-        option.rect = QRect(0, 0, width, 20)
-        delegate.initStyleOption(option, index)  # type: ignore[attr-defined]
-        texts.append(option.text)
+        stand.view.setColumnWidth(ClockColumn.STATE, width)
+        texts.append(stand.view.shown_text(stand.enemies.id, ClockColumn.STATE))
 
     assert texts == [
         "“game”",
