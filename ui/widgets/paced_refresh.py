@@ -92,7 +92,7 @@ class PacedRefresh(QObject):
         """Catch up when the widget, the only one that is watched, comes to be seen."""
         # While widgets go, other events come to what is half gone: nothing else is read then.
         # A panel that comes out from behind another's tab is not shown, only painted.
-        if self._is_wanted and event.type() in _SEEN and not self._last_chance.isActive():
+        if event.type() in _SEEN and self._is_wanted and not self._last_chance.isActive():
             # In the next turn, when the widget counts as visible.
             self._take_turn()
         return False
