@@ -6,13 +6,16 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
+from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QApplication, QWidget
+from typing_extensions import override
 
 from tests.ui.crowded_session import CrowdedSession
 from ui.models import timer_table_model
 from ui.models.clock_tree_model import ClockTreeModel
 from ui.models.timer_table_model import TimerTableModel
 from ui.panels.clock_tree import ClockTreePanel
+from ui.panels.frame_times import FrameTimesPanel
 from ui.panels.timer_queue import TimerQueuePanel
 from ui.plots.frame_plot import FramePlot
 from ui.plots.frame_series import FrameColumns, FrameSeries
@@ -78,6 +81,27 @@ class Meter:
         return Counter(self.counts)
 
 
+class Paints(QObject):
+    """Counts how often some widgets are painted, and have their layout run."""
+
+    def __init__(self, **widgets: QWidget) -> None:
+        super().__init__()
+        self.paints: Counter[str] = Counter()
+        self.layouts: Counter[str] = Counter()
+        self._names = {widget: name for name, widget in widgets.items()}
+        for widget in widgets.values():
+            widget.installEventFilter(self)
+
+    @override
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if isinstance(watched, QWidget):
+            if event.type() == QEvent.Type.Paint:
+                self.paints[self._names[watched]] += 1
+            elif event.type() == QEvent.Type.LayoutRequest:
+                self.layouts[self._names[watched]] += 1
+        return False
+
+
 @pytest.fixture
 def meter(monkeypatch: pytest.MonkeyPatch, qtbot: QtBot) -> Meter:
     return Meter(monkeypatch, qtbot)
@@ -137,3 +161,18 @@ def test_plot_draws_pixels_whatever_the_number_of_frames(meter: Meter) -> None:
     few, many = cost_of_plot(meter, _FEW), cost_of_plot(meter, _MANY)
     assert few["columns"] > 0
     assert many["columns"] <= few["columns"] <= _WIDTH * _REFRESHES
+
+
+def test_that_new_frames_paint_the_plot_and_nothing_around_it(meter: Meter) -> None:
+    session, bridge = CrowdedSession(*_FEW), SessionBridge()
+    bridge.set_session(session)
+    panel = FrameTimesPanel(bridge, Theme("light"))
+    meter.show(panel, bridge)
+    paints = Paints(panel=panel, plot=panel.plot.viewport(), strip=panel.strip)
+
+    meter.refresh(session, panel.refresh)
+
+    assert paints.paints["plot"] == _REFRESHES
+    # Statistics are a label on it; in the strip a frame is less than a pixel.
+    assert paints.paints["panel"] < _REFRESHES
+    assert paints.paints["strip"] < _REFRESHES

@@ -74,6 +74,7 @@ class FrameTimesPanel(QWidget):
         self._budget_menu = BudgetMenu(self)
         self._lay_out()
         self._pace = PacedRefresh(self, bridge.pace, PICTURE_MS)
+        self._strip_pace = PacedRefresh(self.strip, bridge.pace)
         self._connect_parts()
         self._connect_bridge()
         self._show_budgets(bridge.budgets_ms)
@@ -225,9 +226,18 @@ class FrameTimesPanel(QWidget):
 
     @Slot()
     def _show_view(self) -> None:
-        view = self.plot.view
-        self.strip.set_visible(view.low, view.high)
+        self._show_in_strip()
         self._want_statistics()
+
+    @Slot()
+    def _show_news(self) -> None:
+        # A new frame is less than a pixel there.
+        self._strip_pace.request()
+        self._want_statistics()
+
+    @Slot()
+    def _show_in_strip(self) -> None:
+        self.strip.set_visible(self.plot.view.low, self.plot.view.high)
 
     @Slot(object)
     def _show_choice(self, _frames: tuple[int, int] | None) -> None:
@@ -327,6 +337,8 @@ class FrameTimesPanel(QWidget):
         self._measure_actions.triggered.connect(self._take_measure)
         self._axis_actions.triggered.connect(self._take_axis)
         self.plot.view_changed.connect(self._show_view)
+        self.plot.frames_added.connect(self._show_news)
+        self._strip_pace.due.connect(self._show_in_strip)
         self.plot.frame_hovered.connect(self._share_hover)
         self.plot.frame_clicked.connect(self._share_selection)
         self.plot.following_changed.connect(self._share_following)

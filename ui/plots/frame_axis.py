@@ -37,6 +37,8 @@ class DurationAxis(pg.AxisItem):
         super().__init__("left")
         self._theme = theme
         self._name = ""
+        self._ticks = Ticks((), "")
+        self._ticks_of = (-1.0, -1)
         self.setWidth(_LEFT_WIDTH)
         self.setFlag(QGraphicsItem.GraphicsItemFlag.ItemUsesExtendedStyleOption)
 
@@ -48,7 +50,10 @@ class DurationAxis(pg.AxisItem):
     def ticks(self) -> Ticks:
         """Return the ticks for the present range; places are nanoseconds."""
         top_ns = self.range[1] * NS_PER_MS
-        return duration_ticks(top_ns, max(2, int(self.height() / _BETWEEN_LABELS_Y)))
+        look = top_ns, max(2, int(self.height() / _BETWEEN_LABELS_Y))
+        if look != self._ticks_of:
+            self._ticks_of, self._ticks = look, duration_ticks(*look)
+        return self._ticks
 
     @override
     def paint(

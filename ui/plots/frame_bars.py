@@ -120,18 +120,26 @@ def frame_bars(
     mean_tops = np.where(is_range, mean_tops, max_tops)
     bottoms = np.full(len(columns), height, dtype=np.int64)
     layers: list[tuple[AnyFill, PixelRects]] = []
-    for pace in Pace:
-        some = is_range & (max_pace == pace)
-        if some.any():
+    has_range = bool(is_range.any())
+    strong_pace = np.where(is_range, mean_pace, max_pace) if has_range else max_pace
+    for pace in _found(max_pace, strong_pace):
+        some = is_range & (max_pace == pace) if has_range else is_range
+        if has_range and some.any():
             faint = pixel_rects(lefts[some], max_tops[some], rights[some], mean_tops[some])
             cap = pixel_rects(lefts[some], max_tops[some], rights[some], max_tops[some] + 1)
             layers.append((PaceFill(pace, Tone.FAINT), faint))
             layers.append((PaceFill(pace, Tone.CAP), cap))
-        some = np.where(is_range, mean_pace, max_pace) == pace
+        some = strong_pace == pace
         strong = pixel_rects(lefts[some], mean_tops[some], rights[some], bottoms[some])
         layers.append((PaceFill(pace, Tone.STRONG), strong))
     layers.append((Fill.LATE_MARK, _late_marks(columns, max_pace, max_tops, rights)))
     return _with_spikes(layers, columns, found.maxima, top_ns)
+
+
+def _found(*paces: NDArray[np.int64]) -> list[Pace]:
+    """Return the paces that there are, in order: of a few new frames it is mostly one."""
+    numbers = {number for column in paces for number in column.tolist()}
+    return [pace for pace in Pace if pace in numbers]
 
 
 def stacked_bars(
@@ -196,7 +204,8 @@ def _with_spikes(
 
 def _tops(times_ns: NDArray[np.int64], height: int, top_ns: int) -> Pixels:
     """Return the upper edge of bars; a frame that took any time has a pixel at least."""
-    return height + (-height * np.clip(times_ns, 0, top_ns)) // top_ns
+    # Not np.clip, which takes four times as long for a few columns.
+    return height + (-height * np.minimum(np.maximum(times_ns, 0), top_ns)) // top_ns
 
 
 def _with_gaps(columns: FrameColumns) -> Pixels:

@@ -18,6 +18,7 @@ from ..theme import ColorRole, Theme
 from .bulk_paint import PixelRects, fill_rects
 from .column_picture import ColumnPicture, Spikes
 from .fills import AnyFill, color_of
+from .frame_area import FrameArea
 from .frame_axis import DurationAxis
 from .frame_bars import BarScale, frame_bars, stacked_bars
 from .frame_series import FrameSeries, Window
@@ -40,8 +41,8 @@ class _SpikeLabel:
 class FrameBarsItem(pg.GraphicsObject):
     """Bars of all frames in view, kept in a picture of whole pixels.
 
-    It is a child of the view box itself, so its coordinates are pixels; what is in
-    view is asked of the view box.
+    It is a child of the area that it fills, so its coordinates are pixels; what is in
+    view is asked of the area.
 
     Attributes:
         series: The frames; ``None`` draws the empty plot.
@@ -51,21 +52,21 @@ class FrameBarsItem(pg.GraphicsObject):
         picture: What was drawn so far.
     """
 
-    def __init__(self, view_box: pg.ViewBox, axis: DurationAxis, theme: Theme) -> None:
-        """Draw in a view box.
+    def __init__(self, area: FrameArea, axis: DurationAxis, theme: Theme) -> None:
+        """Draw in an area.
 
         Args:
-            view_box: Holds the visible range: frames or seconds by milliseconds.
+            area: Holds the visible range: frames or seconds by milliseconds.
             axis: Has the ticks at which grid lines are drawn.
             theme: Where colours come from.
         """
-        super().__init__(view_box)
+        super().__init__(area)
         self.series: FrameSeries | None = None
         self.measure: Measure = "interval"
         self.is_stacked = False
         self.budgets_ns: tuple[int, ...] = ()
         self.picture = ColumnPicture(self._draw_columns)
-        self._view_box = view_box
+        self._area = area
         self._axis = axis
         self._theme = theme
         self._spikes_shown: Spikes | None = None
@@ -73,7 +74,7 @@ class FrameBarsItem(pg.GraphicsObject):
         self._spike_labels: list[_SpikeLabel] = []
         self._colors: dict[AnyFill, QColor] = {}
         self.setFlag(QGraphicsItem.GraphicsItemFlag.ItemUsesExtendedStyleOption)
-        view_box.sigResized.connect(self._follow_size)
+        area.geometryChanged.connect(self._follow_size)
 
     def refresh(self) -> None:
         """Draw what is new, and have only that painted."""
@@ -102,12 +103,12 @@ class FrameBarsItem(pg.GraphicsObject):
 
     def pixels_per_view(self) -> int:
         """Return the width of the view in pixels of the screen."""
-        width: float = self._view_box.width()
+        width: float = self._area.width()
         return max(1, round(width * self._ratio()))
 
     @override
     def boundingRect(self) -> QRectF:
-        return QRectF(self._view_box.rect())
+        return QRectF(self._area.rect())
 
     @override
     def paint(
@@ -148,9 +149,9 @@ class FrameBarsItem(pg.GraphicsObject):
 
     def _window(self) -> Window | None:
         width = self.pixels_per_view()
-        height = round(self._view_box.height() * self._ratio())
-        (low, high), (_, top_ms) = self._view_box.viewRange()
-        if height < 1 or top_ms <= 0 or high <= low:
+        height = round(self._area.height() * self._ratio())
+        low, high = self._area.span
+        if height < 1 or self._area.top_ms <= 0 or high <= low:
             return None
         return Window(low, high, width, height)
 
@@ -259,8 +260,7 @@ class FrameBarsItem(pg.GraphicsObject):
     # -------------------------------------------------------------- inside
 
     def _top_ns(self) -> int:
-        top_ms: float = self._view_box.viewRange()[1][1]
-        return round(top_ms * NS_PER_MS)
+        return round(self._area.top_ms * NS_PER_MS)
 
     def _y(self, time_ns: float, height: float) -> int:
         return round(height * (1 - time_ns / self._top_ns())) - 1

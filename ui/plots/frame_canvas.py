@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QGraphicsGridLayout
 from inspector.timebase import NS_PER_MS
 
 from ..theme import Theme
+from .frame_area import FrameArea
 from .frame_axis import BudgetAxis, DurationAxis, SpanAxis
 from .frame_bars_item import FrameBarsItem
 from .frame_overlay_item import MARK_BAND, FrameOverlayItem
@@ -31,34 +32,34 @@ class FrameCanvas:
         layout.setContentsMargins(4, 2, 0, 2)
         layout.setSpacing(0)
         layout.setRowFixedHeight(0, MARK_BAND + 2)
-        self._view_box = pg.ViewBox(enableMouse=False, enableMenu=False, defaultPadding=0)
+        self._area = FrameArea()
         self._left = DurationAxis(theme)
         self._bottom = SpanAxis(theme)
         self._right = BudgetAxis(theme)
         for axis, row, column in ((self._left, 1, 0), (self._bottom, 2, 1), (self._right, 1, 2)):
-            axis.linkToView(self._view_box)
             # Its label is not used, and would be laid out anew whenever the view moves.
             axis.enableAutoSIPrefix(enable=False)
             layout.addItem(axis, row, column)
-        layout.addItem(self._view_box, 1, 1)
-        self.bars = FrameBarsItem(self._view_box, self._left, theme)
-        self.overlay = FrameOverlayItem(self.widget, self._view_box, theme)
+        layout.addItem(self._area, 1, 1)
+        self.bars = FrameBarsItem(self._area, self._left, theme)
+        self.overlay = FrameOverlayItem(self.widget, self._area, theme)
 
     def area(self) -> QRectF:
         """Return where the frames are within the widget."""
-        return QRectF(self._view_box.geometry())
+        return QRectF(self._area.geometry())
 
     def show_range(self, low: float, high: float, top_ns: int) -> bool:
         """Show a part of the axis up to a duration; returns whether that is another one."""
         if (low, high, top_ns) == self._range:
             return False
+        is_other_top = top_ns != self._range[2]
         self._range = (low, high, top_ns)
-        self._view_box.setRange(
-            xRange=(low, high),
-            yRange=(0, top_ns / NS_PER_MS),
-            padding=0,
-            disableAutoRange=True,
-        )
+        area = self._area
+        area.span, area.top_ms = (low, high), top_ns / NS_PER_MS
+        self._bottom.setRange(low, high)
+        if is_other_top:
+            for axis in (self._left, self._right):
+                axis.setRange(0, area.top_ms)
         return True
 
     def name_durations(self, name: str) -> None:

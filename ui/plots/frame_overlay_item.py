@@ -12,6 +12,7 @@ from typing_extensions import override
 
 from ..theme import ColorRole, Theme
 from .bulk_paint import fill_rects
+from .frame_area import FrameArea
 from .frame_readout import chosen_text
 from .frame_series import FrameSeries
 from .frame_view import FrameView
@@ -69,7 +70,7 @@ class Readout:
 class FrameOverlayItem(pg.GraphicsObject):
     """Painted over the bars, so that pointing at them does not compute them anew.
 
-    Its coordinates are the pixels of the view box; the band of signs is above zero.
+    Its coordinates are the pixels of the area; the band of signs is above zero.
 
     Attributes:
         hover: Where the hover line is on the axis, ``None`` for nowhere.
@@ -83,13 +84,13 @@ class FrameOverlayItem(pg.GraphicsObject):
         empty_text: Said in the middle when there is nothing to draw.
     """
 
-    def __init__(self, parent: pg.GraphicsWidget, view_box: pg.ViewBox, theme: Theme) -> None:
-        """Lie over a view box.
+    def __init__(self, parent: pg.GraphicsWidget, area: FrameArea, theme: Theme) -> None:
+        """Lie over an area.
 
         Args:
-            parent: Holds the view box; the item is a child of it because a view box
-                clips what it holds.
-            view_box: Has the visible range.
+            parent: Holds the area; the item is a child of it because the area clips what it
+                holds.
+            area: Has the visible range.
             theme: Where colours come from.
         """
         super().__init__(parent)
@@ -102,11 +103,11 @@ class FrameOverlayItem(pg.GraphicsObject):
         self.groups: list[MarkGroup] = []
         self.ranges: list[tuple[float, float, int]] = []
         self.empty_text = ""
-        self._view_box = view_box
+        self._area = area
         self._theme = theme
         self.setZValue(10)
         self.setFlag(QGraphicsItem.GraphicsItemFlag.ItemUsesExtendedStyleOption)
-        view_box.sigResized.connect(self._follow_size)
+        area.geometryChanged.connect(self._follow_size)
 
     def show_selected(self, series: FrameSeries | None, frame: int | None) -> None:
         """Show which frame is selected, if it is among those of the series."""
@@ -160,7 +161,7 @@ class FrameOverlayItem(pg.GraphicsObject):
 
     @override
     def boundingRect(self) -> QRectF:
-        rect = QRectF(self._view_box.rect())
+        rect = QRectF(self._area.rect())
         return QRectF(0, -MARK_BAND - 2, rect.width(), rect.height() + MARK_BAND + 2)
 
     @override
@@ -170,8 +171,8 @@ class FrameOverlayItem(pg.GraphicsObject):
         option: QStyleOptionGraphicsItem,
         widget: QWidget | None = None,
     ) -> None:
-        rect = QRectF(self._view_box.rect())
-        (low, high), _ = self._view_box.viewRange()
+        rect = QRectF(self._area.rect())
+        low, high = self._area.span
         scale = rect.width() / (high - low)
         painter.setFont(self.font_of_plot())
         if option.exposedRect.top() < 0:
@@ -326,7 +327,7 @@ class FrameOverlayItem(pg.GraphicsObject):
 
     def _follow_size(self) -> None:
         self.prepareGeometryChange()
-        self.setPos(self._view_box.pos())
+        self.setPos(self._area.pos())
 
 
 def _line(color: QColor) -> QPen:

@@ -66,8 +66,10 @@ class FramePlot(pg.GraphicsView):
     frame_hovered = Signal(object)  # int | None
     #: A frame was clicked.
     frame_clicked = Signal(int)
-    #: Another part is in view, or the view took in new frames.
+    #: Another part is in view, or something else of it is shown.
     view_changed = Signal()
+    #: New frames are in view or beyond it; a view that follows has moved with them.
+    frames_added = Signal()
     #: A range of frames was chosen or given up.
     range_chosen = Signal(object)  # tuple[int, int] | None
     #: The view began or ceased to follow the newest frame.
@@ -100,6 +102,8 @@ class FramePlot(pg.GraphicsView):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setMinimumHeight(_LEAST_HEIGHT)
         self.setAccessibleName("Frame times")
+        # All of it is painted, so nothing below it needs to be.
+        self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.set_measure("interval")
         self.set_budgets_ns((DEFAULT_BUDGET_NS,))
         self.apply_theme()
@@ -216,9 +220,12 @@ class FramePlot(pg.GraphicsView):
         series = self.series
         added = series.take_new_frames() if series is not None else 0
         marks = self._marks.take_new() if self._marks is not None else 0
-        if added or is_forced:
-            self._settle(is_forced=is_forced)
+        if is_forced:
+            self._settle(is_forced=True)
             self.view_changed.emit()
+        elif added:
+            self._settle(is_forced=False)
+            self.frames_added.emit()
         elif marks:
             self._place_marks()
 

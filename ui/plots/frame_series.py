@@ -244,8 +244,9 @@ class FrameSeries:
             starts = at_ns[edges[:-1] - self.first] // size * (size / NS_PER_SECOND)
             starts = np.append(starts, self._column_end(behind, size))
         places = np.floor((starts - low) / per_pixel + 0.5).astype(np.int64)
-        lefts = np.clip(places[:-1], 0, window.width - 1)
-        return FrameColumns(edges, lefts, np.clip(places[1:], lefts + 1, window.width))
+        lefts = np.minimum(np.maximum(places[:-1], 0), window.width - 1)
+        rights = np.minimum(np.maximum(places[1:], lefts + 1), window.width)
+        return FrameColumns(edges, lefts, rights)
 
     def frames_at_pixel(self, pixel: int, window: Window) -> tuple[int, int] | None:
         """Return the frames whose column is drawn at a pixel: first, and behind the last."""

@@ -67,6 +67,8 @@ class OverviewStrip(QWidget):
         self._grip_offset = 0.0
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setMouseTracking(True)
+        # All of it is painted, so nothing below it needs to be.
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.setAccessibleName("Overview of all frame times")
         self.setToolTip("Drag to move what is shown, drag an edge to widen it")
 
