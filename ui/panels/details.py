@@ -201,7 +201,6 @@ class DetailsPanel(QWidget):
         value = self._shown[row].value if row < len(self._shown) else self._area
         if value.focusPolicy() == Qt.FocusPolicy.NoFocus:
             value = self._area
-        value.show()  # not to be left to the layout, which does so with the next events
         value.setFocus(Qt.FocusReason.OtherFocusReason)
         if isinstance(value, LinkedLabel) and link is not None:
             value.take_link(link)
@@ -237,9 +236,9 @@ class DetailsPanel(QWidget):
         elif isinstance(value, LinkedLabel):
             self.grid.show_pieces(value, _pieces(row))
         elif isinstance(value, ValueLabel):
-            value.show_text(row.text)
+            self.grid.show_text(value, row.text)
         else:
-            value.setText(breakable(row.text))
+            self.grid.show_heading(value, row.text)
         if shown.bar is not None:
             shown.bar.show_share(row.share, self._color(row))
 

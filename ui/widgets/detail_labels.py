@@ -49,8 +49,8 @@ def _broken(word: re.Match[str]) -> str:
 class ValueLabel(QLabel):
     """Text in as many lines as it needs, to be read and copied."""
 
-    def __init__(self, text: str) -> None:
-        super().__init__()
+    def __init__(self, text: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
         self._said = text
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setWordWrap(True)
@@ -89,8 +89,8 @@ class LinkedLabel(ValueLabel):
     first one for ever; so that is kept here.
     """
 
-    def __init__(self) -> None:
-        super().__init__("")
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("", parent)
         self._spans: list[tuple[int, int]] = []
         self._link: int | None = None
         self.setTextFormat(Qt.TextFormat.RichText)

@@ -9,6 +9,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
+from ui.widgets import detail_grid
 from ui.widgets.detail_grid import DetailGrid
 
 LONG = "RuntimeError: " + "x" * 300
@@ -105,3 +106,65 @@ def test_that_tab_goes_through_all_links_and_on(qtbot: QtBot) -> None:
     assert after.hasFocus()
     QTest.keyClick(after, Qt.Key.Key_Backtab)
     assert label.text_to_copy() == "y" * 40
+
+
+class LayoutRuns:
+    """Counts how often rows are measured and put in their places."""
+
+    def __init__(self, grid: DetailGrid, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.measured = self.stacked = 0
+        heights, stack = detail_grid._Row.needed_height, grid._stack_rows
+
+        def needed_height(row: detail_grid._Row) -> int:
+            self.measured += 1
+            return heights(row)
+
+        def stack_rows() -> None:
+            self.stacked += 1
+            stack()
+
+        monkeypatch.setattr(detail_grid._Row, "needed_height", needed_height)
+        monkeypatch.setattr(grid, "_stack_rows", stack_rows)
+
+
+def test_that_another_text_of_the_same_height_moves_nothing(
+    grid: DetailGrid, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    labels = [grid.add_value(f"Key {number}", "0") for number in range(10)]
+    grid.finish()
+    runs = LayoutRuns(grid, monkeypatch)
+
+    grid.show_text(labels[3], "00:12.345")
+
+    assert (runs.measured, runs.stacked) == (0, 0)
+    assert labels[3].text() == "00:12.345"
+
+
+def test_that_a_text_that_needs_more_lines_moves_what_is_below(
+    grid: DetailGrid, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    labels = [grid.add_value(f"Key {number}", "0") for number in range(3)]
+    grid.finish()
+    before = [label.geometry() for label in labels]
+    runs = LayoutRuns(grid, monkeypatch)
+
+    grid.show_text(labels[1], "many words " * 20)
+
+    after = [label.geometry() for label in labels]
+    assert runs.measured == 1
+    assert after[0] == before[0]
+    assert after[1].height() > 3 * before[1].height()
+    assert after[2].top() - before[2].top() == after[1].height() - before[1].height()
+    grid.show_text(labels[1], "0")
+    assert [label.geometry() for label in labels] == before
+
+
+def test_that_a_narrower_panel_breaks_lines(grid: DetailGrid) -> None:
+    label = grid.add_value("Key", "some words that fit")
+    grid.finish()
+    height = label.height()
+
+    grid.resize(120, 400)
+
+    assert label.height() > height
+    assert grid.minimumHeight() >= label.geometry().bottom()
