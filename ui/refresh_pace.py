@@ -30,8 +30,9 @@ QUIET_REFRESH_MS: Final = 125
 WRITING_REFRESH_MS: Final = 200
 #: So many refreshes in a row without an event are quiet.
 _QUIET_AFTER: Final = 15
-#: A piece of work takes less than this, and waits if the scene is due earlier.
-_PIECE_NS: Final = 3 * NS_PER_MS
+#: A piece of work takes less than this with what it has painted; it waits if the scene is due
+#: earlier.
+_PIECE_NS: Final = 6 * NS_PER_MS
 #: But not more than twice: a scene that is due all the time would never be shown.
 _MOST_WAITS: Final = 2
 
