@@ -16,6 +16,12 @@ def one_line(text: str) -> str:
     return _BROKEN.sub(lambda found: "⇥" if found.group() == "\t" else "⏎", text)
 
 
+def in_quotes(text: str, most: int = 60) -> str:
+    """Return what somebody wrote as it stands in a sentence: in one line, and not for pages."""
+    cut = one_line(text[:most])
+    return f"“{cut}…”" if len(text) > most else f"“{cut}”"
+
+
 def as_html(text: str) -> str:
     """Return a text as it is written in HTML.
 

@@ -12,6 +12,8 @@ from fractions import Fraction
 from numbers import Integral, Real
 from typing import Final
 
+from inspector.written_numbers import LARGEST_EXPONENT, number_in, refusal, shown
+
 NS_PER_US: Final = 1_000
 NS_PER_MS: Final = 1_000_000
 NS_PER_SECOND: Final = 1_000_000_000
@@ -19,8 +21,6 @@ NS_PER_SECOND: Final = 1_000_000_000
 #: Times beyond this many nanoseconds (about 146 years) are taken for a mistake.
 MAX_NS_BITS: Final = 62
 MAX_NS: Final = 2**MAX_NS_BITS
-#: So much of a number that makes no sense is shown.
-_MOST_SHOWN: Final = 30
 
 _UNITS_NS: Final = {
     "ns": 1,
@@ -35,6 +35,9 @@ _UNITS_NS: Final = {
 _WITH_UNIT: Final = re.compile(
     r"(?P<number>[-+]?[\d./]+(?:e[-+]?\d+)?)\s*(?P<unit>[a-zµ]*)", re.IGNORECASE
 )
+_DURATIONS: Final = "write 1.5, 1/60, 250ms, 3 min or 02:10.5"
+#: More is no duration; the longest number and the longest unit are less.
+_MOST_CHARACTERS: Final = 120
 _SIXTY: Final = 60
 _SEXAGESIMAL: Final = re.compile(r"(?:(\d+):)?(\d{1,3}):(\d{1,2}(?:\.\d*)?)")
 
@@ -51,12 +54,10 @@ def seconds_to_ns(seconds: float | Fraction | Decimal) -> int:
     try:
         ns = round(plain_number(seconds) * NS_PER_SECOND)
     except (ValueError, OverflowError, TypeError):
-        message = f"not a usable number of seconds: {seconds!r}"
+        message = f"not a usable number of seconds: {shown(seconds)}"
         raise ValueError(message) from None
     if not -MAX_NS < ns < MAX_NS:
-        text = str(seconds)
-        text = text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}…"
-        message = f"too many seconds (the limit is about 146 years): {text}"
+        message = f"too many seconds (the limit is about 146 years): {shown(seconds)}"
         raise ValueError(message)
     return ns
 
@@ -69,18 +70,21 @@ def plain_number(value: object) -> float | Fraction:
     Raises:
         TypeError: It is no real number.
         ValueError: It is a ``Decimal`` that is not a number.
-        OverflowError: It is an infinite ``Decimal``.
+        OverflowError: It is a ``Decimal`` that is infinite or absurd.
     """
     match value:
         case int() | float() | Fraction():
             return value
         case Decimal():
+            if value and value.is_finite() and abs(value.adjusted()) > LARGEST_EXPONENT:
+                message = f"beyond all measure: {shown(value)}"
+                raise OverflowError(message)
             return Fraction(value)
         case Integral():
             return int(value)
         case Real():
             return float(value)
-    message = f"not a number: {value!r}"
+    message = f"not a number: {shown(value)}"
     raise TypeError(message)
 
 
@@ -91,7 +95,7 @@ def checked_ns(ns: int) -> int:
         ValueError: ``ns`` is not an ``int``, or beyond 146 years.
     """
     if ns.__class__ is not int or not -MAX_NS < ns < MAX_NS:
-        message = f"not a whole number of nanoseconds within 146 years: {ns!r}"
+        message = f"not a whole number of nanoseconds within 146 years: {shown(ns)}"
         raise ValueError(message)
     return ns
 
@@ -111,6 +115,8 @@ def parse_duration_ns(text: str) -> int:
         ValueError: The text is none of these; the message shows examples.
     """
     stripped = text.strip()
+    if len(stripped) > _MOST_CHARACTERS:
+        raise ValueError(refusal("a duration", stripped, _DURATIONS))
     if match := _SEXAGESIMAL.fullmatch(stripped):
         hours, minutes, seconds = match.groups()
         if float(seconds) >= _SIXTY or (hours and int(minutes) >= _SIXTY):
@@ -121,13 +127,12 @@ def parse_duration_ns(text: str) -> int:
     if match := _WITH_UNIT.fullmatch(stripped):
         unit_ns = _UNITS_NS.get(match["unit"].lower() or "s")
         try:
-            number = Fraction(match["number"])
-        except (ValueError, ZeroDivisionError):
-            number = None
-        if unit_ns is not None and number is not None:
+            number = number_in(match["number"])
+        except ValueError:
+            raise ValueError(refusal("a duration", match["number"], _DURATIONS)) from None
+        if unit_ns is not None:
             return seconds_to_ns(number * unit_ns / NS_PER_SECOND)
-    message = f"not a duration: {text!r} (write 1.5, 1/60, 250ms, 3 min or 02:10.5)"
-    raise ValueError(message)
+    raise ValueError(refusal("a duration", text, _DURATIONS))
 
 
 def format_duration(ns: int) -> str:

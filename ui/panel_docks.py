@@ -18,6 +18,8 @@ from PySide6.QtWidgets import (
 )
 from shiboken6 import isValid
 
+from inspector.written_numbers import count_in
+
 from .focus import enter
 from .panels import PANELS, PanelArea, PanelDescription
 from .settings import LAYOUT_VERSION
@@ -37,8 +39,8 @@ _DOCK_PREFIX: Final = "dock_"
 #: What a layout leaves for the middle at least, in percent of the window and in pixels.
 _LEAST_MIDDLE_PERCENT: Final = 10
 _LEAST_MIDDLE: Final = 80
-#: Of a size in pixels.
-_MOST_DIGITS: Final = 5
+#: No size that was saved is more.
+_MOST_PIXELS: Final = 99_999
 
 
 @dataclass(frozen=True, slots=True)
@@ -383,4 +385,4 @@ class PanelDocks(QObject):
 
 def _pixels(text: str) -> int:
     """Return a size that was saved, 0 for what is none."""
-    return int(text) if text.isdecimal() and len(text) <= _MOST_DIGITS else 0
+    return min(count_in(text) or 0, _MOST_PIXELS)

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from inspector.analysis.event_fields import FIELDS_BY_NAME, EventReader, FieldType, Value
 from inspector.errors import InspectorError
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND, NS_PER_US
+from inspector.written_numbers import number_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -278,12 +279,19 @@ def _tokens(text: str) -> list[_Token]:
     return tokens
 
 
+def _number(token: _Token) -> Fraction:
+    try:
+        return number_in(token.text)
+    except ValueError as error:
+        raise _error(str(error), token.place) from None
+
+
 def _value_of(token: _Token) -> _Operand:
     if token.kind == "text":
         text = re.sub(r"\\(.)", r"\1", token.text[1:-1])
         return _Operand(lambda _: text, FieldType.TEXT, token.place, text=text)
     if token.kind == "number":
-        number = Fraction(token.text)
+        number = _number(token)
         if token.unit:
             unit_ns = _UNITS[token.unit]
             duration = number * unit_ns

@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import Final
 
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND, format_duration
+from inspector.written_numbers import rounded
 
 #: A frame is over budget when it takes longer than the budget by more than this share of
 #: it. A loop that holds 60 frames per second measures 15 to 19 ms from one to the next: both
@@ -25,6 +26,21 @@ _SHARE_TEXT: Final = f"{float(100 * TOLERANCE):g} %"
 _LEAST_TEXT: Final = f"{LEAST_TOLERANCE_NS / NS_PER_MS:g} ms"
 #: The rule in words, for wherever frames over a budget are counted.
 OVER_RULE: Final = f"longer than the budget by more than {_SHARE_TEXT} (at least {_LEAST_TEXT})"
+
+SHORTEST_BUDGET_MS: Final = Fraction(1, 1000)
+LONGEST_BUDGET_MS: Final = Fraction(3_600_000)
+
+
+def checked_budget_ms(budget_ms: float | Fraction) -> float:
+    """Return a budget that a frame can be compared with, in milliseconds.
+
+    Raises:
+        ValueError: It is shorter than a microsecond, longer than an hour, or no number.
+    """
+    if not SHORTEST_BUDGET_MS <= budget_ms <= LONGEST_BUDGET_MS:
+        message = f"a budget lies between 0.001 ms and an hour, not {rounded(budget_ms)} ms"
+        raise ValueError(message)
+    return float(budget_ms)
 
 
 @dataclass(frozen=True, slots=True)

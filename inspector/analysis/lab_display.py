@@ -9,6 +9,7 @@ from itertools import accumulate
 from typing import Final
 
 from inspector.timebase import NS_PER_SECOND
+from inspector.written_numbers import count_in, number_in, refusal, shown
 
 #: Rates of displays that people have, in hertz.
 DISPLAY_RATES: Final = (30, 48, 60, 72, 90, 120, 144, 165, 240)
@@ -94,15 +95,15 @@ def display_named(text: str, duration_ns: int) -> Display:
     if kind.strip() == VARIABLE:
         if not colon:
             return variable_display(duration_ns)
-        if seed.strip().isdecimal():
-            return variable_display(duration_ns, int(seed))
-        message = f"the seed of a variable display is a whole number: “{text.strip()}”"
+        if (number := count_in(seed.strip())) is not None:
+            return variable_display(duration_ns, number)
+        message = f"the seed of a variable display is a whole number: {shown(text.strip())}"
         raise ValueError(message)
     try:
-        rate = Fraction(word)
-    except (ValueError, ZeroDivisionError):
-        message = f"not a display: “{text.strip()}” (write a rate such as 144, or {VARIABLE})"
-        raise ValueError(message) from None
+        rate = number_in(word)
+    except ValueError:
+        hint = f"write a rate such as 144, or {VARIABLE}"
+        raise ValueError(refusal("a display", text.strip(), hint)) from None
     return steady_display(rate, duration_ns)
 
 

@@ -10,6 +10,7 @@ from fractions import Fraction
 
 from inspector.timebase import plain_number
 from inspector.vocabulary import RATE_DENOMINATOR
+from inspector.written_numbers import number_in, refusal, shown
 
 D = RATE_DENOMINATOR
 
@@ -30,18 +31,18 @@ def rate_numerator(rate: float | Fraction | str) -> int:
     """
     try:
         exact = _parse(rate) if isinstance(rate, str) else Fraction(plain_number(rate))
-    except (ValueError, OverflowError, TypeError, ZeroDivisionError):
-        message = f"not a rate: {rate!r} (write 1, 0.25, 1/3, 25% or 2x)"
-        raise ValueError(message) from None
+    except (ValueError, OverflowError, TypeError):
+        hint = "write 1, 0.25, 1/3, 25% or 2x"
+        raise ValueError(refusal("a rate", rate, hint)) from None
     if exact < 0:
-        message = f"a rate cannot be negative, time does not run backwards: {rate!r}"
+        message = f"a rate cannot be negative, time does not run backwards: {shown(rate)}"
         raise ValueError(message)
     if exact > MAX_RATE:
-        message = f"a rate above {MAX_RATE:,} is not supported: {rate!r}"
+        message = f"a rate above {MAX_RATE:,} is not supported: {shown(rate)}"
         raise ValueError(message)
     numerator = round(exact * D)
     if numerator == 0 and exact != 0:
-        message = f"too slow to be told from a standstill (1/{D} is the slowest): {rate!r}"
+        message = f"too slow to be told from a standstill (1/{D} is the slowest): {shown(rate)}"
         raise ValueError(message)
     return numerator
 
@@ -49,8 +50,8 @@ def rate_numerator(rate: float | Fraction | str) -> int:
 def _parse(text: str) -> Fraction:
     stripped = text.strip().lower().replace("×", "x")
     if stripped.endswith("%"):
-        return Fraction(stripped[:-1].strip()) / 100
-    return Fraction(stripped.removesuffix("x").strip())
+        return number_in(stripped[:-1].strip()) / 100
+    return number_in(stripped.removesuffix("x").strip())
 
 
 def local_ns(parent_ns: int, n: int, off: int) -> int:

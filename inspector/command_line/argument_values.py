@@ -9,20 +9,28 @@ from __future__ import annotations
 from argparse import ArgumentTypeError
 from fractions import Fraction
 
+from inspector.analysis.frame_budget import checked_budget_ms
 from inspector.clocks.failures import FailurePolicy
 from inspector.timebase import MAX_NS, NS_PER_SECOND, parse_duration_ns
+from inspector.written_numbers import count_in, number_in, refusal, shown
 
 
 def count(text: str) -> int:
     """Return a whole number above 0; 1,000 and 1_000 may be written."""
-    try:
-        count = int(text.replace("_", "").replace(",", ""))
-    except ValueError:
-        count = 0
-    if count < 1:
-        message = f"not a whole number above 0: {text!r}"
+    count = count_in(text.strip().replace("_", "").replace(",", ""))
+    if not count:
+        message = f"not a whole number above 0: {shown(text)}"
         raise ArgumentTypeError(message)
     return count
+
+
+def number_of_one(text: str) -> int:
+    """Return the number of something that has numbers, from 0."""
+    number = count_in(text.strip())
+    if number is None:
+        message = f"not the number of one: {shown(text)}"
+        raise ArgumentTypeError(message)
+    return number
 
 
 def duration_ns(text: str) -> int:
@@ -32,7 +40,7 @@ def duration_ns(text: str) -> int:
     except ValueError as error:
         raise ArgumentTypeError(str(error)) from None
     if duration_ns <= 0:
-        message = f"a duration must be above 0: {text!r}"
+        message = f"a duration must be above 0: {shown(text)}"
         raise ArgumentTypeError(message)
     return duration_ns
 
@@ -40,14 +48,14 @@ def duration_ns(text: str) -> int:
 def step_ns(text: str) -> Fraction:
     """Return a step exactly: sixty steps of 1/60 are one second."""
     try:
-        step_ns = Fraction(text.strip()) * NS_PER_SECOND
-    except (ValueError, ZeroDivisionError):
+        step_ns = number_in(text.strip()) * NS_PER_SECOND
+    except ValueError:
         step_ns = Fraction(duration_ns(text))
     if step_ns < 1:
-        message = f"a step must be at least a nanosecond: {text!r}"
+        message = f"a step must be at least a nanosecond: {shown(text)}"
         raise ArgumentTypeError(message)
     if step_ns >= MAX_NS:
-        message = f"a step must be shorter than 146 years: {text!r}"
+        message = f"a step must be shorter than 146 years: {shown(text)}"
         raise ArgumentTypeError(message)
     return step_ns
 
@@ -68,27 +76,39 @@ def failure_policy(text: str) -> FailurePolicy:
     for policy in FailurePolicy:
         if policy.value == wanted:
             return policy
-    message = f"no such policy: {text!r} (there are continue, pause-branch and stop)"
+    message = f"no such policy: {shown(text)} (there are continue, pause-branch and stop)"
     raise ArgumentTypeError(message)
 
 
 def milliseconds(text: str) -> float:
-    """Return a number of milliseconds above 0."""
+    """Return a budget in milliseconds: 16.7, 16.7ms."""
     try:
-        milliseconds = float(text.removesuffix("ms"))
+        budget_ms = number_in(text.strip().removesuffix("ms").strip())
     except ValueError:
-        milliseconds = 0.0
-    if not 0 < milliseconds < float("inf"):
-        message = f"not a number of milliseconds: {text!r}"
-        raise ArgumentTypeError(message)
-    return milliseconds
+        reason = refusal("a number of milliseconds", text, "write 16.7")
+        raise ArgumentTypeError(reason) from None
+    try:
+        return checked_budget_ms(budget_ms)
+    except ValueError as error:
+        raise ArgumentTypeError(str(error)) from None
+
+
+def dots_per_inch(text: str) -> float:
+    """Return a resolution."""
+    return _float(text, "a resolution", "write 144")
 
 
 def size(text: str) -> tuple[float, float]:
     """Return a width and a height: 720x405."""
+    width, cross, height = text.lower().replace("×", "x").partition("x")
+    if not cross:
+        raise ArgumentTypeError(refusal("a size", text, "write 720x405"))
+    hint = "write 720x405"
+    return _float(width, "a size", hint), _float(height, "a size", hint)
+
+
+def _float(text: str, what: str, hint: str) -> float:
     try:
-        width, height = (float(part) for part in text.lower().replace("×", "x").split("x"))
-    except ValueError:
-        message = f"not a size: {text!r} (write 720x405)"
-        raise ArgumentTypeError(message) from None
-    return width, height
+        return float(number_in(text.strip()))
+    except (ValueError, OverflowError):
+        raise ArgumentTypeError(refusal(what, text, hint)) from None

@@ -20,6 +20,7 @@ from inspector.sessions.commands import (
 )
 from inspector.trace.members import PAUSABLE
 from inspector.vocabulary import RATE_DENOMINATOR, MemberKind
+from inspector.written_numbers import count_in
 
 if TYPE_CHECKING:
     from inspector.trace.timeline import Timeline
@@ -35,7 +36,6 @@ _MEMBER: Final = "member"
 _SCHEDULERS: Final = frozenset({MemberKind.SCHEDULER})
 _MOST_LISTED: Final = 12
 #: Longer numbers are none that anything was ever given.
-_MOST_DIGITS: Final = 10
 
 
 class PreviewError(ArgumentError):
@@ -118,8 +118,9 @@ def _clocks(timeline: Timeline, text: str) -> dict[int, str]:
     """Return the clocks that may be meant, with their paths."""
     wanted = _bare(text)
     paths = {number: _path(timeline, number) for number in timeline.clocks}
-    if wanted.isdecimal() and int(wanted) in paths:
-        return {int(wanted): paths[int(wanted)]}
+    number = count_in(wanted)
+    if number in paths:
+        return {number: paths[number]}
     return {
         number: path
         for number, path in paths.items()
@@ -145,8 +146,7 @@ def _members(timeline: Timeline, text: str, kinds: frozenset[MemberKind]) -> dic
     wanted = _bare(text)
     members = timeline.members
     if _names_member(wanted):
-        digits = wanted.partition(":")[2]
-        number = int(digits) if digits.isdecimal() and len(digits) < _MOST_DIGITS else 0
+        number = count_in(wanted.partition(":")[2]) or 0
         is_there = number in members.by_id and members.by_id[number].kind in kinds
         return {number: ""} if is_there else {}
     return {

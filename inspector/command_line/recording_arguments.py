@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from inspector.command_line.argument_values import number_of_one
+
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
@@ -50,9 +52,13 @@ def add_annotate_arguments(parser: ArgumentParser) -> None:
     acts = what.add_mutually_exclusive_group()
     acts.add_argument("--list", action="store_true", help="list what is there")
     acts.add_argument(
-        "--remove", metavar="N", type=int, action="append", help="remove one; may be repeated"
+        "--remove",
+        metavar="N",
+        type=number_of_one,
+        action="append",
+        help="remove one; may be repeated",
     )
-    acts.add_argument("--change", metavar="N", type=int, help="change one, as said below")
+    acts.add_argument("--change", metavar="N", type=number_of_one, help="change one, as said below")
     what.add_argument("--json", action="store_true", help="list as JSON, for programs")
     words = parser.add_argument_group("what to add, or how to change one")
     words.add_argument("--at", metavar="T", help="where it is, or where it begins")

@@ -9,6 +9,7 @@ from typing import Final
 from inspector.clocks.failures import FailurePolicy
 from inspector.command_line.argument_values import (
     count,
+    dots_per_inch,
     duration_ns,
     failure_policy,
     milliseconds,
@@ -144,7 +145,7 @@ def _add_graph_options(parser: ArgumentParser) -> None:
         "--size", metavar="WxH", type=size, default=(720.0, 405.0), help="in points (720x405)"
     )
     graph.add_argument(
-        "--dpi", metavar="N", type=float, default=144.0, help="resolution of a PNG (144)"
+        "--dpi", metavar="N", type=dots_per_inch, default=144.0, help="resolution of a PNG (144)"
     )
     graph.add_argument(
         "--range",

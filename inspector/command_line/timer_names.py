@@ -10,6 +10,7 @@ from inspector.errors import ArgumentError
 from inspector.timebase import format_instant
 from inspector.trace.member_names import MEMBER_NAMING_KINDS, MemberNames
 from inspector.vocabulary import MEMBER_ADDED, TIMER_ADDED, MemberKind
+from inspector.written_numbers import count_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -94,7 +95,7 @@ def _numbered(history: History, digits: str, *, is_member: bool) -> Meant:
     """
     what = "member" if is_member else "timer"
     # Longer numbers are none that anything was ever given.
-    number = int(digits) if len(digits) < _MOST_DIGITS else 0
+    number = count_in(digits) or 0
     base = history.state_before(history.first)
     there = base.members.by_id if is_member else base.timers
     added = MEMBER_ADDED if is_member else TIMER_ADDED

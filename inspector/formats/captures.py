@@ -13,6 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
+from inspector.display_text import in_quotes
 from inspector.errors import CaptureError
 from inspector.formats.capture_table import (
     CaptureTable,
@@ -21,6 +22,7 @@ from inspector.formats.capture_table import (
     read_table,
 )
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND, NS_PER_US
+from inspector.written_numbers import count_in
 
 #: Columns of frame times, the ones to prefer first.
 _FRAME_TIME_COLUMNS: Final = (
@@ -169,10 +171,10 @@ def _named_column(table: CaptureTable, wanted: str) -> int:
         at = names.index(wanted.casefold())
     elif comparable(wanted) in loose and comparable(wanted):
         at = loose.index(comparable(wanted))
-    elif wanted.isdecimal() and 1 <= int(wanted) <= len(table.columns):
+    elif 1 <= (count_in(wanted) or 0) <= len(table.columns):
         at = int(wanted) - 1
     else:
-        message = f"{table.path} has no column “{wanted}”. {table.listed_columns()}"
+        message = f"{table.path} has no column {in_quotes(wanted)}. {table.listed_columns()}"
         raise CaptureError(message)
     name = table.columns[at]
     if "qpc" in name.lower():

@@ -1,6 +1,5 @@
 """The frame times of a range of frames as plain columns, and where they come from."""
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -12,10 +11,12 @@ from numpy.typing import NDArray
 
 from inspector.analysis.intervention_list import Intervention, interventions_between
 from inspector.analysis.landmarks import Landmark, landmarks_between, landmarks_within
+from inspector.display_text import in_quotes
 from inspector.errors import ExportError
 from inspector.trace.annotations import Annotation
 from inspector.trace.timeline import Timeline
 from inspector.vocabulary import Phase
+from inspector.written_numbers import count_in
 
 #: What is plotted: source time between frame starts, time spent in callbacks, or
 #: local time handed to the callbacks.
@@ -176,12 +177,12 @@ def parse_frame_range(text: str) -> tuple[int, int | None]:
     """
     if text.strip().lower() == "all":
         return 0, None
-    match = re.fullmatch(r"\s*(\d*)\s*:\s*(\d*)\s*", text)
-    if match is None:
-        message = f"“{text}” is not a range of frames. Write all, 120:600, 120: or :600."
+    first, colon, last = text.partition(":")
+    start = count_in(first.strip() or "0")
+    stop = count_in(last.strip()) if last.strip() else None
+    if not colon or start is None or (last.strip() and stop is None):
+        message = f"{in_quotes(text)} is not a range of frames. Write all, 120:600, 120: or :600."
         raise ExportError(message)
-    start = int(match[1] or 0)
-    stop = int(match[2]) if match[2] else None
     if stop is not None and stop <= start:
         message = f"The range {start}:{stop} holds no frame. The second number must be larger."
         raise ExportError(message)

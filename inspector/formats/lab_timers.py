@@ -20,6 +20,7 @@ from typing import Final
 from inspector.analysis.lab_timer import LabTimer
 from inspector.errors import CaptureError
 from inspector.timebase import parse_duration_ns
+from inspector.written_numbers import count_in, shown
 
 _NAMES: Final = ("name", "interval", "repeat", "delay")
 #: Far more than anybody compares; a capture taken for a table of timers has more.
@@ -166,7 +167,8 @@ def _timer(values: Mapping[str, str]) -> LabTimer:
 def _count(repeat: str) -> int | None:
     if not repeat:
         return None
-    if not (repeat.isascii() and repeat.isdecimal()):
-        message = f"repeat counts the calls after the first, so it is 0 or more: {repeat!r}"
+    count = count_in(repeat)
+    if count is None:
+        message = f"repeat counts the calls after the first, so it is 0 or more: {shown(repeat)}"
         raise ValueError(message)
-    return int(repeat) + 1
+    return count + 1

@@ -1,10 +1,10 @@
 """What a person can choose about an exported graph, and the colours it comes in."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from inspector.analysis.frame_budget import checked_budget_ms
 from inspector.formats.frame_times import Measure
 from inspector.vocabulary import Phase
 
@@ -60,9 +60,7 @@ class ExportOptions:
             message = f"theme is light or dark, not {self.theme!r}"
             raise ValueError(message)
         for budget_ms in self.budgets_ms:
-            if not (math.isfinite(budget_ms) and budget_ms > 0):
-                message = f"a budget is a positive number of milliseconds, not {budget_ms!r}"
-                raise ValueError(message)
+            checked_budget_ms(budget_ms)
         _check_range("width_pt", self.width_pt, SMALLEST_WIDTH_PT, LARGEST_SIDE_PT)
         _check_range("height_pt", self.height_pt, SMALLEST_HEIGHT_PT, LARGEST_SIDE_PT)
         _check_range("dots_per_inch", self.dots_per_inch, FEWEST_DOTS_PER_INCH, MOST_DOTS_PER_INCH)

@@ -35,6 +35,7 @@ from inspector.vocabulary import (
     RawEvent,
     Reading,
 )
+from inspector.written_numbers import number_in
 
 #: What an entry is, beyond the readings.
 COMMAND_ENTRY: Final = 100
@@ -358,7 +359,7 @@ def _told(form: str, place: Place, by: str, host_ms: int, bad: BadCommand) -> tu
         }
         for name in ("rate", "frames_per_second"):
             if name in found:
-                found[name] = Fraction(found[name])
+                found[name] = number_in(found[name])
         if "policy" in found:
             found["policy"] = FailurePolicy(found["policy"])
         if "breakpoint" in found:

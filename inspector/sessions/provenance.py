@@ -11,6 +11,7 @@ from inspector.formats.frame_times import Provenance
 from inspector.sessions.source_names import source_name, source_text
 from inspector.timebase import NS_PER_SECOND
 from inspector.trace.recording import Recording
+from inspector.written_numbers import number_in
 
 if TYPE_CHECKING:
     from inspector.clocks.time_source import TimeSource
@@ -61,8 +62,8 @@ def provenance_of_recording(recording: Recording) -> Provenance:
 def rate_in_file(text: object) -> Fraction | None:
     """Return the frame rate that a file names, ``None`` if it names none that can be."""
     try:
-        rate = Fraction(str(text))
-    except (ValueError, ZeroDivisionError):
+        rate = number_in(str(text))
+    except ValueError:
         return None
     # What no display has is no rate, but a damaged one.
     return rate if 0 < rate <= NS_PER_SECOND else None

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from typing_extensions import override
 
 from inspector.sessions.annotations import Annotations
+from inspector.sessions.provenance import rate_in_file
 from inspector.sessions.session import SessionPhase, SessionStatus
 from inspector.sessions.stage import DEFAULT_FRAME_RATE
 from inspector.timebase import format_duration
@@ -127,11 +128,7 @@ class RecordedSession:
     @property
     def frame_rate(self) -> Fraction:
         """Frames per second that were asked for when the recording began."""
-        try:
-            rate = Fraction(str(self._recording.meta.get("frame_rate")))
-        except (ValueError, ZeroDivisionError):
-            return DEFAULT_FRAME_RATE
-        return rate if rate > 0 else DEFAULT_FRAME_RATE
+        return rate_in_file(self._recording.meta.get("frame_rate")) or DEFAULT_FRAME_RATE
 
     @property
     def wake_errors(self) -> WakeErrorSummary | None:

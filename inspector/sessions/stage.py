@@ -11,6 +11,7 @@ from typing_extensions import override
 
 from inspector.timebase import NS_PER_SECOND, seconds_to_ns
 from inspector.vocabulary import MARK, Phase
+from inspector.written_numbers import rounded, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -322,9 +323,9 @@ def checked_frame_rate(frames_per_second: float | Fraction) -> Fraction:
     try:
         rate = Fraction(frames_per_second)
     except (ValueError, OverflowError, TypeError):
-        message = f"not a frame rate: {frames_per_second!r}"
+        message = f"not a frame rate: {shown(frames_per_second)}"
         raise ValueError(message) from None
     if not SLOWEST_FRAME_RATE <= rate <= FASTEST_FRAME_RATE:
-        message = f"a frame rate lies between 1/60 and 10,000, not {float(rate):.10g}"
+        message = f"a frame rate lies between 1/60 and 10,000, not {rounded(rate)}"
         raise ValueError(message)
     return rate

@@ -116,7 +116,7 @@ def test_that_some_are_removed_or_none(run: Run, tmp_path: Path) -> None:
         ("--list --at 1", 2, "--list and --remove take no --at"),
         ("--at 1 --until 2 --note --text x", 2, "A note or a bookmark has no --until"),
         ("--at 1 --note --bookmark --name x", 2, "not allowed with argument"),
-        ("--remove two", 2, "invalid int value"),
+        ("--remove two", 2, "not the number of one"),
         ("--note", 2, "Say where: --at 02:10.5"),
         ("--bookmark", 2, "Say where: --at 02:10.5"),
         ("--at 1 --name x --json", 2, "--json only lists"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, get_args
 
@@ -23,6 +24,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from inspector.analysis.frame_budget import checked_budget_ms
 from inspector.errors import ExportError
 from inspector.formats.export import EXPORTERS, Exporter, export_frames
 from inspector.formats.frame_graph import frame_graph
@@ -34,6 +36,7 @@ from inspector.formats.options import (
     ExportOptions,
     ThemeName,
 )
+from inspector.written_numbers import number_in, refusal
 
 from ..theme import ColorRole
 from ..widgets.save_dialog import SaveDialog
@@ -422,6 +425,9 @@ class ExportDialog(QDialog):
         self.landmarks_box.setEnabled(bool(self.chosen_frames.landmarks))
 
 
+_BUDGET: Final = re.compile(r"(\d+\.?\d*|\.\d+)(ms|fps|hz)?")
+
+
 def parse_budgets_ms(text: str) -> tuple[float, ...]:
     """Return the budgets that a person typed: ``16.7 8.33``, ``60fps``, ``16.7 ms, 120 fps``.
 
@@ -433,12 +439,15 @@ def parse_budgets_ms(text: str) -> tuple[float, ...]:
     for word in re.split(r"[\s;,]+", joined):
         if not word:
             continue
-        match = re.fullmatch(r"(\d+\.?\d*|\.\d+)(ms|fps|hz)?", word)
-        value = float(match[1]) if match is not None else 0.0
+        match = _BUDGET.fullmatch(word)
+        try:
+            value = number_in(match[1]) if match is not None else Fraction(0)
+        except ValueError:
+            value = Fraction(0)
         if match is None or value <= 0:
-            message = f"not a budget: “{word}” (write milliseconds such as 16.7, or 60fps)"
-            raise ValueError(message)
-        budgets.append(value if match[2] in (None, "ms") else 1000 / value)
+            hint = "write milliseconds such as 16.7, or 60fps"
+            raise ValueError(refusal("a budget", word, hint))
+        budgets.append(checked_budget_ms(value if match[2] in (None, "ms") else 1000 / value))
     return tuple(dict.fromkeys(budgets))
 
 

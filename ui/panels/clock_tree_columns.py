@@ -10,6 +10,8 @@ from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QMenu
 from typing_extensions import override
 
+from inspector.written_numbers import count_in
+
 from ..cells import Cell
 from ..models.clock_tree_columns import (
     HEADERS,
@@ -339,6 +341,6 @@ class ClockColumns(QObject):
                 continue
             if choice == "hidden" and column is not ClockColumn.NAME:
                 self._view.setColumnHidden(column, True)
-            elif choice.isdecimal() and 0 < int(choice) <= _WIDEST_BY_HAND:
+            elif 0 < (width := count_in(choice) or 0) <= _WIDEST_BY_HAND:
                 self._by_hand.add(column)
-                self._view.setColumnWidth(column, int(choice))
+                self._view.setColumnWidth(column, width)

@@ -14,6 +14,7 @@ from inspector.sessions.commands import MAX_STEP_FRAMES, Capability, SetFrameRat
 from inspector.sessions.session import SessionPhase
 from inspector.sessions.stage import checked_frame_rate
 from inspector.timebase import format_duration, format_instant
+from inspector.written_numbers import number_in, refusal
 
 from ..icons import ICON_SIZE, drawn_icon
 from ..theme import ColorRole
@@ -364,10 +365,10 @@ def parse_frame_rate(text: str) -> Fraction:
     """
     stripped = text.strip().lower().removesuffix("fps").removesuffix("hz").strip()
     try:
-        rate = Fraction(stripped)
-    except (ValueError, ZeroDivisionError):
-        message = f"not a frame rate: {text!r} (write 60, 59.94 or 60000/1001)"
-        raise ValueError(message) from None
+        rate = number_in(stripped)
+    except ValueError:
+        hint = "write 60, 59.94 or 60000/1001"
+        raise ValueError(refusal("a frame rate", text.strip(), hint)) from None
     return checked_frame_rate(rate)
 
 

@@ -1,0 +1,89 @@
+"""Numbers as people and files write them: the one place where a text becomes a number.
+
+Exact, and bounded: ``Fraction("1e999999999")`` works out a number of a billion digits.
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from fractions import Fraction
+from typing import Final
+
+#: Nobody writes a longer number, and no program that means one.
+MOST_CHARACTERS: Final = 100
+#: Every ``float`` is within.
+LARGEST_EXPONENT: Final = 400
+#: Whole numbers with more digits do not fit into 64 bits, and count nothing.
+_MOST_DIGITS: Final = 18
+#: So much is shown of what cannot be understood.
+_MOST_SHOWN: Final = 40
+
+_EXPONENT: Final = re.compile(r"e([-+]?\d+)\s*$", re.IGNORECASE)
+
+
+def number_in(text: str) -> Fraction:
+    """Return the number that a text is: ``1.5``, ``-3``, ``1/60``, ``1e-3`` or ``1_000``.
+
+    Raises:
+        ValueError: It is none, or beyond the limits of this module; see :func:`refusal`.
+    """
+    if _limit_of(text):
+        message = refusal("a number", text, "write 1.5, 1/60 or 1e-3")
+        raise ValueError(message)
+    try:
+        return Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        message = refusal("a number", text, "write 1.5, 1/60 or 1e-3")
+        raise ValueError(message) from None
+
+
+def count_in(text: str) -> int | None:
+    """Return the whole number, 0 or more, that a text is; ``None`` if it is none.
+
+    A number of more than 18 digits is none either: it counts nothing, and numbers nothing.
+    """
+    is_count = text.isascii() and text.isdecimal() and len(text) <= _MOST_DIGITS
+    return int(text) if is_count else None
+
+
+def refusal(what: str, value: object, hint: str) -> str:
+    """Return why a value was not understood: as no number, or because of a limit.
+
+    Args:
+        what: What it should have been, such as "a rate".
+        value: What was written.
+        hint: What can be written instead; said if no limit is in the way.
+    """
+    limit = _limit_of(value) if isinstance(value, str) else ""
+    return f"not {what}: {shown(value)} ({limit or hint})"
+
+
+def shown(value: object) -> str:
+    """Return a value as it is shown in a message, however large it is."""
+    if isinstance(value, str | bytes) and len(value) > _MOST_SHOWN:
+        return f"{value[:_MOST_SHOWN]!r}… ({len(value):,} characters)"
+    try:
+        text = str(value) if isinstance(value, Fraction | Decimal) else repr(value)
+    except ValueError:
+        # Python writes no number of more than 4,300 digits.
+        return "a number of thousands of digits"
+    return text if len(text) <= 2 * _MOST_SHOWN else f"{text[:_MOST_SHOWN]}…"
+
+
+def rounded(number: Fraction | float) -> str:
+    """Return a number in ten digits for a message, however large it is."""
+    try:
+        return f"{float(number):.10g}"
+    except OverflowError:
+        return "a number of hundreds of digits"
+
+
+def _limit_of(text: str) -> str:
+    """Return the limit that a text exceeds, or none."""
+    if len(text) > MOST_CHARACTERS:
+        return f"a number has at most {MOST_CHARACTERS} characters"
+    exponent = _EXPONENT.search(text)
+    if exponent and abs(int(exponent[1])) > LARGEST_EXPONENT:
+        return f"an exponent is within -{LARGEST_EXPONENT} and {LARGEST_EXPONENT}"
+    return ""
