@@ -79,8 +79,9 @@ from itertools import takewhile
 from typing import Final, TypeAlias
 
 #: Raised when the meaning of a number changes, or one comes that older readers do not know;
-#: readers refuse newer versions. Version 2 has come with :attr:`Field.OWNER`.
-VOCABULARY_VERSION: Final = 2
+#: readers refuse newer versions. Version 2 has come with :attr:`Field.OWNER`, version 3 with
+#: loops, child clocks, timeouts and hooks among the members.
+VOCABULARY_VERSION: Final = 3
 
 #: Rates are exact multiples of one over this: halves to sixteenths, thirds,
 #: sevenths, elevenths, thirteenths, sixtieths and four decimals are exact.
@@ -220,12 +221,20 @@ class MemberKind(IntEnum):
     TICKER = 9
     #: A timer, timeout or interval of a ticker, in ticker time.
     TICKER_TIMER = 10
-    #: A state machine (edges).
+    #: A state machine (edges, hooks).
     MACHINE = 11
     #: One way in which a transition of a machine can be made.
     EDGE = 12
     #: A callback that joined a phase of the frame.
     FRAME_CALLBACK = 13
+    #: A fixed-rate loop, in the time of its clock; since version 3.
+    LOOP = 14
+    #: A clock of open-flash's (child clocks, timeouts, loops); since version 3.
+    CHILD_CLOCK = 15
+    #: A timeout of a child clock, in the time of the clock of the tree; since version 3.
+    TIMEOUT = 16
+    #: What a machine calls around its transitions; carries calls only; since version 3.
+    HOOK = 17
 
     @property
     def text(self) -> str:
@@ -242,8 +251,9 @@ class Field(IntEnum):
     PRIORITY = 2
     #: Nanoseconds between calls, 0 for every frame.
     INTERVAL = 3
-    #: When it is called next, in its scheduler's time; ``NEVER`` for at no instant, as
-    #: what is called every frame. Means nothing while it is paused: see ``REMAINING``.
+    #: When it is called next, in the time of its scheduler, of a loop or timeout in that of
+    #: its clock; ``NEVER`` for at no instant, as what is called every frame. Means nothing
+    #: while it is paused: see ``REMAINING``.
     DUE = 4
     #: How many calls are left, -1 for no end.
     CALLS_LEFT = 5

@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from inspector.trace.member_names import MEMBER_NAMING_KINDS, MemberNames
+from inspector.trace.members import CLOCK_CALLS
 from inspector.trace.schema import ABOUT_CLOCKS, ABOUT_MEMBERS, ABOUT_TIMERS
 from inspector.vocabulary import (
     NEVER,
@@ -34,8 +35,8 @@ if TYPE_CHECKING:
 #: A duration or instant in nanoseconds, another number, a text; or not there.
 Value: TypeAlias = int | Fraction | str | None
 
-#: Timers that are called in frames: those of schedulers and tickers.
-MEMBER_TIMERS: Final = frozenset({MemberKind.FRAME_TIMER, MemberKind.TICKER_TIMER})
+#: Timers that are members: those of schedulers and tickers, loops, those of child clocks.
+MEMBER_TIMERS: Final = CLOCK_CALLS | {MemberKind.FRAME_TIMER, MemberKind.TICKER_TIMER}
 
 
 class FieldType(Enum):

@@ -20,6 +20,7 @@ from inspector.analysis.timer_story import TimerStory
 from inspector.frames.creator_dialects import COMPONENT_DIALECTS, Newcomers
 from inspector.timebase import format_duration, format_instant
 from inspector.trace.member_names import MEMBER_NAMING_KINDS, MemberNames
+from inspector.trace.members import CLOCK_CALLS
 from inspector.vocabulary import (
     CALL_ENDED,
     CLOCK_REMOVED,
@@ -48,6 +49,9 @@ _CALLED: Final = (
     MemberKind.COMPONENT,
     MemberKind.TICKER_TIMER,
     MemberKind.FRAME_CALLBACK,
+    MemberKind.LOOP,
+    MemberKind.TIMEOUT,
+    MemberKind.HOOK,
 )
 _LIVING: Final = (MemberKind.COMPONENT, MemberKind.NODE)
 #: After its removal the last call of a member ends within so many events.
@@ -224,6 +228,8 @@ class _There:
         elif is_stopped and Field.REMAINING in fields:
             left = format_duration(fields[Field.REMAINING])
             reasons.append(Reason(f"{left} of its time were left when it was paused.", at_ns))
+        elif due_ns != NEVER and member.kind in CLOCK_CALLS:
+            reasons.append(self._clock_wait(due_ns))
         elif due_ns != NEVER and home is not None and Field.TIME in home.fields:
             time_ns = home.fields[Field.TIME]
             left = format_duration(max(0, due_ns - time_ns))
@@ -251,6 +257,19 @@ class _There:
             text = f"{missed:,} of its calls were left out so far."
             reasons.append(Reason(text, at_ns))
         return reasons
+
+    def _clock_wait(self, due_ns: int) -> Reason:
+        """Return what a loop or a timeout waits for in the time of its clock."""
+        timeline, clock_id = self.timeline, self.member.clock_id
+        if clock_id not in timeline.clocks:
+            return Reason("The clock that it lived by is gone.", timeline.at_ns)
+        local_ns = timeline.local_ns(clock_id)
+        text = (
+            f"It waits for {format_instant(due_ns)} in the time of "
+            f"“{timeline.clocks[clock_id].name}”, where it is {format_instant(local_ns)}; "
+            f"{format_duration(max(0, due_ns - local_ns))} are left."
+        )
+        return Reason(text, timeline.at_ns, clock_id=clock_id)
 
     def _calls(self) -> list[Reason]:
         member = self.member

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 from inspector.analysis.lanes_clocks import ClockPasts
 from inspector.analysis.lanes_columns import Instants, Steps
 from inspector.trace.member_names import MEMBER_NAMING_KINDS, MemberNames
+from inspector.trace.members import CLOCK_CALLS
 from inspector.vocabulary import NEVER, EventKind, Field, MemberKind
 
 if TYPE_CHECKING:
@@ -26,7 +27,11 @@ if TYPE_CHECKING:
     from inspector.trace.timeline import Timeline
     from inspector.vocabulary import RawEvent
 
-_CALLED: Final = frozenset({MemberKind.FRAME_TIMER, MemberKind.TICKER_TIMER})
+_CALLED: Final = CLOCK_CALLS | {
+    MemberKind.FRAME_TIMER,
+    MemberKind.TICKER_TIMER,
+    MemberKind.HOOK,
+}
 #: What a machine is in when it is gone.
 GONE_STATE: Final = -1
 

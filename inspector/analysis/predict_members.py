@@ -15,7 +15,7 @@ import numpy as np
 from inspector.analysis.predict import session_instant
 from inspector.analysis.predict_changes import Preview
 from inspector.clocks.rate import rate_numerator
-from inspector.trace.members import PAUSABLE
+from inspector.trace.members import CLOCK_CALLS, PAUSABLE
 from inspector.vocabulary import (
     NEVER,
     RATE_DENOMINATOR,
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from inspector.trace.states import ClockState
     from inspector.trace.timeline import Timeline
 
-_CALLS: Final = frozenset({MemberKind.FRAME_TIMER, MemberKind.TICKER_TIMER})
+_CALLS: Final = CLOCK_CALLS | {MemberKind.FRAME_TIMER, MemberKind.TICKER_TIMER}
 #: What is paused by flags, and has its timers with its director's scheduler.
 _FLAGGED: Final = frozenset({MemberKind.COMPONENT, MemberKind.NODE})
 #: With these, a call waits for what was left when it was paused, not for an instant.
-_KEEPS_REST: Final = frozenset({*_CALLS, MemberKind.TARGET})
+_KEEPS_REST: Final = _CALLS | {MemberKind.TARGET, MemberKind.CHILD_CLOCK}
 _HOMES: Final = frozenset({MemberKind.SCHEDULER, MemberKind.TICKER})
 #: The rules of our own scheduler: a pause from a priority on is one of targets.
 _SOUND: Final = "sound"
@@ -252,6 +252,8 @@ def _home_of(
     timeline: Timeline, path: Sequence[MemberState], known: dict[int, _Home | None]
 ) -> _Home | None:
     """Return in whose time a call is made, ``None`` if that time is not known."""
+    if path[0].kind in CLOCK_CALLS:
+        return _clock_home(timeline, path[0].clock_id, known)
     home = next((each for each in path if each.kind in _HOMES), None)
     if home is None or Field.TIME not in home.fields:
         return None
@@ -272,3 +274,15 @@ def _home_of(
             at_ns,
         )
     return known[home.id]
+
+
+def _clock_home(timeline: Timeline, clock_id: int, known: dict[int, _Home | None]) -> _Home | None:
+    """Return the time of a clock itself, ``None`` if that is not there."""
+    if clock_id not in timeline.clocks:
+        return None
+    # Kept beside those of members, whose numbers are above 0.
+    if -clock_id not in known:
+        now_ns = timeline.local_ns(clock_id)
+        clocks = timeline.path(clock_id)
+        known[-clock_id] = _Home(now_ns, Fraction(1), clocks, now_ns, now_ns, timeline.at_ns)
+    return known[-clock_id]

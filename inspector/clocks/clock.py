@@ -18,6 +18,7 @@ from inspector.clocks.timer import (
     LabelledTimer,
     MissedTicks,
     Timer,
+    UnlistedTimer,
     checked_callable,
     held_arguments,
     label_of,
@@ -382,6 +383,29 @@ class Clock(ClockNode):
             self._earlier(due_ns, order, zero_delay=not first_ns)
         return timer
 
+    def set_unlisted_timeout_ns(
+        self, delay_ns: int, callback: Callable[[], object], *, name: str = ""
+    ) -> Timer:
+        """Do what :meth:`set_timeout_ns` does, for something that reports its calls itself.
+
+        No event tells of the timer. Should ``callback`` raise, that is reported by ``name``.
+        """
+        self._check_alive()
+        delay_ns = max(0, checked_ns(delay_ns))
+        tree = self._tree
+        due_ns = self._within_reach(self.time_ns + delay_ns)
+        timer = UnlistedTimer()
+        timer.clock = self
+        timer.due_ns = due_ns
+        tree.last_order = timer.order = tree.last_order + 1
+        timer.callback = callback
+        timer.args = NO_ARGUMENTS
+        timer.name = name
+        self.queue.push(timer)
+        if not delay_ns or due_ns < self._armed_ns:
+            self._earlier(due_ns, timer.order, zero_delay=not delay_ns)
+        return timer
+
     def clear(self, timer: Timer, *, cause: int = 0) -> bool:
         """Cancel a timer of this clock.
 
@@ -392,7 +416,7 @@ class Clock(ClockNode):
         if timer.clock is not self or timer.callback is None or self.is_removed:
             return False
         tree = self._tree
-        if tree.record is not None:
+        if tree.record is not None and timer.is_listed:
             tree.sync()
             site = None if cause else self._call_site()
             sid = site.sid if site is not None else 0

@@ -63,6 +63,8 @@ class Timer:
     wake = None
     site: CallSite | None = None
     is_clock: Literal[False] = False
+    #: Whether events tell of it.
+    is_listed = True
     interval_ns = 0
     kind = TimerKind.TIMEOUT
 
@@ -145,6 +147,14 @@ class LabelledTimer(Timer):
         self.args = held_arguments(args)
         self.name = name
         self.site = site
+
+
+class UnlistedTimer(Timer):
+    """A one-shot timer of something that reports itself, such as a loop: no event tells of it."""
+
+    __slots__ = ("name",)
+
+    is_listed = False
 
 
 class Interval(Timer):

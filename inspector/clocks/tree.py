@@ -378,7 +378,7 @@ class ClockTree:
                         record((now_ns, TIMER_FIRED, timer.number, late_ns, next_ns))
                 else:
                     timer.callback = timer.args = None
-                    if record is not None:
+                    if record is not None and timer.is_listed:
                         late_ns = (reached_ns if seen_ns is None else seen_ns) - due_ns
                         record((now_ns, TIMER_FIRED, timer.order, late_ns, NEVER))
                 try:
@@ -393,7 +393,8 @@ class ClockTree:
                     raise
                 except CALLBACK_ERRORS as error:
                     label = timer.name or label_of(callback)
-                    self.report_failure(clock, timer.id, label, error)
+                    number = timer.id if timer.is_listed else 0
+                    self.report_failure(clock, number, label, error)
                 if self._is_interrupted or (near and near[0][0] <= horizon_ns):
                     if queue.batch is batch:
                         queue.return_batch()

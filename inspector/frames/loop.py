@@ -4,48 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from time import perf_counter_ns
+from typing import TYPE_CHECKING, Final, TypeAlias
 
+from inspector.clocks.clock import Clock
 from inspector.clocks.failures import CALLBACK_ERRORS
-from inspector.clocks.node import ClockNode
-from inspector.clocks.timer import MissedTicks, checked_callable, label_of
+from inspector.clocks.timer import MissedTicks, Timer, checked_callable, label_of
+from inspector.frames.open_flash import OpenFlashClock, OpenFlashTimeout
+from inspector.frames.reporting import Reporter
 from inspector.timebase import NS_PER_SECOND
+from inspector.vocabulary import Field, MemberKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from inspector.clocks.tree import ClockTree
-
-
-class LoopClock(Protocol):
-    """What a loop asks of its clock; a :class:`~inspector.clocks.Clock` answers all of it."""
-
-    @property
-    def name(self) -> str:
-        """What people call it."""
-
-    @property
-    def tree(self) -> ClockTree:
-        """The tree whose instants :meth:`local_at` takes."""
-
-    @property
-    def time_ns(self) -> int:
-        """Its time."""
-
-    @property
-    def is_removed(self) -> bool:
-        """Whether it calls nobody any more."""
-
-    def local_at(self, session_ns: int) -> int:
-        """Return its time at an instant of the tree."""
-
-    def set_timeout_ns(
-        self, delay_ns: int, callback: Callable[..., object], *, name: str = ""
-    ) -> Any:  # noqa: ANN401 - each has handles of its own
-        """Call ``callback()`` later; returns a handle."""
-
-    def clear(self, timer: Any) -> bool:  # noqa: ANN401 - such a handle
-        """Cancel a call."""
+#: What a loop can run on.
+LoopClock: TypeAlias = Clock | OpenFlashClock
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +66,7 @@ class FixedRateLoop:
         ticks: How many ticks have run.
         missed_ticks: How many were left out.
         is_running: ``False`` once stopped.
+        number: By which it is reported while it runs; 0 when nobody records.
         on_missed: Called with the local nanoseconds by which a tick was missed.
         on_reduced_precision: Called when two ticks are set at the same local time.
 
@@ -118,7 +93,9 @@ class FixedRateLoop:
         self.on_reduced_precision: Callable[[], object] | None = None
         self._on_tick = on_tick
         self._name = name
-        self._timer: Any = None
+        self.number = 0
+        self._reporter = Reporter(clock.home if isinstance(clock, OpenFlashClock) else clock)
+        self._timer: Timer | OpenFlashTimeout | None = None
         self._start_ns = 0
         self._number = 0
         self._shift_ns = 0
@@ -139,6 +116,8 @@ class FixedRateLoop:
         """
         self._withdraw()
         self.is_running = True
+        if not self.number:
+            self._report_new()
         self._start_ns = self.clock.time_ns
         self._number = self._shift_ns = self._burst = 0
         self._set_at_ns = None
@@ -151,15 +130,30 @@ class FixedRateLoop:
 
     def stop(self) -> None:
         """Tick no more; harmless when stopped already, and inside the tick."""
-        if self._is_in_call and not self.rules.stops_inside_tick:
-            return
+        self.unschedule()
+
+    def unschedule(self) -> bool:
+        """Do what :meth:`stop` does; returns whether that changed anything."""
+        if not self.is_running or (self._is_in_call and not self.rules.stops_inside_tick):
+            return False
         self.is_running = False
         self._withdraw()
+        self._reporter.remove(self.number)
+        self.number = 0
+        return True
 
     def _withdraw(self) -> None:
         if self._timer is not None:
-            self.clock.clear(self._timer)
+            # Each kind of clock takes back what it gave out.
+            self.clock.clear(self._timer)  # type: ignore[arg-type]
             self._timer = None
+
+    def _report_new(self) -> None:
+        clock, reporter = self.clock, self._reporter
+        above = clock.number if isinstance(clock, OpenFlashClock) else 0
+        self.number = number = reporter.add(self, MemberKind.LOOP, self._name, above)
+        reporter.set_text(number, Field.RULES, f"missed ticks: {self.rules.missed.value}")
+        reporter.set_seconds(number, Field.INTERVAL, float(1 / self.rate))
 
     @property
     def _wants_timer(self) -> bool:
@@ -177,10 +171,13 @@ class FixedRateLoop:
     def _call(self) -> None:
         self._is_in_call = True
         self.ticks += 1
+        number = self.number
+        began_ns = perf_counter_ns() if number else 0
         try:
             self._on_tick()
         finally:
             self._is_in_call = False
+            self._reporter.call_ended(number, began_ns)
 
     def _set_next(self) -> None:
         """Set the next tick from its number, after looking whether it is late."""
@@ -202,13 +199,20 @@ class FixedRateLoop:
                 return
         if late_ns > 0:
             self._make_up(late_ns)
+            self._report_missed()
         else:
             self._burst = 0
         self._set_timer(now_ns)
 
     def _set_timer(self, now_ns: int) -> None:
         delay_ns = self._due_ns(self._number) - now_ns
-        self._timer = self.clock.set_timeout_ns(delay_ns, self._tick, name=self._name)
+        self._timer = timer = self.clock.set_unlisted_timeout_ns(
+            delay_ns, self._tick, name=self._name
+        )
+        if isinstance(timer, OpenFlashTimeout):
+            timer.report_as(self.number)
+        else:
+            self._reporter.set(self.number, Field.DUE, timer.due_ns)
 
     def _tell(self, told: Callable[..., object], *args: int) -> None:
         """Call what wants to know about a tick; the loop goes on whatever it does."""
@@ -218,9 +222,9 @@ class FixedRateLoop:
         except KeyboardInterrupt:
             raise
         except CALLBACK_ERRORS as error:
-            clock, tree = self.clock, self.clock.tree
-            owner = clock if isinstance(clock, ClockNode) else tree.root
-            tree.report_failure(owner, 0, label_of(told), error)
+            clock = self.clock
+            owner = clock.home if isinstance(clock, OpenFlashClock) else clock
+            clock.tree.report_failure(owner, 0, label_of(told), error)
         finally:
             self._is_in_call = False
 
@@ -233,6 +237,7 @@ class FixedRateLoop:
             while self._wants_timer and self._due_ns(self._number) < reached_ns:
                 if count == limit:
                     self._skip(reached_ns - self._due_ns(self._number))
+                    self._report_missed()
                     return
                 count += 1
                 self._number += 1
@@ -261,6 +266,10 @@ class FixedRateLoop:
                 limit = self.rules.max_burst
                 if limit is not None and self._burst > limit:
                     self._skip(late_ns)
+
+    def _report_missed(self) -> None:
+        if self.missed_ticks:
+            self._reporter.set(self.number, Field.MISSED, self.missed_ticks)
 
     def _skip(self, late_ns: int) -> None:
         """Go on at the first tick that is not late."""

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any
 
 from inspector.clocks.clock import Clock
-from inspector.clocks.timer import checked_callable, label_of
+from inspector.clocks.timer import Timer, checked_callable, label_of
+from inspector.frames.reporting import Reporter
+from inspector.vocabulary import Field, MemberKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from inspector.clocks.timer import Timer
     from inspector.clocks.tree import ClockTree
 
 
@@ -22,9 +24,23 @@ class OpenFlashTimeout:
         target_ns: The clock's time at which it is due.
         name: What people call it.
         is_pending: Whether it will be called.
+        registered: What waits for it on the clock above; ``None`` while its own is paused.
+        number: By which it is reported while it is pending, or that of the loop which it
+            belongs to; 0 when nobody records.
     """
 
-    __slots__ = ("_args", "_callback", "_registered", "clock", "is_pending", "name", "target_ns")
+    __slots__ = (
+        "__weakref__",
+        "_args",
+        "_callback",
+        "_is_own",
+        "clock",
+        "is_pending",
+        "name",
+        "number",
+        "registered",
+        "target_ns",
+    )
 
     def __init__(
         self,
@@ -39,25 +55,73 @@ class OpenFlashTimeout:
         self.target_ns = target_ns
         self.name = name
         self.is_pending = True
+        self.number = 0
+        # Whether the member of its number is this timeout, and goes with it.
+        self._is_own = False
         self._callback = callback
         self._args = args
-        self._registered: Timer | OpenFlashTimeout | None = None
+        self.registered: Timer | OpenFlashTimeout | None = None
 
     def register(self, delay_ns: int) -> None:
         """Have the clock above call it."""
-        self._registered = self.clock.parent.set_timeout_ns(delay_ns, self._fire, name=self.name)
+        above = self.clock.parent
+        self.registered = above.set_unlisted_timeout_ns(delay_ns, self._fire, name=self.name)
+
+    def unschedule(self) -> bool:
+        """Clear it; returns whether it was pending."""
+        return self.clock.clear(self)
+
+    def report_new(self) -> None:
+        """Report it as a member of its clock."""
+        clock = self.clock
+        self.number = clock.reporter.add(self, MemberKind.TIMEOUT, self.name, clock.number)
+        self._is_own = True
+        clock.reporter.set(self.number, Field.CALLS_LEFT, 1)
+        self.report_wait()
+
+    def report_as(self, number: int) -> None:
+        """Let it be the next call of a member that reports its calls itself."""
+        self.number = number
+        self.report_wait()
+
+    def report_wait(self) -> None:
+        """Report when it is due, or what is left while a clock that it hangs under is paused."""
+        if not self.number:
+            return
+        reporter = self.clock.reporter
+        waiting: OpenFlashTimeout = self
+        while isinstance(waiting.registered, OpenFlashTimeout):
+            waiting = waiting.registered
+        if waiting.registered is None:
+            left_ns = waiting.target_ns - waiting.clock.own_time_ns
+            reporter.set(self.number, Field.REMAINING, max(0, left_ns))
+        else:
+            reporter.set(self.number, Field.DUE, waiting.registered.due_ns)
+
+    def report_gone(self) -> None:
+        """Report that it is not pending any more."""
+        if self._is_own:
+            self.clock.reporter.remove(self.number)
 
     def withdraw(self) -> None:
         """Have the clock above forget it."""
-        if self._registered is not None:
+        if self.registered is not None:
             # Each kind of clock takes back what it gave out.
-            self.clock.parent.clear(self._registered)  # type: ignore[arg-type]
-            self._registered = None
+            self.clock.parent.clear(self.registered)  # type: ignore[arg-type]
+            self.registered = None
 
     def _fire(self) -> None:
         self.is_pending = False
         self.clock.forget(self)
-        self._callback(*self._args)
+        if not self._is_own or not self.number:
+            self._callback(*self._args)
+            return
+        self.report_gone()
+        began_ns = perf_counter_ns()
+        try:
+            self._callback(*self._args)
+        finally:
+            self.clock.reporter.call_ended(self.number, began_ns)
 
 
 class OpenFlashClock:
@@ -76,7 +140,10 @@ class OpenFlashClock:
         parent: The clock it hangs under.
         name: What people call it.
         epoch_ns: The parent's time at which this clock reads 0.
+        home: The clock of the tree that it hangs under, directly or not.
         is_corrected: Whether it has the article's correction.
+        reporter: What is told what happens here.
+        number: By which it is reported; 0 when nobody records.
         is_removed: Never; it cannot be removed.
     """
 
@@ -99,11 +166,23 @@ class OpenFlashClock:
             is_corrected: Without the fault.
         """
         self.parent = parent
+        self.home: Clock = parent.home if isinstance(parent, OpenFlashClock) else parent
+        above: int = parent.number if isinstance(parent, OpenFlashClock) else 0
         self.name = name
         self.is_corrected = is_corrected
         self.epoch_ns = parent.time_ns if epoch_ns is None else epoch_ns
         self._paused_at_ns: int | None = None
         self._timeouts: dict[int, OpenFlashTimeout] = {}
+        # Those whose timeouts wait with this one; only while somebody records.
+        self._below: list[OpenFlashClock] = []
+        self.number: int = 0
+        self.reporter = Reporter(self.home)
+        shown = name or "child clock"
+        self.number = self.reporter.add(self, MemberKind.CHILD_CLOCK, shown, above)
+        rules = "open-flash, corrected" if is_corrected else "open-flash"
+        self.reporter.set_text(self.number, Field.RULES, rules)
+        if self.number and isinstance(parent, OpenFlashClock):
+            parent.hang(self)
 
     def __repr__(self) -> str:
         """Show name, time and whether it is paused."""
@@ -129,29 +208,58 @@ class OpenFlashClock:
         """Return its time at an instant of the tree, if nothing changes until then."""
         return self._from_parent(self.parent.local_at(session_ns))
 
+    @property
+    def own_time_ns(self) -> int:
+        """Its time without the fault, from which timeouts are registered at the resume."""
+        above_ns = self.parent.time_ns if self._paused_at_ns is None else self._paused_at_ns
+        return above_ns - self.epoch_ns
+
     def _from_parent(self, parent_ns: int) -> int:
         if self._paused_at_ns is None:
             return parent_ns - self.epoch_ns
         # The fault: the epoch is not taken off.
         return self._paused_at_ns - (self.epoch_ns if self.is_corrected else 0)
 
-    def pause(self) -> None:
-        """Stand still; does nothing if it does."""
+    def pause(self) -> bool:
+        """Stand still; returns whether that changed anything."""
         if self._paused_at_ns is not None:
-            return
+            return False
         self._paused_at_ns = self.parent.time_ns
+        self.reporter.set_paused(self.number, paused=True)
         for timeout in self._timeouts.values():
             timeout.withdraw()
+        self.report_waits()
+        return True
 
-    def resume(self) -> None:
-        """Go on; timeouts are registered anew, in the order in which they were set."""
+    def resume(self) -> bool:
+        """Go on; timeouts are registered anew, in the order in which they were set.
+
+        Returns:
+            Whether that changed anything.
+        """
         if self._paused_at_ns is None:
-            return
+            return False
         self.epoch_ns += self.parent.time_ns - self._paused_at_ns
         self._paused_at_ns = None
         now_ns = self.time_ns
+        self.reporter.set_paused(self.number, paused=False)
         for timeout in self._timeouts.values():
             timeout.register(timeout.target_ns - now_ns)
+        self.report_waits()
+        return True
+
+    def report_waits(self) -> None:
+        """Report what the timeouts here and below wait for, as a clock has stopped or gone on."""
+        if not self.number:
+            return
+        for timeout in self._timeouts.values():
+            timeout.report_wait()
+        for clock in self._below:
+            clock.report_waits()
+
+    def hang(self, clock: OpenFlashClock) -> None:
+        """Let another clock hang under this one; for that clock itself."""
+        self._below.append(clock)
 
     def set_timeout_ns(
         self,
@@ -166,8 +274,21 @@ class OpenFlashClock:
             TypeError: ``callback`` cannot be called.
         """
         checked_callable(callback)
-        target_ns = self.time_ns + delay_ns
-        timeout = OpenFlashTimeout(self, target_ns, callback, args, name or label_of(callback))
+        timeout = self._set(delay_ns, callback, args, name or label_of(callback))
+        if self.number:
+            timeout.report_new()
+        return timeout
+
+    def set_unlisted_timeout_ns(
+        self, delay_ns: int, callback: Callable[[], object], *, name: str = ""
+    ) -> OpenFlashTimeout:
+        """Do what :meth:`set_timeout_ns` does, for something that reports its calls itself."""
+        return self._set(delay_ns, callback, (), name)
+
+    def _set(
+        self, delay_ns: int, callback: Callable[..., object], args: tuple[Any, ...], name: str
+    ) -> OpenFlashTimeout:
+        timeout = OpenFlashTimeout(self, self.time_ns + delay_ns, callback, args, name)
         self._timeouts[id(timeout)] = timeout
         if self._paused_at_ns is None:
             timeout.register(delay_ns)
@@ -180,6 +301,7 @@ class OpenFlashClock:
         timeout.is_pending = False
         timeout.withdraw()
         self.forget(timeout)
+        timeout.report_gone()
         return True
 
     @property

@@ -8,10 +8,12 @@ entering and leaving per state, going on after an exception) is off until asked 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import TYPE_CHECKING, Final, Generic, TypeAlias, TypeVar
+from functools import partial
+from time import perf_counter_ns
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeAlias, TypeVar
 
 from inspector.frames.reporting import Reporter, text_of
 from inspector.vocabulary import Field, MemberKind
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
 StateT = TypeVar("StateT", bound=Hashable)
 NameT = TypeVar("NameT", bound=str)
+ResultT = TypeVar("ResultT")
 
 #: As the source of an edge: any state. Inside a list it is a state like any other.
 ANY: Final = "*"
@@ -84,6 +87,9 @@ class MachineRules:
 
 
 ORIGINAL: Final = MachineRules()
+
+#: What stands for a transition in the history of a machine that was reset.
+RESET: Final = "(reset)"
 SOUND: Final = MachineRules(queues_transitions=True, recovers=True)
 
 #: So many transitions may wait for one another before that is called endless.
@@ -92,6 +98,40 @@ MOST_IN_A_ROW: Final = 10_000
 
 class EndlessTransitionsError(RuntimeError):
     """Transitions of a machine keep asking for one another."""
+
+
+class Transitions:
+    """The transitions of a machine as functions: ``machine.transitions.open()``.
+
+    Each does what ``machine.go("open")`` does. A name that is no identifier is looked up:
+    ``machine.transitions["step back"]()``.
+    """
+
+    __slots__ = ("_machine",)
+
+    def __init__(self, machine: StateMachine[Any, Any]) -> None:
+        """Offer those of a machine."""
+        self._machine = machine
+
+    def __getattr__(self, name: str) -> Callable[[], bool]:
+        """Return what makes a transition."""
+        try:
+            return self[name]
+        except KeyError as error:
+            raise AttributeError(error.args[0], name=name, obj=self) from None
+
+    def __getitem__(self, name: str) -> Callable[[], bool]:
+        """Return what makes a transition.
+
+        Raises:
+            KeyError: There is no such transition.
+        """
+        self._machine.edges(name)
+        return partial(self._machine.go, name)
+
+    def __dir__(self) -> list[str]:
+        """Return the names of all transitions."""
+        return list(self._machine.names)
 
 
 class StateMachine(Generic[StateT, NameT]):
@@ -109,6 +149,7 @@ class StateMachine(Generic[StateT, NameT]):
         on_error: Called with a code and a sentence when a transition is not made.
         on_enter: By state: called after that state was entered.
         on_leave: By state: called before that state is left.
+        transitions: The transitions as functions: ``machine.transitions.open()``.
         name: What people call it.
         number: By which it is reported; 0 without a clock, or when nobody records.
     """
@@ -130,14 +171,20 @@ class StateMachine(Generic[StateT, NameT]):
             rules: What it does beyond the original.
             clock: The clock that it is shown under, with what it does.
             name: What people call it.
+
+        Raises:
+            TypeError: Something stands in the place of an edge.
         """
-        self._state = initial
+        self._initial = self._state = initial
         self._edges: dict[str, tuple[Edge[StateT], ...]] = {
-            name: (edges,) if isinstance(edges, Edge) else tuple(edges)
-            for name, edges in transitions.items()
+            name: _checked_edges(name, edges) for name, edges in transitions.items()
         }
+        self.transitions = Transitions(self)
         self._rules = rules
+        # Stays so after an exception, unless it recovers: then no hook is being called.
         self._is_transiting = False
+        self._is_in_hooks = False
+        self._hook_numbers: dict[str, int] = {}
         self._waiting: deque[NameT] = deque()
         self.on_before: Hook[StateT] | None = None
         self.on_after: Hook[StateT] | None = None
@@ -170,6 +217,9 @@ class StateMachine(Generic[StateT, NameT]):
         Raises:
             KeyError: There is no such transition.
         """
+        if name not in self._edges:
+            message = f"no transition {name!r}; there are {', '.join(self._edges)}"
+            raise KeyError(message)
         return self._edges[name]
 
     def can(self, name: str) -> bool:
@@ -191,9 +241,7 @@ class StateMachine(Generic[StateT, NameT]):
                 ``on_error`` is called.)
             EndlessTransitionsError: Those that waited kept asking for others.
         """
-        if name not in self._edges:
-            message = f"no transition {name!r}; there are {', '.join(self._edges)}"
-            raise KeyError(message)
+        self.edges(name)
         if self._is_transiting and self._rules.queues_transitions:
             self._waiting.append(name)
             return False
@@ -211,6 +259,24 @@ class StateMachine(Generic[StateT, NameT]):
             self._try(name)
         return made
 
+    def reset(self) -> bool:
+        """Go back to the first state, without a transition: no hook is called.
+
+        What waits is dropped, and a machine that an exception has locked can go on.
+
+        Returns:
+            Whether it was done: not within a hook, which is an error like a transition there.
+        """
+        if self._is_in_hooks:
+            text = "This is transiting now. It cannot be reset before that is done."
+            return self._refuse(RESET, TransitionError.IS_TRANSITING, text)
+        self._is_transiting = False
+        self._waiting.clear()
+        self._state = self._initial
+        if self.number:
+            self._reporter.state_entered(self.number, text_of(self._state), RESET)
+        return True
+
     def _try(self, name: NameT) -> bool:
         state = self._state
         edge = next((edge for edge in self._edges[name] if edge.matches(state)), None)
@@ -220,10 +286,10 @@ class StateMachine(Generic[StateT, NameT]):
         if self._is_transiting:
             text = "This is transiting now. You cannot transition more times at one time."
             return self._refuse(name, TransitionError.IS_TRANSITING, text)
-        if edge.guard is not None and not edge.guard(state):
+        if edge.guard is not None and not self._call(f"guard of {name}", edge.guard, state):
             text = f"A guard does not let you '{name}' now. Current state is {state}"
             return self._refuse(name, TransitionError.REFUSED, text)
-        self._is_transiting = True
+        self._is_transiting = self._is_in_hooks = True
         try:
             self._make(name, edge)
         except BaseException:
@@ -231,6 +297,8 @@ class StateMachine(Generic[StateT, NameT]):
                 self._is_transiting = False
                 self._waiting.clear()
             raise
+        finally:
+            self._is_in_hooks = False
         self._is_transiting = False
         return True
 
@@ -238,23 +306,37 @@ class StateMachine(Generic[StateT, NameT]):
         old = self._state
         new: StateT = edge.target(old) if callable(edge.target) else edge.target
         if self.on_before is not None:
-            self.on_before(old, new)
+            self._call("on_before", self.on_before, old, new)
         if (leave := self.on_leave.get(old)) is not None:
-            leave(old, new)
+            self._call(f"on_leave {text_of(old)}", leave, old, new)
         if edge.on_transition is not None:
-            edge.on_transition(old, new)
+            self._call(f"on_transition of {name}", edge.on_transition, old, new)
         self._state = new
         if self.number:
             self._reporter.state_entered(self.number, text_of(new), name)
         if (enter := self.on_enter.get(new)) is not None:
-            enter(old, new)
+            self._call(f"on_enter {text_of(new)}", enter, old, new)
         if self.on_after is not None:
-            self.on_after(old, new)
+            self._call("on_after", self.on_after, old, new)
 
-    def _refuse(self, name: NameT, code: TransitionError, text: str) -> bool:
+    def _call(self, hook: str, function: Callable[..., ResultT], *args: object) -> ResultT:
+        """Call a hook, and report the call."""
+        if not self.number:
+            return function(*args)
+        number = self._hook_numbers.get(hook, 0)
+        if not number:
+            number = self._reporter.add(object(), MemberKind.HOOK, hook, self.number)
+            self._hook_numbers[hook] = number
+        began_ns = perf_counter_ns()
+        try:
+            return function(*args)
+        finally:
+            self._reporter.call_ended(number, began_ns)
+
+    def _refuse(self, name: str, code: TransitionError, text: str) -> bool:
         self._reporter.transition_refused(self.number, name, text)
         if self.on_error is not None:
-            self.on_error(code, text)
+            self._call("on_error", self.on_error, code, text)
         return False
 
     def _report_all(self) -> None:
@@ -268,3 +350,23 @@ class StateMachine(Generic[StateT, NameT]):
                     number = reporter.add(edge, MemberKind.EDGE, name, self.number)
                     reporter.set_text(number, Field.SOURCE, text_of(source))
                     reporter.set_text(number, Field.TARGET, target)
+
+
+def _checked_edges(name: str, edges: object) -> tuple[Edge[Any], ...]:
+    """Return the edges of a transition.
+
+    Raises:
+        TypeError: One of them is something else.
+    """
+    if isinstance(edges, Edge):
+        return (edges,)
+    listed = (edges,) if isinstance(edges, str) or not isinstance(edges, Iterable) else (*edges,)
+    for edge in listed:
+        if not isinstance(edge, Edge):
+            # A tuple is taken for one edge that was meant, not for a list of such.
+            is_one = isinstance(edges, tuple) and not isinstance(edge, tuple)
+            wrong = edges if is_one else edge
+            written = ", ".join(map(repr, wrong)) if isinstance(wrong, tuple) else "source, target"
+            message = f"transition {name!r} has {wrong!r} for an edge: write Edge({written})"
+            raise TypeError(message)
+    return listed

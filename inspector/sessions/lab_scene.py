@@ -22,9 +22,11 @@ from inspector.sessions.hosted import HostedSession
 from inspector.sessions.virtual_source import VirtualTimeSource
 from inspector.trace.log import EventLog
 from inspector.trace.member_names import MEMBER_NAMING_KINDS, MemberNames
+from inspector.trace.members import CLOCK_CALLS
 from inspector.vocabulary import (
     CALL_ENDED,
     CLOCK_ADDED,
+    FRAME_BEGAN,
     TIMER_ADDED,
     TIMER_FIRED,
     MemberKind,
@@ -34,8 +36,8 @@ from inspector.vocabulary import (
 _NO_CUT_NS: Final = 10**18
 #: Frames between two looks at the log, few enough that nothing falls off it unread.
 _FRAMES_PER_LOOK: Final = 64
-_TIMER_KINDS: Final = (MemberKind.FRAME_TIMER, MemberKind.TICKER_TIMER)
-_HOME_KINDS: Final = (MemberKind.SCHEDULER, MemberKind.TICKER)
+_TIMER_KINDS: Final = CLOCK_CALLS | {MemberKind.FRAME_TIMER, MemberKind.TICKER_TIMER}
+_HOME_KINDS: Final = (MemberKind.SCHEDULER, MemberKind.TICKER, MemberKind.CHILD_CLOCK)
 
 #: Name of the timers, name of what they live on.
 _Stream = tuple[str, str]
@@ -209,6 +211,8 @@ class _FiringReader:
     _clocks: dict[int, str] = field(default_factory=dict)
     _timers: dict[int, _Stream] = field(default_factory=dict)
     _members: MemberNames = field(init=False)
+    # What was called by a clock since the last frame: at the instant of the next one.
+    _between: list[_Stream] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._members = MemberNames(self.log.strings)
@@ -236,6 +240,8 @@ class _FiringReader:
                     self._note(stream, at_ns + a)
             elif kind == CALL_ENDED:
                 self._note_call(subject, at_ns)
+            elif kind == FRAME_BEGAN:
+                self._note_between(at_ns)
             elif kind == TIMER_ADDED:
                 self._timers[subject] = (strings[b], self._clocks.get(a, ""))
             elif kind == CLOCK_ADDED:
@@ -244,14 +250,23 @@ class _FiringReader:
                 self._members.note(event)
 
     def _note_call(self, number: int, at_ns: int) -> None:
-        """Take the call of a scheduler's or ticker's timer; those are called in frames."""
+        """Take the call of a timer that is a member, as late as the frame in which it came."""
         member = self._members.get(number)
         if member is None or member.kind not in _TIMER_KINDS:
             return
         above = self._members.get(member.parent_id)
         while above is not None and above.kind not in _HOME_KINDS:
             above = self._members.get(above.parent_id)
-        self._note((member.name, "" if above is None else above.name), at_ns)
+        home = "" if above is None else above.name
+        if member.kind in CLOCK_CALLS:
+            self._between.append((member.name, home or self._clocks.get(member.clock_id, "")))
+        else:
+            self._note((member.name, home), at_ns)
+
+    def _note_between(self, frame_ns: int) -> None:
+        for stream in self._between:
+            self._note(stream, frame_ns)
+        self._between.clear()
 
     def _note(self, stream: _Stream, at_ns: int) -> None:
         self.firings.setdefault(stream, []).append(at_ns)

@@ -22,8 +22,11 @@ PAUSABLE: Final = frozenset(
         MemberKind.COMPONENT,
         MemberKind.NODE,
         MemberKind.TICKER,
+        MemberKind.CHILD_CLOCK,
     }
 )
+#: What waits in the time of its clock itself and is called between frames.
+CLOCK_CALLS: Final = frozenset({MemberKind.LOOP, MemberKind.TIMEOUT})
 
 
 #: What a frame callback of the same name runs, in every frame.

@@ -130,3 +130,54 @@ def test_that_without_a_clock_nothing_is_reported() -> None:
     assert machine.go("open")
     assert not machine.go("open")
     assert machine.number == 0
+
+
+def test_that_hooks_are_calls_under_their_machine(recorded: Recorded) -> None:
+    machine = door(recorded)
+    machine.on_before = machine.on_after = lambda _old, _new: None
+    machine.on_enter["open"] = lambda _old, _new: None
+    machine.on_leave["closed"] = lambda _old, _new: None
+    machine.on_error = lambda _code, _text: None
+
+    machine.go("open")
+    machine.go("open")
+    machine.go("lock")
+    machine.go("close")
+    machine.go("open")
+
+    hooks = [each for each in recorded.members.by_id.values() if each.kind is MemberKind.HOOK]
+    assert {each.parent_id for each in hooks} == {machine.number}
+    assert {each.name: each.calls for each in hooks} == {
+        "on_before": 3,
+        "on_leave closed": 2,
+        "on_enter open": 2,
+        "on_after": 3,
+        "on_error": 2,
+        "guard of lock": 1,
+    }
+
+
+def test_that_a_hook_that_raises_is_a_call_all_the_same(recorded: Recorded) -> None:
+    machine = door(recorded)
+
+    def fail(_old: str, _new: str) -> None:
+        raise ZeroDivisionError
+
+    machine.on_before = fail
+    with pytest.raises(ZeroDivisionError):
+        machine.go("open")
+
+    assert recorded.called("on_before").calls == 1
+
+
+def test_that_a_reset_is_in_the_history(recorded: Recorded) -> None:
+    machine = door(recorded)
+    machine.go("open")
+
+    machine.reset()
+
+    history = recorded.members.histories[machine.number]
+    strings = recorded.log.strings
+    assert [strings[each] for each in history.state] == ["closed", "open", "closed"]
+    assert strings[history.transition[-1]] == "(reset)"
+    assert recorded.text("door", Field.STATE) == "closed"

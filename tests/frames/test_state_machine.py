@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 
@@ -134,3 +134,79 @@ def test_that_it_shows_what_can_be_done() -> None:
 
     assert repr(machine) == "<StateMachine in 'closed', can open, lock>"
     assert machine.edges("open") == (Edge("closed", "open"),)
+
+
+def test_that_transitions_are_functions_of_their_names_too() -> None:
+    machine = _door()
+
+    assert machine.transitions.open()
+    assert machine.state == "open"
+    assert not machine.transitions["open"]()
+    assert dir(machine.transitions) == ["close", "lock", "open"]
+    with pytest.raises(AttributeError, match="no transition 'shut'; there are open, close, lock"):
+        machine.transitions.shut()
+    with pytest.raises(KeyError, match="no transition 'shut'"):
+        machine.transitions["shut"]
+
+
+def test_that_a_reset_machine_is_where_it_began_and_no_hook_is_called() -> None:
+    machine = _door()
+    machine.go("open")
+    told: list[str] = []
+    machine.on_before = machine.on_after = lambda _old, _new: told.append("hook")
+
+    assert machine.reset()
+
+    assert machine.state == "closed"
+    assert told == []
+    assert machine.go("open")
+
+
+def test_that_a_reset_unlocks_a_machine_after_an_exception() -> None:
+    machine = _door()
+
+    def fail(_old: str, _new: str) -> None:
+        raise ZeroDivisionError
+
+    machine.on_after = fail
+    with pytest.raises(ZeroDivisionError):
+        machine.go("open")
+    machine.on_after = None
+    assert not machine.go("close")
+
+    assert machine.reset()
+
+    assert machine.go("open")
+
+
+def test_that_a_machine_is_not_reset_within_a_hook() -> None:
+    machine = _door()
+    answers: list[bool] = []
+    errors: list[TransitionError] = []
+    machine.on_error = lambda code, _text: errors.append(code)
+    machine.on_before = lambda _old, _new: answers.append(machine.reset())
+
+    assert machine.go("open")
+
+    assert answers == [False]
+    assert errors == [TransitionError.IS_TRANSITING]
+    assert machine.state == "open"
+
+
+@pytest.mark.parametrize(
+    ("edges", "sentence"),
+    [
+        (
+            ("closed", "open"),
+            r"transition 'open' has \(.*\) for an edge: write Edge\('closed', 'open'\)",
+        ),
+        ([("closed", "open")], r"write Edge\('closed', 'open'\)"),
+        ((("closed", "open"), ("open", "open")), r"write Edge\('closed', 'open'\)"),
+        ("closed", r"transition 'open' has 'closed' for an edge: write Edge\(source, target\)"),
+        (5, "transition 'open' has 5 for an edge"),
+        ([None], "transition 'open' has None for an edge"),
+    ],
+)
+def test_that_what_is_no_edge_is_refused_with_what_to_write(edges: Any, sentence: str) -> None:  # noqa: ANN401
+    with pytest.raises(TypeError, match=sentence):
+        StateMachine("closed", {"open": edges})

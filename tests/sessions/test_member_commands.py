@@ -197,6 +197,8 @@ def test_that_every_command_to_a_member_has_a_sentence(session: HostedSession) -
 EVERY_KIND = """
     from inspector.frames.components import Component
     from inspector.frames.dialects import COCOS2DX_3_4
+    from inspector.frames.loop import start_loop
+    from inspector.frames.open_flash import OpenFlashClock
     from inspector.frames.state_machine import Edge
     from inspector.frames.ticker import TickerTimer
 
@@ -224,7 +226,12 @@ EVERY_KIND = """
             scheduler.schedule(stone.update, 1.0, target=stone)
         timer = stage.timer = TickerTimer(stage.ticker(), 700)
         timer.start()
-        stage.state_machine("a", {"b": Edge("a", "b")})
+        machine = stage.state_machine("a", {"b": Edge("a", "b")})
+        machine.on_before = lambda old, new: None
+        machine.go("b")
+        player = OpenFlashClock(stage.root)
+        player.set_timeout_ns(10**9, print)
+        start_loop(player, 10, int)
 """
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from inspector.trace.members import CLOCK_CALLS
 from inspector.trace.schema import FIELDS_BY_CALLS, SCHEMA, EventGroup, kinds_with
 from inspector.vocabulary import EventKind, MemberKind
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 _OF_MEMBERS: Final = kinds_with(group=EventGroup.MEMBERS)
 _CALLED: Final = frozenset(
     {MemberKind.UPDATE, MemberKind.FRAME_TIMER, MemberKind.TICKER_TIMER, MemberKind.PHASE}
+    | CLOCK_CALLS
+    | {MemberKind.HOOK}
 )
 #: What is shown at first: everything but what comes with every frame.
 QUIET_GROUPS: Final = frozenset(EventGroup) - {

@@ -25,9 +25,11 @@ _OWNED: Final = frozenset(
         MemberKind.UPDATE,
         MemberKind.FRAME_TIMER,
         MemberKind.TICKER_TIMER,
+        MemberKind.TIMEOUT,
         MemberKind.COMPONENT,
         MemberKind.PHASE,
         MemberKind.EDGE,
+        MemberKind.HOOK,
     }
 )
 #: Kinds that have to be read for the names of others, also when they are not shown.

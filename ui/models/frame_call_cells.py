@@ -42,11 +42,14 @@ class CallColumn(IntEnum):
 CALL_HEADERS: Final = {
     CallColumn.NAME: ("Call", "Name of what is called"),
     CallColumn.TARGET: ("Target", "Whom the call belongs to; pausing a target pauses its calls"),
-    CallColumn.SCHEDULER: ("Scheduler", "The scheduler or ticker that calls it"),
+    CallColumn.SCHEDULER: ("Scheduler", "The scheduler, ticker or child clock that calls it"),
     CallColumn.CLOCK: ("Clock", "The clock that the scheduler lives by"),
-    CallColumn.KIND: ("Kind", "Called in every frame, or a timer of a scheduler or ticker"),
+    CallColumn.KIND: ("Kind", "Called in every frame, a timer of a scheduler or ticker, or a loop"),
     CallColumn.PRIORITY: ("Priority", "Order among update callbacks, the smaller the earlier"),
-    CallColumn.DUE: ("Due (m:s)", "Time of its scheduler or ticker at which it is called next"),
+    CallColumn.DUE: (
+        "Due (m:s)",
+        "Time of its scheduler, or else its clock, at which it is called next",
+    ),
     CallColumn.REMAINING: ("Called in", "Time of its scheduler until then, or what it waits for"),
     CallColumn.INTERVAL: ("Every", "Time of its scheduler between two calls"),
     CallColumn.CALLS: ("Calls (×)", "How often it was called"),
@@ -65,13 +68,15 @@ CONSTANT_COLUMNS: Final = frozenset(
         CallColumn.KIND,
     }
 )
-#: What is listed: everything that is called in frames.
+#: What is listed: everything that is called and is no timer of the clock tree.
 LISTED_KINDS: Final = frozenset(
     {
         MemberKind.UPDATE,
         MemberKind.FRAME_TIMER,
         MemberKind.TICKER_TIMER,
         MemberKind.FRAME_CALLBACK,
+        MemberKind.LOOP,
+        MemberKind.TIMEOUT,
     }
 )
 
@@ -113,7 +118,7 @@ def call_cells(timeline: Timeline, number: int) -> CallCells | None:
         due_ns = None
     left_ns = remaining_ns(timeline, member)
     interval_ns = fields.get(Field.INTERVAL, 0)
-    target, caller = target_name(timeline, member), "" if scheduler is None else scheduler.name
+    target, caller = target_name(timeline, member), _caller_name(timeline, member, scheduler)
     priority = fields.get(Field.PRIORITY)
     raws = (
         member.name,
@@ -148,6 +153,13 @@ def call_cells(timeline: Timeline, number: int) -> CallCells | None:
     return CallCells(
         number, texts, raws, _tool_tips(timeline, member, texts, due_ns, standing), standing
     )
+
+
+def _caller_name(timeline: Timeline, member: MemberState, scheduler: MemberState | None) -> str:
+    above = timeline.members.by_id.get(member.parent_id)
+    if above is not None and above.kind is MemberKind.CHILD_CLOCK:
+        return above.name
+    return "" if scheduler is None else scheduler.name
 
 
 def target_name(timeline: Timeline, member: MemberState) -> str:

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
 
+from inspector.trace.members import CLOCK_CALLS
 from inspector.vocabulary import NEVER, RATE_DENOMINATOR, Field, MemberKind, Phase
 
 from .frame_call_cells import LISTED_KINDS, CallColumn, kind_text
+from .member_texts import TIMED_CALLS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -30,7 +32,6 @@ _PHASE: Final = int(Field.PHASE)
 #: Behind every number that is known.
 _LAST: Final = NEVER - 1
 _CALLERS: Final = frozenset({MemberKind.SCHEDULER, MemberKind.TICKER})
-_TIMED: Final = frozenset({MemberKind.FRAME_TIMER, MemberKind.TICKER_TIMER})
 _BY_FIELD: Final = {CallColumn.INTERVAL: int(Field.INTERVAL), CallColumn.PRIORITY: _PRIORITY}
 
 
@@ -54,6 +55,12 @@ class _Holder:
         self.scheduler = scheduler
         self.above = above
 
+    @property
+    def child_clock(self) -> MemberState | None:
+        """The child clock, if that is what it is."""
+        is_one = self.member is not None and self.member.kind is MemberKind.CHILD_CLOCK
+        return self.member if is_one else None
+
 
 class CallTable:
     """All calls of a timeline, in the places in which their members came.
@@ -76,7 +83,7 @@ class CallTable:
         self._holders: list[_Holder] = []
         self._aboves: list[tuple[int, int]] = []
         self._holder_of = self._find_holders()
-        self._is_timed = np.array([state.kind in _TIMED for state in self.states], np.bool_)
+        self._is_timed = np.array([state.kind in TIMED_CALLS for state in self.states], np.bool_)
         self._callbacks = [
             place
             for place, state in enumerate(self.states)
@@ -133,9 +140,7 @@ class CallTable:
             0 if holder.scheduler is None else holder.scheduler.id for holder in self._holders
         ]
         by_caller = [
-            (Phase.UPDATE, callers[index] or state.id)
-            if state.kind is not MemberKind.FRAME_CALLBACK
-            else (state.fields.get(_PHASE, Phase.UPDATE), state.id)
+            _caller_order(state, callers[index])
             for state, index in zip(states, self._holder_of.tolist(), strict=True)
         ]
         ranks = {group: rank for rank, group in enumerate(sorted(set(by_caller)))}
@@ -254,14 +259,18 @@ class CallTable:
                 return self._constant_keys(column)
 
     def _remaining(self, waiting: NDArray[np.bool_]) -> NDArray[np.int64]:
-        now = _numbers(
-            0 if holder.scheduler is None else holder.scheduler.fields.get(_TIME, 0)
-            for holder in self._holders
-        )
+        now = _numbers(self._time_of(holder) for holder in self._holders)
         dues = self.dues()
         # What is called in every frame is called before every timer that is not overdue.
         left = np.where(dues == NEVER, 0, np.maximum(dues - self._of_holders(now), 0))
         return np.where(waiting, _LAST, left)
+
+    def _time_of(self, holder: _Holder) -> int:
+        """Return the time in which calls wait that hang there."""
+        if holder.scheduler is not None:
+            return holder.scheduler.fields.get(_TIME, 0)
+        timeline = self._timeline
+        return timeline.local_ns(holder.clock_id) if holder.clock_id in timeline.clocks else 0
 
     def _constant_keys(self, column: CallColumn) -> NDArray[np.int64]:
         found = self._keys.get(column)
@@ -290,7 +299,8 @@ class CallTable:
             if column is CallColumn.CLOCK:
                 texts.append(clocks[holder.clock_id].name if holder.clock_id in clocks else "")
             elif column is CallColumn.SCHEDULER:
-                texts.append("" if holder.scheduler is None else holder.scheduler.name)
+                caller = holder.scheduler or holder.child_clock
+                texts.append("" if caller is None else caller.name)
             else:
                 member = holder.member
                 is_target = member is not None and member.kind is MemberKind.TARGET
@@ -300,6 +310,15 @@ class CallTable:
     def _of_holders(self, values: NDArray[_Scalar]) -> NDArray[_Scalar]:
         """Return by call what was found for what it hangs under."""
         return values[self._holder_of]
+
+
+def _caller_order(state: MemberState, caller_id: int) -> tuple[int, int]:
+    """Return when in the frame what calls a call has its turn: clocks come before it."""
+    if state.kind in CLOCK_CALLS:
+        return Phase.TIMERS, 0
+    if state.kind is MemberKind.FRAME_CALLBACK:
+        return state.fields.get(_PHASE, Phase.UPDATE), state.id
+    return Phase.UPDATE, caller_id or state.id
 
 
 def _ranks(texts: Sequence[str]) -> NDArray[np.int64]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from inspector.timebase import format_duration, format_instant
+from inspector.trace.members import CLOCK_CALLS
 from inspector.vocabulary import NEVER, RATE_DENOMINATOR, Field, Life, MemberKind, Phase
 
 from .standing import Standing, StandingKind, brief_cause_text, brief_stop_text, reason_text
@@ -20,10 +21,23 @@ UNSCHEDULABLE = frozenset(
         MemberKind.UPDATE,
         MemberKind.FRAME_TIMER,
         MemberKind.TICKER_TIMER,
+        MemberKind.LOOP,
+        MemberKind.TIMEOUT,
     }
 )
-#: What is called by a scheduler or ticker.
-CALLS = frozenset({MemberKind.UPDATE, MemberKind.FRAME_TIMER, MemberKind.TICKER_TIMER})
+#: What others live in, and are called by.
+_HOMES = frozenset(
+    {
+        MemberKind.SCHEDULER,
+        MemberKind.TICKER,
+        MemberKind.COMPONENT_DIRECTOR,
+        MemberKind.CHILD_CLOCK,
+    }
+)
+#: What waits for an instant, and is called.
+TIMED_CALLS = CLOCK_CALLS | {MemberKind.FRAME_TIMER, MemberKind.TICKER_TIMER}
+#: What is called by a scheduler or ticker, or by a clock.
+CALLS = TIMED_CALLS | {MemberKind.UPDATE}
 
 _ON = Life.STARTED
 _LIVES = frozenset(map(int, Life))
@@ -62,13 +76,15 @@ def doing_text(timeline: Timeline, member: MemberState) -> str:  # noqa: PLR0911
     """Return what a member does while nothing stops it."""
     fields = member.fields
     match member.kind:
-        case MemberKind.SCHEDULER | MemberKind.TICKER | MemberKind.COMPONENT_DIRECTOR:
+        case _ if member.kind in _HOMES:
             rules = timeline.members.field_text(member.id, Field.RULES)
             return f"running, {rules}" if rules else "running"
         case MemberKind.UPDATE:
             return f"every frame, priority {fields.get(Field.PRIORITY, 0)}"
-        case MemberKind.FRAME_TIMER | MemberKind.TICKER_TIMER:
+        case MemberKind.FRAME_TIMER | MemberKind.TICKER_TIMER | MemberKind.LOOP:
             return _timer_text(member)
+        case MemberKind.TIMEOUT:
+            return "once"
         case MemberKind.MACHINE:
             return f"in “{timeline.members.field_text(member.id, Field.STATE)}”"
         case MemberKind.EDGE:
@@ -90,11 +106,13 @@ def _brief_doing_text(member: MemberState) -> str:
     """Return the gist of what a member does, for a narrow column; empty if all of it is."""
     fields = member.fields
     match member.kind:
-        case MemberKind.SCHEDULER | MemberKind.TICKER | MemberKind.COMPONENT_DIRECTOR:
+        case _ if member.kind in _HOMES:
             return "running"
         case MemberKind.UPDATE:
             return f"priority {fields.get(Field.PRIORITY, 0)}"
-        case MemberKind.FRAME_TIMER | MemberKind.TICKER_TIMER if fields.get(Field.INTERVAL):
+        case MemberKind.FRAME_TIMER | MemberKind.TICKER_TIMER | MemberKind.LOOP if fields.get(
+            Field.INTERVAL
+        ):
             return f"every {format_duration(fields[Field.INTERVAL])}"
         case MemberKind.FRAME_CALLBACK if fields.get(Field.PHASE) in _PHASES:
             return f"in {Phase(fields[Field.PHASE]).text}"
@@ -122,7 +140,9 @@ def edge_text(timeline: Timeline, edge: MemberState) -> str:
 
 
 def remaining_ns(timeline: Timeline, member: MemberState) -> int | None:
-    """Return scheduler time until a call; ``None`` when no instant is known.
+    """Return the time until a call, in that of its scheduler or else its clock.
+
+    ``None`` when no instant is known.
 
     While it waits, what was left when it was paused.
     """
@@ -131,8 +151,10 @@ def remaining_ns(timeline: Timeline, member: MemberState) -> int | None:
         return None
     if timeline.members.pausing(member.id) is not None and Field.REMAINING in fields:
         return fields[Field.REMAINING]
-    scheduler = timeline.members.scheduler_of(member.id)
     due_ns = fields.get(Field.DUE, NEVER)
+    if member.kind in CLOCK_CALLS and due_ns != NEVER and member.clock_id in timeline.clocks:
+        return max(0, due_ns - timeline.local_ns(member.clock_id))
+    scheduler = timeline.members.scheduler_of(member.id)
     if scheduler is None or due_ns == NEVER:
         return None
     return max(0, due_ns - scheduler.fields.get(Field.TIME, 0))

@@ -26,6 +26,7 @@ _SHOWN_ABOVE = {
     MemberKind.TARGET: "Show its target",
     MemberKind.SCHEDULER: "Show its scheduler",
     MemberKind.TICKER: "Show its ticker",
+    MemberKind.CHILD_CLOCK: "Show its child clock",
 }
 
 
