@@ -9,6 +9,7 @@ from heapq import heappush
 from typing import TYPE_CHECKING, Any
 
 from inspector.clocks.branch import move_branch, remove_branch
+from inspector.clocks.mistakes import missing_attribute, refused_seconds
 from inspector.clocks.node import NOTHING_IS_EARLIER, ClockNode
 from inspector.clocks.queue import BUCKET_SHIFT, LAST_BUCKET, REACH_BITS
 from inspector.clocks.rate import D, rate_numerator
@@ -79,6 +80,9 @@ class Clock(ClockNode):
     """
 
     __slots__ = ()
+
+    if not TYPE_CHECKING:
+        __getattr__ = missing_attribute
 
     def __repr__(self) -> str:
         """Show name, time, rate and whether it stands still."""
@@ -255,11 +259,16 @@ class Clock(ClockNode):
         Raises:
             ValueError: The delay is not a number, infinite or absurd, or the timer would
                 be due beyond 292 years of local time.
-            TypeError: ``callback`` cannot be called, or is an async function (found only in
-                a session or if the timer has a name).
+            TypeError: ``callback`` cannot be called, stands in the place of the delay, or is
+                an async function (found only in a session or if the timer has a name).
             RuntimeError: The clock was removed.
         """
-        return self.set_timeout_ns(seconds_to_ns(delay), callback, *args, name=name)
+        try:
+            delay_ns = seconds_to_ns(delay)
+        except ValueError as error:
+            call = "set_timeout(delay, callback)"
+            raise refused_seconds(call, "delay", delay, error, callback) from None
+        return self.set_timeout_ns(delay_ns, callback, *args, name=name)
 
     def set_timeout_ns(
         self,
@@ -335,11 +344,16 @@ class Clock(ClockNode):
         Raises:
             ValueError: An interval that is not above 0, not a number or absurd, an unknown
                 policy, or a first call beyond 292 years of local time.
-            TypeError: ``callback`` cannot be called, or is an async function.
+            TypeError: ``callback`` cannot be called, stands in the place of the interval, or
+                is an async function.
             RuntimeError: The clock was removed.
         """
         delay_ns = None if delay is None else seconds_to_ns(delay)
-        interval_ns = seconds_to_ns(interval)
+        try:
+            interval_ns = seconds_to_ns(interval)
+        except ValueError as error:
+            call = "set_interval(interval, callback)"
+            raise refused_seconds(call, "interval", interval, error, callback) from None
         if interval_ns <= 0:
             message = f"an interval must be longer than 0, by a nanosecond at least: {interval!r} s"
             raise ValueError(message)

@@ -10,6 +10,7 @@ import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from inspector.clocks.mistakes import missing_attribute
 from inspector.clocks.timer import checked_callable
 from inspector.frames.activation import Activator
 from inspector.frames.component_phases import ComponentPhases
@@ -103,6 +104,9 @@ class CreatorDirector:
         reports: What says what happens; ``None`` when nothing is reported.
     """
 
+    if not TYPE_CHECKING:
+        __getattr__ = missing_attribute
+
     def __init__(  # noqa: PLR0913 - every one of them is a user's choice
         self,
         now_ms: Callable[[], float] | None = None,
@@ -126,8 +130,12 @@ class CreatorDirector:
 
         Raises:
             ValueError: There is neither a time nor a clock.
+            TypeError: ``now_ms`` is no function, or ``dialect`` none.
         """
-        self._now_ms = now_ms = milliseconds_of(clock) if now_ms is None else now_ms
+        if not isinstance(dialect, ComponentDialect):
+            message = f"a component dialect is needed, such as COMPONENTS_2_4, not {dialect!r}"  # type: ignore[unreachable]
+            raise TypeError(message)
+        self._now_ms = now_ms = milliseconds_of(now_ms, clock)
         self.dialect = dialect
         self.clock = clock
         self.name = name or "director"

@@ -12,6 +12,7 @@ import logging
 from collections import deque
 from typing import TYPE_CHECKING
 
+from inspector.clocks.mistakes import check_order, missing_attribute
 from inspector.clocks.timer import checked_callable
 from inspector.frames.dialect_arguments import as_written
 from inspector.frames.dialect_complaints import Complaint, Diagnostic
@@ -52,6 +53,9 @@ class DialectScheduler:
         reports: What compares it with what was reported; ``None`` when nothing is.
     """
 
+    if not TYPE_CHECKING:
+        __getattr__ = missing_attribute
+
     def __init__(  # noqa: PLR0913 - the last two are for a director that it belongs to
         self,
         dialect: Dialect = CREATOR_2_4,
@@ -71,7 +75,13 @@ class DialectScheduler:
             name: What people call it; the original's name if left out.
             reporter: What is told what happens here; one for the clock if left out.
             above: By which number the director that it belongs to is reported.
+
+        Raises:
+            TypeError: ``dialect`` is none.
         """
+        if not isinstance(dialect, Dialect):
+            message = f"a dialect is needed, such as CREATOR_2_4, not {dialect!r}"  # type: ignore[unreachable]
+            raise TypeError(message)
         self.clock = clock
         self.name = name or dialect.title
         self.dialect = dialect
@@ -214,6 +224,7 @@ class DialectScheduler:
             delay: Seconds before the first call; 0 or less for none.
             paused: Heeded only for the first timer of a target.
         """
+        check_order("schedule(callback, interval)", callback, interval)
         owner = default_target(callback) if target is None else target
         self._schedule(callback, owner, interval, repeat, delay, paused)
 

@@ -6,6 +6,7 @@ from time import perf_counter_ns
 from typing import TYPE_CHECKING, Final
 
 from inspector.clocks.failures import CALLBACK_ERRORS
+from inspector.clocks.mistakes import checked_clock, missing_attribute
 from inspector.clocks.timer import checked_callable, label_of
 from inspector.timebase import ns_to_seconds
 from inspector.vocabulary import (
@@ -92,12 +93,19 @@ class Director:
         delta_ns: Delta of the present or last frame.
     """
 
+    if not TYPE_CHECKING:
+        __getattr__ = missing_attribute
+
     def __init__(self, clock: Clock) -> None:
         """Begin with no callbacks.
 
         Args:
             clock: Whose time the deltas are.
+
+        Raises:
+            TypeError: ``clock`` is no clock.
         """
+        checked_clock("Director(clock)", clock)
         self.clock = clock
         self.frame_index = 0
         self.delta_ns = 0
@@ -134,7 +142,7 @@ class Director:
 
         Raises:
             ValueError: An unknown phase, or ``timers``, which clocks fill by themselves.
-            TypeError: ``callback`` cannot be called.
+            TypeError: ``callback`` cannot be called, or stands in the place of the phase.
         """
         wanted = _phase(phase)
         checked_callable(callback)
@@ -257,6 +265,11 @@ class Director:
 
 
 def _phase(phase: Phase | str) -> Phase:
+    given: object = phase
+    if callable(given):
+        right = f'on("update", {label_of(given)})'
+        message = f"on(phase, callback): the phase comes first, as in {right}"
+        raise TypeError(message)
     try:
         found = phase if isinstance(phase, Phase) else Phase[phase.upper().replace(" ", "_")]
     except KeyError:

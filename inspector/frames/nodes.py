@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
+from inspector.clocks.mistakes import missing_attribute
 from inspector.frames.creator_reports import report_component
 from inspector.frames.destruction import Life, LifeComplaint
 from inspector.frames.rendering_scenes import RenderingScene
@@ -30,6 +31,9 @@ class Node:
         is_deactivating: Inside its own deactivation; kept by the engine.
         is_ending: Inside its real destruction, or past it.
     """
+
+    if not TYPE_CHECKING:
+        __getattr__ = missing_attribute
 
     def __init__(
         self,
@@ -185,9 +189,11 @@ class Node:
             The component.
 
         Raises:
+            TypeError: It is a class, or no component at all.
             ValueError: It was added to a node before.
             RuntimeError: The node was destroyed.
         """
+        _check_component(component)
         if self.life.is_destroyed:
             message = f"{self!r} can have no components"
             raise RuntimeError(message)
@@ -251,6 +257,20 @@ class Node:
         self._parent = None
         self.children = []
         self.components = []
+
+
+def _check_component(component: object) -> None:
+    life = getattr(component, "life", None)
+    if hasattr(life, "director"):
+        return
+    if isinstance(component, type):
+        name = component.__name__
+        message = f"add_component needs an instance, not the class; write add_component({name}())"
+    else:
+        message = (
+            f"add_component needs an instance of a class derived from Component: {component!r}"
+        )
+    raise TypeError(message)
 
 
 class Scene(Node):

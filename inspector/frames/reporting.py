@@ -176,12 +176,21 @@ class Reporter:
         return f"{kind} {number}"[:_LONGEST_NAME]
 
 
-def milliseconds_of(clock: Clock | None) -> Callable[[], float]:
-    """Return what tells the time of a clock in milliseconds.
+def milliseconds_of(now_ms: Callable[[], float] | None, clock: Clock | None) -> Callable[[], float]:
+    """Return what tells the time in milliseconds: a function, or else a clock's time.
 
     Raises:
-        ValueError: There is no clock.
+        ValueError: There is neither.
+        TypeError: What was given for the function cannot be called, as a clock cannot.
     """
+    if now_ms is not None:
+        if not callable(now_ms):
+            message = (  # type: ignore[unreachable]
+                f"now_ms is a function that tells milliseconds, not {now_ms!r}; "
+                "a clock is given by name: clock=…"
+            )
+            raise TypeError(message)
+        return now_ms
     if clock is None:
         message = "it needs a clock, or a function that tells the time in milliseconds"
         raise ValueError(message)

@@ -19,6 +19,7 @@ from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from inspector.clocks.mistakes import check_order, checked_clock, missing_attribute
 from inspector.clocks.rate import D, rate_numerator
 from inspector.clocks.timer import checked_callable
 from inspector.frames.call_list import CallList
@@ -69,6 +70,9 @@ class Scheduler:
         number: By which it is reported; 0 when nobody records.
     """
 
+    if not TYPE_CHECKING:
+        __getattr__ = missing_attribute
+
     def __init__(
         self,
         clock: Clock | None = None,
@@ -81,10 +85,13 @@ class Scheduler:
 
         Raises:
             ValueError: An unknown policy, or a limit below 1.
+            TypeError: ``clock`` is no clock.
         """
         if max_calls_per_frame is not None and not _is_count(max_calls_per_frame, 1):
             message = f"a timer needs at least 1 call per frame: {max_calls_per_frame!r}"
             raise ValueError(message)
+        if clock is not None:
+            checked_clock("Scheduler(clock)", clock)
         self.clock = clock
         self.name = name
         self.overshoot = Overshoot(overshoot)
@@ -249,6 +256,7 @@ class Scheduler:
             ValueError: A time or count that is negative or not a number; an unknown policy.
             TypeError: ``callback`` cannot be called.
         """
+        check_order("schedule(callback, interval)", callback, interval)
         checked_callable(callback)
         interval_ns, delay_ns = _duration_ns(interval), _duration_ns(delay)
         policy = self.overshoot if overshoot is None else Overshoot(overshoot)
@@ -289,6 +297,7 @@ class Scheduler:
         name: str = "",
     ) -> FrameTimer:
         """Call ``callback(seconds)`` once, after ``delay``, or else in the next frame."""
+        check_order("schedule_once(callback, delay)", callback, delay)
         return self.schedule(
             callback, target=target, repeat=0, delay=delay, paused=paused, name=name
         )

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from inspector.clocks.mistakes import check_order, missing_attribute
 from inspector.frames.countdowns import Countdowns
 from inspector.frames.reporting import Reporter, milliseconds_of
 from inspector.vocabulary import Field, MemberKind
@@ -76,6 +77,9 @@ class Ticker:
         number: By which it is reported; 0 without a clock, or when nobody records.
     """
 
+    if not TYPE_CHECKING:
+        __getattr__ = missing_attribute
+
     def __init__(
         self,
         now_ms: Callable[[], float] | None = None,
@@ -93,7 +97,7 @@ class Ticker:
         Raises:
             ValueError: There is neither a time nor a clock.
         """
-        self.now_ms = now_ms = milliseconds_of(clock) if now_ms is None else now_ms
+        self.now_ms = now_ms = milliseconds_of(now_ms, clock)
         self.clock = clock
         self.name = name or "ticker"
         self.reporter = Reporter(clock)
@@ -187,6 +191,7 @@ class Ticker:
 
     def set_timeout(self, listener: Callable[[], object], delay_ms: float) -> int:
         """Call ``listener`` once; returns a number for :meth:`clear_timeout`."""
+        check_order("set_timeout(listener, delay_ms)", listener, delay_ms)
         return self._timeouts.add(listener, delay_ms)
 
     def clear_timeout(self, number: int) -> bool:
@@ -195,6 +200,7 @@ class Ticker:
 
     def set_interval(self, listener: Callable[[], object], delay_ms: float) -> int:
         """Call ``listener`` again and again; returns a number for :meth:`clear_interval`."""
+        check_order("set_interval(listener, delay_ms)", listener, delay_ms)
         return self._intervals.add(listener, delay_ms)
 
     def clear_interval(self, number: int) -> bool:

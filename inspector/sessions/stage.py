@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, Protocol, TypeVar, runtime_checkable
 
 from typing_extensions import override
 
+from inspector.clocks.mistakes import missing_attribute
 from inspector.timebase import NS_PER_SECOND, seconds_to_ns
 from inspector.vocabulary import MARK, Phase
 from inspector.written_numbers import rounded, shown
@@ -61,6 +62,9 @@ class Stage:
         title: What the scene calls itself, or an empty text.
         worked_ns: Virtual time that :meth:`work` has taken since it was last looked at.
     """
+
+    if not TYPE_CHECKING:
+        __getattr__ = missing_attribute
 
     def __init__(
         self, transport: Transport, director: Director, source: TimeSource, *, seed: int = 1

@@ -102,7 +102,7 @@ def test_that_an_exception_in_build_shows_only_the_users_frames(tmp_path: Path) 
     )
 
     assert status.line == 3
-    assert "ValueError: not a usable number of seconds: nan" in status.message
+    assert "the interval is not a usable number of seconds: nan" in status.message
     assert "clock.py" not in status.detail
     assert "hosted.py" not in status.detail
 

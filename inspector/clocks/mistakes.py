@@ -1,0 +1,192 @@
+"""Mistakes that people new to the interface make, and what to tell them.
+
+Names of other libraries, arguments in the order of other libraries, and a neighbour of the
+object that is needed: each is answered with what was meant. Nothing here runs before
+something is refused anyway.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, NoReturn
+
+from inspector.clocks.timer import label_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+#: Names in other libraries, in lower case and without underscores, and what they are called
+#: here; of several the first one that the object has is meant.
+_NAMES_ELSEWHERE: Final[dict[str, tuple[str, ...]]] = {
+    "addchild": ("child", "node"),
+    "addtimer": ("set_timeout", "schedule"),
+    "after": ("set_timeout", "schedule_once"),
+    "afteridle": ("set_timeout", "schedule_once"),
+    "callafter": ("set_timeout", "schedule_once"),
+    "callat": ("set_timeout", "schedule_once"),
+    "callevery": ("set_interval", "schedule"),
+    "calllater": ("set_timeout", "schedule_once"),
+    "callsoon": ("set_timeout", "schedule_once"),
+    "cancel": ("clear", "unschedule"),
+    "cleartimeout": ("clear", "unschedule"),
+    "clearinterval": ("clear", "unschedule"),
+    "createtimer": ("set_timeout", "schedule"),
+    "currenttime": ("time",),
+    "delay": ("set_timeout", "schedule_once"),
+    "delayedcall": ("set_timeout", "schedule_once"),
+    "every": ("set_interval", "schedule"),
+    "everyframe": ("every_frame", "on"),
+    "fps": ("frame_rate",),
+    "getcomponent": ("component",),
+    "getdeltatime": ("delta", "delta_ns"),
+    "deltatime": ("delta", "delta_ns"),
+    "gettime": ("time",),
+    "invoke": ("set_timeout", "schedule_once"),
+    "invokerepeating": ("set_interval", "schedule"),
+    "loop": ("set_interval", "every_frame"),
+    "newtimer": ("set_timeout", "schedule"),
+    "now": ("time",),
+    "nowms": ("time",),
+    "onframe": ("every_frame", "on"),
+    "onupdate": ("every_frame", "on"),
+    "play": ("resume",),
+    "repeat": ("set_interval", "schedule"),
+    "requestanimationframe": ("every_frame", "on"),
+    "schedule": ("set_interval",),
+    "scheduleinterval": ("set_interval", "schedule"),
+    "scheduleonce": ("schedule_once", "set_timeout"),
+    "scheduleupdate": ("schedule_update", "every_frame"),
+    "scheduleupdatefortarget": ("schedule_update",),
+    "setinterval": ("set_interval", "schedule"),
+    "settimeout": ("set_timeout", "schedule_once"),
+    "settimer": ("set_timeout", "schedule"),
+    "settimescale": ("time_scale", "rate"),
+    "singleshot": ("set_timeout", "schedule_once"),
+    "speed": ("rate", "time_scale"),
+    "starttimer": ("set_interval", "schedule"),
+    "stop": ("pause", "clear"),
+    "tick": ("every_frame", "run_frame", "update"),
+    "timescale": ("time_scale", "rate"),
+    "unpause": ("resume",),
+    "unscheduleall": ("unschedule_all",),
+    "unscheduleallcallbacks": ("unschedule_all",),
+    "unscheduleallfortarget": ("unschedule_target",),
+    "wait": ("set_timeout", "schedule_once"),
+}
+
+
+def missing_attribute(self: object, name: str) -> NoReturn:
+    """Refuse a name that an object does not have, with the one that may be meant.
+
+    For ``__getattr__``, hidden from type checkers: they know each name that is missing.
+
+    Raises:
+        AttributeError: Always.
+    """
+    kind = type(self)
+    if hasattr(kind, name):
+        # A property has raised; asked again, it says why.
+        object.__getattribute__(self, name)
+    message = f"{kind.__name__!r} object has no attribute {name!r}"
+    meant = None if name.startswith("_") else _meant(self, name)
+    if meant is not None:
+        message += f"; did you mean {meant!r}?"
+    raise AttributeError(message, name=name, obj=self)
+
+
+def _meant(owner: object, name: str) -> str | None:
+    own = getattr(owner, "__dict__", {})
+    # Somebody may ask the stage for what its root clock, or its director, can do.
+    parts = ((f"{part}.", own[part]) for part in ("root", "director") if part in own)
+    for prefix, thing in (("", owner), *parts):
+        names = {*dir(type(thing)), *getattr(thing, "__dict__", ())}
+        known = sorted(each for each in names if not each.startswith("_"))
+        for candidate in _candidates(name, known):
+            return f"{prefix}{candidate}"
+    return None
+
+
+def _candidates(name: str, known: Iterable[str]) -> Iterator[str]:
+    plain = name.replace("_", "").lower()
+    snake_case = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+    for candidate in (snake_case, *_NAMES_ELSEWHERE.get(plain, ())):
+        if candidate in known:
+            yield candidate
+    from difflib import get_close_matches  # noqa: PLC0415 - nobody needs it before
+
+    yield from get_close_matches(snake_case, known, n=1, cutoff=0.8)
+
+
+def refused_seconds(
+    call: str, argument: str, given: object, error: ValueError, callback: object
+) -> Exception:
+    """Return what to raise for an argument that is no number of seconds.
+
+    Args:
+        call: How it is to be called, such as ``set_timeout(delay, callback)``.
+        argument: Name of the argument, as in ``call``.
+        given: What was given for it.
+        error: What was found wrong with it.
+        callback: What was given to be called.
+    """
+    if callable(given) and not callable(callback):
+        return _swapped(call, callback, given)
+    return ValueError(f"{call}: the {argument} is {error}")
+
+
+def check_order(call: str, callback: object, seconds: object) -> None:
+    """Refuse a callback and a number that stand in each other's place.
+
+    Args:
+        call: How it is to be called, such as ``schedule(callback, interval)``.
+        callback: What was given to be called.
+        seconds: What was given for the number.
+
+    Raises:
+        TypeError: They are swapped; the message shows the right order.
+    """
+    if callable(seconds) and not callable(callback):
+        raise _swapped(call, callback, seconds)
+
+
+def _swapped(call: str, seconds: object, callback: Callable[..., object]) -> TypeError:
+    name, _, order = call.partition("(")
+    texts = {"callback": label_of(callback), "listener": label_of(callback)}
+    arguments = ", ".join(texts.get(each, repr(seconds)) for each in order[:-1].split(", "))
+    return TypeError(f"{call}: the arguments are swapped; write {name}({arguments})")
+
+
+def checked_clock(call: str, clock: object) -> None:
+    """Refuse what is no clock, with where the clock is.
+
+    Args:
+        call: What needs one, such as ``Director(clock)``.
+        clock: What was given; a clock is what has a time and a tree.
+
+    Raises:
+        TypeError: It is no clock.
+    """
+    if _is_clock(clock):
+        return
+    kind = type(clock).__name__
+    message = f"{call}: a clock is needed, not {_with_article(kind)}"
+    for path in ("root", "tree.root"):
+        if _reaches_clock(clock, path):
+            message += f"; take its clock, {kind.lower()}.{path}"
+            break
+    raise TypeError(message)
+
+
+def _reaches_clock(owner: object, path: str) -> bool:
+    found: object = owner
+    for part in path.split("."):
+        found = getattr(found, part, None)
+    return _is_clock(found)
+
+
+def _is_clock(thing: object) -> bool:
+    return hasattr(type(thing), "time_ns") and hasattr(type(thing), "tree")
+
+
+def _with_article(kind: str) -> str:
+    return f"an {kind}" if kind[0] in "AEIOUaeiou" else f"a {kind}"
