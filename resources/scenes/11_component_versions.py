@@ -1,10 +1,11 @@
-"""Five versions of Cocos Creator side by side: 1.10, 2.0.10, 2.1.4, 2.2 and 2.4.
+"""Five versions of nodes and components.
 
-Each runs the same tree of nodes and components. A nest hatches a bird inside its update, and
-in the event after that update another one, a cuckoo. Before 2.4 the bird waits for the next
-frame and the cuckoo overtakes it; 2.4 starts the bird at the end of the same frame. A bird
-that flies away is destroyed with its node; its shadow, which is added to the node after that,
-comes alive in 1.10 only. Every now and then all five are paused for a moment.
+Cocos Creator 1.10, 2.0.10, 2.1.4, 2.2 and 2.4 run the same tree side by side. A nest hatches
+a bird inside its update, and in the event after that update another one, a cuckoo. Before 2.4
+the bird waits for the next frame and the cuckoo overtakes it; 2.4 starts the bird at the end
+of the same frame. A bird that flies away is destroyed with its node; its shadow, which is
+added to the node after that, comes alive in 1.10 only. Every now and then all five are paused
+for a moment.
 
 Try:
 
