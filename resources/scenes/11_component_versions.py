@@ -73,8 +73,11 @@ class Wood:
         """Make the director, the nest and the branch for the birds."""
         self.version = dialect.title.removeprefix("Cocos Creator ")
         self.director = stage.component_director(
-            stage.root.child(f"wood {self.version}"), dialect=dialect, name=dialect.title
+            stage.root.child(f"wood {self.version}"),
+            dialect=dialect,
+            name=f"director {self.version}",
         )
+        self.director.on_visit = self.director.on_draw = self.look
         self.nest = self.director.node("nest").add_component(Nest(self))
         self.birds = self.director.node("birds")
         self.hatched = 0
@@ -84,6 +87,10 @@ class Wood:
         self.shadows = 0
         self.delta_after_pause = -1.0
         self.director.on(DirectorEvent.AFTER_UPDATE, self.after_update)
+
+    def look(self, _delta: float) -> int:
+        """Count the birds that are to be seen."""
+        return sum(node.active_in_hierarchy for node in self.birds.children)
 
     def after_update(self, _delta: float) -> None:
         """Hatch a cuckoo where a bird was hatched in this frame."""

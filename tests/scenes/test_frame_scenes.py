@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspector.sessions.commands import PauseMember
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.scene import find_scene
 from inspector.testing import pass_seconds, virtual_session
@@ -61,11 +62,11 @@ def test_that_the_versions_of_components_differ_where_they_should() -> None:
 
     assert session.timeline.failures == []
     assert [director.name for director in of_kind(session, MemberKind.COMPONENT_DIRECTOR)] == [
-        "Cocos Creator 1.10",
-        "Cocos Creator 2.0.10",
-        "Cocos Creator 2.1.4",
-        "Cocos Creator 2.2",
-        "Cocos Creator 2.4",
+        "director 1.10",
+        "director 2.0.10",
+        "director 2.1.4",
+        "director 2.2",
+        "director 2.4",
     ]
     assert texts[-5:-1] == [
         (
@@ -78,6 +79,29 @@ def test_that_the_versions_of_components_differ_where_they_should() -> None:
     ]
     phases = [phase.name for phase in of_kind(session, MemberKind.PHASE)]
     assert phases.count("visit") == 1
+    session.close()
+
+
+def test_that_a_director_of_1_10_still_visits_while_it_is_paused_by_command() -> None:
+    session = run("component_versions", 0.5)
+    director = of_kind(session, MemberKind.COMPONENT_DIRECTOR)[0]
+
+    def calls() -> dict[str, int]:
+        session.refresh()
+        phases = of_kind(session, MemberKind.PHASE)
+        return {each.name: each.calls for each in phases if each.parent_id == director.id}
+
+    session.submit(PauseMember(director.id))
+    pass_seconds(session, 0.1)
+    before = calls()
+    pass_seconds(session, 0.5)
+    after = calls()
+
+    more = {name: after[name] - before[name] for name in after}
+    assert more == {
+        **dict.fromkeys(("start", "update", "timers", "late update", "destroy"), 0),
+        **dict.fromkeys(("visit", "draw"), 30),
+    }
     session.close()
 
 
