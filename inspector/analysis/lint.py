@@ -6,11 +6,14 @@ help; the thresholds are named below and chosen so that a sound scene has no fin
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final
 
+from inspector.analysis.frame_budget import FrameBudget
 from inspector.analysis.lint_findings import Finding, FindingKind
 from inspector.analysis.lint_frames import beats, herds, storms, sub_frame
 from inspector.analysis.lint_lives import drifting, leaks, left_out, never_fired
+from inspector.analysis.lint_long_frames import blocking, over_budget_frames
 from inspector.analysis.lint_members import member_findings
 from inspector.analysis.lint_survey import survey
 
@@ -19,8 +22,16 @@ if TYPE_CHECKING:
 
 __all__ = ["Finding", "FindingKind", "findings"]
 
+_USUAL_BUDGET: Final = FrameBudget.of_rate(Fraction(60))
 
-def findings(history: History, start: int | None = None, end: int | None = None) -> list[Finding]:
+
+def findings(
+    history: History,
+    start: int | None = None,
+    end: int | None = None,
+    *,
+    budget: FrameBudget = _USUAL_BUDGET,
+) -> list[Finding]:
     """Return what looks wrong with the timers of a session, the earliest evidence first.
 
     A million events take a few seconds.
@@ -29,10 +40,11 @@ def findings(history: History, start: int | None = None, end: int | None = None)
         history: The past of the session.
         start: Cursor from which on to look; from the oldest kept event if left out.
         end: Cursor up to which to look; to the newest event if left out.
+        budget: What a frame may take; that of 60 frames per second if left out.
     """
     first = history.first if start is None else max(start, history.first)
     last = history.end if end is None else min(end, history.end)
-    seen = survey(history, first, max(first, last))
+    seen = survey(history, first, max(first, last), budget)
     found = [
         *leaks(seen),
         *never_fired(seen),
@@ -43,5 +55,7 @@ def findings(history: History, start: int | None = None, end: int | None = None)
         *drifting(seen),
         *left_out(seen),
         *member_findings(seen),
+        *over_budget_frames(seen),
+        *blocking(seen),
     ]
     return sorted(found, key=lambda finding: (finding.at_ns, finding.kind.value))

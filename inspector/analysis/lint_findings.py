@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+from inspector.analysis.frame_budget import OVER_RULE
+
 
 class FindingKind(Enum):
     """What looks wrong."""
@@ -19,6 +21,8 @@ class FindingKind(Enum):
     DRIFT = "drift"
     LEFT_OUT = "ticks left out"
     PACE = "other pace"
+    OVER_BUDGET = "over budget"
+    BLOCKING = "blocks others"
 
     @property
     def summary(self) -> str:
@@ -61,5 +65,7 @@ _SUMMARIES = {
     FindingKind.BEAT: "An interval is no multiple of a frame: its ticks come in a pattern.",
     FindingKind.DRIFT: "A timer comes a little later each time than it was set to.",
     FindingKind.LEFT_OUT: "Ticks that were late were left out by the timer's policy.",
+    FindingKind.OVER_BUDGET: f"More than one frame in twenty is {OVER_RULE}.",
+    FindingKind.BLOCKING: "A callback takes longer than a frame, and keeps others waiting.",
     FindingKind.PACE: "A timer comes much sooner or later than its interval says, every time.",
 }

@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from inspector.analysis.evidence import text_of
+from inspector.analysis.lint_long_frames import ABOUT_LONG_FRAMES, LongFrameSurvey
 from inspector.analysis.lint_member_survey import MemberSurvey
 from inspector.trace.schema import ABOUT_CLOCKS, ABOUT_MEMBERS, ABOUT_TIMERS
 from inspector.trace.timeline import Timeline
@@ -30,6 +31,7 @@ from inspector.vocabulary import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from inspector.analysis.frame_budget import FrameBudget
     from inspector.trace.history import History
     from inspector.vocabulary import RawEvent
 
@@ -164,9 +166,10 @@ class Survey:
         frame_starts: When the frames began that were seen.
         first_frame: Index of the first of them.
         members: What was seen of schedulers and tickers.
+        long_frames: What was seen of frames over their budget.
     """
 
-    def __init__(self, history: History, timeline: Timeline) -> None:
+    def __init__(self, history: History, timeline: Timeline, budget: FrameBudget) -> None:
         """Begin with the state before the first event."""
         self.history = history
         self.timeline = timeline
@@ -180,6 +183,7 @@ class Survey:
         self.frame_starts: list[int] = []
         self.first_frame = 0
         self.members = MemberSurvey(history.strings, Timeline([""]), timeline)
+        self.long_frames = LongFrameSurvey(budget)
         self._rates: dict[int, Fraction] = {}
 
     def rate(self, clock_id: int) -> Fraction:
@@ -210,9 +214,9 @@ class Survey:
         return self.first_frame + place if place < len(self.frame_starts) else None
 
 
-def survey(history: History, start: int, end: int) -> Survey:
+def survey(history: History, start: int, end: int, budget: FrameBudget) -> Survey:
     """Go once through the events between two cursors."""
-    seen = Survey(history, history.state_before(end))
+    seen = Survey(history, history.state_before(end), budget)
     surveyor = _Surveyor(seen, history.state_before(start))
     marks = _quarters(history, start, end)
     cursor = start
@@ -250,6 +254,7 @@ class _Surveyor:
         self.clocks.clocks = {number: clock.copy() for number, clock in before.clocks.items()}
         self.clocks.root_id = before.root_id
         self.calls: dict[int, int] = {}
+        self.frames = seen.long_frames
         self.members = seen.members = MemberSurvey(seen.history.strings, before, self.clocks)
         for timer_id in before.timers.ids():
             row = before.timers.index(timer_id)
@@ -274,6 +279,8 @@ class _Surveyor:
                 self.members.take(place, event)
             elif kind in ABOUT_MEMBERS or kind == FRAME_ENDED:
                 self.members.take(place, event)
+            if kind in ABOUT_LONG_FRAMES:
+                self.frames.take(place, event)
 
     def _clock(self, event: RawEvent) -> None:
         at_ns, kind, subject, a, b = event

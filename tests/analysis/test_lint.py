@@ -279,13 +279,16 @@ def test_that_the_drift_scene_is_found_guilty_of_what_it_shows_and_the_others_ar
         said[scene.path.stem] = {finding.kind for finding in findings(session.history)}
         session.close()
 
-    assert said.pop("03_drift_and_late") == {FindingKind.DRIFT, FindingKind.LEFT_OUT}
+    drift_and_late = {FindingKind.DRIFT, FindingKind.LEFT_OUT, FindingKind.BLOCKING}
+    assert said.pop("03_drift_and_late") == drift_and_late
     # A screen of 240 Hz on frames of 60 Hz, and a timer that counts its refreshes.
     fast_screen = {FindingKind.SUB_FRAME, FindingKind.PACE, FindingKind.DRIFT}
     assert said.pop("09_fast_screen") == fast_screen
     # Cocos Creator counts from the frame in which a timer was called.
     assert said.pop("07_schedulers") == {FindingKind.DRIFT}
     assert said.pop("08_components") == {FindingKind.DRIFT}
+    # It saves on a slow disk.
+    assert said.pop("01_small_game") == {FindingKind.BLOCKING}
     assert not {name: found for name, found in said.items() if found}
 
 

@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 )
 from typing_extensions import override
 
+from inspector.analysis.frame_budget import FrameBudget
 from inspector.analysis.lint import Finding, findings
 from inspector.display_text import one_line
 from inspector.timebase import format_duration, format_instant
@@ -164,7 +165,7 @@ class FindingsPanel(QWidget):
             return
         began_s = perf_counter()
         self._looked_at = session.history.end
-        found = findings(session.history)
+        found = findings(session.history, budget=FrameBudget.of_rate(session.frame_rate))
         self._took_s = perf_counter() - began_s
         self._looked_s = self._clock()
         self._show(found)

@@ -1,0 +1,317 @@
+"""Rules about frames over their budget: how many there are, and what kept everything else waiting.
+
+While a callback runs nothing else does: no timer, no frame. What it took is measured for calls
+of schedulers, components and frame callbacks, and for the timers of a frame together.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from statistics import median_low
+from typing import TYPE_CHECKING, Final
+
+from inspector.analysis.evidence import listed
+from inspector.analysis.explain_suspects import suspect
+from inspector.analysis.lint_findings import Finding, FindingKind
+from inspector.timebase import format_duration
+from inspector.vocabulary import (
+    CALL_ENDED,
+    FRAME_BEGAN,
+    FRAME_ENDED,
+    PHASE_ENDED,
+    TIMER_FIRED,
+    Phase,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from inspector.analysis.frame_budget import FrameBudget
+    from inspector.analysis.lint_survey import Survey
+    from inspector.vocabulary import RawEvent
+
+#: So many frames over budget in so many, one in twenty, are more than a hiccup.
+OVER_LEAST: Final = 3
+OVER_ONE_IN: Final = 20
+#: A callback that took too long less often than this
+BLOCKS_LEAST: Final = 3
+#: is only told of when it took so many times the budget: any host has a hiccup now and then.
+BLOCKS_ONCE_TIMES: Final = 3
+#: What a call must have taken of the longest one to be named in its place: its caller
+#: contains it.
+_INNER_SHARE: Final = 0.6
+#: Between so many different companies of timers the likely one is looked for.
+_MOST_COMPANIES: Final = 20
+
+#: The events that :meth:`LongFrameSurvey.take` wants.
+ABOUT_LONG_FRAMES: Final = frozenset(
+    {CALL_ENDED, FRAME_BEGAN, FRAME_ENDED, PHASE_ENDED, TIMER_FIRED}
+)
+
+_Call = tuple[int, int, int]  # began, took, member
+_Who = tuple[str, int | frozenset[tuple[int, int]]]
+
+
+@dataclass(slots=True)
+class LongFrame:
+    """A frame whose callbacks took longer than its budget.
+
+    Attributes:
+        index: The frame.
+        at_ns: Session instant of its end.
+        cursor: Where that is in the log.
+        took_ns: What took so long: its timers, or the rest of it.
+        call: The call that took most of that, ``None`` where none was measured.
+        phase: The phase that took longest.
+        fired: The timers that may have taken it, none if it was not the timers.
+        late: The timers that were due meanwhile, and how late they were.
+        is_frame_late: Whether the frame that was due meanwhile was over budget.
+    """
+
+    index: int
+    at_ns: int
+    cursor: int
+    took_ns: int
+    call: int | None
+    phase: Phase
+    fired: tuple[int, ...]
+    late: dict[int, int] = field(default_factory=dict)
+    is_frame_late: bool = False
+
+
+class LongFrameSurvey:
+    """Takes events one by one, and keeps the frames over budget.
+
+    Attributes:
+        budget: What a frame may take.
+        frames: How many frames were compared with it.
+        over: Those over it: how long each, its work, its index, its end and where that is.
+        long: Those whose callbacks alone are over it.
+    """
+
+    def __init__(self, budget: FrameBudget) -> None:
+        """Begin with nothing seen."""
+        self.budget = budget
+        self.frames = 0
+        self.over: list[tuple[int, int, int, int, int]] = []
+        self.long: list[LongFrame] = []
+        self._former: LongFrame | None = None
+        self._fired: list[int] = []
+        # Where among those fired each late one is, and by how much.
+        self._late: list[tuple[int, int]] = []
+        self._group = self._fired, self._late
+        self._calls: list[_Call] = []
+        self._timer_calls = self._calls
+        self._phases: dict[int, int] = {}
+        self._index = 0
+        self._is_first = True
+
+    def take(self, cursor: int, event: RawEvent) -> None:
+        """Take one event about timers, calls or frames."""
+        _, kind, subject, a, b = event
+        if kind == TIMER_FIRED:
+            if a > self.budget.tolerance_ns:
+                self._late.append((len(self._fired), a))
+            self._fired.append(subject)
+        elif kind == CALL_ENDED:
+            self._calls.append((a, b, subject))
+        elif kind == PHASE_ENDED:
+            self._phases[subject] = self._phases.get(subject, 0) + b
+        elif kind == FRAME_BEGAN:
+            self._index = a
+            self._group, self._fired, self._late = (self._fired, self._late), [], []
+            self._timer_calls, self._calls = self._calls, []
+            self._phases = {}
+        elif kind == FRAME_ENDED:
+            self._end(cursor, event)
+            self._calls = []
+
+    def _end(self, cursor: int, event: RawEvent) -> None:
+        at_ns, _, _, interval_ns, busy_ns = event
+        longest_ns = self.budget.longest_ns
+        is_over = interval_ns > longest_ns
+        former, self._former = self._former, None
+        # The first one may have waited for the scene to be built.
+        if not self._is_first:
+            self.frames += 1
+            if is_over:
+                self.over.append((interval_ns, busy_ns, self._index, at_ns, cursor))
+        self._is_first = False
+        fired, late = self._group
+        if former is not None:
+            former.is_frame_late |= is_over
+            self._make_late(former, 0)
+        if busy_ns <= longest_ns:
+            return
+        timers_ns = self._phases.pop(Phase.TIMERS, 0)
+        own_ns = busy_ns - timers_ns
+        is_by_timers = timers_ns > own_ns
+        took_ns = timers_ns if is_by_timers else own_ns
+        calls = self._timer_calls if is_by_timers else self._calls
+        phase = Phase(max(self._phases, key=self._phases.__getitem__, default=Phase.UPDATE))
+        if is_by_timers:
+            phase = Phase.TIMERS
+        # Those that were late came after what kept them.
+        before = late[0][0] if late and former is None and late[0][0] else len(fired)
+        blamed = tuple(fired[:before]) if is_by_timers else ()
+        long = LongFrame(
+            *(self._index, at_ns, cursor, took_ns, _inner_call(calls, took_ns), phase, blamed)
+        )
+        if is_by_timers and former is None and before < len(fired):
+            self._make_late(long, before)
+            long.is_frame_late = is_over
+        elif is_by_timers:
+            long.is_frame_late = is_over and former is None
+        self.long.append(long)
+        self._former = long
+
+    def _make_late(self, long: LongFrame, place: int) -> None:
+        """Note that timers of this frame, from a place on, were late because of a long frame."""
+        fired, late = self._group
+        for at, late_ns in late:
+            if at >= place:
+                long.late[fired[at]] = max(late_ns, long.late.get(fired[at], 0))
+
+
+def _inner_call(calls: list[_Call], took_ns: int) -> int | None:
+    """Return the member whose call took most of a time, the innermost if they lie in another."""
+    longest_ns = max((call[1] for call in calls), default=0)
+    if 2 * longest_ns < took_ns:
+        return None
+    return max(call for call in calls if call[1] >= _INNER_SHARE * longest_ns)[2]
+
+
+def over_budget_frames(seen: Survey) -> Iterator[Finding]:
+    """Find out whether more frames than a few take longer than the budget."""
+    survey = seen.long_frames
+    count = len(survey.over)
+    if count < OVER_LEAST or count * OVER_ONE_IN < survey.frames:
+        return
+    longest_ns, _, index, at_ns, cursor = max(survey.over, key=lambda frame: frame[0])
+    middle_ns = median_low([interval_ns for interval_ns, *_ in survey.over])
+    busy_ns = median_low([busy_ns for _, busy_ns, *_ in survey.over])
+    work = format_duration(busy_ns)
+    why = (
+        f"Their callbacks took {work} in the middle."
+        if 2 * busy_ns >= middle_ns
+        else f"Their callbacks took only {work} in the middle: it was something else of the "
+        "host, or a callback between two of them."
+    )
+    text = (
+        f"{count:,} of {survey.frames:,} frames ({count / survey.frames:.1%}) took longer than "
+        f"{survey.budget.limit_text}: {format_duration(middle_ns)} in the middle, "
+        f"{format_duration(longest_ns)} at most. {why}"
+    )
+    yield Finding(FindingKind.OVER_BUDGET, text, at_ns, cursor, 0, frame=index)
+
+
+def blocking(seen: Survey) -> Iterator[Finding]:
+    """Find callbacks that took so long that timers or frames were late."""
+    groups: dict[_Who, list[LongFrame]] = {}
+    for long in seen.long_frames.long:
+        if long.late or long.is_frame_late:
+            groups.setdefault(_who(seen, long), []).append(long)
+    for who, frames in _told_apart(seen, groups).items():
+        worst = max(frames, key=lambda long: long.took_ns)
+        is_hiccup = worst.took_ns < BLOCKS_ONCE_TIMES * seen.long_frames.budget.budget_ns
+        if len(frames) >= BLOCKS_LEAST or not is_hiccup:
+            yield _blocking(seen, who, worst, frames)
+
+
+def _who(seen: Survey, long: LongFrame) -> _Who:
+    """Return what took so long: a member, a phase, or the timers among which it is."""
+    if long.call is not None:
+        return "member", long.call
+    if not long.fired:
+        return "phase", int(long.phase)
+    lives = (seen.timers[timer_id] for timer_id in long.fired if timer_id in seen.timers)
+    return "timers", frozenset((life.clock_id, life.label) for life in lives)
+
+
+def _told_apart(seen: Survey, groups: dict[_Who, list[LongFrame]]) -> dict[_Who, list[LongFrame]]:
+    """Find the likely timer where several may have taken the time, and put what is its together."""
+    found: dict[_Who, list[LongFrame]] = {}
+    companies = Counter({who: len(frames) for who, frames in groups.items()})
+    for place, (who, _) in enumerate(companies.most_common()):
+        key, (what, names) = who, who
+        if what == "timers" and isinstance(names, frozenset) and len(names) > 1:
+            worst = max(groups[who], key=lambda long: long.took_ns)
+            likely = None
+            if place < _MOST_COMPANIES:
+                called = set(worst.fired)
+                history, timeline = seen.history, seen.timeline
+                likely = suspect(history, timeline, worst.cursor, called, worst.took_ns)
+            if likely is not None:
+                label = likely.label
+                key = "timers", frozenset(name for name in names if seen.text(name[1]) == label)
+        found.setdefault(key, []).extend(groups[who])
+    return _merged(found)
+
+
+def _merged(groups: dict[_Who, list[LongFrame]]) -> dict[_Who, list[LongFrame]]:
+    """Put timers with a smaller company of them that was too slow as well: it is one of those."""
+    found: dict[_Who, list[LongFrame]] = {}
+    companies = [names for _, names in groups if isinstance(names, frozenset)]
+    for who, frames in groups.items():
+        what, names = who
+        if isinstance(names, frozenset):
+            smaller = (each for each in companies if each and each <= names)
+            names = min(smaller, key=len, default=names)
+        found.setdefault((what, names), []).extend(frames)
+    return found
+
+
+def _blocking(seen: Survey, who: _Who, worst: LongFrame, frames: list[LongFrame]) -> Finding:
+    survey = seen.long_frames
+    name, timer_id, clock_id = _named(seen, who, worst)
+    often = "" if len(frames) == 1 else f" It took too long {len(frames):,} times."
+    late = Counter[str]()
+    for long in frames:
+        for number, late_ns in long.late.items():
+            label = seen.name(seen.timers[number]) if number in seen.timers else f"timer {number}"
+            late[label] = max(late[label], late_ns)
+    if late:
+        names = [label for label, _ in late.most_common()]
+        others = (
+            f"{listed(names)} had to wait for it, and came up to "
+            f"{format_duration(max(late.values()))} late."
+        )
+    else:
+        others = "The next frame had to wait for it."
+    text = (
+        f"{name} took {format_duration(worst.took_ns)} in frame {worst.index:,}, and a frame may "
+        f"take {survey.budget.limit_text}. {others}{often} Do a part of that work in each frame, "
+        "or all of it in a thread."
+    )
+    member_id = who[1] if who[0] == "member" and isinstance(who[1], int) else 0
+    return Finding(
+        FindingKind.BLOCKING,
+        text,
+        worst.at_ns,
+        worst.cursor,
+        timer_id,
+        clock_id,
+        worst.index,
+        member_id,
+    )
+
+
+def _named(seen: Survey, who: _Who, worst: LongFrame) -> tuple[str, int, int]:
+    """Return what took so long in words, the number of its timer and that of its clock."""
+    _, names = who
+    if not isinstance(names, frozenset):
+        member = seen.members.lives.get(names) if who[0] == "member" else None
+        if member is not None:
+            return f"“{member.known.name}”", 0, member.known.clock_id
+        return f"What is called in {worst.phase.text}", 0, 0
+    blamed = [
+        life
+        for timer_id in worst.fired
+        if (life := seen.timers.get(timer_id)) and (life.clock_id, life.label) in names
+    ]
+    labels = list(dict.fromkeys(map(seen.name, blamed)))
+    if not labels:
+        return "A timer", 0, 0
+    name = labels[0] if len(labels) == 1 else f"One of {listed(labels)}"
+    return name, blamed[-1].id, blamed[-1].clock_id

@@ -1,0 +1,184 @@
+"""Frames over budget and callbacks that keep others waiting: found, named, with evidence."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from inspector.analysis.frame_budget import FrameBudget
+from inspector.analysis.lint import Finding, FindingKind, findings
+from inspector.testing import pass_seconds, scene_file, virtual_session
+from inspector.trace.history import LogHistory
+from inspector.trace.log import EventLog
+from inspector.vocabulary import (
+    CALL_ENDED,
+    CLOCK_ADDED,
+    CLOCK_ANCHORED,
+    FRAME_BEGAN,
+    FRAME_ENDED,
+    MEMBER_ADDED,
+    MEMBER_ORIGIN,
+    PHASE_ENDED,
+    RATE_DENOMINATOR,
+    MemberKind,
+    Phase,
+)
+
+MS = 1_000_000
+FRAME_NS = 16_666_667
+BUDGET = FrameBudget(FRAME_NS)
+
+
+def looked_at(folder: Path, body: str, seconds: float = 20) -> dict[FindingKind, Finding]:
+    """Run the body of a scene in virtual time; return the findings that are about long frames."""
+    source = "def build(stage):\n" + "\n".join(f"    {line}" for line in body.strip().split("\n"))
+    session = virtual_session(scene_file(folder, source))
+    pass_seconds(session, seconds)
+    found = findings(session.history)
+    session.close()
+    kinds = {FindingKind.BLOCKING, FindingKind.OVER_BUDGET}
+    return {finding.kind: finding for finding in found if finding.kind in kinds}
+
+
+def test_that_a_timer_that_blocks_others_is_found_with_what_it_made_late(tmp_path: Path) -> None:
+    found = looked_at(
+        tmp_path,
+        """
+stage.root.set_interval(2, lambda: stage.work(0.2), name="load")
+stage.root.set_interval(0.05, int, name="tick")
+stage.root.set_interval(0.08, int, name="tock")
+""",
+    )
+
+    blocks = found.pop(FindingKind.BLOCKING)
+    # What was worked is virtual; what the calls cost besides is measured.
+    assert re.match("“load” took 2.. ms in frame ", blocks.text)
+    assert "a frame may take 16.7 ms + 15 %. “tick” and “tock” had to wait for it" in blocks.text
+    assert "came up to 150 ms late. It took too long 9 times." in blocks.text
+    assert blocks.subject == 1
+    assert not found
+
+
+def test_that_the_likely_one_of_several_timers_is_named(tmp_path: Path) -> None:
+    found = looked_at(
+        tmp_path,
+        """
+stage.root.set_interval(1, int, name="second")
+stage.root.set_interval(2, lambda: stage.work(0.2), name="load")
+stage.root.set_interval(0.05, int, name="tick")
+""",
+    )
+
+    assert found[FindingKind.BLOCKING].text.startswith("“load” took 2")
+
+
+def test_that_timers_that_cannot_be_told_apart_are_all_named(tmp_path: Path) -> None:
+    found = looked_at(
+        tmp_path,
+        """
+stage.root.set_interval(2, lambda: stage.work(0.2), name="load")
+stage.root.set_interval(2, int, name="with it")
+stage.root.set_interval(0.07, int, name="tick")
+""",
+    )
+
+    text = found[FindingKind.BLOCKING].text
+    assert text.startswith("One of “load” and “with it” took 2")
+    assert "“tick” had to wait for it" in text
+
+
+@pytest.mark.parametrize(("work", "is_told"), [(0.018, False), (0.03, False), (0.06, True)])
+def test_that_one_hiccup_is_not_told_of(tmp_path: Path, work: float, *, is_told: bool) -> None:
+    found = looked_at(tmp_path, f'stage.root.set_timeout(2, stage.work, {work}, name="load")', 5)
+
+    assert (FindingKind.BLOCKING in found) == is_told
+    assert FindingKind.OVER_BUDGET not in found
+
+
+def test_that_frames_over_budget_are_found_with_their_share_and_work(tmp_path: Path) -> None:
+    found = looked_at(tmp_path, "stage.every_frame(lambda delta: stage.work(0.05))", 10)
+
+    over = found[FindingKind.OVER_BUDGET]
+    assert over.text.startswith("200 of 200 frames (100.0%) took longer than ")
+    assert "16.7 ms + 15 %: 50.0 ms in the middle" in over.text
+    assert "Their callbacks took 5" in over.text
+
+
+class Played:
+    """A log into which a test writes frames by hand."""
+
+    def __init__(self) -> None:
+        self.log = EventLog()
+        self.at_ns = 0
+        self.frames = 0
+        name = self.log.intern
+        self.log.append((0, CLOCK_ADDED, 1, 0, name("root")))
+        self.log.append((0, CLOCK_ANCHORED, 1, 0, RATE_DENOMINATOR))
+        for number, label in ((1, "whole"), (2, "inner")):
+            self.log.append((0, MEMBER_ADDED, number, 0, name(label)))
+            self.log.append((0, MEMBER_ORIGIN, number, 1, MemberKind.FRAME_CALLBACK))
+
+    def frame(self, interval_ns: int, busy_ns: int = MS, *calls: tuple[int, int, int]) -> None:
+        """Write a frame with calls: member, began, took."""
+        self.at_ns += interval_ns
+        record, index = self.log.append, self.frames
+        self.frames += 1
+        record((self.at_ns, FRAME_BEGAN, 1, index, interval_ns))
+        for member, began_ns, took_ns in calls:
+            record((self.at_ns, CALL_ENDED, member, began_ns, took_ns))
+        record((self.at_ns, PHASE_ENDED, Phase.UPDATE, index, busy_ns))
+        record((self.at_ns, FRAME_ENDED, 1, interval_ns, busy_ns))
+
+    def found(self) -> list[Finding]:
+        return findings(LogHistory(self.log), budget=BUDGET)
+
+
+def test_that_a_scene_that_holds_its_rate_on_a_real_timer_has_no_finding() -> None:
+    played = Played()
+    for number in range(300):
+        played.frame(FRAME_NS + (2 * MS if number % 2 else -2 * MS))
+    for _ in range(12):
+        played.frame(33 * MS)
+
+    assert played.found() == []
+
+
+def test_that_the_innermost_call_that_took_the_time_is_named() -> None:
+    played = Played()
+    for _ in range(100):
+        played.frame(FRAME_NS)
+    for _ in range(3):
+        played.frame(FRAME_NS, 30 * MS, (2, 2 * MS, 25 * MS), (1, MS, 28 * MS))
+        played.frame(33 * MS)
+
+    (blocks,) = played.found()
+    assert blocks.kind is FindingKind.BLOCKING
+    assert blocks.text == (
+        "“inner” took 30.0 ms in frame 100, and a frame may take 16.7 ms + 15 %. The next frame "
+        "had to wait for it. It took too long 3 times. Do a part of that work in each frame, or "
+        "all of it in a thread."
+    )
+    assert (blocks.member_id, blocks.frame) == (2, 100)
+
+
+def test_that_long_frames_without_work_are_blamed_on_no_callback() -> None:
+    played = Played()
+    for _ in range(10):
+        played.frame(FRAME_NS)
+    for _ in range(290):
+        played.frame(33 * MS)
+
+    (over,) = played.found()
+    assert over.text == (
+        "290 of 299 frames (97.0%) took longer than 16.7 ms + 15 %: 33.0 ms in the middle, "
+        "33.0 ms at most. Their callbacks took only 1.00 ms in the middle: it was something "
+        "else of the host, or a callback between two of them."
+    )
+
+
+def test_that_work_that_keeps_nobody_waiting_blocks_nobody() -> None:
+    played = Played()
+    for _ in range(100):
+        played.frame(FRAME_NS, 40 * MS, (1, MS, 38 * MS))
+
+    assert played.found() == []
