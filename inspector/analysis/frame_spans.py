@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
+from inspector.analysis.evidence import listed
 from inspector.vocabulary import (
     CALL_ENDED,
     FRAME_BEGAN,
@@ -178,6 +179,26 @@ def totals_of(history: History, timeline: Timeline, start: int, stop: int) -> tu
                     longest_ns=max(former.longest_ns, took_ns),
                 )
     return tuple(sorted(totals.values(), key=lambda total: -total.took_ns))
+
+
+def heaviest_in(history: History, timeline: Timeline, index: int) -> str:
+    """Return in words what took at least half of a frame; nothing if that is not known.
+
+    Raises:
+        IndexError: There is no such frame, or not any more.
+    """
+    spans = spans_of(history, timeline, index)
+    total_ns = sum(span.took_ns for span in spans if span.is_phase)
+    # A phase without calls of its own is as much as is known of it.
+    longest = max(spans, key=lambda span: (span.own_ns, span.depth), default=None)
+    if longest is None or 2 * longest.own_ns < total_ns:
+        return ""
+    if not longest.is_phase:
+        return f"“{longest.label}”"
+    timers = list(dict.fromkeys(f"“{span.label}”" for span in spans if span.timer_id))
+    if longest.phase is Phase.TIMERS and timers:
+        return timers[0] if len(timers) == 1 else f"the timers {listed(timers)}"
+    return f"what is called in {longest.label}"
 
 
 # ------------------------------------------------------------------ finding its events

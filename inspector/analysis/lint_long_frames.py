@@ -61,9 +61,9 @@ class LongFrame:
         index: The frame.
         at_ns: Session instant of its end.
         cursor: Where that is in the log.
-        took_ns: What took so long: its timers, or the rest of it.
-        call: The call that took most of that, ``None`` where none was measured.
+        took_ns: How long its timers took together, or the rest of it, whichever took longer.
         phase: The phase that took longest.
+        call: The call that took most of that, ``None`` where none was measured.
         fired: The timers that may have taken it, none if it was not the timers.
         late: The timers that were due meanwhile, and how late they were.
         is_frame_late: Whether the frame that was due meanwhile was over budget.
@@ -73,9 +73,9 @@ class LongFrame:
     at_ns: int
     cursor: int
     took_ns: int
-    call: int | None
-    phase: Phase
-    fired: tuple[int, ...]
+    phase: Phase = Phase.UPDATE
+    call: int | None = None
+    fired: tuple[int, ...] = ()
     late: dict[int, int] = field(default_factory=dict)
     is_frame_late: bool = False
 
@@ -86,7 +86,8 @@ class LongFrameSurvey:
     Attributes:
         budget: What a frame may take.
         frames: How many frames were compared with it.
-        over: Those over it: how long each, its work, its index, its end and where that is.
+        over: Those over it: how long each, the work in that time, the index, the end and where
+            that is.
         long: Those whose callbacks alone are over it.
     """
 
@@ -105,7 +106,7 @@ class LongFrameSurvey:
         self._timer_calls = self._calls
         self._phases: dict[int, int] = {}
         self._index = 0
-        self._is_first = True
+        self._before: tuple[int, int] | None = None
 
     def take(self, cursor: int, event: RawEvent) -> None:
         """Take one event about timers, calls or frames."""
@@ -131,40 +132,50 @@ class LongFrameSurvey:
         at_ns, _, _, interval_ns, busy_ns = event
         longest_ns = self.budget.longest_ns
         is_over = interval_ns > longest_ns
-        former, self._former = self._former, None
+        timers_ns = self._phases.pop(Phase.TIMERS, 0)
+        own_ns = busy_ns - timers_ns
         # The first one may have waited for the scene to be built.
-        if not self._is_first:
+        if self._before is not None:
             self.frames += 1
             if is_over:
-                self.over.append((interval_ns, busy_ns, self._index, at_ns, cursor))
-        self._is_first = False
-        fired, late = self._group
+                # What was between the two beginnings. Timers of the frame before belong to it
+                # if they were called by the wake-up that ran that frame.
+                before_busy_ns, before_own_ns = self._before
+                work_ns = max(before_busy_ns, before_own_ns + timers_ns)
+                self.over.append((interval_ns, work_ns, self._index, at_ns, cursor))
+        self._before = busy_ns, own_ns
+        former, self._former = self._former, None
         if former is not None:
             former.is_frame_late |= is_over
             self._make_late(former, 0)
-        if busy_ns <= longest_ns:
-            return
-        timers_ns = self._phases.pop(Phase.TIMERS, 0)
-        own_ns = busy_ns - timers_ns
-        is_by_timers = timers_ns > own_ns
-        took_ns = timers_ns if is_by_timers else own_ns
-        calls = self._timer_calls if is_by_timers else self._calls
-        phase = Phase(max(self._phases, key=self._phases.__getitem__, default=Phase.UPDATE))
-        if is_by_timers:
-            phase = Phase.TIMERS
-        # Those that were late came after what kept them.
-        before = late[0][0] if late and former is None and late[0][0] else len(fired)
-        blamed = tuple(fired[:before]) if is_by_timers else ()
-        long = LongFrame(
-            *(self._index, at_ns, cursor, took_ns, _inner_call(calls, took_ns), phase, blamed)
-        )
-        if is_by_timers and former is None and before < len(fired):
+        if busy_ns > longest_ns:
+            long = LongFrame(self._index, at_ns, cursor, max(own_ns, timers_ns))
+            if timers_ns > own_ns:
+                self._blame_timers(long, is_over=is_over, is_first=former is None)
+            else:
+                long.call = _inner_call(self._calls, long.took_ns)
+                phases = self._phases
+                long.phase = Phase(max(phases, key=phases.__getitem__, default=Phase.UPDATE))
+            self.long.append(long)
+            self._former = long
+
+    def _blame_timers(self, long: LongFrame, *, is_over: bool, is_first: bool) -> None:
+        """Note which timers may have taken the time.
+
+        Args:
+            long: Their frame.
+            is_over: Whether that is over budget.
+            is_first: Whether the frame before was not: then what is late has waited for them.
+        """
+        fired, late = self._group
+        long.phase, long.call = Phase.TIMERS, _inner_call(self._timer_calls, long.took_ns)
+        # The first to wait for long came after what it waited for.
+        behind = (place for place, late_ns in late if place and 2 * late_ns > long.took_ns)
+        before = next(behind, len(fired)) if is_first else len(fired)
+        long.fired = tuple(fired[:before])
+        if is_first:
             self._make_late(long, before)
             long.is_frame_late = is_over
-        elif is_by_timers:
-            long.is_frame_late = is_over and former is None
-        self.long.append(long)
-        self._former = long
 
     def _make_late(self, long: LongFrame, place: int) -> None:
         """Note that timers of this frame, from a place on, were late because of a long frame."""
@@ -190,13 +201,12 @@ def over_budget_frames(seen: Survey) -> Iterator[Finding]:
         return
     longest_ns, _, index, at_ns, cursor = max(survey.over, key=lambda frame: frame[0])
     middle_ns = median_low([interval_ns for interval_ns, *_ in survey.over])
-    busy_ns = median_low([busy_ns for _, busy_ns, *_ in survey.over])
-    work = format_duration(busy_ns)
+    work_ns = median_low([work_ns for _, work_ns, *_ in survey.over])
+    work = format_duration(work_ns)
     why = (
-        f"Their callbacks took {work} in the middle."
-        if 2 * busy_ns >= middle_ns
-        else f"Their callbacks took only {work} in the middle: it was something else of the "
-        "host, or a callback between two of them."
+        f"Callbacks took {work} of that in the middle."
+        if 2 * work_ns >= middle_ns
+        else f"Callbacks took only {work} of that in the middle: it was something else."
     )
     text = (
         f"{count:,} of {survey.frames:,} frames ({count / survey.frames:.1%}) took longer than "
@@ -271,6 +281,7 @@ def _blocking(seen: Survey, who: _Who, worst: LongFrame, frames: list[LongFrame]
         for number, late_ns in long.late.items():
             label = seen.name(seen.timers[number]) if number in seen.timers else f"timer {number}"
             late[label] = max(late[label], late_ns)
+    late.pop(name, None)
     if late:
         names = [label for label, _ in late.most_common()]
         others = (

@@ -7,6 +7,7 @@ from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import TextIO
 
@@ -14,21 +15,27 @@ from inspector.analysis.evidence import Explanation
 from inspector.analysis.explain import explain_timer
 from inspector.analysis.explain_members import explain_member
 from inspector.analysis.forecast import scored_calls
+from inspector.analysis.frame_budget import FrameBudget
+from inspector.analysis.frame_spans import heaviest_in
 from inspector.analysis.lint import Finding, FindingKind, findings
 from inspector.analysis.predict_scores import Score
 from inspector.analysis.predict_table import preview_table
-from inspector.command_line.explain_arguments import DEFAULT_SECONDS
+from inspector.clocks.system_source import SystemTimeSource
+from inspector.command_line.explain_arguments import DEFAULT_REAL_SECONDS, DEFAULT_SECONDS
 from inspector.command_line.preview import considered_command
-from inspector.command_line.terminal import say
+from inspector.command_line.terminal import Progress, say
 from inspector.command_line.timer_names import find_timer
 from inspector.errors import ArgumentError
 from inspector.exit_codes import ExitCode
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.previews import preview_command
+from inspector.sessions.provenance import provenance_of_recording
+from inspector.sessions.real_run import run_real
 from inspector.sessions.scene import find_scene
-from inspector.sessions.virtual_run import run_virtual
+from inspector.sessions.stage import DEFAULT_FRAME_RATE
+from inspector.sessions.virtual_run import RunOutcome, run_virtual
 from inspector.sessions.virtual_source import VirtualTimeSource
-from inspector.timebase import NS_PER_SECOND, format_instant
+from inspector.timebase import NS_PER_SECOND, format_duration, format_instant
 from inspector.trace.history import History
 from inspector.trace.recording import RecordingError, open_recording
 from inspector.trace.recording_name import is_recording_name
@@ -38,6 +45,8 @@ from inspector.trace.timeline import Timeline
 _SQLITE = b"SQLite format 3\0"
 #: So many timers of a preview are printed; as JSON all of them are.
 _MOST_PREVIEWED = 40
+#: A callback that takes this long without the processor sleeps, or waits for a file.
+_ASLEEP_NS = 100_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +57,15 @@ class _Past:
         history: The past.
         title: What people call it.
         end_ns: Session instant at its end.
+        frame_rate: Frames per second that were asked for.
+        hint: What virtual time does not show, in a sentence; or nothing.
     """
 
     history: History
     title: str
     end_ns: int
+    frame_rate: Fraction
+    hint: str = ""
 
 
 def explain_command(options: Namespace, out: TextIO, err: TextIO) -> int:
@@ -92,10 +105,10 @@ def explain_command(options: Namespace, out: TextIO, err: TextIO) -> int:
         is_past = at_ns < past.end_ns and not meant.is_member
         scores = scored_calls(past.history, timeline, meant.number) if is_past else []
     if options.json:
-        values = {"at_ns": at_ns, **asdict(explanation), "note": meant.note}
+        values = {"at_ns": at_ns, **asdict(explanation), "note": meant.note, "hint": past.hint}
         _write_json(out, {**values, "predicted": [_score_value(each) for each in scores]})
     else:
-        out.write(_explanation_text(explanation, at_ns, meant.note, scores))
+        out.write(_explanation_text(explanation, at_ns, (meant.note, past.hint), scores))
     return ExitCode.OK
 
 
@@ -141,25 +154,30 @@ def lint_command(options: Namespace, out: TextIO, err: TextIO) -> int:
         InspectorError: The recording could not be read.
     """
     with _past(options, err, None) as past:
-        found = findings(past.history)
+        budget = FrameBudget.of_rate(past.frame_rate)
+        found = findings(past.history, budget=budget)
         title, end_ns, count = past.title, past.end_ns, past.history.end
     if options.json:
         values = [{**asdict(finding), "kind": finding.kind.value} for finding in found]
-        _write_json(out, {"title": title, "end_ns": end_ns, "events": count, "findings": values})
+        values_of_past = {"title": title, "end_ns": end_ns, "events": count, "hint": past.hint}
+        _write_json(out, {**values_of_past, "findings": values})
     else:
         out.write(_findings_text(title, end_ns, found))
+        if past.hint:
+            out.write(f"\n{past.hint}\n")
     return ExitCode.FAILED if found else ExitCode.OK
 
 
-def _explanation_text(explanation: Explanation, at_ns: int, note: str, scores: list[Score]) -> str:
+def _explanation_text(
+    explanation: Explanation, at_ns: int, notes: tuple[str, ...], scores: list[Score]
+) -> str:
     lines = [f"At {format_instant(at_ns)}.", *explanation.lines()]
     if scores:
         lines.append("What was predicted there, and what came of it:")
     for each in scores:
         event = "" if each.cursor is None else f"  [event {each.cursor:,}]"
         lines.append(f"  {format_instant(each.prediction.at_ns)}  {each.text}{event}")
-    if note:
-        lines.append(note)
+    lines += filter(None, notes)
     return "\n".join(lines) + "\n"
 
 
@@ -189,11 +207,14 @@ def _write_json(out: TextIO, values: dict[str, object]) -> None:
 
 @contextmanager
 def _past(options: Namespace, err: TextIO, at_ns: int | None) -> Iterator[_Past]:
-    """Open a recording, or run a scene in virtual time."""
+    """Open a recording, or run a scene in virtual or real time."""
     path = Path(options.past)
     if _is_recording(path):
         if options.seconds is not None:
             message = "Argument --seconds: a recording is as long as it is. Leave it out."
+            raise ArgumentError(message)
+        if options.real_time:
+            message = "Argument --real-time: a recording is not run. Leave it out."
             raise ArgumentError(message)
         recording = open_recording(path)
         try:
@@ -201,23 +222,65 @@ def _past(options: Namespace, err: TextIO, at_ns: int | None) -> Iterator[_Past]
             if not recording.end:
                 message = f"{path} holds no event, so there is nothing to look at."
                 raise RecordingError(message)
-            yield _Past(recording, recording.title, recording.last_ns)
+            rate = provenance_of_recording(recording).frame_rate or DEFAULT_FRAME_RATE
+            yield _Past(recording, recording.title, recording.last_ns, rate)
         finally:
             recording.close()
         return
-    session = HostedSession(find_scene(options.past), VirtualTimeSource(), autorun=False)
+    source = SystemTimeSource() if options.real_time else VirtualTimeSource()
+    session = HostedSession(find_scene(options.past), source, autorun=False)
     try:
         if session.problem is not None:
             raise session.problem
-        duration_ns = options.seconds or max(at_ns or 0, DEFAULT_SECONDS * NS_PER_SECOND)
-        run = run_virtual(session, duration_ns=duration_ns)
+        default = DEFAULT_REAL_SECONDS if options.real_time else DEFAULT_SECONDS
+        duration_ns = options.seconds or max(at_ns or 0, default * NS_PER_SECOND)
+        run = _run(session, duration_ns, err, is_real=options.real_time)
         session.refresh()
         if not run.is_complete:
             say(err, f"The run ended early. {session.status.message}")
         # What was reached may lie a little behind the last event.
-        yield _Past(session.history, session.title, session.timeline.at_ns)
+        hint = "" if options.real_time else _work_hint(session, run)
+        history, end_ns = session.history, session.timeline.at_ns
+        yield _Past(history, session.title, end_ns, session.frame_rate, hint)
     finally:
         session.close()
+
+
+def _run(session: HostedSession, duration_ns: int, err: TextIO, *, is_real: bool) -> RunOutcome:
+    if not is_real:
+        return run_virtual(session, duration_ns=duration_ns)
+    progress = Progress(err)
+    try:
+        return run_real(session, duration_ns=duration_ns, on_progress=progress.show)
+    finally:
+        progress.clear()
+
+
+def _work_hint(session: HostedSession, run: RunOutcome) -> str:
+    """Say that a callback took longer than a frame, which virtual time does not notice."""
+    budget = FrameBudget.of_rate(session.frame_rate)
+    frames = session.timeline.frames
+    index, took_ns = run.heaviest_frame, run.heaviest_ns
+    # One that sleeps takes no processor time; a little of that may be other programs. Work
+    # that is virtual itself is noticed: the next frame is late.
+    slept = [
+        (busy_ns, frames.first + place)
+        for place, (busy_ns, next_ns) in enumerate(
+            zip(frames.busy_ns, frames.interval_ns[1:], strict=False)
+        )
+        if busy_ns >= _ASLEEP_NS and next_ns <= budget.longest_ns
+    ]
+    if slept:
+        took_ns, index = max(slept)
+    if took_ns <= budget.longest_ns or not frames.first <= index < frames.end:
+        return ""
+    who = heaviest_in(session.history, session.timeline, index)
+    most = f", most of it {who}" if who else ""
+    return (
+        f"In virtual time work takes no time, so nothing was late because of it; but frame "
+        f"{index:,} took {format_duration(took_ns)} of work{most}, and a frame may take "
+        f"{budget.limit_text}. Say --real-time to see what that did."
+    )
 
 
 def _is_recording(path: Path) -> bool:

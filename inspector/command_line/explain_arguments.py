@@ -10,10 +10,14 @@ from inspector.timebase import parse_duration_ns
 
 #: So much session time a scene is run for if nothing else is said.
 DEFAULT_SECONDS: Final = 60
+#: So much in real time, for which somebody waits.
+DEFAULT_REAL_SECONDS: Final = 10
 
 EXPLAIN_EPILOG: Final = f"""\
 A scene is run in virtual time first, for --seconds, or as far as --at. Each line says
-when something was, what it was and, in brackets, which event of the log says so.
+when something was, what it was and, in brackets, which event of the log says so. In
+virtual time a callback that blocks takes no time and makes nothing late; where one took
+longer than a frame that is said. With --real-time it is seen what it does.
 
 TIMER is a number, a name or the beginning of one. If several timers have the name, the
 one that waits is taken, else the last one; if several wait, they are listed. Calls of
@@ -37,7 +41,8 @@ examples:
   timeline-inspector explain 7 --at 3 --preview "scale ours 1/2"
 
 Exit code 0 when it was explained; 2 if there is no such timer, or several; 4 if the
-scene could not be loaded. A scene is run for {DEFAULT_SECONDS} seconds if nothing is said.
+scene could not be loaded. A scene is run for {DEFAULT_SECONDS} seconds if nothing is said, for
+{DEFAULT_REAL_SECONDS} in real time.
 """
 
 LINT_EPILOG: Final = f"""\
@@ -55,16 +60,22 @@ what is looked for:
                       and comes later each time
   ticks left out      ticks that were late and left out by the timer's policy
   other pace          a timer that comes much sooner or later than its interval says
+  over budget         more than one frame in twenty longer than a frame at the scene's
+                      rate by more than 15 % (at least 1 ms)
+  blocks others       a callback that takes longer than a frame, and the timers that
+                      had to wait for it
 
 Timers of schedulers and tickers are looked at as well as those of clocks.
 
 examples:
   timeline-inspector lint game.py --seconds 600
+  timeline-inspector lint game.py --real-time --seconds 10
   timeline-inspector lint 3 --json
 
 Exit code 0 when nothing was found; 1 when something was; 2 if the arguments make no
 sense; 4 if the scene could not be loaded. A scene is run in virtual time, for
-{DEFAULT_SECONDS} seconds if nothing is said.
+{DEFAULT_SECONDS} seconds if nothing is said. A callback that blocks takes no time there, so that
+--real-time, for {DEFAULT_REAL_SECONDS} seconds if nothing is said, finds more.
 """
 
 
@@ -108,7 +119,13 @@ def _add_past(parser: ArgumentParser, duration_ns: Callable[[str], int]) -> None
         "--seconds",
         metavar="S",
         type=duration_ns,
-        help=f"how long a scene is run (default {DEFAULT_SECONDS})",
+        help=f"how long a scene is run (default {DEFAULT_SECONDS}, in real time "
+        f"{DEFAULT_REAL_SECONDS})",
+    )
+    parser.add_argument(
+        "--real-time",
+        action="store_true",
+        help="run a scene on the computer's clock, where callbacks that block make others late",
     )
 
 

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from time import perf_counter_ns
 from typing import TextIO
 
 from inspector import __version__
@@ -37,10 +36,11 @@ from inspector.formats.frame_times import (
     parse_frame_range,
 )
 from inspector.formats.options import DEFAULT_BUDGETS_MS, ExportOptions
-from inspector.sessions.commands import Run, SetRate
+from inspector.sessions.commands import SetRate
 from inspector.sessions.frame_files import read_frame_file
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.provenance import provenance_of
+from inspector.sessions.real_run import run_real
 from inspector.sessions.scene import find_scene, user_place
 from inspector.sessions.virtual_run import RunOutcome, run_frame_times, run_virtual
 from inspector.sessions.virtual_source import VirtualTimeSource
@@ -49,7 +49,6 @@ from inspector.trace.recording import RecordingError
 from inspector.vocabulary import what_was_raised
 
 _DEFAULT_STEP_NS = Fraction(NS_PER_SECOND, 60)
-_SLICE_NS = 50_000_000
 
 #: What people call the options that they can choose as arguments.
 _ARGUMENT_NAMES = {
@@ -188,7 +187,9 @@ def _way(options: Namespace, err: TextIO) -> _Way:
         return _Way(
             "in real time",
             is_real=True,
-            run=lambda session, follow: _run_real(session, frames, duration_ns, follow),
+            run=lambda session, follow: run_real(
+                session, frames=frames, duration_ns=duration_ns, on_progress=follow
+            ),
         )
     step_ns = options.dt or _DEFAULT_STEP_NS
     if frames is not None and frames * step_ns >= MAX_NS:
@@ -230,45 +231,6 @@ def _capture_way(options: Namespace, err: TextIO) -> _Way:
             on_progress=follow,
         ),
     )
-
-
-def _run_real(
-    session: HostedSession,
-    frames: int | None,
-    duration_ns: int | None,
-    on_progress: Callable[[float], None],
-) -> RunOutcome:
-    """Run on the computer's clock, in slices, so that the log is read meanwhile."""
-    source = session.source
-    if not isinstance(source, SystemTimeSource):
-        message = f"a run in real time needs the computer's clock, not {source!r}"
-        raise TypeError(message)
-    begun_ns = perf_counter_ns()
-    session.submit(Run())
-    is_complete = True
-    while frames is None or session.frames_run < frames:
-        if not session.is_running:
-            is_complete = False
-            break
-        left_ns = _SLICE_NS if duration_ns is None else duration_ns - session.session_ns
-        if left_ns <= 0:
-            break
-        if frames is not None:
-            # Up to the last frame that is wanted, and not beyond.
-            left_ns = min(left_ns, _until_frame(session, frames - session.frames_run))
-        source.run(source.now_ns() + min(left_ns, _SLICE_NS))
-        session.refresh()
-        done = session.frames_run / frames if frames else session.session_ns / (duration_ns or 1)
-        on_progress(min(done, 1.0))
-    session.hold()
-    session.refresh()
-    on_progress(1.0)
-    took_ns = perf_counter_ns() - begun_ns
-    return RunOutcome(session.frames_run, session.session_ns, took_ns, is_complete)
-
-
-def _until_frame(session: HostedSession, count: int) -> int:
-    return max(1, round((count - Fraction(1, 2)) * NS_PER_SECOND / session.frame_rate))
 
 
 # ------------------------------------------------------------- what it came to

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import cycle, islice
-from time import perf_counter_ns
+from time import perf_counter_ns, thread_time_ns
 
 from inspector.sessions.commands import Run
 from inspector.sessions.hosted import HostedSession
@@ -30,12 +30,16 @@ class RunOutcome:
         session_ns: How much session time has passed.
         took_ns: How long that took, measured.
         is_complete: Whether it got to its end; if not, the scene was stopped.
+        heaviest_frame: The frame that took most processor time; of a run on virtual time.
+        heaviest_ns: How much that was, with the timers before it.
     """
 
     frames: int
     session_ns: int
     took_ns: int
     is_complete: bool
+    heaviest_frame: int = 0
+    heaviest_ns: int = 0
 
 
 def run_virtual(
@@ -162,6 +166,8 @@ class _Progress:
         self._first = self._seen = session.frames_run
         self._began_ns = self._reported_ns = perf_counter_ns()
         self._is_complete = session.status.phase is SessionPhase.RUNNING
+        self._heaviest = (0, 0)
+        self._since_ns = thread_time_ns()
 
     @property
     def frames(self) -> int:
@@ -185,12 +191,15 @@ class _Progress:
             self._is_complete = False
             return False
         self._seen = seen
+        # Of the processor, so that other programs make no frame heavy.
+        self._heaviest = max(self._heaviest, (thread_time_ns() - self._since_ns, seen - 1))
         if self.frames % FRAMES_PER_FOLD == 0:
             session.refresh()
             now_ns = perf_counter_ns()
             if self._on_progress is not None and now_ns - self._reported_ns > _PROGRESS_EVERY_NS:
                 self._reported_ns = now_ns
                 self._on_progress(done)
+        self._since_ns = thread_time_ns()
         return True
 
     def finished(self) -> RunOutcome:
@@ -203,4 +212,6 @@ class _Progress:
             session_ns=self.session_ns,
             took_ns=perf_counter_ns() - self._began_ns,
             is_complete=self._is_complete,
+            heaviest_frame=self._heaviest[1],
+            heaviest_ns=self._heaviest[0],
         )

@@ -209,7 +209,7 @@ def test_that_lint_lists_what_it_found_by_kind(capsys: pytest.CaptureFixture[str
     assert main(["lint", "3", "--seconds", "30"]) == 1
 
     said = capsys.readouterr().out
-    assert said.startswith("Drift and late timers, 00:30.000: 3 findings.\n\ndrift: ")
+    assert said.startswith("Drift and late timers, 00:30.000: 4 findings.\n\ndrift: ")
     assert "“re-armed by a frame” sets itself again" in said
 
 
@@ -217,7 +217,8 @@ def test_that_findings_can_be_read_by_programs(capsys: pytest.CaptureFixture[str
     assert main(["lint", "3", "--seconds", "30", "--json"]) == 1
 
     values = json.loads(capsys.readouterr().out)
-    assert {finding["kind"] for finding in values["findings"]} == {"drift", "ticks left out"}
+    kinds = {finding["kind"] for finding in values["findings"]}
+    assert kinds == {"drift", "ticks left out", "blocks others"}
 
 
 def test_that_what_was_predicted_is_said_with_what_came_of_it(
@@ -428,3 +429,101 @@ def test_that_names_of_timers_come_before_those_of_members(run: Run) -> None:
 
     assert "There are “an animal is born”, " in err
     assert "“late update”" not in err
+
+
+BLOCKING = """
+    from time import thread_time
+
+    def build(stage):
+        def load():
+            end = thread_time() + 0.06
+            while thread_time() < end:
+                pass
+        stage.root.set_interval(0.25, load, name="load")
+        stage.root.set_interval(0.02, int, name="tick")
+"""
+
+
+@pytest.fixture
+def blocking(tmp_path: Path) -> str:
+    return str(scene_file(tmp_path, BLOCKING))
+
+
+def test_that_virtual_time_says_what_it_does_not_show(run: Run, blocking: str) -> None:
+    code, out, _ = run(f"lint {blocking} --seconds 1")
+    _, explained, _ = run(f"explain {blocking} tick --seconds 1")
+    _, values, _ = run(f"lint {blocking} --seconds 1 --json")
+
+    hint = out.splitlines()[-1]
+    assert code == ExitCode.OK
+    assert hint.startswith("In virtual time work takes no time, so nothing was late because of it;")
+    assert "ms of work, most of it " in hint
+    assert "“load”" in hint
+    assert "a frame may take 16.7 ms + 15 %. Say --real-time to see what that did." in hint
+    assert explained.splitlines()[-1].startswith("In virtual time work takes no time")
+    assert json.loads(values)["hint"].startswith("In virtual time work takes no time")
+
+
+def test_that_a_callback_that_sleeps_is_told_of_as_well(run: Run, tmp_path: Path) -> None:
+    scene = scene_file(
+        tmp_path,
+        """
+        from time import sleep
+
+        def build(stage):
+            stage.root.set_timeout(0.5, sleep, 0.11, name="sleeps")
+        """,
+    )
+
+    _, out, _ = run(f"lint {scene} --seconds 1")
+
+    assert re.search(r"frame \d+ took 1[1-9]\d ms of work, most of it “sleeps”, and", out)
+
+
+def test_that_virtual_time_says_nothing_of_work_that_fits(run: Run, scene: str) -> None:
+    _, out, _ = run(f"lint {scene} --seconds 5")
+    _, _, err = run(f"lint {scene} --seconds 5 --json")
+
+    assert out.endswith(", 00:05.000: nothing looks wrong.\n")
+    assert err == ""
+
+
+def test_that_work_that_virtual_time_does_notice_is_a_finding_and_no_hint(
+    run: Run, tmp_path: Path
+) -> None:
+    scene = scene_file(
+        tmp_path,
+        """
+        def build(stage):
+            stage.root.set_interval(0.5, stage.work, 0.2, name="load")
+        """,
+    )
+
+    code, out, _ = run(f"lint {scene} --seconds 3")
+
+    assert code == ExitCode.FAILED
+    assert "blocks others" in out
+    assert "In virtual time" not in out
+
+
+def test_that_real_time_shows_what_a_callback_that_blocks_does(run: Run, blocking: str) -> None:
+    code, out, _ = run(f"lint {blocking} --seconds 1.5 --real-time")
+    _, explained, _ = run(f"explain {blocking} tick --seconds 1.1 --real-time --at 1.05")
+
+    assert code == ExitCode.FAILED
+    assert re.search(r"“load” took .* ms in frame \d+", out)
+    assert "“tick” had to wait for it" in out
+    assert "In virtual time" not in out + explained
+
+
+def test_that_a_recording_is_not_run_in_real_time(run: Run, tmp_path: Path) -> None:
+    session = virtual_session(scene_file(tmp_path, SCENE))
+    writer = RecordingWriter(tmp_path / "a.tlrec", session.log, About())
+    writer.start()
+    writer.stop()
+    session.close()
+
+    code, _, err = run("lint a.tlrec --real-time")
+
+    assert code == ExitCode.USAGE
+    assert "--real-time: a recording is not run. Leave it out." in err
