@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from inspector.trace.log import EventLog
+from inspector.trace.schema import ABOUT_CLOCKS
 from inspector.trace.timeline import Timeline
 from inspector.vocabulary import (
     CLOCK_ADDED,
@@ -230,7 +231,7 @@ class TimerTally:
     def _count(self, events: Iterable[RawEvent]) -> None:
         waiting = self._waiting
         for at_ns, kind, subject, a, b in events:
-            if kind < TIMER_ADDED:
+            if kind in ABOUT_CLOCKS:
                 self._count_clock(at_ns, kind, subject, a, b)
             elif kind == TIMER_FIRED:
                 timer = waiting.get(subject)
