@@ -35,7 +35,9 @@ def test_that_every_event_is_as_recorded(
     counts = tally[system.title]
     counts[2] += 1
 
-    difference = first_difference(line.expected(system.variant), system.replay(line))
+    expected = system.expected(line)
+    assert expected is not None
+    difference = first_difference(expected, system.replay(line))
 
     if line.id in system.kept_differences:
         counts[1] += 1
