@@ -9,6 +9,7 @@ from inspector.clocks.call_site import CallSite
 from inspector.clocks.clock import Clock
 from inspector.clocks.failures import CALLBACK_ERRORS, CallbackFailure, EndlessInstantError
 from inspector.clocks.members import Members
+from inspector.clocks.mistakes import missing_attribute
 from inspector.clocks.queue import BUCKET_SHIFT, LAST_BUCKET, TimerQueue
 from inspector.clocks.timer import NO_ARGUMENTS, Interval, Timer, label_of
 from inspector.timebase import MAX_NS, format_instant
@@ -75,6 +76,9 @@ class ClockTree:
         members: What lives by its clocks besides timers.
         last_order: The last order number that was given out.
     """
+
+    if not TYPE_CHECKING:
+        __getattr__ = missing_attribute
 
     def __init__(self, sink: Sink | None = None, *, root_name: str = "root") -> None:
         """Make a tree that consists of its root.

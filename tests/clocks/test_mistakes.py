@@ -51,6 +51,13 @@ def test_that_a_name_of_another_library_is_answered_with_ours(
     assert (caught.value.name, caught.value.obj) == (name, clock)
 
 
+def test_that_a_tree_points_to_its_root() -> None:
+    tree: Any = ClockTree()
+
+    with pytest.raises(AttributeError, match=r"; did you mean 'root\.set_timeout'\?$"):
+        tree.setTimeout(blink, 500)
+
+
 def test_that_nothing_is_guessed_for_a_name_that_is_like_none(clock: Clock) -> None:
     with pytest.raises(AttributeError, match=r"^'Clock' object has no attribute 'xylophone'$"):
         clock.xylophone  # type: ignore[attr-defined]  # noqa: B018
