@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+#: The one limit in milliseconds that is the same on all machines: what people see as smooth.
+FRAME_MS = 1_000 / 60
+
 _HEADINGS = ("benchmark", "measured", "goal", "", "detail")
 
 
