@@ -9,7 +9,7 @@ import pytest
 import inspector.clocks.tree
 from inspector.trace.log import EventLog
 from tests.benchmarks import bench_branches, bench_exactness, bench_frames, bench_queue
-from tests.benchmarks.__main__ import benchmarks_of, main, module_names, run_benchmark
+from tests.benchmarks.__main__ import FOLDER, benchmarks_of, main, module_names, run_benchmark
 from tests.benchmarks.bench_exactness import jittered_frames
 from tests.benchmarks.bench_frames import without_recording
 from tests.benchmarks.measuring import Case, Effort, Work, measure, powers_of_ten
@@ -19,6 +19,7 @@ from tests.benchmarks.report import (
     Row,
     Verdict,
     absent_row,
+    calls_row,
     format_number,
     markdown_table,
     ratio_row,
@@ -54,6 +55,28 @@ def test_that_an_upper_limit_holds_when_it_is_just_reached() -> None:
 def test_that_a_lower_limit_holds_when_it_is_just_reached() -> None:
     assert Row("a", 5, 5, at_most=False).verdict is Verdict.HOLDS
     assert Row("a", 4.99, 5, at_most=False).verdict is Verdict.FALLS_SHORT
+
+
+def test_that_what_no_peer_has_is_held_against_calls_of_an_empty_function() -> None:
+    row = calls_row("append", 60.0, 20.0, 4, "one event")
+
+    assert (row.measured, row.goal, row.verdict) == (3.0, 4, Verdict.HOLDS)
+    assert row.detail == "one event: 60 ns, an empty call 20 ns"
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("bench_*.py")), ids=lambda path: path.stem)
+def test_that_no_goal_is_a_time_or_a_size(path: Path) -> None:
+    judged = [
+        call
+        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "Row"
+    ]
+
+    for call in judged:
+        units = [ast.unparse(each.value) for each in call.keywords if each.arg == "unit"]
+        for goal in map(ast.unparse, call.args[2:3]):
+            is_exact = goal == "0" or goal.startswith("FRAME_MS")
+            assert is_exact or units in ([], ["'x'"], ["'%'"]), ast.unparse(call)
 
 
 def test_that_not_a_number_reaches_no_goal() -> None:

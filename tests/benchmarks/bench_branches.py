@@ -7,8 +7,19 @@ from itertools import repeat
 from typing import TYPE_CHECKING
 
 from tests.benchmarks.bench_queue import random_delays
-from tests.benchmarks.measuring import Case, Effort, measure, powers_of_ten, say
-from tests.benchmarks.report import Row, ratio_row
+from tests.benchmarks.measuring import (
+    Case,
+    Effort,
+    empty_call_ns,
+    measure,
+    powers_of_ten,
+    say,
+)
+from tests.benchmarks.report import (
+    Row,
+    calls_row,
+    ratio_row,
+)
 from tests.benchmarks.schedulers import FRAME_NS, ClockTreeScheduler, RedistributingScheduler
 
 if TYPE_CHECKING:
@@ -57,13 +68,12 @@ def pause_branch(effort: Effort) -> Iterator[Row]:
     warm = Case(
         "warm", _ready(lambda: [round_trip() for _ in repeat(None, _WARM_ROUNDS)]), _WARM_ROUNDS
     )
-    warm_us = measure([warm], effort.repeats(7)).median_ns("warm") / 1e3
-    yield Row(
+    yield calls_row(
         f"pause_branch/{powers_of_ten(most)} warm",
-        warm_us,
-        10,
-        unit="us",
-        detail=f"one of {_WARM_ROUNDS:,} in a row",
+        measure([warm], effort.repeats(7)).median_ns("warm"),
+        empty_call_ns(),
+        400,
+        f"one of {_WARM_ROUNDS:,} in a row",
     )
 
 

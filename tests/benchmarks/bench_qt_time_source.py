@@ -26,8 +26,17 @@ from inspector.resources import resource_path
 from inspector.sessions.commands import Hold
 from inspector.sessions.session import SessionPhase
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND, NS_PER_US
-from tests.benchmarks.measuring import Effort, say
-from tests.benchmarks.report import Row, ratio_row
+from tests.benchmarks.measuring import (
+    Effort,
+    empty_call_ns,
+    say,
+)
+from tests.benchmarks.report import (
+    FRAME_MS,
+    Row,
+    calls_row,
+    ratio_row,
+)
 from ui.qt_time_source import Precision, QtTimeSource
 from ui.session_bridge import SessionBridge
 
@@ -176,7 +185,9 @@ def fine_lateness(effort: Effort) -> list[Row]:
     )
     del app
     return [
-        Row("fine/median lateness", median(medians), 10, detail=detail, unit="µs"),
+        calls_row(
+            "fine/median lateness", median(medians) * NS_PER_US, empty_call_ns(), 400, detail
+        ),
         Row("fine/woken early", early, 0, detail=f"of {rounds} rounds"),
     ]
 
@@ -270,7 +281,7 @@ def host_lateness(effort: Effort) -> list[Row]:
             f"median {median(all_ns) / NS_PER_MS:.3f} ms of {len(all_ns):,} frames"
         )
         rows.append(
-            Row(f"host_lateness/p99 {precision.value}", own_ms, 2, detail=detail, unit="ms")
+            Row(f"host_lateness/p99 {precision.value}", own_ms, FRAME_MS, detail=detail, unit="ms")
         )
         early = sum(late_ns < 0 for late_ns in all_ns)
         rows.append(Row(f"host_lateness/early {precision.value}", early, 0))
@@ -365,13 +376,20 @@ def idle_wakes(effort: Effort) -> list[Row]:
     _wakes_of_event_loop(300)
     began_ns = thread_time_ns()
     held = _wakes_of_event_loop(milliseconds)
-    share = 100 * (thread_time_ns() - began_ns) / (milliseconds * NS_PER_MS)
+    computed_ns = thread_time_ns() - began_ns
+    share = 100 * computed_ns / (milliseconds * NS_PER_MS)
     phase = bridge.status.phase.value
     bridge.close()
     detail = f"more than an empty event loop ({bare}) in {milliseconds / 1000:g} s, scene {phase}"
     return [
         Row("idle/wake-ups", held - bare, 0, detail=detail),
-        Row("idle/CPU", share, 0.05, unit="%"),
+        calls_row(
+            "idle/CPU",
+            computed_ns * 1_000 / milliseconds,
+            empty_call_ns(),
+            20_000,
+            f"a second, {share:.3f} % of a core",
+        ),
     ]
 
 

@@ -10,9 +10,22 @@ from typing import TYPE_CHECKING
 
 from inspector.clocks.timer import Timer
 from inspector.trace.log import EventLog
-from tests.benchmarks.measuring import Case, Effort, Measurements, measure, powers_of_ten, say
+from tests.benchmarks.measuring import (
+    Case,
+    Effort,
+    Measurements,
+    empty_call_ns,
+    measure,
+    powers_of_ten,
+    say,
+)
 from tests.benchmarks.peers import ASYNCIO, KIVY, PANDA, PYGLET, SCHED, SIMPY, TWISTED, Peer
-from tests.benchmarks.report import Row, absent_row, ratio_row
+from tests.benchmarks.report import (
+    Row,
+    absent_row,
+    calls_row,
+    ratio_row,
+)
 from tests.benchmarks.schedulers import (
     FRAME_NS,
     CancellingScheduler,
@@ -244,7 +257,7 @@ def cancel_churn(effort: Effort) -> Iterator[Row]:
             yield ratio_row(name, measured.ratio(peer.name, "ours"), goal, detail)
         else:
             yield absent_row(name, peer.name)
-    yield Row(prefix, ours_ns, 800, unit="ns", detail="one pair")
+    yield calls_row(prefix, ours_ns, empty_call_ns(), 32, "one pair")
     most = 0.0
 
     def look(scheduler: Scheduler) -> None:
@@ -310,12 +323,18 @@ def memory(effort: Effort) -> Iterator[Row]:
         unit="x",
         detail=f"{ours:,.0f} B a timer, asyncio {taken['asyncio']:,.0f}",
     )
-    yield Row("memory/one-shot", ours, 180, unit="B", detail=others)
+    yield Row("memory/one-shot", ours, unit="B", detail=others)
     for peer in rivals:
         if not peer.is_installed:
             yield absent_row("memory", peer.name)
     named = _bytes_each(lambda: _with_argument_and_name(delays_ns, "name"), count)
-    yield Row("memory/with argument and name", named, 180, unit="B", detail="one argument")
+    yield Row(
+        "memory/with argument and name to asyncio",
+        named / taken["asyncio"],
+        1,
+        unit="x",
+        detail=f"{named:,.0f} B, one argument",
+    )
 
 
 def _with_argument_and_name(

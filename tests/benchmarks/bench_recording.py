@@ -18,15 +18,26 @@ from inspector.sessions.virtual_source import VirtualTimeSource
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
 from inspector.trace.log import BYTES_PER_EVENT, EventLog
 from inspector.trace.recording import RecordingWriter, open_recording
-from tests.benchmarks.measuring import Case, Effort, measure, powers_of_ten, say
-from tests.benchmarks.report import Row
+from tests.benchmarks.measuring import (
+    Case,
+    Effort,
+    empty_call_ns,
+    measure,
+    powers_of_ten,
+    say,
+)
+from tests.benchmarks.report import (
+    Row,
+    calls_row,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-_RECORDED_NS = 200
-_READ_NS = 10
-_REACHED_MS = 100
+#: In calls of an empty function: for an event recorded and read, and for an instant reached.
+_RECORDED_CALLS = 8
+_READ_CALLS = 0.4
+_REACHED_CALLS = 4_000_000
 _INSTANTS = 40
 #: About what a wake-up of the scene hands over.
 _WAKE_EVENTS = 13
@@ -76,20 +87,21 @@ def record_sink(effort: Effort) -> Iterator[Row]:
     handed = measured.median_ns("hand over")
     written = median(writing)
     detail = f"from a log that is handed over at once, {size / log.end:.0f} bytes"
-    yield Row("record_sink/scene's thread", handed, _RECORDED_NS, unit="ns", detail="one event")
-    yield Row("record_sink/end to end", written, _RECORDED_NS, unit="ns", detail=detail)
+    empty_ns = empty_call_ns()
+    yield calls_row("record_sink/scene's thread", handed, empty_ns, _RECORDED_CALLS, "one event")
+    yield calls_row("record_sink/end to end", written, empty_ns, _RECORDED_CALLS, detail)
     yield Row(
         "record_sink/as fast as a scene can run",
         median(running),
         unit="ns",
         detail=f"one event, handed over after every {_WAKE_EVENTS} by a thread that never waits",
     )
-    yield Row(
+    yield calls_row(
         "record_sink/read back",
         measured.median_ns("read back"),
-        _READ_NS,
-        unit="ns",
-        detail="one event, into five columns of 64 bits",
+        empty_ns,
+        _READ_CALLS,
+        "one event, into five columns of 64 bits",
     )
 
 
@@ -144,7 +156,8 @@ def reach_instants(effort: Effort) -> Iterator[Row]:
         past.close()
     name = f"reach_instants/{powers_of_ten(events)}"
     detail = f"the longest of {_INSTANTS} of {count:,} events, {lost:,} lost"
-    yield Row(f"{name} anywhere", max(jumps), _REACHED_MS, unit="ms", detail=detail)
+    reached_ns = max(jumps) * NS_PER_MS
+    yield calls_row(f"{name} anywhere", reached_ns, empty_call_ns(), _REACHED_CALLS, detail)
     yield Row(f"{name} anywhere, median", median(jumps), unit="ms")
     yield Row(f"{name} next frame, median", median(moves), unit="ms")
     yield Row(f"{name} opened", opened_ms, unit="ms", detail="with its last state")

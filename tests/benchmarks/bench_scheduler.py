@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 from inspector.frames.dialect_scheduler import DialectScheduler
 from inspector.frames.dialects import CREATOR_2_4
 from inspector.frames.scheduler import Scheduler as FrameScheduler
-from tests.benchmarks.measuring import Case, Effort, Measurements, measure, powers_of_ten
+from tests.benchmarks.measuring import (
+    Case,
+    Effort,
+    Measurements,
+    empty_call_ns,
+    measure,
+    powers_of_ten,
+)
 from tests.benchmarks.peers import (
     ASYNCIO,
     KIVY,
@@ -18,7 +25,12 @@ from tests.benchmarks.peers import (
     Peer,
     PygletScheduler,
 )
-from tests.benchmarks.report import Row, absent_row, ratio_row
+from tests.benchmarks.report import (
+    Row,
+    absent_row,
+    calls_row,
+    ratio_row,
+)
 from tests.benchmarks.schedulers import FRAME_NS, Scheduler, counter_of_one_argument, seconds
 
 if TYPE_CHECKING:
@@ -173,7 +185,7 @@ def scheduler_sparse(effort: Effort) -> Iterator[Row]:
     prefix = f"scheduler_sparse/{powers_of_ten(pending)}"
     yield from _rival_rows(prefix, goals, measured, "a frame")
     per_call_ns = measured.median_ns("ours") / (pending // CYCLE)
-    yield Row(prefix, per_call_ns, 300, unit="ns", detail="one call")
+    yield calls_row(prefix, per_call_ns, empty_call_ns(), 12, "one call")
 
 
 def scheduler_sparse_many(effort: Effort) -> Iterator[Row]:

@@ -40,7 +40,7 @@ from typing_extensions import override
 
 from inspector.timebase import NS_PER_MS, format_duration, format_instant
 from tests.benchmarks.measuring import Case, Effort, Measurements, measure, powers_of_ten
-from tests.benchmarks.report import Row
+from tests.benchmarks.report import FRAME_MS, Row
 from tests.ui.crowded_session import CrowdedSession
 from ui.application import make_application
 from ui.main_window import MainWindow
@@ -62,8 +62,6 @@ _MANY: Final = (1_000_000, 100_000, 10_000)
 _FEW: Final = (10_000, 1_000, 100)
 #: A refresh with much may take this many times one with little.
 _GROWTH_GOAL: Final = 2.0
-#: And this much of the naive way.
-_NAIVE_GOAL: Final = 0.06
 #: Refreshes in one measurement: half a second.
 _REFRESHES: Final = 30
 _NAIVE_REFRESHES: Final = 3
@@ -265,7 +263,10 @@ def _rows(name: str, sizes: str, found: Measurements) -> Iterator[Row]:
         f"{found.median_ns(key) / NS_PER_MS:.2f}" for key in ("few", "many", "naive")
     )
     growth, share = found.ratio("many", "few"), found.ratio("many", "naive")
-    yield Row(f"{name}/{sizes} to naive", share, _NAIVE_GOAL, detail=f"{many} and {naive} ms")
+    many_ms = found.median_ns("many") / NS_PER_MS
+    yield Row(f"{name}/{sizes}", many_ms, FRAME_MS, unit="ms")
+    # Told, but no goal: half a second would hold against it.
+    yield Row(f"{name}/{sizes} to naive", share, detail=f"{many} and {naive} ms")
     to_few = "/".join(powers_of_ten(size) for size in _FEW)
     yield Row(f"{name}/{sizes} to {to_few}", growth, _GROWTH_GOAL, detail=f"{many} and {few} ms")
 

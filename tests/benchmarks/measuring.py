@@ -13,6 +13,7 @@ import random
 import sys
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from functools import cache
 from statistics import median
 from time import thread_time_ns
 from typing import TYPE_CHECKING, TypeAlias
@@ -25,6 +26,10 @@ Work: TypeAlias = "Callable[[], object]"
 
 #: Called in the place of :func:`time.thread_time_ns`.
 Stopwatch: TypeAlias = "Callable[[], int]"
+
+
+_EMPTY_CALLS = 100_000
+_EMPTY_ROUNDS = 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +122,29 @@ def _took_ns(case: Case, stopwatch: Stopwatch) -> int:
         began_ns = stopwatch()
         work()
         return stopwatch() - began_ns
+
+
+@cache
+def empty_call_ns() -> float:
+    """Return what a call of a Python function that does nothing takes on this machine.
+
+    What costs are held against that no peer has: the same number of such calls is the same
+    goal on a machine that is three times slower.
+    """
+
+    def nothing() -> None:
+        pass
+
+    def work() -> None:
+        for _ in range(_EMPTY_CALLS):
+            nothing()
+
+    took_ns = []
+    for _ in range(_EMPTY_ROUNDS):
+        began_ns = thread_time_ns()
+        work()
+        took_ns.append((thread_time_ns() - began_ns) / _EMPTY_CALLS)
+    return median(took_ns)
 
 
 def say(text: str) -> None:

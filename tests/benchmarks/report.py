@@ -64,6 +64,21 @@ def ratio_row(name: str, ratio: float, goal: float | None, detail: str = "") -> 
     return Row(name, ratio, goal, at_most=False, detail=detail, unit="x")
 
 
+def calls_row(name: str, cost_ns: float, empty_ns: float, goal: float, detail: str = "") -> Row:
+    """Make a row that says what something costs in calls of an empty function.
+
+    Args:
+        name: The benchmark.
+        cost_ns: What was measured, shown without a verdict.
+        empty_ns: What such a call takes in the same run.
+        goal: How many of them it may cost at most.
+        detail: What was measured.
+    """
+    figures = f"{format_number(cost_ns, 'ns')}, an empty call {format_number(empty_ns, 'ns')}"
+    detail = f"{detail}: {figures}" if detail else figures
+    return Row(f"{name}, in empty calls", cost_ns / empty_ns, goal, detail=detail, unit="x")
+
+
 def absent_row(name: str, peer: str) -> Row:
     """Make a row for a comparison that cannot be made because a peer is not installed."""
     return Row(name, None, detail=f"{peer} is not installed")

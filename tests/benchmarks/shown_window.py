@@ -17,7 +17,7 @@ from time import perf_counter, process_time
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QTimer
-from PySide6.QtWidgets import QApplication, QLabel, QMainWindow, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QMainWindow, QStackedWidget, QWidget
 
 from inspector import launcher
 
@@ -81,13 +81,18 @@ class Watch(QObject):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802 - Qt's name
         """Count a paint of a widget."""
         if event.type() == QEvent.Type.Paint and isinstance(watched, QWidget):
-            named, name = watched, type(watched).__name__
-            while name in {"QWidget", "QStackedWidget"} and named.parentWidget() is not None:
-                # A viewport is known by what it belongs to.
-                named = named.parentWidget()
-                name = type(named).__name__
-            self._paints[name] += 1
+            self._paints[_name_of(watched)] += 1
         return False
+
+
+def _name_of(widget: QWidget) -> str:
+    """Return the class of a widget; a viewport is known by what it belongs to."""
+    while type(widget) in {QWidget, QStackedWidget}:
+        parent = widget.parentWidget()
+        if parent is None:
+            break
+        widget = parent
+    return type(widget).__name__
 
 
 def run_bare(size: tuple[int, int], seconds: float) -> None:

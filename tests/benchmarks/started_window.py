@@ -61,6 +61,8 @@ def run_bare() -> None:
 
         def end(self) -> None:
             report_instant("painted")
+            if sys.platform == "linux":
+                report("resident_mb", resident_mb())
             application.quit()
 
     application = QApplication(sys.argv)
