@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, ClassVar
 
+from inspector.clocks.mistakes import missing_attribute
 from inspector.frames.destruction import Life, LifeComplaint
 
 if TYPE_CHECKING:
@@ -84,6 +85,9 @@ class Component:
 
     execution_order: ClassVar[int] = 0
     life: ComponentLife
+
+    if not TYPE_CHECKING:
+        __getattr__ = missing_attribute
 
     def __new__(cls, *_args: object, **_fields: object) -> Self:
         """Make one; here, so that a subclass need not call ``super().__init__()``."""
@@ -257,4 +261,7 @@ class Component:
 
 def defines(component: Component, method: str) -> bool:
     """Return whether a component has one of the methods of its life."""
-    return callable(getattr(component, method, None))
+    # Not asked of the component itself, whose answer for what is missing takes longer.
+    own = component.__dict__
+    found = own[method] if method in own else getattr(type(component), method, None)
+    return callable(found)

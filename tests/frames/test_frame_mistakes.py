@@ -10,7 +10,7 @@ import pytest
 
 from inspector.clocks import ClockTree, ManualTimeSource, Transport
 from inspector.frames import Director
-from inspector.frames.components import Component
+from inspector.frames.components import Component, defines
 from inspector.frames.creator_director import CreatorDirector
 from inspector.frames.dialect_scheduler import DialectScheduler
 from inspector.frames.dialects import CREATOR_2_4
@@ -43,6 +43,7 @@ class Stand:
         self.creator: Any = CreatorDirector(lambda: 0)
         self.ticker: Any = Ticker(lambda: 0)
         self.node: Any = self.creator.node("den")
+        self.component: Any = Fox()
 
 
 @pytest.fixture
@@ -77,6 +78,9 @@ def refusal(call: Callable[[], object], kind: type[Exception] = TypeError) -> st
         ("ticker", "callLater", "call_later"),
         ("node", "addComponent", "add_component"),
         ("node", "getComponent", "component"),
+        ("component", "scheduleOnce", "schedule_once"),
+        ("component", "setTimeout", "schedule_once"),
+        ("component", "enabledInHierarchy", "enabled_in_hierarchy"),
     ],
 )
 def test_that_a_name_of_another_library_is_answered_with_ours(
@@ -149,6 +153,14 @@ def test_that_dialects_of_the_wrong_kind_are_told(stand: Stand) -> None:
     assert refusal(lambda: stand.stage.component_director(dialect=dialect)).startswith(
         "a component dialect is needed, such as COMPONENTS_2_4, not Dialect("
     )
+
+
+def test_that_a_component_defines_what_its_class_or_itself_has(stand: Stand) -> None:
+    stand.component.update = blink
+
+    assert defines(stand.component, "update")
+    assert not defines(stand.component, "start")
+    assert not hasattr(stand.component, "start")
 
 
 def test_that_a_node_can_still_be_asked_for_what_it_lacks() -> None:
