@@ -24,6 +24,7 @@ from inspector import __version__
 from inspector.command_line.terminal import PROGRAM, say, say_error
 from inspector.errors import InspectorError
 from inspector.exit_codes import ExitCode
+from inspector.stop_signals import StopSignals
 
 _COMMANDS: Final = ("run", "export", "replay", "annotate", "scenes", "lab", "explain", "lint")
 
@@ -68,8 +69,9 @@ exit codes:
   4  the scene could not be loaded
   5  a library is missing, or one is installed that is known not to work
   6  a recorded scene was run again and did something else (replay --verify)
-  130  interrupted with Ctrl+C
-  143  ended by the system (SIGTERM); what was being recorded is complete up to there
+  130  interrupted with Ctrl+C, the window too
+  143  ended by the system (SIGTERM), likewise; what was being recorded is complete up to
+       there. A second signal ends the process at once
 """
 
 
@@ -147,19 +149,22 @@ class _Terminated(KeyboardInterrupt):
 
 @contextmanager
 def _terminable() -> Iterator[None]:
-    """Have SIGTERM end what is under way in an orderly way, so that recordings are closed."""
+    """Have Ctrl+C and SIGTERM end what is under way in good order, so that recordings are closed.
 
-    def end(_number: int, _frame: object) -> NoReturn:
-        raise _Terminated
+    The second of them ends the process, whatever it does then.
+    """
+
+    def end(number: int, _frame: object) -> NoReturn:
+        raise _Terminated if number == signal.SIGTERM else KeyboardInterrupt
 
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    former = signal.signal(signal.SIGTERM, end)
+    signals = StopSignals(end)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, former)
+        signals.stop()
 
 
 def _with_negative_values(arguments: list[str]) -> list[str]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import gc
+import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QObject, QTimer, Slot
 from PySide6.QtWidgets import QApplication
+
+from inspector.stop_signals import exit_code_of
 
 from .lean_imports import plain_imports
 
@@ -18,6 +21,7 @@ with plain_imports():
     from .theme import Theme
 
 if TYPE_CHECKING:
+    from .endless_code import EndlessCode
     from .faults import FaultReporter
     from .interrupts import Interrupts
 
@@ -34,6 +38,8 @@ def main(scene: Path | None = None) -> int:
     Returns:
         The exit code.
     """
+    # Until the window is complete there is nothing to save, and no way to end it in order.
+    former = signal.signal(signal.SIGINT, signal.SIG_DFL)
     application = make_application()
     with plain_imports():
         settings_file = SettingsFile()
@@ -43,7 +49,8 @@ def main(scene: Path | None = None) -> int:
     completion = _Completion(window, scene)
     window.show()
     code = application.exec()
-    completion.finish()
+    code = completion.finish() or code
+    signal.signal(signal.SIGINT, former)
     return code
 
 
@@ -73,6 +80,7 @@ class _Completion(QObject):
         self._timer.start(_LATEST_COMPLETION_MS)
         self._interrupts: Interrupts | None = None
         self._faults: FaultReporter | None = None
+        self._endless_code: EndlessCode | None = None
 
     @Slot()
     def complete_soon(self) -> None:
@@ -98,22 +106,28 @@ class _Completion(QObject):
             self._window.bridge.open_scene(first_scene)
 
     def _complete_window(self) -> None:
+        from .endless_code import EndlessCode  # noqa: PLC0415 - after the first paint
         from .faults import FaultReporter  # noqa: PLC0415
         from .interrupts import Interrupts  # noqa: PLC0415
         from .session_bridge import SessionBridge  # noqa: PLC0415 - after the first paint
 
         self._faults = FaultReporter(self._window)
-        self._interrupts = Interrupts(self._window)
         self._window.complete(SessionBridge())
+        self._endless_code = EndlessCode(self._window)
+        self._interrupts = Interrupts(self._window, self._endless_code.end)
 
-    def finish(self) -> None:
-        """Do nothing any more."""
+    def finish(self) -> int:
+        """Do nothing any more; return the exit code if a signal has ended the window, else 0."""
         gc.unfreeze()
         self._timer.stop()
-        if self._interrupts is not None:
-            self._interrupts.stop()
+        if self._endless_code is not None:
+            self._endless_code.stop()
         if self._faults is not None:
             self._faults.stop()
+        if self._interrupts is None:
+            return 0
+        self._interrupts.stop()
+        return exit_code_of(self._interrupts.number) if self._interrupts.number else 0
 
 
 def _first_scene() -> Path | None:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import signal
 import socket
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QSocketNotifier, Slot
 
+from inspector.stop_signals import StopSignals
+
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import FrameType
 
     from PySide6.QtWidgets import QWidget
@@ -21,36 +25,48 @@ class Interrupts(QObject):
     event loop runs none; so a socket that Python writes to wakes the loop.
     """
 
-    def __init__(self, window: QWidget) -> None:
+    def __init__(self, window: QWidget, on_first: Callable[[], None] | None = None) -> None:
+        """Handle signals from now on.
+
+        Args:
+            window: What is closed.
+            on_first: Called between two instructions of whatever is running, which may be in
+                the middle of a paint or of a scene's callback.
+        """
         super().__init__(window)
         self._window = window
+        self._on_first = on_first
         self._read_end, self._write_end = socket.socketpair()
         self._read_end.setblocking(False)
         self._write_end.setblocking(False)
         self._former_fd = signal.set_wakeup_fd(self._write_end.fileno(), warn_on_full_buffer=False)
-        self._former = {
-            number: signal.signal(number, self._take_note)
-            for number in (signal.SIGINT, signal.SIGTERM)
-        }
+        self._signals = StopSignals(self._take_note)
         self._notifier = QSocketNotifier(self._read_end.fileno(), QSocketNotifier.Type.Read, self)
         self._notifier.activated.connect(self._read)
+
+    @property
+    def number(self) -> int:
+        """The signal that has come, 0 for none."""
+        return self._signals.number
 
     def stop(self) -> None:
         """Put back what was there."""
         self._notifier.setEnabled(False)
-        for number, handler in self._former.items():
-            signal.signal(number, handler)
+        self._signals.stop()
         signal.set_wakeup_fd(self._former_fd)
         self._read_end.close()
         self._write_end.close()
 
     @Slot()
     def _read(self) -> None:
-        self._read_end.recv(64)
-        self._window.close()
+        # Other signals that Python handles wake the loop too; and a loop inside of a loop may
+        # have read it.
+        with suppress(BlockingIOError):
+            self._read_end.recv(64)
+        if self.number:
+            self._window.close()
 
     def _take_note(self, _number: int, _frame: FrameType | None) -> None:
-        """Do nothing here: Python may be in the middle of a paint.
-
-        The number was written to the socket; the window is closed from the event loop.
-        """
+        """Close nothing here: the window is closed from the event loop."""
+        if self._on_first is not None:
+            self._on_first()

@@ -141,6 +141,11 @@ class QtTimeSource:
         self._timer.timeout.connect(self.wake_if_due)
 
     @property
+    def is_waking(self) -> bool:
+        """Whether whoever is attached has been woken and has not returned; for any thread."""
+        return self._is_waking
+
+    @property
     def precision(self) -> Precision:
         """How hard to try to be on time; a change begins :attr:`wake_errors` again."""
         return Precision.FINE if self._is_fine else Precision.ECONOMICAL

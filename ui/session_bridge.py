@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from threading import get_ident
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Final
 
@@ -130,6 +131,8 @@ class SessionBridge(QObject):
         self.kept_breakpoints: tuple[Breakpoint, ...] = ()
         self.panel_choices: dict[str, str] = {}
         self._breakpoints_version = 0
+        self._entries = _Entries()
+        self._owner = get_ident()
         self._make_source = make_source
         self._make_session = make_session
         self._session: Session | None = None
@@ -203,7 +206,8 @@ class SessionBridge(QObject):
         if former is not None:
             former.set_aside()
         try:
-            session = (self._make_session or self._host)(path, source)
+            with self._entries:
+                session = (self._make_session or self._host)(path, source)
         except (InspectorError, OSError) as error:
             source.close()
             self._fail_to_open(path, _failed(path, error), former)
@@ -275,11 +279,35 @@ class SessionBridge(QObject):
             return
         if isinstance(command, SetFailurePolicy):
             self.failure_policy = command.policy
-        session.submit(command)
+        if get_ident() == self._owner:
+            with self._entries:
+                session.submit(command)
+        else:
+            session.submit(command)
         self.command_submitted.emit(command)
         if required_capability(command) in _SHOWN_IN_PANELS & session.capabilities:
             self._present_requested.emit()
         self.request_refresh()
+
+    def scene_entry(self) -> int | None:
+        """Return what tells one stay in the session from the next, ``None`` outside of it.
+
+        While it is inside, code of the scene may be running in the window's thread. May be
+        called from any thread.
+        """
+        source = self._source
+        if isinstance(source, QtTimeSource) and source.is_waking:
+            return -source.wakes
+        entries = self._entries
+        return entries.count if entries.depth else None
+
+    def record_so_far(self) -> None:
+        """Have everything written that has happened by now, in the middle of a callback too."""
+        session = self._session
+        if session is None or session.recorder is None:
+            return
+        if session.status.phase not in {SessionPhase.EMPTY, SessionPhase.FAILED}:
+            session.recorder.pump(at_once=True)
 
     # --------------------------------------------------------------- refreshes
 
@@ -443,7 +471,8 @@ class SessionBridge(QObject):
         self._source = self._problem = None
         self.pace.start_anew()
         if session is not None:
-            session.close()
+            with self._entries:
+                session.close()
 
     def _adopt(self, session: Session | None) -> None:
         """Show a session from its beginning."""
@@ -466,7 +495,8 @@ class SessionBridge(QObject):
 
     def _take_news(self, session: Session) -> int:
         """Return how many events are new."""
-        events = session.refresh()
+        with self._entries:
+            events = session.refresh()
         breakpoints = session.breakpoints
         if breakpoints is not None and breakpoints.version != self._breakpoints_version:
             self._breakpoints_version = breakpoints.version
@@ -519,6 +549,27 @@ class SessionBridge(QObject):
         if status != self._status:
             self._status = status
             self.status_changed.emit(status)
+
+
+class _Entries:
+    """Counts when the session is entered, and how deep it is entered now.
+
+    Attributes:
+        count: How often it was.
+        depth: How often it was and was not left; 0 outside.
+    """
+
+    __slots__ = ("count", "depth")
+
+    def __init__(self) -> None:
+        self.count = self.depth = 0
+
+    def __enter__(self) -> None:
+        self.count += 1
+        self.depth += 1
+
+    def __exit__(self, *_problem: object) -> None:
+        self.depth -= 1
 
 
 def _scene_session(session: object) -> StepsAside | None:

@@ -56,5 +56,12 @@ def as_shown(traceback_text: str) -> str:
     return _MODULES.sub("", traceback_text)
 
 
+class BrokenOffError(BaseException):
+    """Somebody did not want to wait for a callback any longer.
+
+    No ``Exception``, so that a callback that copes with its own errors ends all the same.
+    """
+
+
 class EndlessInstantError(RuntimeError):
     """Timers come again and again, so time stands still or all but stands still."""

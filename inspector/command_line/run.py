@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import sys
 from argparse import Namespace
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import TextIO
+from threading import get_ident
+from typing import Self, TextIO
 
 from inspector import __version__
 from inspector.analysis.frame_budget import FrameBudget
@@ -41,6 +43,7 @@ from inspector.sessions.frame_files import read_frame_file
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.provenance import provenance_of
 from inspector.sessions.real_run import run_real
+from inspector.sessions.running_code import EntryWatch, running_code
 from inspector.sessions.scene import find_scene, user_place
 from inspector.sessions.virtual_run import RunOutcome, run_frame_times, run_virtual
 from inspector.sessions.virtual_source import VirtualTimeSource
@@ -49,6 +52,8 @@ from inspector.trace.recording import RecordingError
 from inspector.vocabulary import what_was_raised
 
 _DEFAULT_STEP_NS = Fraction(NS_PER_SECOND, 60)
+#: After so long in one frame it is said which code does not return.
+_ENDLESS_AFTER_S = 5.0
 
 #: What people call the options that they can choose as arguments.
 _ARGUMENT_NAMES = {
@@ -83,53 +88,104 @@ def run_scene(options: Namespace, out: TextIO, err: TextIO) -> int:
         SceneError: The scene could not be loaded.
         InspectorError: Something could not be read or written.
     """
+    # Looked at before the run, so that nobody waits for it in vain.
     for path in options.export:
         check_export(path)
-    start, stop = _frame_range(options)
+    _frame_range(options)
     way = _way(options, err)
-    # Looked at before the run, so that nobody waits for it in vain.
     _graph_options(options, "interval")
     source = SystemTimeSource() if way.is_real else VirtualTimeSource()
-    session = HostedSession(
-        find_scene(options.scene), source, failure_policy=options.failure_policy, autorun=False
-    )
-    try:
-        if session.problem is not None:
-            raise session.problem
-        if options.rate is not None:
-            session.refresh()
-            session.submit(SetRate(session.timeline.root_id or 0, options.rate))
-        if options.record is not None:
-            session.recorder.start(options.record)
-        tally = TimerTally(session.log)
-        progress = Progress(err)
-
-        def follow(done: float) -> None:
-            tally.update()
-            progress.show(done)
-
+    scene = find_scene(options.scene)
+    with _EndlessCodeNote(err) as note:
+        session = note.session = HostedSession(
+            scene, source, failure_policy=options.failure_policy, autorun=False
+        )
         try:
-            run = way.run(session, follow)
+            return _run_session(session, way, options, out, err)
         finally:
-            progress.clear()
-        whole = FrameTimes.from_history(session.timeline.frames)
-        graph = _graph_options(options, _worth_plotting(whole), session.frame_rate)
-        report = _report(session, tally, run, way, options.budget, graph.measure)
-        if options.json:
-            text = json.dumps(report_values(report), ensure_ascii=False, indent=2)
-            out.write(f"{text}\n")
-        elif not options.quiet:
-            out.write(f"{report_text(report, most_timers=options.timers)}\n")
-        frames = FrameTimes.from_timeline(session.timeline, start, stop, session.annotations)
-        provenance = replace(provenance_of(session), source=way.text)
-        if options.export:
-            _check_frames(frames, options, len(session.timeline.frames))
-        is_silent = options.json or options.quiet
-        _export(options.export, frames, provenance, graph, None if is_silent else out)
-        _end_recording(session, None if is_silent else out)
-        return _judge(report, session.status.message, err)
+            session.close()
+
+
+def _run_session(
+    session: HostedSession, way: _Way, options: Namespace, out: TextIO, err: TextIO
+) -> int:
+    if session.problem is not None:
+        raise session.problem
+    if options.rate is not None:
+        session.refresh()
+        session.submit(SetRate(session.timeline.root_id or 0, options.rate))
+    if options.record is not None:
+        session.recorder.start(options.record)
+    tally = TimerTally(session.log)
+    progress = Progress(err)
+
+    def follow(done: float) -> None:
+        tally.update()
+        progress.show(done)
+
+    try:
+        run = way.run(session, follow)
     finally:
-        session.close()
+        progress.clear()
+    whole = FrameTimes.from_history(session.timeline.frames)
+    graph = _graph_options(options, _worth_plotting(whole), session.frame_rate)
+    report = _report(session, tally, run, way, options.budget, graph.measure)
+    if options.json:
+        text = json.dumps(report_values(report), ensure_ascii=False, indent=2)
+        out.write(f"{text}\n")
+    elif not options.quiet:
+        out.write(f"{report_text(report, most_timers=options.timers)}\n")
+    start, stop = _frame_range(options)
+    frames = FrameTimes.from_timeline(session.timeline, start, stop, session.annotations)
+    provenance = replace(provenance_of(session), source=way.text)
+    if options.export:
+        _check_frames(frames, options, len(session.timeline.frames))
+    is_silent = options.json or options.quiet
+    _export(options.export, frames, provenance, graph, None if is_silent else out)
+    _end_recording(session, None if is_silent else out)
+    return _judge(report, session.status.message, err)
+
+
+class _EndlessCodeNote:
+    """Says so, once, when code of a scene does not return."""
+
+    def __init__(self, err: TextIO) -> None:
+        """Watch nothing yet.
+
+        Args:
+            err: Where it is said.
+        """
+        self.session: HostedSession | None = None
+        self._err = err
+        self._is_said = False
+
+    def __enter__(self) -> Self:
+        """Watch this thread, which loads a scene and then runs it as :attr:`session`."""
+        self._thread = get_ident()
+        self._watch = EntryWatch(
+            self._entry, on_long=self._say, on_over=self._forget, after_s=_ENDLESS_AFTER_S
+        )
+        return self
+
+    def __exit__(self, *_problem: object) -> None:
+        """Watch no longer."""
+        self._watch.stop()
+
+    def _entry(self) -> object:
+        session = self.session
+        return () if session is None else (session.frames_run, session.session_ns)
+
+    def _say(self, seconds: float) -> None:
+        if self._is_said:
+            return
+        code = running_code(sys._current_frames().get(self._thread))  # noqa: SLF001
+        if code is not None:
+            self._is_said = True
+            say(self._err, f"{code.text(seconds)} Ctrl+C ends it.")
+            self._err.flush()
+
+    def _forget(self) -> None:
+        self._is_said = False
 
 
 def _end_recording(session: HostedSession, out: TextIO | None) -> None:

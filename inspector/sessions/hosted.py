@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from typing_extensions import override
 
-from inspector.clocks.failures import FailurePolicy
+from inspector.clocks.failures import FailurePolicy, as_shown
 from inspector.clocks.transport import DEFAULT_MAX_DELTA_NS
 from inspector.sessions.annotations import Annotations
 from inspector.sessions.commands import Capability, Command, Reload
@@ -235,7 +235,7 @@ class HostedSession:
             return SessionStatus(SessionPhase.STEPPING, message)
         if (failure := self._life.stopped_by) is not None:
             # Written by Python, which also copes with an error that cannot say what it is.
-            reason = traceback.format_exception_only(failure.error)[-1].strip()
+            reason = as_shown(traceback.format_exception_only(failure.error)[-1].strip())
             return SessionStatus(
                 SessionPhase.HELD,
                 f"Stopped at {at} because “{failure.label}” failed: {reason}",

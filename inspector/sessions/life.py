@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Protocol
 
-from inspector.clocks.failures import EndlessInstantError, FailurePolicy
+from inspector.clocks.failures import BrokenOffError, EndlessInstantError, FailurePolicy
 from inspector.clocks.transport import Transport
 from inspector.clocks.tree import ClockTree
 from inspector.frames.director import Director
@@ -324,8 +324,9 @@ class Life:
         if hosting is None:
             return
         policy = self.failure_policy
-        if isinstance(failure.error, EndlessInstantError):
-            # Time stands still for good, so going on would only keep the thread busy.
+        if isinstance(failure.error, EndlessInstantError | BrokenOffError):
+            # Going on would only keep the thread busy again: time stands still for good, or
+            # there was no end to it in sight.
             policy = FailurePolicy.STOP
         match policy:
             case FailurePolicy.CONTINUE:

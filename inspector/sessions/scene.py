@@ -10,6 +10,7 @@ import ast
 import importlib
 import inspect
 import linecache
+import os
 import re
 import sys
 import traceback
@@ -20,13 +21,15 @@ from itertools import count
 from pathlib import Path
 from types import CodeType, ModuleType
 
-from inspector.clocks.failures import CALLBACK_ERRORS, SCENE_MODULE, as_shown
+from inspector.clocks.failures import CALLBACK_ERRORS, SCENE_MODULE, BrokenOffError, as_shown
 from inspector.errors import SceneError
 from inspector.resources import resource_path
 from inspector.sessions.stage import Stage
 from inspector.vocabulary import what_was_raised
 
 _PACKAGE_FOLDER = str(Path(__file__).resolve().parent.parent)
+#: Whose window ends what does not return; beside the package in a checkout and in a wheel.
+_WINDOW_FOLDER = str(Path(_PACKAGE_FOLDER).parent / "ui") + os.sep
 _EXCERPT_LINES = 3
 _SCENE_NUMBERS = count(1)
 
@@ -293,6 +296,9 @@ def _problem(path: Path, step: str, error: BaseException) -> SceneProblem:
     place, line = _place(path, error)
     if isinstance(error, SystemExit):
         what = f"it called exit ({error.code!r}); a scene sets things up and returns"
+    elif isinstance(error, BrokenOffError):
+        what = f"it was {error}; a scene sets things up and returns, and what is to happen again "
+        what += "and again is a callback of stage.every_frame"
     elif isinstance(error, SyntaxError):
         what = f"{type(error).__name__}: {error.msg}"
     else:
@@ -391,7 +397,9 @@ def _is_user_frame(filename: str) -> bool:
         return False
     # Installed from a wheel, the built-in scenes lie inside the package.
     scenes = str(resource_path("scenes"))
-    return filename.startswith(scenes) or not filename.startswith(_PACKAGE_FOLDER)
+    if filename.startswith(scenes):
+        return True
+    return not filename.startswith((_PACKAGE_FOLDER, _WINDOW_FOLDER))
 
 
 def _is_neighbour(name: str, folder: Path) -> bool:

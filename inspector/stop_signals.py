@@ -1,0 +1,86 @@
+"""Ctrl+C and SIGTERM: the first ends what goes on in good order, the second ends it at once."""
+
+from __future__ import annotations
+
+import platform
+import signal
+import sys
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from inspector.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import FrameType
+
+_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
+
+#: From ``<signal.h>``: the signal does what it does by default when it comes again.
+_RESET_AFTER_FIRST: Final = 0x80000000
+#: Where the C structure is known to be laid out as below.
+_KNOWN_MACHINES: Final = frozenset({"x86_64", "aarch64"})
+_MASK_BYTES: Final = 128
+
+
+def exit_code_of(number: int) -> ExitCode:
+    """Return what a process ends with that a signal has ended, as shells count it."""
+    return ExitCode.TERMINATED if number == signal.SIGTERM else ExitCode.INTERRUPTED
+
+
+class StopSignals:
+    """Calls somebody at the first Ctrl+C or SIGTERM; at the second the process just ends.
+
+    The first is handled by Python, between two of its instructions. A library that computes
+    for long does not let it come to that, so on Linux the second needs no Python at all.
+    For the main thread.
+
+    Attributes:
+        number: The signal that came, 0 for none.
+    """
+
+    def __init__(self, on_first: Callable[[int, FrameType | None], None]) -> None:
+        """Handle the signals from now on.
+
+        Args:
+            on_first: Called with the signal's number and the frame that it interrupts.
+        """
+        self.number = 0
+        self._on_first = on_first
+        self._former = {number: signal.signal(number, self._take) for number in _SIGNALS}
+        for number in _SIGNALS:
+            _end_at_second(number)
+
+    def stop(self) -> None:
+        """Put back what was there."""
+        for number, handler in self._former.items():
+            signal.signal(number, handler)
+
+    def _take(self, number: int, frame: FrameType | None) -> None:
+        self.number = number
+        for each in _SIGNALS:
+            signal.signal(each, signal.SIG_DFL)
+        self._on_first(number, frame)
+
+
+def _end_at_second(number: int) -> None:
+    """Have a signal end the process when it comes a second time, whatever Python does then."""
+    if sys.platform != "linux" or platform.machine() not in _KNOWN_MACHINES:
+        return
+    import ctypes  # noqa: PLC0415 - not needed elsewhere
+
+    class Action(ctypes.Structure):
+        """``struct sigaction`` of glibc and musl."""
+
+        # The stubs know of a bare class attribute only.
+        _fields_: ClassVar = [  # type: ignore[mutable-override]
+            ("handler", ctypes.c_void_p),
+            ("mask", ctypes.c_ubyte * _MASK_BYTES),
+            ("flags", ctypes.c_uint),
+            ("restorer", ctypes.c_void_p),
+        ]
+
+    sigaction = ctypes.CDLL(None).sigaction
+    action = Action()
+    if sigaction(int(number), None, ctypes.byref(action)) == 0:
+        action.flags |= _RESET_AFTER_FIRST
+        sigaction(int(number), ctypes.byref(action), None)

@@ -1,0 +1,113 @@
+"""Where code of the user's is, by the frames of a thread; and a watch that notices a long stay."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from queue import Queue
+from types import FrameType, ModuleType
+
+import pytest
+
+from inspector.clocks import ManualTimeSource
+from inspector.sessions.commands import StepBy
+from inspector.sessions.running_code import EntryWatch, RunningCode, running_code
+from inspector.testing import held_session, scene_file
+from inspector.timebase import NS_PER_SECOND
+
+SCENE = """\
+import functools
+import hook
+
+hook.look()
+
+def build(stage):
+    hook.look()
+    stage.root.set_timeout(1, alone, name="boss")
+    stage.root.set_timeout(2, through_library)
+    stage.root.set_timeout(3, in_engine, stage)
+
+def alone():
+    inner()
+
+def inner():
+    hook.look()
+
+def through_library():
+    functools.reduce(lambda one, other: hook.look(), "ab")
+
+def in_engine(stage):
+    hook.set_profile()
+    stage.root.set_timeout(1, alone)
+    hook.clear_profile()
+"""
+
+
+@pytest.fixture
+def seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[RunningCode]:
+    """Return what was running each time the scene has looked, in one run of it."""
+    found: list[RunningCode] = []
+
+    def look(frame: FrameType) -> None:
+        code = running_code(frame)
+        assert code is not None
+        found.append(code)
+
+    def profile(frame: FrameType, event: str, _argument: object) -> None:
+        if event == "call" and frame.f_code.co_name == "set_timeout_ns":
+            look(frame)
+
+    hook = ModuleType("hook")
+    hook.look = lambda: look(sys._getframe(1))  # type: ignore[attr-defined]
+    hook.set_profile = lambda: sys.setprofile(profile)  # type: ignore[attr-defined]
+    hook.clear_profile = lambda: sys.setprofile(None)  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "hook", hook)
+    source = ManualTimeSource()
+    session = held_session(scene_file(tmp_path, SCENE), source)
+    assert session.problem is None, session.problem.detail
+    for _ in range(3):
+        session.submit(StepBy(NS_PER_SECOND))
+    assert not session.timeline.failures
+    session.close()
+    return found
+
+
+def test_that_the_function_that_the_engine_called_and_the_line_that_runs_are_told(
+    seen: list[RunningCode],
+) -> None:
+    module, build, alone, in_library, in_engine = seen
+
+    assert module.text(4.2) == "scene.py has been running its own code for 4 s, at line 4."
+    assert build.text(4.2) == "build(stage) in scene.py has been running for 4 s, at line 7."
+    assert alone.text(4.2) == "“boss” in scene.py has been running for 4 s, at line 16."
+    assert in_library.text(4.2) == (
+        "“through_library” in scene.py has been running for 4 s, at line 19."
+    )
+    assert in_engine.text(4.2) == "“in_engine” in scene.py has been running for 4 s, at line 23."
+
+
+def test_that_code_in_a_library_is_the_scenes_own_and_in_the_engine_it_is_not(
+    seen: list[RunningCode],
+) -> None:
+    assert [code.is_innermost for code in seen] == [True, True, True, True, False]
+
+
+def test_that_a_long_stay_is_noticed_and_so_is_its_end() -> None:
+    entry: list[int | None] = [1]
+    said: Queue[str] = Queue()
+    watch = EntryWatch(
+        lambda: entry[0],
+        on_long=lambda _seconds: said.put("long"),
+        on_over=lambda: said.put("over"),
+        after_s=0.1,
+    )
+    try:
+        assert said.get(timeout=20) == "long"
+
+        entry[0] = 2
+
+        while (last := said.get(timeout=20)) == "long":
+            pass
+        assert last == "over"
+    finally:
+        watch.stop()
