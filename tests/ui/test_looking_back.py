@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
 
 from inspector.sessions.commands import PauseClock
 from inspector.timebase import NS_PER_MS
@@ -22,7 +23,7 @@ def tree_panel(shell: Shell) -> ClockTreePanel:
     return panel
 
 
-def test_that_the_clock_tree_shows_the_past_as_it_was_arranged(shell: Shell) -> None:
+def test_that_the_clock_tree_shows_the_past_as_it_was_arranged(shell: Shell, qtbot: QtBot) -> None:
     panel, bridge = tree_panel(shell), shell.bridge
     game, enemies = shell.clock_id("game"), shell.clock_id("enemies")
     panel.view.collapse(panel.model.index_of(game))
@@ -33,16 +34,15 @@ def test_that_the_clock_tree_shows_the_past_as_it_was_arranged(shell: Shell) -> 
     panel.model.modelReset.connect(lambda: resets.append(None))
 
     bridge.set_playhead(500 * NS_PER_MS)
-    settle()
 
     model = panel.model
-    assert model.timeline is bridge.shown
+    qtbot.waitUntil(lambda: model.timeline is bridge.shown)
     assert str(model.index_of(enemies, 1).data()) == "00:00.500"
     assert not bridge.shown.clocks[enemies].paused
     assert not panel.view.isExpanded(model.index_of(game))
     assert panel.current_clock_id() == game
     bridge.go_live()
-    assert model.timeline is bridge.timeline
+    qtbot.waitUntil(lambda: model.timeline is bridge.timeline)
     assert bridge.timeline.clocks[enemies].paused
     assert resets == []
 

@@ -100,7 +100,7 @@ class ClockTreePanel(QWidget):
         bridge.selection_changed.connect(self.show_selection)
         bridge.selection_changed.connect(self._forget_refusal)
         bridge.command_submitted.connect(self._forget_refusal)
-        bridge.playhead_changed.connect(self._show_playhead)
+        bridge.playhead_changed.connect(self._pace.request)
         self._theme.changed.connect(self._apply_theme)
         self._pace.due.connect(self.refresh)
         self.filter_line.filter_changed.connect(self._apply_filter)
@@ -141,14 +141,6 @@ class ClockTreePanel(QWidget):
             # Qt has marked a neighbour of a row that went.
             self._mark_selected()
         self._update_counts()
-
-    @Slot(object)
-    def _show_playhead(self, _at_ns: int | None) -> None:
-        # At once: while the playhead is dragged, what is shown follows the hand.
-        if self.isVisible():
-            self.refresh()
-        else:
-            self._pace.request()
 
     def _switched(self) -> bool:
         """Take the state that is to be shown; what is folded stays folded.

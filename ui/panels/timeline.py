@@ -89,9 +89,9 @@ class TimelinePanel(QWidget):
 
     @Slot(object)
     def _show_playhead(self, at_ns: int | None) -> None:
-        # What was to come is predicted from there, beside what came.
-        self.canvas.past = None if at_ns is None else self._bridge.shown
         self.canvas.show_playhead_ns(at_ns)
+        self._drawn = (-1, -1)
+        self._pace.request()
 
     @Slot()
     def _take_annotations(self) -> None:
@@ -140,6 +140,9 @@ class TimelinePanel(QWidget):
         drawn = (store.cursor, self._bridge.timeline.at_ns)
         if drawn != self._drawn:
             self._drawn = drawn
+            # What was to come is predicted from the playhead, beside what came.
+            is_past = self._bridge.playhead_ns is not None
+            self.canvas.past = self._bridge.shown if is_past else None
             self.canvas.refresh()
             self._show_ruler_clocks()
         self.notice.show_text("")

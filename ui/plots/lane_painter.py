@@ -40,6 +40,7 @@ _FAINTEST: Final = 0.38
 _TEXT_FROM: Final = 26
 _PAD: Final = 3
 _MOST_HOLLOW: Final = 400
+_ALL: Final = slice(None)
 
 
 class LanePainter:
@@ -93,26 +94,33 @@ class LanePainter:
         color = self._theme.color(role)
         late_color = self._theme.color(ColorRole.LATE)
         is_late = (values >= late_ns) if late_ns else np.zeros(len(xs), dtype=bool)
+        # As a rule all of them are on time, and then there is nothing to be picked out.
+        has_late = bool(is_late.any())
+        parts: tuple[tuple[NDArray[np.bool_] | slice, bool], ...] = ((_ALL, False),)
+        if has_late:
+            parts = ((~is_late, False), (is_late, True))
         if has_whiskers:
             ends = np.minimum(xs + (values / window.per_pixel).astype(np.int64), 1 << 24)
             middle = (row.top() + row.bottom()) // 2
             upper = np.full(len(xs), middle - 1)
             lower = np.full(len(xs), middle + 1)
-            for some, whisker in (
-                (~is_late, mixed(color, self._background(), 0.6)),
-                (is_late, late_color),
-            ):
+            faint = mixed(color, self._background(), 0.6)
+            has_cap = ends - xs > 3  # noqa: PLR2004 - pixels, room for a cap
+            has_caps = bool(has_cap.any())
+            for some, is_of_late in parts:
+                whisker = late_color if is_of_late else faint
                 rects = pixel_rects(xs[some], upper[some], ends[some], lower[some])
                 fill_rects(painter, rects, whisker)
-                caps = some & (ends - xs > 3)  # noqa: PLR2004 - pixels, room for a cap
+                if not has_caps:
+                    continue
+                caps = has_cap & is_late if is_of_late else has_cap & ~is_late
                 rects = pixel_rects(ends[caps] - 1, upper[caps] - 2, ends[caps], lower[caps] + 2)
                 fill_rects(painter, rects, whisker)
         wide = 2 if stop - start < window.width / 8 else 1
-        for some, tick in ((~is_late, color), (is_late, late_color)):
-            fill_rects(
-                painter, pixel_rects(xs[some], tops[some], xs[some] + wide, bottoms[some]), tick
-            )
-        if is_late.any():
+        for some, is_of_late in parts:
+            rects = pixel_rects(xs[some], tops[some], xs[some] + wide, bottoms[some])
+            fill_rects(painter, rects, late_color if is_of_late else color)
+        if has_late:
             # Not by colour alone.
             rects = pixel_rects(
                 xs[is_late] - 1, tops[is_late] - 1, xs[is_late] + wide + 1, tops[is_late] + 1

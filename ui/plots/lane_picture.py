@@ -39,6 +39,7 @@ _MOST_PREDICTED: Final = 40
 #: Predicted firings that are closer than so many pixels are only begun.
 _APART: Final = 3
 _MOST_CROWDED: Final = 6
+_MOST_LABELS: Final = 2_000
 _ROLES: Final = {
     LaneKind.MARKS: ColorRole.ACCENT,
     LaneKind.COMMANDS: ColorRole.INTERVENTION,
@@ -76,9 +77,11 @@ class LanePicture:
         self._clocks = ClockPainter(theme)
         self._annotations = AnnotationPainter(theme)
         self._frames_top_ns = 0
+        self._labels: dict[tuple[str, int, bool, float], str] = {}
 
     def apply_theme(self) -> None:
-        """Take colours anew."""
+        """Take colours anew, and fonts."""
+        self._labels.clear()
         self._lanes.apply_theme()
 
     def paint(self, painter: QPainter, canvas: LaneCanvas) -> None:
@@ -275,10 +278,23 @@ class LanePicture:
             painter.setFont(bold)
         is_over = row.kind is LaneKind.TIMER and row.lane is not None and not row.lane.pending
         painter.setPen(muted if row.is_gone or is_over else theme.color(ColorRole.TEXT))
-        label = one_line(f"{row.label} (gone)" if row.is_gone else row.label)
-        text = painter.fontMetrics().elidedText(label, Qt.TextElideMode.ElideRight, right - x)
+        text = self._elided(painter, f"{row.label} (gone)" if row.is_gone else row.label, right - x)
         painter.drawText(QRect(x, box.top(), right - x, box.height()), flags, text)
         painter.setFont(font)
+
+    def _elided(self, painter: QPainter, label: str, width: int) -> str:
+        """Return as much of a label as has room; names are the same from paint to paint."""
+        font = painter.font()
+        key = label, width, font.bold(), font.pointSizeF()
+        text = self._labels.get(key)
+        if text is None:
+            if len(self._labels) >= _MOST_LABELS:
+                self._labels.clear()
+            text = painter.fontMetrics().elidedText(
+                one_line(label), Qt.TextElideMode.ElideRight, width
+            )
+            self._labels[key] = text
+        return text
 
     # ---------------------------------------------------------------- over the lanes
 
