@@ -14,7 +14,8 @@ Columns, in this order:
   blanks between; empty for most frames. The JSON says what they were.
 * ``landmarks``: only where there are any: the names of bookmarks, notes and marks in the
   frame, with ``; `` between
-* ``ranges``: only where there are any: the names of the named ranges that the frame is in
+* ``ranges``: only where there are any: the names of the named ranges that the frame is in;
+  a name that a spreadsheet would run is behind an apostrophe, here and above
 
 Whole nanoseconds are exact; milliseconds are the same numbers with the point
 moved, so they are exact too. There are no comments: any program can read it.
@@ -23,6 +24,7 @@ moved, so they are exact too. There are no comments: any program can read it.
 from collections.abc import Iterable
 from typing import BinaryIO, Final
 
+from inspector.formats.csv_cells import quoted, text_cell
 from inspector.formats.font_metrics import plain
 from inspector.formats.frame_times import FrameTimes, Provenance
 from inspector.formats.options import ExportOptions
@@ -98,13 +100,9 @@ def _names(frames: FrameTimes) -> tuple[dict[int, str], dict[int, str]]:
         for frame in range(max(each.frame, first), min(each.last_frame, last) + 1):
             ranges.setdefault(frame, []).append(name)
     return (
-        {frame: _quoted("; ".join(names)) for frame, names in instants.items()},
-        {frame: _quoted("; ".join(names)) for frame, names in ranges.items()},
+        {frame: quoted(text_cell("; ".join(names))) for frame, names in instants.items()},
+        {frame: quoted(text_cell("; ".join(names))) for frame, names in ranges.items()},
     )
-
-
-def _quoted(text: str) -> str:
-    return f'"{text.replace(chr(34), 2 * chr(34))}"' if any(c in text for c in '",') else text
 
 
 def _labels(frames: FrameTimes) -> dict[int, str]:

@@ -24,6 +24,7 @@ from io import StringIO
 from typing import BinaryIO, Final
 
 from inspector.analysis.refresh_lab import LabResult
+from inspector.formats.csv_cells import text_cell
 from inspector.formats.frame_times import Provenance
 
 LAB_FORMAT: Final = "timeline-inspector refresh-rate lab"
@@ -61,7 +62,8 @@ def write_lab_csv(results: Sequence[LabResult], stream: BinaryIO) -> None:
     rows = [lab_values(result) for result in results]
     if rows:
         writer.writerow(rows[0])
-    writer.writerows(row.values() for row in rows)
+    for row in rows:
+        writer.writerow(text_cell(v) if isinstance(v, str) else v for v in row.values())
     stream.write(text.getvalue().encode(errors="backslashreplace"))
 
 

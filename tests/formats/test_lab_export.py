@@ -204,3 +204,15 @@ def test_that_more_runs_than_a_picture_holds_are_refused() -> None:
 
     with pytest.raises(ExportError, match="too many for a picture"):
         graph_of([result] * 1_100)
+
+
+def test_that_a_timer_that_a_spreadsheet_would_run_is_text_in_the_csv(tmp_path: Path) -> None:
+    timer = LabTimer(SECOND, name="=boss")
+    results = run_lab([timer], subjects_named(["clock"]), [steady_display(60, SECOND)])
+
+    export_lab(list(results), PROVENANCE, LabGraphOptions(), tmp_path / "lab.csv")
+
+    with (tmp_path / "lab.csv").open(newline="", encoding="utf-8") as file:
+        row = next(csv.DictReader(file))
+    assert row["timer"].startswith("'=boss")
+    assert row["drift_at_end_ns"] == "0"

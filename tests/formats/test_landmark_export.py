@@ -187,6 +187,16 @@ def test_that_the_csv_names_them_in_columns_of_their_own(
     )
 
 
+def test_that_a_name_that_a_spreadsheet_would_run_is_text_in_the_csv(
+    frames: FrameTimes, provenance: Provenance
+) -> None:
+    frames = replace(frames, landmarks=(Landmark("mark", 0, 5, "=cmd|' /C calc'!A0"),))
+
+    rows = csv_rows(frames, provenance, ExportOptions())
+
+    assert rows[5]["landmarks"] == "'=cmd|' /C calc'!A0"
+
+
 def test_that_the_json_lists_them_and_they_are_read_back(
     frames: FrameTimes, provenance: Provenance, tmp_path: Path
 ) -> None:
