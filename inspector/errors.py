@@ -36,6 +36,10 @@ class SceneError(InspectorError):
     exit_code = ExitCode.SCENE
 
 
+class UnreadableFileError(InspectorError):
+    """A file that was named is not there, is no file, or cannot be read."""
+
+
 class CaptureError(InspectorError):
     """A frame-time capture could not be read."""
 

@@ -25,8 +25,9 @@ from inspector.command_line.explain_arguments import DEFAULT_REAL_SECONDS, DEFAU
 from inspector.command_line.preview import considered_command
 from inspector.command_line.terminal import Progress, say
 from inspector.command_line.timer_names import find_timer
-from inspector.errors import ArgumentError
+from inspector.errors import ArgumentError, UnreadableFileError
 from inspector.exit_codes import ExitCode
+from inspector.foreign_files import open_binary
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.previews import preview_command
 from inspector.sessions.provenance import provenance_of_recording
@@ -288,7 +289,7 @@ def _is_recording(path: Path) -> bool:
         # Whatever has become of it, it is no program to be run.
         return True
     try:
-        with path.open("rb") as file:
+        with open_binary(path) as file:
             return file.read(len(_SQLITE)) == _SQLITE
-    except OSError:
+    except (UnreadableFileError, OSError):
         return False

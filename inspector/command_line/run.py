@@ -270,6 +270,12 @@ def _capture_way(options: Namespace, err: TextIO) -> _Way:
     capture = read_frame_times(path, column)
     say(err, *capture.notes)
     times_ns = capture.frame_times_ns
+    if options.seconds is not None and not any(times_ns):
+        message = (
+            f"{path}: no time passes in {capture.column}, so it never gets to --seconds. "
+            "Say --frames instead, or choose another column."
+        )
+        raise CaptureError(message)
     wanted, total_ns = options.frames or 0, sum(times_ns)
     again = ""
     if wanted > len(times_ns) or (options.seconds or 0) > total_ns:

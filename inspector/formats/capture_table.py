@@ -11,9 +11,12 @@ from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Final, NamedTuple, TextIO
+from typing import Final, NamedTuple
 
+from inspector.display_text import one_line
 from inspector.errors import CaptureError
+from inspector.foreign_files import open_binary, open_text
+from inspector.written_numbers import MOST_CHARACTERS
 
 _COMMENT_STARTS: Final = ("//", "#")
 _BYTES_LOOKED_AT: Final = 65_536
@@ -21,6 +24,8 @@ _ROWS_LOOKED_AT: Final = 240
 _LINES_BEFORE_NAMES: Final = 40
 _LINES_FOR_SEPARATOR: Final = 20
 _LISTED_COLUMNS: Final = 60
+#: Of a column; no program has a longer one.
+_LONGEST_NAME: Final = 80
 _NUMBER: Final = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d{1,3})?")
 
 
@@ -81,6 +86,11 @@ class CaptureTable:
     def _is_names(self, row: CaptureRow) -> bool:
         return tuple(map(str.strip, row.cells)) == self.columns
 
+    def name_of(self, at: int) -> str:
+        """Return the name of a column for sentences."""
+        name = one_line(self.columns[at][:_LONGEST_NAME])
+        return name if self.has_names else f"column {name}"
+
     def cell(self, row: CaptureRow, at: int) -> str:
         """Return a cell without blanks and with a decimal point; empty when the row is shorter."""
         if at >= len(row.cells):
@@ -95,14 +105,15 @@ class CaptureTable:
         """Return the sentence that names the columns, for messages."""
         if not self.has_names:
             return f"It has {len(self.columns)} columns without names; choose one by its number."
-        names = ", ".join(name for name in self.columns[:_LISTED_COLUMNS] if name)
+        named = [name for name in self.columns[:_LISTED_COLUMNS] if name]
+        names = ", ".join(one_line(name[:_LONGEST_NAME]) for name in named)
         more = " and more" if len(self.columns) > _LISTED_COLUMNS else ""
         return f"Its columns are {names}{more}."
 
 
 def is_number(cell: str) -> bool:
     """Return whether a cell holds a finite number."""
-    return _NUMBER.fullmatch(cell) is not None
+    return len(cell) <= MOST_CHARACTERS and _NUMBER.fullmatch(cell) is not None
 
 
 def comparable(name: str) -> str:
@@ -119,7 +130,8 @@ def read_table(path: Path, known_names: Container[str], wanted: str | None) -> C
         wanted: Name that the user asked for; it tells the line of names as well.
 
     Raises:
-        CaptureError: The file cannot be read, or is not a table.
+        UnreadableFileError: The file cannot be read.
+        CaptureError: It is not a table.
     """
     layout = _layout(path, _encoding(path))
     rows = list(islice(_rows(path, layout), _ROWS_LOOKED_AT))
@@ -137,15 +149,8 @@ def read_table(path: Path, known_names: Container[str], wanted: str | None) -> C
 
 def _encoding(path: Path) -> str:
     """Return the encoding that the beginning of the file tells, refusing what is no table."""
-    try:
-        with path.open("rb") as file:
-            start = file.read(_BYTES_LOOKED_AT)
-    except FileNotFoundError:
-        message = f"There is no file {path}. Check the name and the folder."
-        raise CaptureError(message) from None
-    except OSError as error:
-        message = f"Cannot read {path}: {error.strerror or error}. Choose another file."
-        raise CaptureError(message) from error
+    with open_binary(path) as file:
+        start = file.read(_BYTES_LOOKED_AT)
     if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
     if b"\0" in start:
@@ -164,13 +169,9 @@ def _encoding(path: Path) -> str:
     return "utf-8-sig"
 
 
-def _open(path: Path, encoding: str) -> TextIO:
-    return path.open(encoding=encoding, errors="replace", newline="")
-
-
 def _layout(path: Path, encoding: str) -> _Layout:
     """Find the first line of the table, and tab or semicolon if each of its lines has it."""
-    with _open(path, encoding) as file:
+    with open_text(path, encoding) as file:
         skipped = 0
         for line in file:
             if line.strip() and not line.lstrip().startswith(_COMMENT_STARTS):
@@ -191,7 +192,7 @@ def _layout(path: Path, encoding: str) -> _Layout:
 
 
 def _rows(path: Path, layout: _Layout) -> Iterator[CaptureRow]:
-    with _open(path, layout.encoding) as file:
+    with open_text(path, layout.encoding) as file:
         reader = csv.reader(islice(file, layout.skipped_lines, None), delimiter=layout.separator)
         try:
             for cells in reader:

@@ -9,11 +9,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Decimal
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Final
 
-from inspector.display_text import in_quotes
+from inspector.display_text import in_quotes, one_line
 from inspector.errors import CaptureError
 from inspector.formats.capture_table import (
     CaptureTable,
@@ -65,6 +65,9 @@ _LOOKED_AT: Final = 200
 #: Rate times duration is 1000 for milliseconds and a million for microseconds.
 _LARGEST_PRODUCT_IN_MS: Final = 30_000
 _LISTED_STREAMS: Final = 3
+_MOST_STREAMS: Final = 12
+#: Of a program's name, or its number.
+_LONGEST_WORD: Final = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,12 +96,23 @@ def split_column(text: str) -> tuple[Path, str | None]:
     """
     file, colon, column = text.rpartition(":")
     is_drive = len(file) == 1 and column.startswith(("\\", "/"))
-    if not colon or not file or is_drive or Path(text).exists():
+    if not colon or not file or is_drive or _exists(text):
         return Path(text), None
     if not column.strip():
-        message = f"“{text}” names no column. Write one behind the colon, or leave the colon out."
+        message = (
+            f"{in_quotes(text)} names no column. "
+            "Write one behind the colon, or leave the colon out."
+        )
         raise CaptureError(message)
     return Path(file), column.strip()
+
+
+def _exists(text: str) -> bool:
+    try:
+        return Path(text).exists()
+    except (OSError, ValueError):
+        # Longer than any name, or with characters that no name has.
+        return False
 
 
 def read_frame_times(
@@ -115,12 +129,13 @@ def read_frame_times(
             frames when not given.
 
     Raises:
-        CaptureError: The file has no such table, column, stream or value. The message
-            says where and what there is.
+        UnreadableFileError: The file cannot be read.
+        CaptureError: It has no such table, column, stream or value. The message says
+            where and what there is.
     """
     table = read_table(path, _FRAME_TIME_COLUMNS, column)
     at = _known_column(table) if column is None else _named_column(table, column)
-    name = table.columns[at] if table.has_names else f"column {table.columns[at]}"
+    name = table.name_of(at)
     streams, last_line = _streams(table, at)
     chosen = _chosen_stream(table, streams, stream)
     cells = streams[chosen]
@@ -134,7 +149,7 @@ def read_frame_times(
             if line == last_line:
                 continue  # the capturing program was still writing it
             message = (
-                f"{path}, line {line}, {name}: “{cell}” is not a number. "
+                f"{path}, line {line}, {name}: {in_quotes(cell)} is not a number. "
                 f"Correct it or choose another column. {table.listed_columns()}"
             )
             raise CaptureError(message)
@@ -176,7 +191,7 @@ def _named_column(table: CaptureTable, wanted: str) -> int:
     else:
         message = f"{table.path} has no column {in_quotes(wanted)}. {table.listed_columns()}"
         raise CaptureError(message)
-    name = table.columns[at]
+    name = table.name_of(at)
     if "qpc" in name.lower():
         message = (
             f"{table.path}: {name} counts ticks of the processor, not milliseconds. "
@@ -189,7 +204,7 @@ def _named_column(table: CaptureTable, wanted: str) -> int:
             f"Choose another column. {table.listed_columns()}"
         )
         raise CaptureError(message)
-    if table.has_names and _INSTANTS.fullmatch(comparable(name)):
+    if table.has_names and _INSTANTS.fullmatch(comparable(table.columns[at])):
         message = (
             f"{table.path}: {name} says when frames were, not how long they took. "
             f"Choose another column. {table.listed_columns()}"
@@ -289,8 +304,8 @@ def _chosen_stream(
     if len(matching) == 1:
         return matching[0]
     problem = "no stream" if not matching else "more than one stream"
-    listed = "; ".join(_stream_text(stream) for stream in streams)
-    message = f"{table.path} has {problem} “{wanted}”. Its streams are {listed}."
+    listed = "; ".join(_stream_text(stream) for stream in islice(streams, _MOST_STREAMS))
+    message = f"{table.path} has {problem} {in_quotes(wanted)}. Its streams are {listed}."
     raise CaptureError(message)
 
 
@@ -301,6 +316,7 @@ def _frame_count(cells: Sequence[_Cell]) -> int:
 def _stream_text(stream: _Stream) -> str:
     if not any(stream):
         return ""
+    stream = tuple(one_line(word[:_LONGEST_WORD]) for word in stream)
     if len(stream) < len(_STREAM_COLUMNS):
         return " ".join(stream)
     application, process, swap_chain = stream

@@ -18,7 +18,10 @@ from pathlib import Path
 from typing import Final
 
 from inspector.analysis.lab_timer import LabTimer
+from inspector.display_text import in_quotes
 from inspector.errors import CaptureError
+from inspector.foreign_files import read_whole
+from inspector.formats.csv_cells import text_of_cell
 from inspector.timebase import parse_duration_ns
 from inspector.written_numbers import count_in, shown
 
@@ -46,7 +49,7 @@ def parse_timer(text: str) -> LabTimer:
         key = key.strip().lower()
         if not equals or key not in ("repeat", "delay"):
             message = (
-                f"“{option.strip()}” is not understood "
+                f"{in_quotes(option.strip())} is not understood "
                 "(write NAME=INTERVAL, then ,repeat=N or ,delay=D)"
             )
             raise ValueError(message)
@@ -58,8 +61,8 @@ def read_timers(path: Path) -> tuple[LabTimer, ...]:
     """Return the timers of a file; recognised by what is in it.
 
     Raises:
-        CaptureError: The file cannot be read, or a timer in it makes no sense. The
-            message says where and what.
+        UnreadableFileError: The file cannot be read.
+        CaptureError: A timer in it makes no sense. The message says where and what.
     """
     text = _text(path)
     is_json = text.lstrip()[:1] in ("[", "{")
@@ -77,21 +80,9 @@ def read_timers(path: Path) -> tuple[LabTimer, ...]:
 
 def _text(path: Path) -> str:
     try:
-        if path.is_file() and path.stat().st_size > _LARGEST_FILE:
-            message = f"{path} is too large for a table of timers. Choose another file."
-            raise CaptureError(message)
-        return path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        message = f"There is no file {path}."
-        raise CaptureError(message) from None
-    except IsADirectoryError:
-        message = f"{path} is a folder. Name the file in it."
-        raise CaptureError(message) from None
+        return read_whole(path, _LARGEST_FILE, "a table of timers").decode("utf-8-sig")
     except UnicodeDecodeError:
         message = f"{path} is not text in UTF-8. Save it as such or choose another file."
-        raise CaptureError(message) from None
-    except OSError as error:
-        message = f"{path} cannot be read: {error.strerror or error}."
         raise CaptureError(message) from None
 
 
@@ -108,7 +99,9 @@ def _from_json(path: Path, text: str) -> list[LabTimer]:
     timers = []
     for number, row in enumerate(rows, 1):
         if not isinstance(row, dict):
-            message = f"{path}, timer {number}: {json.dumps(row)} is not an object with names."
+            message = (
+                f"{path}, timer {number}: {in_quotes(json.dumps(row))} is not an object with names."
+            )
             raise CaptureError(message)
         timers.append(_checked(path, f"timer {number}", row))
     return timers
@@ -126,21 +119,25 @@ def _from_csv(path: Path, text: str) -> list[LabTimer]:
         )
         raise CaptureError(message)
     reader.fieldnames = names
+    timers = []
     try:
-        return [
-            _checked(path, f"line {reader.line_num}", row)
-            for row in reader
-            if any(value for value in row.values())
-        ]
+        for row in reader:
+            if any(row.values()):
+                if row.get("name"):
+                    row["name"] = text_of_cell(row["name"])
+                timers.append(_checked(path, f"line {reader.line_num}", row))
     except csv.Error as error:
         message = f"{path}, line {reader.line_num}: {error}. Correct it."
         raise CaptureError(message) from None
+    return timers
 
 
 def _checked(path: Path, where: str, row: Mapping[str | None, object]) -> LabTimer:
     unknown = [str(name) for name in row if name not in _NAMES]
     if unknown:
-        what = "more cells than names" if None in row else f"an unknown name “{unknown[0]}”"
+        what = (
+            "more cells than names" if None in row else f"an unknown name {in_quotes(unknown[0])}"
+        )
         message = f"{path}, {where}: {what}. There are {', '.join(_NAMES)}."
         raise CaptureError(message)
     values = {str(name): "" if value is None else str(value).strip() for name, value in row.items()}

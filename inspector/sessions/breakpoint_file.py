@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
+from inspector.errors import UnreadableFileError
+from inspector.foreign_files import read_whole
 from inspector.formats.atomic_file import replacing
 from inspector.sessions.breakpoints import MAX_BREAKPOINTS, Breakpoint, BreakpointError
 
@@ -62,11 +64,11 @@ def read_breakpoints(path: Path) -> list[Breakpoint]:
         BreakpointError: The file cannot be read or understood; the message says why.
     """
     try:
-        if path.stat().st_size > _MAX_BYTES:
-            raise BreakpointError(f"{path} is too large to be a file of breakpoints.")
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BreakpointError(f"{path} cannot be read: {error}.") from error
+        text = read_whole(path, _MAX_BYTES, "a file of breakpoints").decode()
+    except UnreadableFileError as error:
+        raise BreakpointError(str(error)) from error
+    except UnicodeDecodeError as error:
+        raise BreakpointError(f"{path} is not text in UTF-8: {error}.") from error
     try:
         return breakpoints_from_json(text)
     except BreakpointError as error:

@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inspector.errors import CaptureError
+from inspector.foreign_files import open_binary, open_text
 from inspector.formats.captures import read_frame_times
 from inspector.formats.csv_frames import CSV_COLUMNS, PHASE_COLUMNS
-from inspector.formats.frame_times import FrameTimes, Provenance
+from inspector.formats.frame_times import FrameTimes, NsColumn, Provenance
 from inspector.formats.json_frames import (
     JSON_FORMAT,
     JSON_VERSION,
@@ -24,8 +25,10 @@ from inspector.formats.json_frames import (
     landmarks_from_values,
 )
 from inspector.sessions.provenance import provenance_of_recording, rate_in_file
+from inspector.timebase import MAX_NS
 from inspector.trace.recording import open_recording
 from inspector.vocabulary import Phase
+from inspector.written_numbers import shown
 
 _NS_COLUMNS: Final = ("frame", "at_ns", "interval_ns", "delta_ns", "busy_ns", *PHASE_COLUMNS)
 
@@ -56,20 +59,11 @@ def read_frame_file(path: Path, column: str | None = None, *, version: str) -> F
         version: Version of the inspector, for the provenance of what says nothing.
 
     Raises:
-        CaptureError: The file cannot be read, or holds no frame times.
+        UnreadableFileError: The file cannot be read.
+        CaptureError: It holds no frame times, or is damaged.
     """
-    try:
-        with path.open("rb") as file:
-            head = file.read(4096).decode("utf-8-sig", errors="replace")
-    except IsADirectoryError:
-        message = f"{path} is a folder. Name the file in it."
-        raise CaptureError(message) from None
-    except FileNotFoundError:
-        message = f"There is no file {path}."
-        raise CaptureError(message) from None
-    except OSError as error:
-        message = f"{path} cannot be read: {error.strerror or error}."
-        raise CaptureError(message) from None
+    with open_binary(path) as file:
+        head = file.read(4096).decode("utf-8-sig", errors="replace")
     if head.startswith("SQLite format 3"):
         return _read_recording(path)
     if head.lstrip().startswith("{") and column is None:
@@ -93,8 +87,9 @@ def _read_recording(path: Path) -> FrameFile:
 
 def _read_json(path: Path) -> FrameFile:
     try:
-        values = json.loads(path.read_bytes())
-    except (ValueError, OSError) as error:
+        with open_binary(path) as file:
+            values = json.load(file)
+    except (ValueError, RecursionError) as error:
         message = f"{path} is no complete JSON ({error}). Export it again."
         raise CaptureError(message) from None
     if values.get("format") != JSON_FORMAT or not isinstance(values.get("columns"), dict):
@@ -102,7 +97,7 @@ def _read_json(path: Path) -> FrameFile:
         raise CaptureError(message)
     if values.get("version") != JSON_VERSION:
         message = (
-            f"{path} was written by a newer inspector (version {values.get('version')} "
+            f"{path} was written by a newer inspector (version {shown(values.get('version'))} "
             "of the format). Update this one."
         )
         raise CaptureError(message)
@@ -141,26 +136,31 @@ def _provenance(path: Path, found: object) -> Provenance:
 
 def _read_csv(path: Path, version: str) -> FrameFile:
     columns: dict[str, list[str]] = {name: [] for name in CSV_COLUMNS}
-    with path.open(newline="", encoding="utf-8-sig") as file:
-        for row in csv.DictReader(file):
-            # The last line of a file that was cut short has fewer cells.
-            if None not in row.values():
-                for name in _NS_COLUMNS:
-                    columns[name].append(row[name])
+    # Other programs save it in encodings of their own; what is read here is digits.
+    with open_text(path, "utf-8-sig") as file:
+        reader = csv.DictReader(file)
+        try:
+            for row in reader:
+                # The last line of a file that was cut short has fewer cells.
+                if None not in row.values():
+                    for name in _NS_COLUMNS:
+                        columns[name].append(row[name])
+        except csv.Error as error:
+            message = f"{path}, line {reader.line_num}: {error}. Export it again."
+            raise CaptureError(message) from None
     provenance = Provenance(path.stem, _changed(path), version)
     return FrameFile(_frames(path, columns), provenance, (), True)
 
 
 def _frames(path: Path, columns: dict[str, Any]) -> FrameTimes:
-    try:
-        arrays = {name: np.array(columns[name], dtype=np.int64) for name in _NS_COLUMNS}
-        phases = np.stack([arrays[f"{phase.name.lower()}_ns"] for phase in Phase])
-    except (KeyError, ValueError, TypeError, OverflowError) as error:
-        message = f"{path} is damaged ({error}). Export it again."
-        raise CaptureError(message) from None
+    arrays = {name: _column(path, name, columns.get(name)) for name in _NS_COLUMNS}
     if len({len(array) for array in arrays.values()}) > 1:
-        message = f"{path} is damaged (columns of different lengths). Export it again."
-        raise CaptureError(message)
+        raise _damaged(path, "columns of different lengths")
+    if np.any(np.diff(arrays["frame"]) != 1):
+        raise _damaged(path, "frames that do not follow each other")
+    if np.any(np.diff(arrays["at_ns"]) < 0):
+        raise _damaged(path, "frames that go back in time")
+    phases = np.stack([arrays[f"{phase.name.lower()}_ns"] for phase in Phase])
     return FrameTimes(
         index=arrays["frame"],
         at_ns=arrays["at_ns"],
@@ -169,6 +169,29 @@ def _frames(path: Path, columns: dict[str, Any]) -> FrameTimes:
         busy_ns=arrays["busy_ns"],
         phases=phases,
     )
+
+
+def _column(path: Path, name: str, values: object) -> NsColumn:
+    """Return a column of whole numbers, 0 or more, as an array.
+
+    Raises:
+        CaptureError: It is not there, or holds something else.
+    """
+    if not isinstance(values, list):
+        raise _damaged(path, f"no column {name}")
+    if not all(type(value) is int or type(value) is str for value in values):
+        raise _damaged(path, f"not only whole numbers in {name}")
+    try:
+        column: NsColumn = np.array(values, dtype=np.int64)
+    except (ValueError, OverflowError):
+        raise _damaged(path, f"not only whole numbers in {name}") from None
+    if len(column) and not 0 <= column.min() <= column.max() < MAX_NS:
+        raise _damaged(path, f"{name} before 0 or beyond 146 years")
+    return column
+
+
+def _damaged(path: Path, what: str) -> CaptureError:
+    return CaptureError(f"{path} is damaged: it has {what}. Export it again.")
 
 
 def _intervals_only(times_ns: tuple[int, ...]) -> FrameTimes:

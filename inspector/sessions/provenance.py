@@ -7,9 +7,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from inspector import __version__
+from inspector.analysis.frame_budget import LONGEST_BUDGET_MS, SHORTEST_BUDGET_MS
 from inspector.formats.frame_times import Provenance
 from inspector.sessions.source_names import source_name, source_text
-from inspector.timebase import NS_PER_SECOND
 from inspector.trace.recording import Recording
 from inspector.written_numbers import number_in
 
@@ -65,5 +65,6 @@ def rate_in_file(text: object) -> Fraction | None:
         rate = number_in(str(text))
     except ValueError:
         return None
-    # What no display has is no rate, but a damaged one.
-    return rate if 0 < rate <= NS_PER_SECOND else None
+    # A frame at a rate that nothing has would have no budget: it is damaged.
+    is_rate = rate > 0 and SHORTEST_BUDGET_MS <= 1000 / rate <= LONGEST_BUDGET_MS
+    return rate if is_rate else None

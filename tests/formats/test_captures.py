@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.errors import CaptureError
+from inspector.errors import CaptureError, UnreadableFileError
 from inspector.formats.captures import read_frame_times, split_column
 
 SampleFile = Callable[[str], Path]
@@ -243,9 +243,9 @@ def test_that_files_without_frame_times_are_refused(
 
 
 def test_that_a_missing_file_and_a_folder_are_told_apart(tmp_path: Path) -> None:
-    with pytest.raises(CaptureError, match="There is no file"):
+    with pytest.raises(UnreadableFileError, match="There is no file"):
         read_frame_times(tmp_path / "missing.csv")
-    with pytest.raises(CaptureError, match="Cannot read"):
+    with pytest.raises(UnreadableFileError, match="is a folder"):
         read_frame_times(tmp_path)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from inspector.analysis.lab_timer import LabTimer
-from inspector.errors import CaptureError
+from inspector.errors import CaptureError, InspectorError
 from inspector.formats.lab_timers import parse_timer, read_timers
 
 MS = 1_000_000
@@ -81,7 +81,7 @@ def test_that_timers_are_read_from_csv_and_json(text: str, tmp_path: Path) -> No
         ('name,interval\n"a,1\n', "unexpected end of data"),
         ("[", "not JSON"),
         ("{}", "no array of timers"),
-        ("[1]", "timer 1: 1 is not an object"),
+        ("[1]", "timer 1: “1” is not an object"),
         ('[{"interval": 1}, {"interval": -1}]', "timer 2: an interval is above 0"),
         ("interval\n" + "1\n" * 300, "300 timers"),
     ],
@@ -111,5 +111,5 @@ def test_that_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
         (binary, "not text in UTF-8"),
         (large, "too large"),
     ):
-        with pytest.raises(CaptureError, match=problem):
+        with pytest.raises(InspectorError, match=problem):
             read_timers(path)

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from inspector.errors import CaptureError
+from inspector.errors import CaptureError, UnreadableFileError
 from inspector.formats.export import export_frames
 from inspector.formats.frame_times import FrameTimes, Provenance
 from inspector.formats.options import ExportOptions
@@ -108,7 +108,7 @@ def test_that_a_json_that_is_none_of_ours_is_refused_with_a_sentence(
 
 
 def test_that_a_missing_file_and_a_folder_are_sentences(tmp_path: Path) -> None:
-    with pytest.raises(CaptureError, match="There is no file"):
+    with pytest.raises(UnreadableFileError, match="There is no file"):
         read_frame_file(tmp_path / "none.csv", version="0.1.0")
-    with pytest.raises(CaptureError, match="is a folder"):
+    with pytest.raises(UnreadableFileError, match="is a folder"):
         read_frame_file(tmp_path, version="0.1.0")

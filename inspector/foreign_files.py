@@ -1,0 +1,93 @@
+"""Files that people name: opened so that nothing hangs, read no further than makes sense.
+
+A pipe that nobody writes to would be waited for, and ``/dev/zero`` has no end. Whatever the
+reason is that a file cannot be read, it is one sentence.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import stat
+from typing import TYPE_CHECKING, BinaryIO, Final, TextIO
+
+from inspector.errors import UnreadableFileError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+#: So much of a path is shown; the end of it is what tells it from others.
+_MOST_SHOWN: Final = 200
+_KINDS: Final = (
+    (stat.S_ISDIR, "a folder. Name the file in it"),
+    (stat.S_ISFIFO, "a pipe. Save what comes from it to a file"),
+    (stat.S_ISSOCK, "a socket. Choose a file"),
+    (lambda mode: stat.S_ISCHR(mode) or stat.S_ISBLK(mode), "a device. Choose a file"),
+)
+#: Without the second, a pipe without a writer is waited for.
+_FLAGS: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+
+
+def open_binary(path: Path) -> BinaryIO:
+    """Open a file that somebody named.
+
+    Raises:
+        UnreadableFileError: It is not there, is no file, or cannot be read.
+    """
+    name = path_text(path)
+    try:
+        number = os.open(path, _FLAGS)
+    except FileNotFoundError:
+        message = f"There is no file {name}. Check the name and the folder."
+        raise UnreadableFileError(message) from None
+    except OSError as error:
+        message = f"{name} cannot be read: {error.strerror or error}. Choose another file."
+        raise UnreadableFileError(message) from None
+    except ValueError:
+        message = f"There is no file {name}: no name of a file has such characters."
+        raise UnreadableFileError(message) from None
+    mode = os.fstat(number).st_mode
+    for is_kind, sentence in _KINDS:
+        if is_kind(mode):
+            os.close(number)
+            message = f"{name} is {sentence}."
+            raise UnreadableFileError(message)
+    return os.fdopen(number, "rb")
+
+
+def open_text(path: Path, encoding: str) -> TextIO:
+    """Open a text that somebody named; what is no character is read as �.
+
+    Raises:
+        UnreadableFileError: As for :func:`open_binary`.
+    """
+    return io.TextIOWrapper(open_binary(path), encoding=encoding, errors="replace", newline="")
+
+
+def read_whole(path: Path, most_bytes: int, what: str) -> bytes:
+    """Return what is in a file that somebody named.
+
+    Args:
+        path: The file.
+        most_bytes: A larger file is refused, however it grows.
+        what: What it should be, such as "a table of timers".
+
+    Raises:
+        UnreadableFileError: As for :func:`open_binary`, or it is too large.
+    """
+    try:
+        with open_binary(path) as file:
+            data = file.read(most_bytes + 1)
+    except OSError as error:
+        message = f"{path_text(path)} cannot be read: {error.strerror or error}."
+        raise UnreadableFileError(message) from None
+    if len(data) > most_bytes:
+        message = f"{path_text(path)} is too large for {what}. Choose another file."
+        raise UnreadableFileError(message)
+    return data
+
+
+def path_text(path: Path) -> str:
+    """Return a path as it stands in a sentence: of a long one, the end."""
+    text = str(path)
+    return text if len(text) <= _MOST_SHOWN else f"…{text[-_MOST_SHOWN:]}"
