@@ -394,6 +394,8 @@ def _report(  # noqa: PLR0913, PLR0917
         ),
         clocks=clock_lines(timeline, tally),
         timers=tuple(tally.counts(timeline, is_complete=run.is_complete)),
+        keepers=tally.members.keepers(timeline),
+        calls=tally.members.counts(timeline),
         failures=tuple(timeline.failures),
         commands_refused=tuple(
             f"Could not {record.text}: {record.refusal}"

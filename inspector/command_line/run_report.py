@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Final
 
+from inspector.command_line.member_tally import CallCount, KeeperLine
 from inspector.command_line.timer_tally import TimerCount, TimerTally
 from inspector.display_text import one_line
 from inspector.timebase import (
@@ -97,6 +98,8 @@ class RunReport:
         over_budgets: For each budget, how many frames took longer.
         clocks: All clocks, in tree order.
         timers: What the timers did.
+        keepers: Schedulers, component directors, tickers and machines.
+        calls: What those called, and what was called in every frame.
         failures: Callbacks that raised.
         commands_refused: What was refused, as sentences.
         lost_events: Events that could not be counted.
@@ -117,6 +120,8 @@ class RunReport:
     over_budgets: tuple[OverBudget, ...]
     clocks: tuple[ClockLine, ...]
     timers: tuple[TimerCount, ...]
+    keepers: tuple[KeeperLine, ...]
+    calls: tuple[CallCount, ...]
     failures: tuple[Failure, ...]
     commands_refused: tuple[str, ...]
     lost_events: int
@@ -172,6 +177,10 @@ def report_text(report: RunReport, *, most_timers: int = 20) -> str:
         parts.append(_clock_table(report.clocks))
     if report.timers:
         parts.append(_timer_table(report.timers, most_timers))
+    if report.keepers:
+        parts.append(_keeper_table(report.keepers))
+    if report.calls:
+        parts.append(_call_table(report.calls, most_timers))
     parts.append(_closing(report))
     return "\n\n".join(parts)
 
@@ -199,6 +208,8 @@ def report_values(report: RunReport) -> dict[str, object]:
             {**asdict(timer), "kind": timer.kind.text, "is_exact": timer.is_exact}
             for timer in report.timers
         ],
+        "keepers": [asdict(line) for line in report.keepers],
+        "calls": [asdict(count) for count in report.calls],
         "failures": [asdict(failure) for failure in report.failures],
         "commands_refused": list(report.commands_refused),
         "lost_events": report.lost_events,
@@ -294,6 +305,44 @@ def _timer_table(timers: Sequence[TimerCount], most: int) -> str:
     return f"{text}\n… and {len(rest):,} more, {judgement} (--timers N shows more)"
 
 
+def _keeper_table(keepers: Sequence[KeeperLine]) -> str:
+    rows = [
+        (
+            "  " * line.depth + line.name,
+            line.kind,
+            line.clock,
+            line.rate,
+            f"{line.members:,}" if line.members else "",
+            f"{line.calls:,}" if line.calls else "",
+            line.state,
+        )
+        for line in keepers[:_LISTED_CLOCKS]
+    ]
+    heading = ("scheduler or machine", "kind", "clock", "scale", "holds", "called", "state")
+    text = table(heading, rows, right={3, 4, 5})
+    more = len(keepers) - _LISTED_CLOCKS
+    return text if more <= 0 else f"{text}\n… and {more:,} more"
+
+
+def _call_table(calls: Sequence[CallCount], most: int) -> str:
+    rows = [
+        (
+            count.label,
+            count.kind,
+            count.keeper,
+            _call_schedule(count),
+            f"{count.calls:,}",
+            _ms(count.took_ns),
+            _ms(count.longest_ns),
+        )
+        for count in calls[:most]
+    ]
+    heading = ("call", "kind", "of", "schedule", "called", "took, ms", "longest")
+    text = table(heading, rows, right={4, 5, 6})
+    more = len(calls) - most
+    return text if more <= 0 else f"{text}\n… and {more:,} more (--timers N shows more)"
+
+
 def _closing(report: RunReport) -> str:
     repeating = [count for count in report.timers if count.expected is not None]
     exact = sum(count.is_exact for count in repeating)
@@ -387,6 +436,14 @@ def _schedule(count: TimerCount) -> str:
     text = f"every {_range_text(count.interval_ns, count.longest_interval_ns)}"
     text = f"{text} {policy}" if policy else text
     return text if count.timers == 1 else f"{text}, {count.timers:,} set"
+
+
+def _call_schedule(count: CallCount) -> str:
+    several = "" if count.members == 1 else f"{count.members:,} of them"
+    if not count.interval_ns:
+        return several
+    text = f"every {_range_text(count.interval_ns, count.longest_interval_ns)}"
+    return f"{text}, {several}" if several else text
 
 
 def _difference(count: TimerCount) -> str:

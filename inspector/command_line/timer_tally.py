@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from inspector.command_line.member_tally import MemberTally
 from inspector.trace.log import EventLog
-from inspector.trace.schema import ABOUT_CLOCKS
+from inspector.trace.schema import ABOUT_CLOCKS, ABOUT_MEMBERS
 from inspector.trace.timeline import Timeline
 from inspector.vocabulary import (
     CLOCK_ADDED,
@@ -117,6 +118,7 @@ class TimerTally:
 
     Attributes:
         lost: Events that fell off the log before they could be counted.
+        members: What schedulers, components, tickers and machines called.
     """
 
     def __init__(self, log: EventLog) -> None:
@@ -134,6 +136,8 @@ class TimerTally:
         self._waiting: dict[int, _Waiting] = {}
         # Knows the clocks, for local times; their names are not needed here.
         self._clocks = Timeline([""])
+        base = log.base.members.by_id.values() if log.first else ()
+        self.members = MemberTally(log.strings, base)
         if log.first:
             self._begin_with(log.base)
         log.before_drop = self.update
@@ -228,10 +232,14 @@ class TimerTally:
         timer = self._waiting[timer_id] = _Waiting(group)
         return timer
 
-    def _count(self, events: Iterable[RawEvent]) -> None:
+    def _count(self, events: Iterable[RawEvent]) -> None:  # noqa: C901 - one branch per kind
         waiting = self._waiting
-        for at_ns, kind, subject, a, b in events:
-            if kind in ABOUT_CLOCKS:
+        count_member = self.members.count
+        for event in events:
+            at_ns, kind, subject, a, b = event
+            if kind in ABOUT_MEMBERS:
+                count_member(event)
+            elif kind in ABOUT_CLOCKS:
                 self._count_clock(at_ns, kind, subject, a, b)
             elif kind == TIMER_FIRED:
                 timer = waiting.get(subject)

@@ -220,11 +220,11 @@ class MemberTable:
         callback = self.by_id[number]
         if callback.kind is not MemberKind.FRAME_CALLBACK:
             return None
-        return self._run(callback.clock_id).get(callback.name)
+        return self.run(callback.clock_id).get(callback.name)
 
     def under_clock(self, clock_id: int) -> list[int]:
         """Return the members right under a clock, without the callbacks that run one of them."""
-        run = self._run(clock_id)
+        run = self.run(clock_id)
         return [
             number
             for number in self.of_clock.get(clock_id, ())
@@ -232,7 +232,7 @@ class MemberTable:
             or self.by_id[number].name not in run
         ]
 
-    def _run(self, clock_id: int) -> dict[str, MemberState]:
+    def run(self, clock_id: int) -> dict[str, MemberState]:
         """Return by name what frame callbacks of a clock run."""
         beside = map(self.by_id.__getitem__, self.of_clock.get(clock_id, ()))
         return {each.name: each for each in beside if each.kind in _RUN}
