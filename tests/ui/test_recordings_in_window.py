@@ -16,6 +16,7 @@ from tests.trace.recording.recorded_worlds import record, scene_log
 from tests.ui.looking_back import settle
 from tests.ui.shell import Shell, open_shell
 from tests.ui.world import PlayedSession
+from ui.plots.frame_plot import NONE_RECORDED_TEXT, FramePlot
 
 
 class Recorded(PlayedSession):
@@ -142,3 +143,16 @@ def test_that_recordings_can_be_dropped_on_the_window(shell: Shell, tmp_path: Pa
     shell.window.dropEvent(event)
 
     assert shell.bridge.status.message.startswith("Recording of test: ")
+
+
+def test_that_a_recording_without_frames_says_so(qtbot: QtBot, tmp_path: Path) -> None:
+    shell = open_shell(qtbot, tmp_path, None)
+    session = Recorded()
+    session.root.set_interval(0.05, lambda: None, name="tick")
+    session.run_to_ms(200)
+    shell.bridge.set_session(session)
+    settle()
+
+    frame_times = shell.window.findChild(FramePlot)
+    assert frame_times is not None
+    assert frame_times._overlay.empty_text == NONE_RECORDED_TEXT

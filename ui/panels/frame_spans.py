@@ -60,6 +60,7 @@ _WIDE: Final = 820
 #: Height of the flame row beyond which it is scrolled, in pixels.
 _MOST_FLAME: Final = 130
 NOTHING_YET: Final = "No frame has ended yet – press Space to run, or . for one frame."
+NOTHING_RECORDED: Final = "This recording holds no frames."
 NO_SESSION: Final = "No scene is open."
 
 
@@ -152,7 +153,7 @@ class FrameSpansPanel(QWidget):
         if session is None:
             problem = NO_SESSION
         elif frame is None:
-            problem = NOTHING_YET
+            problem = NOTHING_RECORDED if session.is_recorded else NOTHING_YET
         elif frame >= frames.end:
             problem = f"Frame {frame:,} has not ended yet."
         elif frame < frames.first:

@@ -111,7 +111,9 @@ class FrameTimesPanel(QWidget):
 
     @Slot(object)
     def _take_session(self, session: Session | None) -> None:
-        self.plot.set_timeline(None if session is None else self._bridge.timeline)
+        timeline = None if session is None else self._bridge.timeline
+        is_recorded = session is not None and session.is_recorded
+        self.plot.set_timeline(timeline, is_recorded=is_recorded)
         self.plot.show_annotations(self._bridge.annotations.items)
         self.plot.show_playhead_ns(self._bridge.playhead_ns)
         self.strip.set_series(self.plot.series)

@@ -33,6 +33,7 @@ from .frame_view import FrameView, ViewMode
 from .timeline_marks import TimelineMarks
 
 EMPTY_TEXT: Final = "No frames yet – press Space to run"
+NONE_RECORDED_TEXT: Final = "This recording holds no frames"
 NO_SCENE_TEXT: Final = "No scene is open."
 MEASURE_NAMES: Final[dict[Measure, str]] = {
     "interval": "frame interval",
@@ -88,6 +89,7 @@ class FramePlot(pg.GraphicsView):
         self.view = FrameView()
         self._theme = theme
         self._marks: TimelineMarks | None = None
+        self._empty_text = EMPTY_TEXT
         self._x_axis = XAxis.FRAME
         self._scale = DurationScale()
         self._selected_frame: int | None = None
@@ -135,11 +137,16 @@ class FramePlot(pg.GraphicsView):
         """The frame time at the upper edge."""
         return self._scale.top_ns
 
-    def set_timeline(self, timeline: Timeline | None) -> None:
+    def set_timeline(self, timeline: Timeline | None, *, is_recorded: bool = False) -> None:
         """Show another timeline's frames, from its newest.
 
         One of the same frames and more, or less after a rewind, is shown at the same place.
+
+        Args:
+            timeline: The timeline, ``None`` for no scene.
+            is_recorded: Whether it is as long as it is, so that no frame can come.
         """
+        self._empty_text = NONE_RECORDED_TEXT if is_recorded else EMPTY_TEXT
         former = self.series
         self.series = None if timeline is None else FrameSeries(timeline.frames, self._x_axis)
         self._marks = None if timeline is None else TimelineMarks(timeline)
@@ -476,7 +483,7 @@ class FramePlot(pg.GraphicsView):
         if series is None:
             self._overlay.empty_text = NO_SCENE_TEXT
         else:
-            self._overlay.empty_text = EMPTY_TEXT if series.first == series.end else ""
+            self._overlay.empty_text = self._empty_text if series.first == series.end else ""
         if is_forced:
             self._bars.picture.forget()
         self._bars.refresh()

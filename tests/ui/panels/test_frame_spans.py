@@ -10,7 +10,7 @@ from inspector.trace.log import BYTES_PER_EVENT
 from inspector.vocabulary import MemberKind
 from tests.ui.members_world import MS, MembersSession
 from ui.models.frame_span_model import SpanColumn
-from ui.panels.frame_spans import NO_SESSION, NOTHING_YET, FrameSpansPanel
+from ui.panels.frame_spans import NO_SESSION, NOTHING_RECORDED, NOTHING_YET, FrameSpansPanel
 from ui.session_bridge import Selection, SessionBridge
 from ui.theme import Theme
 
@@ -58,6 +58,16 @@ def test_that_without_a_scene_or_a_frame_it_says_so(
     assert panel.notice.text() == NO_SESSION
     bridge.set_session(session)
     assert panel.notice.text() == NOTHING_YET
+
+
+def test_that_a_recording_without_frames_says_so(
+    panel: FrameSpansPanel, bridge: SessionBridge, session: MembersSession
+) -> None:
+    session.is_recorded = True
+
+    bridge.set_session(session)
+
+    assert panel.notice.text() == NOTHING_RECORDED
 
 
 def test_that_the_newest_frame_is_shown_with_calls_added_up_by_who_made_them(
