@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QRadioButton,
     QStyle,
     QStyleOptionButton,
-    QTableWidget,
     QTableWidgetItem,
     QVBoxLayout,
     QWidget,
@@ -24,7 +23,7 @@ from inspector.resources import resource_path
 from inspector.vocabulary import Phase
 from tests.ui.shell import open_shell
 from ui.theme import ColorRole, Theme, ThemeName
-from ui.widgets.tables import TickDelegate
+from ui.widgets.painted_views import PaintedItems
 
 TEXT_ROLES = (ColorRole.TEXT, ColorRole.MUTED_TEXT, ColorRole.BAD, ColorRole.ACCENT)
 GRAPHIC_ROLES = (
@@ -102,11 +101,10 @@ def test_that_what_is_not_ticked_or_chosen_has_a_contrast_of_3(
     qtbot.addWidget(page)
     layout = QVBoxLayout(page)
     radio, check = QRadioButton("by"), QCheckBox("once")
-    table = QTableWidget(1, 1)
+    table = PaintedItems(1, 1)
     tick = QTableWidgetItem("on")
     tick.setCheckState(Qt.CheckState.Unchecked)
     table.setItem(0, 0, tick)
-    table.setItemDelegate(TickDelegate(table))
     for each in (radio, check, table):
         layout.addWidget(each)
 

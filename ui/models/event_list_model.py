@@ -17,6 +17,7 @@ from inspector.timebase import format_instant
 from inspector.trace.schema import ABOUT_CLOCKS, ABOUT_MEMBERS, ABOUT_TIMERS, EventGroup
 from inspector.vocabulary import EventKind, Field, RawEvent
 
+from ..cells import EMPTY, Cell
 from ..session_bridge import Selection, SelectionKind
 from . import roles
 from .event_groups import QUIET_GROUPS, group_of, kinds_of
@@ -26,6 +27,8 @@ from .roles import Role
 from .titled_table import ListTableModel
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from inspector.trace.log import EventLog
     from inspector.trace.timeline import Timeline
 
@@ -58,6 +61,7 @@ _HEADERS: Final = {
     EventColumn.WHAT: ("What happened", "Double-click to select what it happened to"),
 }
 _HEADER: Final = HeaderRow(_HEADERS, alignments(EventColumn, ()))
+_NO_CELLS: Final = (EMPTY,) * len(EventColumn)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +186,18 @@ class EventListModel(ListTableModel[EventRow]):
         self._rows += fresh
         self.endInsertRows()
         return len(fresh)
+
+    def row_cells(self, key: int) -> Sequence[Cell]:
+        """Return what is painted of a row."""
+        if key >= len(self._rows):
+            return _NO_CELLS
+        row = self._rows[key]
+        is_trouble = _is_trouble(row.event)
+        color = self._failure_color if is_trouble else None
+        return [
+            Cell(one_line(self._text(row, column)), roles.LEFT, color, is_trouble)
+            for column in EventColumn
+        ]
 
     def event_at(self, row: int) -> RawEvent:
         """Return the event in a row."""

@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QHeaderView,
     QLabel,
     QMenu,
-    QTableView,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -25,6 +24,7 @@ from ..theme import ColorRole
 from ..widgets.elided_label import ElidedLabel
 from ..widgets.empty_notice import EmptyNotice
 from ..widgets.filter_line import FilterLine
+from ..widgets.painted_views import PaintedTable
 from ..widgets.tables import RowMenus, set_up_table, size_columns
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ _ENTER: Final = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 _OWN_KEYS: Final = (*_ENTER, Qt.Key.Key_Delete, Qt.Key.Key_F2)
 
 
-class BookmarksView(QTableView):
+class BookmarksView(PaintedTable):
     """A table with keys of its own.
 
     Signals:
@@ -336,7 +336,7 @@ class BookmarksPanel(QWidget):
     def _apply_theme(self) -> None:
         self.model.set_muted_color(self._theme.color(ColorRole.MUTED_TEXT))
         self.filter_line.set_icon(self._theme.icon("find"))
-        self.view.viewport().update()
+        self.view.repaint_rows()
 
 
 def _button(text: str, tip: str) -> QToolButton:

@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QHeaderView,
     QLabel,
     QMenu,
-    QTableWidget,
     QTableWidgetItem,
     QToolButton,
     QVBoxLayout,
@@ -33,8 +32,9 @@ from inspector.timebase import format_instant
 
 from ..session_bridge import Selection
 from ..widgets.empty_notice import EmptyNotice
+from ..widgets.painted_views import PaintedItems
 from ..widgets.save_dialog import SaveDialog
-from ..widgets.tables import RowMenus, TickDelegate, set_up_table
+from ..widgets.tables import RowMenus, set_up_table
 from .breakpoint_form import BreakpointForm
 
 if TYPE_CHECKING:
@@ -101,12 +101,11 @@ class BreakpointsPanel(QWidget):
         bridge.session_changed.connect(self._take_session)
         self._take_session()
 
-    def _make_table(self) -> QTableWidget:
-        table = QTableWidget(0, len(_Column))
+    def _make_table(self) -> PaintedItems:
+        table = PaintedItems(0, len(_Column))
         table.setAccessibleName("Breakpoints")
         table.setHorizontalHeaderLabels([_TITLES[column] for column in _Column])
         set_up_table(table)
-        table.setItemDelegateForColumn(_Column.WHEN, TickDelegate(table))
         header = table.horizontalHeader()
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         header.setSectionResizeMode(_Column.WHEN, QHeaderView.ResizeMode.Stretch)

@@ -14,14 +14,12 @@ from PySide6.QtGui import (
     QKeyEvent,
     QKeySequence,
     QPainter,
-    QPaintEvent,
 )
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHBoxLayout,
     QLabel,
     QMenu,
-    QTableView,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -38,6 +36,7 @@ from ..theme import ColorRole
 from ..widgets.empty_notice import EmptyNotice
 from ..widgets.filter_line import FilterLine
 from ..widgets.paced_refresh import PacedRefresh
+from ..widgets.painted_views import PaintedTable
 from ..widgets.tables import RowMenus, set_up_table, size_columns
 
 if TYPE_CHECKING:
@@ -51,7 +50,7 @@ _SHOWN_KINDS: Final = "event_kinds"
 _SAMPLES: Final = {EventColumn.AT: "0:00:00.000", EventColumn.GROUP: "◉ breakpoint"}
 
 
-class EventTableView(QTableView):
+class EventTableView(PaintedTable):
     """A table that is entered at its newest row, with a line where the playhead is.
 
     Attributes:
@@ -65,18 +64,15 @@ class EventTableView(QTableView):
         self.playhead_color = QColor()
 
     @override
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the line over the rows, above the first that is behind the playhead."""
-        super().paintEvent(event)
+    def paint_over(self, painter: QPainter) -> None:
+        """Draw a line above the first row that is behind the playhead."""
         row, count = self.playhead_row, self.model().rowCount()
         if row is None or not count:
             return
         last = min(row, count - 1)
         y = self.rowViewportPosition(last) + (self.rowHeight(last) if row == count else 0)
         if 0 <= y <= self.viewport().height():
-            painter = QPainter(self.viewport())
             painter.fillRect(0, max(y - 1, 0), self.viewport().width(), 2, self.playhead_color)
-            painter.end()
 
     @override
     def focusInEvent(self, event: QFocusEvent) -> None:
@@ -381,4 +377,4 @@ class EventListPanel(QWidget):
         self.model.set_failure_color(self._theme.color(ColorRole.BAD))
         self.view.playhead_color = self._theme.color(ColorRole.INTERVENTION)
         self.filter_line.set_icon(self._theme.icon("find"))
-        self.view.viewport().update()
+        self.view.repaint_rows()

@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QHeaderView,
     QLabel,
     QMenu,
-    QTableWidget,
     QTableWidgetItem,
     QToolButton,
     QVBoxLayout,
@@ -29,6 +28,7 @@ from inspector.timebase import format_duration, format_instant
 
 from ..session_bridge import Selection
 from ..widgets.empty_notice import EmptyNotice
+from ..widgets.painted_views import PaintedItems
 from ..widgets.tables import RowMenus, set_up_table
 
 if TYPE_CHECKING:
@@ -101,8 +101,8 @@ class FindingsPanel(QWidget):
         bridge.session_changed.connect(self._take_session)
         self._take_session()
 
-    def _make_table(self) -> QTableWidget:
-        table = QTableWidget(0, len(_Column))
+    def _make_table(self) -> PaintedItems:
+        table = PaintedItems(0, len(_Column))
         table.setAccessibleName("Findings")
         table.setHorizontalHeaderLabels([_TITLES[column] for column in _Column])
         set_up_table(table)

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QScrollArea,
     QSplitter,
-    QTableView,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -29,6 +28,7 @@ from ..session_bridge import Selection, SelectionKind
 from ..widgets.elided_label import ElidedLabel
 from ..widgets.empty_notice import EmptyNotice
 from ..widgets.paced_refresh import PacedRefresh
+from ..widgets.painted_views import PaintedTable
 from ..widgets.tables import set_up_table, size_columns, sort_by_click
 
 if TYPE_CHECKING:
@@ -292,8 +292,8 @@ class FrameSpansPanel(QWidget):
 
     # ---------------------------------------------------------------- building
 
-    def _make_view(self) -> QTableView:
-        view = QTableView()
+    def _make_view(self) -> PaintedTable:
+        view = PaintedTable()
         view.setAccessibleName("Calls of the frame")
         view.setModel(self.sorted)
         set_up_table(view)
@@ -364,7 +364,7 @@ class FrameSpansPanel(QWidget):
         self.next_button.clicked.connect(self._show_next)
         self.newest_button.toggled.connect(self._show_newest)
         self.range_box.currentIndexChanged.connect(self._change_range)
-        theme.changed.connect(self.view.viewport().update)
+        theme.changed.connect(self.view.repaint_rows)
 
 
 def _button(text: str, tip: str, key: str = "") -> QToolButton:

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QHeaderView,
     QLabel,
     QMenu,
-    QTableView,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -27,6 +26,7 @@ from ..theme import ColorRole
 from ..widgets.empty_notice import EmptyNotice
 from ..widgets.filter_line import FilterLine
 from ..widgets.paced_refresh import PacedRefresh
+from ..widgets.painted_views import PaintedTable
 from ..widgets.tables import RowMenus, set_up_table, size_columns
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ _SAMPLES: Final = {
 }
 
 
-class InterventionsView(QTableView):
+class InterventionsView(PaintedTable):
     """A table that is entered at its newest row, not at its oldest."""
 
     @override
@@ -184,7 +184,7 @@ class InterventionsPanel(QWidget):
         rows = self._marked_rows()
         self.undo_button.setEnabled(len(rows) == 1 and self.model.can_undo(rows[0]))
         # What can be undone may have changed in any row.
-        self.view.viewport().update()
+        self.view.show_changes()
 
     @Slot()
     def undo_marked(self) -> None:
@@ -279,4 +279,4 @@ class InterventionsPanel(QWidget):
             color(ColorRole.BAD), color(ColorRole.ACCENT), color(ColorRole.MUTED_TEXT)
         )
         self.filter_line.set_icon(self._theme.icon("find"))
-        self.view.viewport().update()
+        self.view.repaint_rows()

@@ -287,7 +287,7 @@ class LabPanel(QWidget):
             palette = label.palette()
             palette.setColor(label.foregroundRole(), self._theme.color(role))
             label.setPalette(palette)
-        self.view.viewport().update()
+        self.view.repaint_rows()
 
     @Slot(float)
     def _show_progress(self, done: float) -> None:

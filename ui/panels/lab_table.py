@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from PySide6.QtCore import QSortFilterProxyModel
-from PySide6.QtWidgets import QTableView
 
 from ..models.lab_results_model import LabColumn
+from ..widgets.painted_views import PaintedTable
 from ..widgets.tables import set_up_table, size_columns, sort_by_click
 
 _SAMPLES: Final = {
@@ -29,9 +29,9 @@ _SAMPLES: Final = {
 _SCENE_TIMER: Final = "spark fades (particles)"
 
 
-def results_view(results: QSortFilterProxyModel) -> QTableView:
+def results_view(results: QSortFilterProxyModel) -> PaintedTable:
     """Return a table of results that is sorted by a click on a header."""
-    view = QTableView()
+    view = PaintedTable()
     view.setAccessibleName("Results of the refresh-rate lab")
     view.setModel(results)
     set_up_table(view, selects_many=True)
@@ -43,7 +43,7 @@ def results_view(results: QSortFilterProxyModel) -> QTableView:
     return view
 
 
-def fit_columns(view: QTableView, *, is_scene: bool, has_timers: bool) -> None:
+def fit_columns(view: PaintedTable, *, is_scene: bool, has_timers: bool) -> None:
     """Show the columns that tell runs apart.
 
     Args:

@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QScrollArea,
     QSplitter,
-    QTableView,
     QVBoxLayout,
     QWidget,
 )
@@ -34,6 +33,7 @@ from ..session_bridge import Selection, SelectionKind
 from ..widgets.elided_label import ElidedLabel
 from ..widgets.empty_notice import EmptyNotice
 from ..widgets.paced_refresh import PacedRefresh
+from ..widgets.painted_views import PaintedTable
 from ..widgets.tables import set_up_table, size_columns
 
 if TYPE_CHECKING:
@@ -244,8 +244,8 @@ class StateMachinesPanel(QWidget):
 
     # ---------------------------------------------------------------- building
 
-    def _make_view(self) -> QTableView:
-        view = QTableView()
+    def _make_view(self) -> PaintedTable:
+        view = PaintedTable()
         view.setAccessibleName("Transitions")
         view.setModel(self.model)
         set_up_table(view)
@@ -297,4 +297,4 @@ class StateMachinesPanel(QWidget):
         self.lane.instant_hovered.connect(bridge.set_hover)
         self.lane.following_changed.connect(bridge.set_following)
         self.view.clicked.connect(self._show_instant)
-        theme.changed.connect(self.view.viewport().update)
+        theme.changed.connect(self.view.repaint_rows)

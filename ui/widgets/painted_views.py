@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from PySide6.QtCore import (
@@ -144,6 +145,10 @@ class Painted(_View):
         """Return what a cell may say where there is no room, the longest first."""
         return cell.shorter
 
+    def wraps(self) -> bool:
+        """Return whether texts that are too long go on in the next line."""
+        return False
+
     def paint_branch(self, painter: QPainter, place: RowPlace, *, is_selected: bool) -> None:
         """Paint what stands in the indentation of a row."""
 
@@ -283,6 +288,8 @@ class Painted(_View):
         return list(self._pieces(place, self.cells_of(key), columns))
 
     def _fitting(self, cell: Cell, piece: Piece) -> str:
+        if self.wraps():
+            return cell.text
         room = self.cells.room(cell, piece.width)
         return self.cells.fitting(cell, self.shorter(piece.column, cell), room)
 
@@ -415,6 +422,18 @@ class Painted(_View):
             ):
                 signal.connect(self._forget_keys)
 
+    @contextmanager
+    def _without_paints(self) -> Iterator[None]:
+        """Let Qt do something, but not ask for a paint."""
+        # Not by way of setUpdatesEnabled, which asks for one itself.
+        viewport, disabled = self.viewport(), Qt.WidgetAttribute.WA_UpdatesDisabled
+        was_disabled = viewport.testAttribute(disabled)
+        viewport.setAttribute(disabled, True)
+        try:
+            yield
+        finally:
+            viewport.setAttribute(disabled, was_disabled)
+
     @Slot()
     def _forget_keys(self) -> None:
         # What is on the screen is compared when Qt has laid out the rows.
@@ -428,7 +447,7 @@ class Painted(_View):
         roles: Sequence[int] = (),
     ) -> None:
         """Look in the next turn at what has changed; Qt would paint the whole range again."""
-        if self.state() is QAbstractItemView.State.EditingState:
+        with self._without_paints():
             super().dataChanged(topLeft, bottomRight, roles)
         self._kept.clear()
         self._soon.start()
@@ -437,11 +456,10 @@ class Painted(_View):
     def doItemsLayout(self) -> None:
         """Lay out the rows, and paint those again that look different."""
         viewport = self.viewport()
-        size, was_enabled = viewport.size(), viewport.updatesEnabled()
+        size = viewport.size()
         # Qt asks to paint everything here, also for a row that came far out of view.
-        viewport.setAttribute(Qt.WidgetAttribute.WA_UpdatesDisabled, True)
-        super().doItemsLayout()
-        viewport.setAttribute(Qt.WidgetAttribute.WA_UpdatesDisabled, not was_enabled)
+        with self._without_paints():
+            super().doItemsLayout()
         if self._is_painting and self._shown is not None and viewport.size() == size:
             self.show_changes()
         elif self._is_painting:
@@ -482,6 +500,10 @@ class _TableRows(Painted):
     @override
     def row_index(self, key: int) -> QModelIndex:
         return self.model().index(key, 0)
+
+    @override
+    def wraps(self) -> bool:
+        return cast("QTableView", self).wordWrap()
 
     @override
     def focus_rect(self) -> QRect:

@@ -9,20 +9,16 @@ from PySide6.QtCore import (
     QEvent,
     QModelIndex,
     QObject,
-    QPersistentModelIndex,
     QPoint,
     Qt,
     Signal,
     Slot,
 )
-from PySide6.QtGui import QContextMenuEvent, QFontMetrics, QPalette
+from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QApplication,
     QHeaderView,
     QStyle,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
     QTableView,
 )
 from typing_extensions import override
@@ -43,9 +39,6 @@ _CELL_PADDING = 14
 
 #: Pixels of a title beside its text and the margins of the style.
 _TITLE_PADDING = 4
-
-#: In most fonts all digits are equally wide, in some a 1 is narrower.
-_ZEROS = str.maketrans("123456789", "000000000")
 
 
 def set_up_table(view: QTableView, *, selects_many: bool = False) -> None:
@@ -141,18 +134,6 @@ class Arranging:
             self.is_arranging = was_arranging
 
 
-class TickDelegate(QStyledItemDelegate):
-    """Outlines ticks in a table as those of check boxes are, so that they can be seen."""
-
-    @override
-    def initStyleOption(
-        self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
-    ) -> None:
-        super().initStyleOption(option, index)
-        ticks = QApplication.palette("QCheckBox")  # type: ignore[call-overload]
-        option.palette.setColor(QPalette.ColorRole.Window, ticks.color(QPalette.ColorRole.Window))
-
-
 def sort_by_click(view: QTableView) -> None:
     """Sort by the header that is clicked; a third click brings back the model's own order."""
     header = view.horizontalHeader()
@@ -240,8 +221,3 @@ def share_room(
             widths[column] += more
             rest -= more
     return widths
-
-
-def steady_width(metrics: QFontMetrics, text: str) -> int:
-    """Return the width of a text, the same whatever its digits are."""
-    return metrics.horizontalAdvance(text.translate(_ZEROS))

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QEvent, QModelIndex, QObject, Qt
 from PySide6.QtGui import QColor, QPalette, QStandardItem, QStandardItemModel
-from PySide6.QtWidgets import QApplication, QTableView
+from PySide6.QtWidgets import QApplication, QTableView, QTableWidget, QTableWidgetItem
 from typing_extensions import override
 
 from inspector.frames.scheduler import Scheduler
+from inspector.trace.schema import EventGroup
 from tests.ui.world import PlayedSession
 from ui.cells import Cell
 from ui.models import roles
 from ui.models.clock_tree_columns import ClockColumn
 from ui.models.clock_tree_model import ClockTreeModel
+from ui.models.event_list_model import EventListModel
 from ui.models.frame_call_model import FrameCallModel
 from ui.models.timer_cells import TimerColumn
 from ui.models.timer_table_model import TimerTableModel
@@ -25,8 +28,8 @@ from ui.panels.clock_tree import ClockTreePanel
 from ui.panels.timer_queue import TimerQueuePanel
 from ui.session_bridge import Selection, SessionBridge
 from ui.theme import Theme
-from ui.widgets.cell_painting import CellPainter
-from ui.widgets.painted_views import Painted, PaintedTable
+from ui.widgets.cell_painting import CellPainter, TextWidths
+from ui.widgets.painted_views import Painted, PaintedItems, PaintedTable
 from ui.widgets.tables import set_up_table
 
 if TYPE_CHECKING:
@@ -333,6 +336,31 @@ def test_that_other_colors_are_painted_at_once(plain: Plain) -> None:
     assert plain.viewport().grab().toImage() != before
 
 
+def test_that_numbers_of_as_many_digits_have_one_width(qapp: QApplication) -> None:
+    widths = TextWidths(qapp.font())
+
+    assert widths.steady_width("11:11.111") == widths.steady_width("48:37.290")
+
+
+def test_that_long_texts_go_on_in_the_next_line_where_a_table_wraps_them(qtbot: QtBot) -> None:
+    images = []
+    for table in (PaintedItems(1, 1), QTableWidget(1, 1)):
+        qtbot.addWidget(table)
+        set_up_table(table)
+        table.setWordWrap(True)
+        item = QTableWidgetItem("what was seen, in many words that need more than one line")
+        item.setTextAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
+        table.setItem(0, 0, item)
+        table.setColumnWidth(0, 200)
+        table.setRowHeight(0, 60)
+        table.show()
+        QApplication.processEvents()
+        images.append(table.viewport().grab(table.visualItemRect(item)).toImage())
+        table.hide()
+
+    assert images[0] == images[1]
+
+
 # ---------------------------------------------------------------- what cannot be read
 
 
@@ -392,6 +420,11 @@ def _is_same(cells: list[Cell], first: QModelIndex) -> bool:
     ]
 
 
+def _fail() -> None:
+    message = "on purpose"
+    raise RuntimeError(message)
+
+
 def _crowd() -> PlayedSession:
     session = PlayedSession()
     game = session.root.child("game")
@@ -400,6 +433,7 @@ def _crowd() -> PlayedSession:
     session.root.child("frozen", rate=0).set_interval(1, print)
     scheduler = Scheduler(game, name="fights")
     scheduler.schedule_update(Boss(), 1)
+    game.set_timeout(Fraction(1, 5), _fail, name="failing")
     session.run_to_ms(400)
     game.pause(cause=1)
     session.run_to_ms(900)
@@ -419,13 +453,18 @@ def test_that_a_row_of_the_tree_says_what_its_cells_say(words: str) -> None:
         assert len(model.row_cells(node)) == len(ClockColumn)
 
 
-def test_that_a_row_of_timers_or_calls_says_what_its_cells_say() -> None:
+def test_that_a_row_of_timers_calls_or_events_says_what_its_cells_say() -> None:
     session = _crowd()
     timers = TimerTableModel(session.timeline, session.log.strings)
     calls = FrameCallModel(session.timeline)
+    events = EventListModel()
+    events.set_groups(frozenset(EventGroup))
+    events.set_failure_color(QColor("#ff0000"))
+    events.set_log(session.log, session.timeline)
+    timers.set_muted_color(QColor("#808080"))
+    calls.set_muted_color(QColor("#808080"))
 
-    for model in (timers, calls):
-        model.set_muted_color(QColor("#808080"))
+    for model in (timers, calls, events):
         assert model.rowCount()
         for row in range(model.rowCount()):
             assert _is_same(list(model.row_cells(row)), model.index(row, 0))

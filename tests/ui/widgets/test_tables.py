@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QFontMetrics, QStandardItemModel
-from PySide6.QtWidgets import QApplication, QTreeView
+from PySide6.QtGui import QStandardItemModel
+from PySide6.QtWidgets import QTreeView
 from pytestqt.qtbot import QtBot
 
-from ui.widgets.tables import ShorteningHeader, share_room, steady_width
+from ui.widgets.tables import ShorteningHeader, share_room
 
 
 def test_that_every_column_has_its_least_width_even_without_room() -> None:
@@ -32,12 +32,6 @@ def test_that_a_wish_for_less_takes_nothing_away() -> None:
 
 def test_that_a_column_without_a_least_width_gets_nothing() -> None:
     assert share_room(100, {0: 60}, [(1, 20), (0, 70)], ()) == {0: 70}
-
-
-def test_that_numbers_of_as_many_digits_have_one_width(qapp: QApplication) -> None:
-    metrics = QFontMetrics(qapp.font())
-
-    assert steady_width(metrics, "11:11.111") == steady_width(metrics, "48:37.290")
 
 
 def test_that_a_title_without_room_is_shortened_and_comes_back_with_it(qtbot: QtBot) -> None:
