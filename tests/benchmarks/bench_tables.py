@@ -1,6 +1,9 @@
-"""Tables and tree: what a refresh costs with many rows, and what it costs the naive way.
+"""Tables and tree: what painting them costs, and a refresh with few rows and with many.
 
-One refresh is what happens twenty times a second: time has passed, some timers have fired,
+Painting all rows in view is compared with drawing nothing but the same texts, each by a plain
+``QPainter.drawText``.
+
+One refresh is what happens some times a second: time has passed, some timers have fired,
 the panel takes what is new and paints. Fifty timers fire between two refreshes whatever the
 number of rows, so what is compared is the rows alone.
 """
@@ -17,6 +20,7 @@ from typing import TYPE_CHECKING
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
+from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QApplication, QTableView, QWidget
 from typing_extensions import override
 
@@ -38,6 +42,7 @@ if TYPE_CHECKING:
 
     from inspector.trace.timeline import Timeline
     from tests.benchmarks.measuring import Work
+    from ui.widgets.painted_views import Painted
 
 _TICK_NS = 50_000_000
 _FIRING = 50
@@ -46,6 +51,13 @@ _FEW_CLOCKS, _MANY_CLOCKS = 100, 10_000
 #: A refresh with many rows may take this many times one with few.
 _GROWTH_GOAL = 2.0
 _REPEATS = 25
+#: As many as in the first scene that people see.
+_USUAL_CLOCKS, _USUAL_TIMERS = 11, 60
+#: All rows in view may take this many times what their texts take.
+_PAINT_GOAL = 5.0
+#: And a refresh, painting included, this many times what painting all of them takes.
+_REFRESH_GOAL = 3.0
+_PAINTS = 20
 
 
 #: Kept to the end: a widget must not be collected while another one is measured.
@@ -281,4 +293,79 @@ def bench_details_and_events(effort: Effort) -> Iterator[Row]:
         yield from _compared(name, cases, effort.repeats(_REPEATS), (_FEW_CLOCKS, _MANY_CLOCKS))
 
 
-BENCHMARKS = (bench_timer_queue, bench_clock_tree, bench_details_and_events)
+class PlainTexts(QWidget):
+    """Draws texts in rows, and nothing else."""
+
+    def __init__(self, texts: list[str]) -> None:
+        super().__init__()
+        self._texts = texts
+
+    @override
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        for number, text in enumerate(self._texts):
+            painter.drawText(number % 10 * 120, number // 10 * 20 + 16, text)
+        painter.end()
+
+
+def _texts_in_view(view: Painted) -> list[str]:
+    shown = (
+        view.shown_text(place.key, piece.column)
+        for place, _ in view.rows_in_view()
+        for piece in view.pieces_of(place.key)
+    )
+    return [text for text in shown if text]
+
+
+def _paint_case(name: str, viewport: QWidget) -> Case:
+    def work() -> None:
+        for _ in range(_PAINTS):
+            viewport.repaint()
+
+    @contextmanager
+    def prepare() -> Iterator[Work]:
+        yield work
+
+    return Case(name, prepare, _PAINTS)
+
+
+def bench_painting(effort: Effort) -> Iterator[Row]:
+    """Paint all rows in view of a usual tree and of usual timers, and what time changes."""
+    scene = _scene(_USUAL_CLOCKS, _USUAL_TIMERS)
+    tree = ClockTreePanel(scene.bridge, scene.theme)
+    queue = TimerQueuePanel(scene.bridge, scene.theme)
+    for name, panel, size in (
+        ("clock_tree", tree, (434, 400)),
+        ("timer_queue", queue, (1_250, 230)),
+    ):
+        refresh = _case("refreshed", scene, panel, panel.refresh, size)
+        texts = _texts_in_view(panel.view)
+        plain = PlainTexts(texts)
+        _widgets.append(plain)
+        plain.resize(*size)
+        plain.show()
+        _application().processEvents()
+        cases = [
+            _paint_case("painted", panel.view.viewport()),
+            _paint_case("plain texts", plain),
+            refresh,
+        ]
+        found = measure(cases, effort.repeats(_REPEATS))
+        painted_ms, plain_ms, refreshed_ms = (found.median_ns(case.name) / 1e6 for case in cases)
+        yield Row(
+            f"{name}/paint to plain texts",
+            found.ratio("painted", "plain texts"),
+            _PAINT_GOAL,
+            detail=f"{len(texts)} texts in {painted_ms:.2f} and {plain_ms:.2f} ms",
+            unit="x",
+        )
+        yield Row(
+            f"{name}/refresh to paint",
+            found.ratio("refreshed", "painted"),
+            _REFRESH_GOAL,
+            detail=f"{refreshed_ms:.2f} and {painted_ms:.2f} ms",
+            unit="x",
+        )
+
+
+BENCHMARKS = (bench_painting, bench_timer_queue, bench_clock_tree, bench_details_and_events)
