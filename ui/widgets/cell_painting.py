@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from math import ceil
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from PySide6.QtCore import QPoint, QPointF, QRect, QSize, Qt
+from PySide6.QtCore import QPointF, QRect, QSize, Qt
 from PySide6.QtGui import (
     QColor,
     QFont,
@@ -34,6 +34,36 @@ _DIGITS: Final = "0123456789"
 ZEROS: Final = str.maketrans(_DIGITS, "0" * len(_DIGITS))
 _LEFT: Final = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 _RIGHT: Final = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+
+
+class PaintedCell(NamedTuple):
+    """A cell where it is painted.
+
+    Attributes:
+        cell: The cell.
+        left: Pixels from the left of the viewport.
+        top: Pixels from its top.
+        width: Pixels.
+        height: Pixels.
+        text: What it says in the room it has.
+        is_selected: Whether it lies on the colour of the selection.
+    """
+
+    cell: Cell
+    left: int
+    top: int
+    width: int
+    height: int
+    text: str
+    is_selected: bool
+
+
+class _Mark(NamedTuple):
+    """What stands in front of a text, and its size in device-independent pixels."""
+
+    pixmap: QPixmap
+    width: int
+    height: int
 
 
 class TextWidths:
@@ -106,14 +136,14 @@ class CellPainter:
         self._text_color = palette.color(group, QPalette.ColorRole.Text)
         self._selected_text_color = palette.color(group, QPalette.ColorRole.HighlightedText)
         self.selection_color = palette.color(group, QPalette.ColorRole.Highlight)
-        self._pixmaps: dict[tuple[object, bool], QPixmap] = {}
+        self._marks: dict[tuple[object, bool], _Mark] = {}
         self._pen: QColor | None = None
         self._is_bold = False
 
     def set_signs(self, signs: Mapping[Hashable, QIcon]) -> None:
         """Choose icons for marks that models only name."""
         self._signs = signs
-        self._pixmaps.clear()
+        self._marks.clear()
 
     def begin(self, painter: QPainter) -> None:
         """Use a fresh painter from now on."""
@@ -130,51 +160,39 @@ class CellPainter:
 
     def mark_rect(self, cell: Cell, rect: QRect) -> QRect:
         """Return where in the rectangle of a cell its mark is painted."""
-        pixmap = self._pixmap(cell.mark, is_selected=False)
-        size = pixmap.deviceIndependentSize().toSize()
+        mark = self._mark(cell.mark, is_selected=False)
         left = rect.left() + self.margin + self._box_width(cell)
-        return QRect(QPoint(left, rect.top() + (rect.height() - size.height()) // 2), size)
+        top = rect.top() + (rect.height() - mark.height) // 2
+        return QRect(left, top, mark.width, mark.height)
 
-    def fitting(self, cell: Cell, shorter: Sequence[str], room: int) -> str:
-        """Return as much of what a cell says as there is room for.
+    def shortened(self, cell: Cell, shorter: Sequence[str], room: int) -> str:
+        """Return as much of what a cell says as there is room for; all of it does not fit.
 
         Args:
             cell: The cell.
             shorter: What may be said instead, the longest first.
             room: Pixels for the text.
         """
-        widths = self.widths(cell)
-        text = cell.text
-        if widths.width(text) <= room:
-            return text
+        widths, text = self.widths(cell), cell.text
         for text in shorter:
             if widths.width(text) <= room:
                 return text
         return widths.cut(text, room)
 
-    def paint(
-        self, painter: QPainter, cell: Cell, text: str, rect: QRect, *, is_selected: bool
-    ) -> None:
-        """Paint a cell over its background.
-
-        Args:
-            painter: Paints on the viewport; :meth:`begin` was called with it.
-            cell: What is painted.
-            text: What it says in the room it has, see :meth:`fitting`.
-            rect: Where.
-            is_selected: Whether it lies on the colour of the selection.
-        """
+    def paint(self, painter: QPainter, piece: PaintedCell) -> None:
+        """Paint a cell over its background, with a painter that :meth:`begin` was called with."""
+        cell, left, top, width, height, text, is_selected = piece
         if cell.tick is not None:
-            self._paint_box(painter, rect, is_ticked=cell.tick)
+            self._paint_box(painter, QRect(left, top, width, height), is_ticked=cell.tick)
+        before = self.margin
+        if cell.mark is not None or cell.tick is not None:
+            before += self.before(cell)
         if cell.mark is not None:
-            pixmap = self._pixmap(cell.mark, is_selected=is_selected)
-            painter.drawPixmap(self.mark_rect(cell, rect).topLeft(), pixmap)
-        if text:
-            self._paint_text(painter, cell, text, rect, is_selected=is_selected)
-
-    def _paint_text(
-        self, painter: QPainter, cell: Cell, text: str, rect: QRect, *, is_selected: bool
-    ) -> None:
+            mark = self._mark(cell.mark, is_selected=is_selected)
+            mark_left = left + before - mark.width - 2 * self.margin
+            painter.drawPixmap(mark_left, top + (height - mark.height) // 2, mark.pixmap)
+        if not text:
+            return
         color = self._selected_text_color if is_selected else cell.color or self._text_color
         if color is not self._pen:
             self._pen = color
@@ -182,18 +200,16 @@ class CellPainter:
         if cell.is_bold is not self._is_bold:
             self._is_bold = cell.is_bold
             painter.setFont(self._bold_font if cell.is_bold else self._font)
-        widths, alignment = self.widths(cell), cell.alignment
-        baseline = rect.top() + (rect.height() - widths.height) // 2 + widths.ascent
-        if alignment is _RIGHT or alignment == _RIGHT:
-            x = rect.left() + rect.width() - self.margin - widths.width(text)
-            painter.drawText(QPointF(x, baseline), text)
-            return
-        taken = self.before(cell) + self.margin
+        widths, alignment = self.bold if cell.is_bold else self.plain, cell.alignment
+        baseline = top + (height - widths.height) // 2 + widths.ascent
         if alignment is _LEFT or alignment == _LEFT:
-            painter.drawText(rect.left() + taken, baseline, text)
+            painter.drawText(left + before, baseline, text)
+        elif alignment == _RIGHT:
+            right = left + width - self.margin
+            painter.drawText(QPointF(right - widths.width(text), baseline), text)
         else:
-            inner = rect.adjusted(taken, 0, -self.margin, 0)
-            painter.drawText(inner, int(alignment | Qt.TextFlag.TextWordWrap), text)
+            room = QRect(left + before, top, width - before - self.margin, height)
+            painter.drawText(room, int(alignment | Qt.TextFlag.TextWordWrap), text)
 
     # ---------------------------------------------------------------- in front of texts
 
@@ -201,23 +217,24 @@ class CellPainter:
         """Return how many pixels belong to what stands in front of the text."""
         taken = self._box_width(cell)
         if cell.mark is not None:
-            pixmap = self._pixmap(cell.mark, is_selected=False)
-            taken += round(pixmap.width() / pixmap.devicePixelRatio()) + 2 * self.margin
+            taken += self._mark(cell.mark, is_selected=False).width + 2 * self.margin
         return taken
 
     def _box_width(self, cell: Cell) -> int:
         return 0 if cell.tick is None else self._box + 2 * self.margin
 
-    def _pixmap(self, mark: object, *, is_selected: bool) -> QPixmap:
-        if isinstance(mark, QPixmap):
-            return mark
+    def _mark(self, mark: object, *, is_selected: bool) -> _Mark:
         key = (mark.rgba() if isinstance(mark, QColor) else mark), is_selected
-        pixmap = self._pixmaps.get(key)
-        if pixmap is None:
-            pixmap = self._pixmaps[key] = self._drawn(mark, is_selected=is_selected)
-        return pixmap
+        drawn = self._marks.get(key)
+        if drawn is None:
+            pixmap = self._drawn(mark, is_selected=is_selected)
+            size = pixmap.deviceIndependentSize().toSize()
+            drawn = self._marks[key] = _Mark(pixmap, size.width(), size.height())
+        return drawn
 
     def _drawn(self, mark: object, *, is_selected: bool) -> QPixmap:
+        if isinstance(mark, QPixmap):
+            return mark
         if isinstance(mark, QColor):
             pixmap = QPixmap(SIGN_SIZE)
             pixmap.fill(mark)

@@ -31,7 +31,7 @@ from PySide6.QtWidgets import (
 from typing_extensions import override
 
 from ..cells import Cell, RowCells
-from .cell_painting import CellPainter
+from .cell_painting import CellPainter, PaintedCell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -111,6 +111,7 @@ class Painted(_View):
 
     cells: CellPainter
     _is_painting = False
+    _wraps = False
 
     def start_painting(self) -> None:
         """Paint rows from now on; called once, by the constructor."""
@@ -144,10 +145,6 @@ class Painted(_View):
     def shorter(self, column: int, cell: Cell) -> Sequence[str]:  # noqa: ARG002 - the same in all
         """Return what a cell may say where there is no room, the longest first."""
         return cell.shorter
-
-    def wraps(self) -> bool:
-        """Return whether texts that are too long go on in the next line."""
-        return False
 
     def paint_branch(self, painter: QPainter, place: RowPlace, *, is_selected: bool) -> None:
         """Paint what stands in the indentation of a row."""
@@ -288,10 +285,14 @@ class Painted(_View):
         return list(self._pieces(place, self.cells_of(key), columns))
 
     def _fitting(self, cell: Cell, piece: Piece) -> str:
-        if self.wraps():
-            return cell.text
-        room = self.cells.room(cell, piece.width)
-        return self.cells.fitting(cell, self.shorter(piece.column, cell), room)
+        """Return what a cell says in the room it has."""
+        paint, text = self.cells, cell.text
+        if not text or self._wraps:
+            return text
+        room = paint.room(cell, piece.width)
+        if paint.widths(cell).width(text) <= room:
+            return text
+        return paint.shortened(cell, self.shorter(piece.column, cell), room)
 
     def place_of(self, key: int) -> RowPlace:
         """Return where a row is, also out of view."""
@@ -314,15 +315,21 @@ class Painted(_View):
 
     def _paint_rows(self, painter: QPainter, event: QPaintEvent) -> None:
         bounds, columns = event.rect(), self._column_places()
-        areas = list(event.region())  # type: ignore[call-overload]  # not known to the stubs
+        # Plain numbers: they are compared for every cell.
+        areas = [
+            (area.top(), area.bottom() + 1, area.left(), area.right() + 1)
+            for area in event.region()  # type: ignore[attr-defined]  # not known to the stubs
+        ]
         selection = self.selectionModel()
         has_selection = selection.hasSelection()
         self.cells.begin(painter)
         rows = []
         for place in self.row_places(bounds.top(), bounds.bottom() + 1):
             rows.append((place, self.cells_of(place.key)))
-            top, bottom = place.top, place.top + place.height
-            dirty = [area for area in areas if area.top() < bottom and area.bottom() >= top]
+            start, stop = place.top, place.top + place.height
+            dirty = [
+                (left, right) for top, bottom, left, right in areas if top < stop and bottom > start
+            ]
             if dirty:
                 is_selected = has_selection and selection.isSelected(self.row_index(place.key))
                 self._paint_row(painter, place, columns, dirty, is_selected=is_selected)
@@ -335,24 +342,27 @@ class Painted(_View):
         painter: QPainter,
         place: RowPlace,
         columns: list[Piece],
-        dirty: list[QRect],
+        dirty: list[tuple[int, int]],
         *,
         is_selected: bool,
     ) -> None:
-        paint, cells = self.cells, self.cells_of(place.key)
+        cells, paint = self.cells_of(place.key), self.cells.paint
+        top, height = place.top, place.height
         if is_selected and columns:
             right = max(left + width for _, left, width in columns)
             left = min(left for _, left, _ in columns)
-            painter.fillRect(left, place.top, right - left, place.height, paint.selection_color)
+            painter.fillRect(left, top, right - left, height, self.cells.selection_color)
         self.paint_branch(painter, place, is_selected=is_selected)
         for piece in self._pieces(place, cells, columns):
             column, left, width = piece
-            right = left + width
-            if any(area.left() < right and area.right() >= left for area in dirty):
-                cell = cells[column]
-                text = self._fitting(cell, piece)
-                rect = QRect(left, place.top, width, place.height)
-                paint.paint(painter, cell, text, rect, is_selected=is_selected)
+            for start, stop in dirty:
+                if start < left + width and stop > left:
+                    cell = cells[column]
+                    text = self._fitting(cell, piece)
+                    if text or cell.mark is not None or cell.tick is not None:
+                        painted = PaintedCell(cell, left, top, width, height, text, is_selected)
+                        paint(painter, painted)
+                    break
 
     def _pieces(
         self, place: RowPlace, cells: Sequence[Cell], columns: list[Piece]
@@ -501,9 +511,9 @@ class _TableRows(Painted):
     def row_index(self, key: int) -> QModelIndex:
         return self.model().index(key, 0)
 
-    @override
-    def wraps(self) -> bool:
-        return cast("QTableView", self).wordWrap()
+    def setWordWrap(self, on: bool) -> None:  # noqa: FBT001, N802 - overrides that of tables
+        cast("QTableView", super()).setWordWrap(on)
+        self._wraps = on
 
     @override
     def focus_rect(self) -> QRect:

@@ -28,12 +28,12 @@ from ui.panels.clock_tree import ClockTreePanel
 from ui.panels.timer_queue import TimerQueuePanel
 from ui.session_bridge import Selection, SessionBridge
 from ui.theme import Theme
-from ui.widgets.cell_painting import CellPainter, TextWidths
+from ui.widgets.cell_painting import CellPainter, PaintedCell, TextWidths
 from ui.widgets.painted_views import Painted, PaintedItems, PaintedTable
 from ui.widgets.tables import set_up_table
 
 if TYPE_CHECKING:
-    from PySide6.QtCore import QAbstractItemModel, QRect
+    from PySide6.QtCore import QAbstractItemModel
     from PySide6.QtGui import QPainter
     from pytestqt.qtbot import QtBot
 
@@ -65,18 +65,10 @@ class Painting(QObject):
         self.reads: Counter[str] = Counter()
         paint = CellPainter.paint
 
-        def noting(  # noqa: PLR0913 - as the original
-            painter: CellPainter,
-            on: QPainter,
-            cell: Cell,
-            text: str,
-            rect: QRect,
-            *,
-            is_selected: bool,
-        ) -> None:
+        def noting(painter: CellPainter, on: QPainter, piece: PaintedCell) -> None:
             if painter is view.cells:
-                self.texts.append(text)
-            paint(painter, on, cell, text, rect, is_selected=is_selected)
+                self.texts.append(piece.text)
+            paint(painter, on, piece)
 
         monkeypatch.setattr(CellPainter, "paint", noting)
         if hasattr(view.model(), "row_cells"):
