@@ -26,7 +26,7 @@ from ..theme import ColorRole
 from ..widgets.empty_notice import EmptyNotice
 from ..widgets.filter_line import FilterLine
 from ..widgets.paced_refresh import PacedRefresh
-from ..widgets.tables import RowMenus
+from ..widgets.tables import RowMenus, say
 from .clock_delegates import RateDelegate, SignDelegate
 from .clock_tree_columns import ClockColumns
 from .clock_tree_view import ClockTreeView
@@ -213,8 +213,7 @@ class ClockTreePanel(QWidget):
         if self.filter_line.filter_text:
             others = 0 if timeline is None else len(timeline.members)
             text = f"{matching:,} of {total + others:,}" if others else f"{matching:,} of {text}"
-        if text != self.count_label.text():
-            self.count_label.setText(text)
+        say(self.count_label, text)
         if self.model.shown_count:
             self._notice.show_text("")
         elif timeline is None or not total:

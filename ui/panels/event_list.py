@@ -37,7 +37,7 @@ from ..widgets.empty_notice import EmptyNotice
 from ..widgets.filter_line import FilterLine
 from ..widgets.paced_refresh import PacedRefresh
 from ..widgets.painted_views import PaintedTable
-from ..widgets.tables import RowMenus, set_up_table, size_columns
+from ..widgets.tables import RowMenus, say, set_up_table, size_columns
 
 if TYPE_CHECKING:
     from inspector.sessions.session import Session
@@ -265,8 +265,7 @@ class EventListPanel(QWidget):
         if not self.follow_button.isChecked() and model.waiting_count:
             parts.append(f"{model.waiting_count:,} newer")
         text = ", ".join(parts)
-        if text != self.count_label.text():
-            self.count_label.setText(text)
+        say(self.count_label, text)
         self.notice.show_text("" if rows else self._why_empty())
 
     def _why_empty(self) -> str:

@@ -27,7 +27,7 @@ from ..widgets.empty_notice import EmptyNotice
 from ..widgets.filter_line import FilterLine
 from ..widgets.paced_refresh import PacedRefresh
 from ..widgets.painted_views import PaintedTable
-from ..widgets.tables import RowMenus, set_up_table, size_columns
+from ..widgets.tables import RowMenus, say, set_up_table, size_columns
 
 if TYPE_CHECKING:
     from ..session_bridge import SessionBridge
@@ -160,8 +160,7 @@ class InterventionsPanel(QWidget):
     def _update_counts(self) -> None:
         rows, hidden = self.model.rowCount(), self.model.hidden_count
         text = f"{rows:,} shown, {hidden:,} hidden" if hidden else f"{rows:,}"
-        if text != self.count_label.text():
-            self.count_label.setText(text)
+        say(self.count_label, text)
         self.notice.show_text("" if rows else self._why_empty())
 
     def _why_empty(self) -> str:

@@ -36,6 +36,7 @@ from ..theme import ColorRole
 from ..widgets.empty_notice import EmptyNotice
 from ..widgets.filter_line import FilterLine
 from ..widgets.paced_refresh import PacedRefresh
+from ..widgets.tables import say
 from .previewing import Previewer
 from .queue_menus import add_call_actions, add_timer_actions, copy_text
 from .ranked_view import RankedView
@@ -278,8 +279,8 @@ class TimerQueuePanel(QWidget):
     def _update_counts(self) -> None:
         timeline = self.model.timeline
         timers = 0 if timeline is None else len(timeline.timers)
-        _say(self.timers_button, f"Clock timers ({timers:,})")
-        _say(self.calls_button, f"Frame calls ({self.calls_model.total():,})")
+        say(self.timers_button, f"Clock timers ({timers:,})")
+        say(self.calls_button, f"Frame calls ({self.calls_model.total():,})")
         counts: QueueCounts | CallCounts
         if self.shows_calls:
             counts = self.calls_model.counts
@@ -295,7 +296,7 @@ class TimerQueuePanel(QWidget):
         text += f" {what}"
         if counts.waiting:
             text += f", {counts.waiting:,} waiting"
-        _say(self.count_label, text)
+        say(self.count_label, text)
 
     def _why_no_timers(self, counts: QueueCounts) -> str:
         """Return why there is no row, empty when there are some."""
@@ -457,8 +458,3 @@ def _switch(text: str, tip: str) -> QToolButton:
     # What is chosen stands out in both themes only beside what is flat.
     button.setAutoRaise(True)
     return button
-
-
-def _say(widget: QToolButton | QLabel, text: str) -> None:
-    if text != widget.text():
-        widget.setText(text)

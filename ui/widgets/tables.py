@@ -26,7 +26,7 @@ from typing_extensions import override
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
-    from PySide6.QtWidgets import QStyleOptionHeader, QWidget
+    from PySide6.QtWidgets import QLabel, QStyleOptionHeader, QToolButton, QWidget
 
 #: A column of a model: an ``IntEnum``.
 ColumnT = TypeVar("ColumnT", bound=int)
@@ -221,3 +221,17 @@ def share_room(
             widths[column] += more
             rest -= more
     return widths
+
+
+def say(widget: QLabel | QToolButton, text: str) -> None:
+    """Set a text that changes often, with more room only when it needs more than ever.
+
+    A text of another width would have the whole panel laid out and painted again.
+    """
+    if text == widget.text():
+        return
+    widget.setText(text)
+    needed = widget.sizeHint()
+    if needed.width() > widget.minimumWidth() or needed.height() != widget.minimumHeight():
+        # Of a widget whose size is fixed, no layout asks anything when its text changes.
+        widget.setFixedSize(needed)

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+import pytest
+from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QStandardItemModel
-from PySide6.QtWidgets import QTreeView
+from PySide6.QtWidgets import (
+    QApplication,
+    QHBoxLayout,
+    QLabel,
+    QToolButton,
+    QTreeView,
+    QWidget,
+)
 from pytestqt.qtbot import QtBot
+from typing_extensions import override
 
-from ui.widgets.tables import ShorteningHeader, share_room
+from ui.widgets.tables import ShorteningHeader, say, share_room
 
 
 def test_that_every_column_has_its_least_width_even_without_room() -> None:
@@ -50,3 +59,41 @@ def test_that_a_title_without_room_is_shortened_and_comes_back_with_it(qtbot: Qt
     assert narrow == ["Eff.", "Another long title"]
     assert header.shown_title(0) == "Effective rate"
     assert header.textElideMode() == Qt.TextElideMode.ElideRight
+
+
+class Layouts(QObject):
+    """Counts how often a widget is asked to lay out what is in it."""
+
+    def __init__(self, widget: QWidget) -> None:
+        super().__init__(widget)
+        self.count = 0
+        widget.installEventFilter(self)
+
+    @override
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        self.count += event.type() == QEvent.Type.LayoutRequest
+        return False
+
+
+@pytest.mark.parametrize("kind", [QLabel, QToolButton])
+def test_that_a_text_that_needs_no_more_room_lays_nothing_out(
+    qtbot: QtBot, kind: type[QLabel | QToolButton]
+) -> None:
+    panel = QWidget()
+    qtbot.addWidget(panel)
+    layout, widget = QHBoxLayout(panel), kind()
+    layout.addWidget(widget)
+    say(widget, "20 pending")
+    panel.show()
+    QApplication.processEvents()
+    layouts = Layouts(panel)
+
+    for text in ("19 pending", "9 pending", "21 pending"):
+        say(widget, text)
+        QApplication.processEvents()
+    assert (widget.text(), layouts.count) == ("21 pending", 0)
+    say(widget, "21 pending, of which 20 wait")
+    QApplication.processEvents()
+
+    assert layouts.count > 0
+    assert widget.width() >= widget.fontMetrics().horizontalAdvance(widget.text())
