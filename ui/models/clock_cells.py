@@ -79,8 +79,6 @@ class ClockCells:
             return f"{HEADERS[ClockColumn(column)][0]}: {self.text(clock, column, timeline)}"
         if role == Role.ID:
             return clock.id
-        if role == Role.STANDING:
-            return self.standing(clock.id, timeline)
         return self._raw(clock, column, timeline) if role == Role.RAW else None
 
     def text(self, clock: ClockState, column: int, timeline: Timeline) -> str:  # noqa: PLR0911

@@ -204,8 +204,6 @@ class FrameCallModel(RankedTableModel):
             return cells.raws[column]
         if role == Role.ID:
             return cells.member_id
-        if role == Role.STANDING:
-            return cells.standing
         return None
 
     def _cells_of(self, row: int) -> CallCells | None:

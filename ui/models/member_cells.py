@@ -65,8 +65,6 @@ class MemberCells:
         if role == roles.CHECK_STATE and column == "NAME":
             is_paused = self.is_paused(member)
             return Qt.CheckState.Unchecked if is_paused else Qt.CheckState.Checked
-        if role == Role.STANDING:
-            return member_standing(timeline, member)
         if role == Role.ID:
             return member.id
         return None

@@ -57,11 +57,6 @@ class RankedTableModel(TitledTableModel):
         """Return the subject in a row, ``None`` when there is no such row."""
         return self._order.id_at(row) if 0 <= row < len(self._order) else None
 
-    def ids_between(self, start: int, stop: int) -> list[int]:
-        """Return the subjects in the rows from ``start`` to before ``stop``."""
-        ids: list[int] = self._order.ids_between(start, stop).tolist()
-        return ids
-
     def row_text(self, row: int) -> str:
         """Return all cells of a row as they are, separated by tabulators."""
         columns: Iterable[int] = range(self.columnCount())

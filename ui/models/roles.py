@@ -30,14 +30,12 @@ class Role(IntEnum):
     Attributes:
         RAW: The value itself: nanoseconds, a ``Fraction``, a count, a kind.
         ID: Number of the row's subject (clock, timer) or of the event.
-        STANDING: The :class:`Standing` of the row's clock.
         SELECTION: The :class:`Selection` that shows the row's subject.
     """
 
     RAW = int(Qt.ItemDataRole.UserRole) + 1
     ID = int(Qt.ItemDataRole.UserRole) + 2
-    STANDING = int(Qt.ItemDataRole.UserRole) + 3
-    SELECTION = int(Qt.ItemDataRole.UserRole) + 4
+    SELECTION = int(Qt.ItemDataRole.UserRole) + 3
 
 
 @cache

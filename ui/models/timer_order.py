@@ -63,17 +63,6 @@ class WindowedOrder:
             place = row - self._window_start
         return int(self._window[place])
 
-    def ids_between(self, start: int, stop: int) -> NDArray[np.int64]:
-        """Return the subjects of the rows ``start`` to ``stop``, cut to those that exist."""
-        start, stop = max(start, 0), min(stop, self._ids.size)
-        if start >= stop:
-            return self._ids[:0]
-        first = self._window_start
-        if start < first or stop > first + self._window.size:
-            self.sort_rows(start, stop)
-            first = self._window_start
-        return self._window[start - first : stop - first]
-
     def row_of(self, subject_id: int) -> int | None:
         """Return the row of a subject, ``None`` when it has none."""
         places = np.flatnonzero(self._ids == subject_id)
