@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QModelIndex, QPoint, Signal, Slot
+from PySide6.QtCore import QModelIndex, QPoint, Qt, Signal, Slot
 from typing_extensions import override
 
 from ..widgets.painted_views import PaintedTable
@@ -58,7 +58,9 @@ class RankedView(Arranging, PaintedTable):
         self.horizontalHeader().setSortIndicatorClearable(True)
         size_columns(self, samples)
         self.horizontalHeader().setStretchLastSection(True)
-        self.horizontalHeader().sortIndicatorChanged.connect(self.take_order)
+        # The model sorts when the view hears of it, which is after this connection was made.
+        order_changed = self.horizontalHeader().sortIndicatorChanged
+        order_changed.connect(self.take_order, Qt.ConnectionType.QueuedConnection)
         RowMenus(self).requested.connect(self._request_menu)
         self.selectionModel().currentRowChanged.connect(self._choose_row)
 

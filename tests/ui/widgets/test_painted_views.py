@@ -210,6 +210,27 @@ def test_that_a_row_in_another_place_is_painted_there(stand: Stand) -> None:
     assert [text for text in timers.texts if text in ("end", "blink")] == ["end", "blink"]
 
 
+def test_that_another_order_is_painted_without_a_refresh(stand: Stand) -> None:
+    timers = stand.painting_of(stand.queue.view)
+
+    titles = stand.queue.view.horizontalHeader()
+    titles.setSortIndicator(TimerColumn.NAME, Qt.SortOrder.DescendingOrder)
+    for _ in range(2):
+        QApplication.processEvents()
+
+    assert [text for text in timers.texts if text in ("end", "blink")] == ["end", "blink"]
+
+
+def test_that_of_the_tree_only_a_row_is_painted_that_has_come(stand: Stand) -> None:
+    tree = stand.painting_of(stand.tree.view)
+
+    stand.session.root.child("third")
+    stand.refresh()
+
+    names = ("root", "game", "ui", "third")
+    assert [text for text in tree.texts if text in names] == ["third"]
+
+
 def test_that_what_is_hidden_is_not_read(stand: Stand) -> None:
     tree, timers = stand.painting_of(stand.tree.view), stand.painting_of(stand.queue.view)
     stand.tree.hide()
