@@ -25,7 +25,7 @@ REFRESH_MS: Final = 33
 SLOWEST_MS: Final = 250
 #: Milliseconds between refreshes while a session runs in which nothing happens: only digits
 #: move.
-QUIET_REFRESH_MS: Final = 125
+QUIET_REFRESH_MS: Final = 150
 #: The same while a session stands still of which something is on its way to a file.
 WRITING_REFRESH_MS: Final = 200
 #: So many refreshes in a row without an event are quiet.

@@ -37,8 +37,8 @@ _REPEATS: Final = 3
 _LISTED_WIDGETS: Final = 6
 #: What the window may take at most, as often as the bare one with its label: panels with some
 #: 200 cells and 300 bars.
-_TO_BARE_GOAL: Final = 8.0
-_EMPTY_TO_BARE_GOAL: Final = 5.0
+_TO_BARE_GOAL: Final = 4.0
+_EMPTY_TO_BARE_GOAL: Final = 3.0
 #: The share of the frames that are to come on average.
 _HELD_GOAL: Final = 0.98
 _EMPTY_SCENE: Final = '''"""Nothing but frames."""

@@ -67,7 +67,7 @@ _REFRESHES: Final = 30
 _NAIVE_REFRESHES: Final = 3
 _AT_ONCE: Final = 5
 #: Longer than the period of any panel; and more turns than there are panels.
-_LONGER_THAN_ANY_PERIOD_S: Final = 0.14
+_LONGER_THAN_ANY_PERIOD_S: Final = 0.16
 _MOST_TURNS: Final = 20
 _REPEATS: Final = 9
 _SETTLING_TURNS: Final = 10

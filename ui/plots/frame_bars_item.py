@@ -72,6 +72,8 @@ class FrameBarsItem(pg.GraphicsObject):
         self._spikes_shown: Spikes | None = None
         self._spike_rects: PixelRects = np.zeros((0, 4), dtype=np.int32)
         self._spike_labels: list[_SpikeLabel] = []
+        self._dash = 0
+        self._dash_rects: PixelRects = np.zeros((0, 4), dtype=np.int32)
         self._colors: dict[AnyFill, QColor] = {}
         self.setFlag(QGraphicsItem.GraphicsItemFlag.ItemUsesExtendedStyleOption)
         area.geometryChanged.connect(self._follow_size)
@@ -210,12 +212,19 @@ class FrameBarsItem(pg.GraphicsObject):
                 continue
             # Between the dashes something light, to be seen over the bars too.
             painter.fillRect(0, y, width, thickness, behind)
-            dash = _DASH * thickness
-            lefts = np.arange(0, width, 2 * dash, dtype=np.int32)
-            dashes = np.empty((len(lefts), 4), dtype=np.int32)
-            dashes[:, 0], dashes[:, 2] = lefts, lefts + dash - 1
+            dashes = self._dashes(width, thickness)
             dashes[:, 1], dashes[:, 3] = y, y + thickness - 1
             fill_rects(painter, dashes, self._theme.color(ColorRole.MUTED_TEXT))
+
+    def _dashes(self, width: int, thickness: int) -> PixelRects:
+        """Return the dashes of a line, to be put at its height."""
+        dash = _DASH * thickness
+        if len(self._dash_rects) != -(-width // (2 * dash)) or self._dash != dash:
+            self._dash = dash
+            lefts = np.arange(0, width, 2 * dash, dtype=np.int32)
+            self._dash_rects = np.empty((len(lefts), 4), dtype=np.int32)
+            self._dash_rects[:, 0], self._dash_rects[:, 2] = lefts, lefts + dash - 1
+        return self._dash_rects
 
     def _lay_out_spikes(self, painter: QPainter, ratio: float) -> None:
         """Choose where values are written: beside the largest spikes, as many as have room."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
 #: Milliseconds between refreshes of text, at best: digits that change faster are a blur.
-TEXT_MS: Final = 125
+TEXT_MS: Final = 150
 #: The same for pictures: as often as there is something new, and as the playhead is dragged.
 PICTURE_MS: Final = 16
 
@@ -80,12 +80,17 @@ class PacedRefresh(QObject):
     def request(self, _what: object = None) -> None:
         """Ask for a refresh; takes an argument so that any signal can be connected."""
         self._is_wanted = True
-        if self._has_turn or not is_in_sight(self._widget):
+        if self._has_turn:
             return
-        if self._current_period() != self._period:
-            self._take_turn()
-        elif not self._last_chance.isActive():
+        is_too_soon = self._current_period() == self._period
+        if is_too_soon and self._last_chance.isActive():
+            return
+        if not is_in_sight(self._widget):
+            return
+        if is_too_soon:
             self._last_chance.start(self._pace.period_ms(self._least_ms))
+        else:
+            self._take_turn()
 
     @override
     def eventFilter(self, _watched: QObject, event: QEvent) -> bool:

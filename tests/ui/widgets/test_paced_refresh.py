@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
 from ui.refresh_pace import RefreshPace
-from ui.widgets.paced_refresh import TEXT_MS, PacedRefresh
+from ui.widgets.paced_refresh import PacedRefresh
 
 
 class Hands:
@@ -69,7 +69,7 @@ def test_that_one_request_a_period_is_passed_on(counted: Counted, hands: Hands) 
     assert counted.count == 20
 
 
-def test_that_text_is_refreshed_eight_times_a_second(qtbot: QtBot, hands: Hands) -> None:
+def test_that_text_is_refreshed_five_to_ten_times_a_second(qtbot: QtBot, hands: Hands) -> None:
     counted = Counted(qtbot, hands)
     counted.pace = PacedRefresh(counted.widget, hands.pace)
     counted.pace.due.connect(counted._count_one)
@@ -78,7 +78,7 @@ def test_that_text_is_refreshed_eight_times_a_second(qtbot: QtBot, hands: Hands)
         hands.now_ns = 10 * NS_PER_SECOND + step * NS_PER_SECOND // 60
         counted.ask()
 
-    assert counted.count == 1_000 // TEXT_MS == 8
+    assert 5 <= counted.count <= 10
 
 
 def test_that_periods_grow_while_the_window_gives_way(counted: Counted, hands: Hands) -> None:
