@@ -42,7 +42,7 @@ BLOCKS_ONCE_TIMES: Final = 3
 #: contains it.
 _INNER_SHARE: Final = 0.6
 #: Between so many different companies of timers the likely one is looked for.
-_MOST_COMPANIES: Final = 20
+_MOST_COMPANIES: Final = 5
 
 #: The events that :meth:`LongFrameSurvey.take` wants.
 ABOUT_LONG_FRAMES: Final = frozenset(
@@ -94,6 +94,7 @@ class LongFrameSurvey:
     def __init__(self, budget: FrameBudget) -> None:
         """Begin with nothing seen."""
         self.budget = budget
+        self._longest_ns, self._tolerance_ns = budget.longest_ns, budget.tolerance_ns
         self.frames = 0
         self.over: list[tuple[int, int, int, int, int]] = []
         self.long: list[LongFrame] = []
@@ -112,7 +113,7 @@ class LongFrameSurvey:
         """Take one event about timers, calls or frames."""
         _, kind, subject, a, b = event
         if kind == TIMER_FIRED:
-            if a > self.budget.tolerance_ns:
+            if a > self._tolerance_ns:
                 self._late.append((len(self._fired), a))
             self._fired.append(subject)
         elif kind == CALL_ENDED:
@@ -130,7 +131,7 @@ class LongFrameSurvey:
 
     def _end(self, cursor: int, event: RawEvent) -> None:
         at_ns, _, _, interval_ns, busy_ns = event
-        longest_ns = self.budget.longest_ns
+        longest_ns = self._longest_ns
         is_over = interval_ns > longest_ns
         timers_ns = self._phases.pop(Phase.TIMERS, 0)
         own_ns = busy_ns - timers_ns
@@ -206,7 +207,7 @@ def over_budget_frames(seen: Survey) -> Iterator[Finding]:
     why = (
         f"Callbacks took {work} of that in the middle."
         if 2 * work_ns >= middle_ns
-        else f"Callbacks took only {work} of that in the middle: it was something else."
+        else f"Callbacks took only {work} of that in the middle: the rest was the host."
     )
     text = (
         f"{count:,} of {survey.frames:,} frames ({count / survey.frames:.1%}) took longer than "
@@ -240,36 +241,43 @@ def _who(seen: Survey, long: LongFrame) -> _Who:
 
 
 def _told_apart(seen: Survey, groups: dict[_Who, list[LongFrame]]) -> dict[_Who, list[LongFrame]]:
-    """Find the likely timer where several may have taken the time, and put what is its together."""
-    found: dict[_Who, list[LongFrame]] = {}
-    companies = Counter({who: len(frames) for who, frames in groups.items()})
-    for place, (who, _) in enumerate(companies.most_common()):
-        key, (what, names) = who, who
-        if what == "timers" and isinstance(names, frozenset) and len(names) > 1:
-            worst = max(groups[who], key=lambda long: long.took_ns)
-            likely = None
-            if place < _MOST_COMPANIES:
-                called = set(worst.fired)
-                history, timeline = seen.history, seen.timeline
-                likely = suspect(history, timeline, worst.cursor, called, worst.took_ns)
-            if likely is not None:
-                label = likely.label
-                key = "timers", frozenset(name for name in names if seen.text(name[1]) == label)
-        found.setdefault(key, []).extend(groups[who])
-    return _merged(found)
+    """Find the likely timer where several may have taken the time, and put what is its together.
 
-
-def _merged(groups: dict[_Who, list[LongFrame]]) -> dict[_Who, list[LongFrame]]:
-    """Put timers with a smaller company of them that was too slow as well: it is one of those."""
+    Of a company with a smaller one in it that was too slow as well, it was one of those.
+    """
     found: dict[_Who, list[LongFrame]] = {}
-    companies = [names for _, names in groups if isinstance(names, frozenset)]
-    for who, frames in groups.items():
-        what, names = who
+    companies: list[frozenset[tuple[int, int]]] = []
+    looked = 0
+
+    def size(each: tuple[_Who, list[LongFrame]]) -> int:
+        (_, names), _ = each
+        return len(names) if isinstance(names, frozenset) else 0
+
+    for (what, names), frames in sorted(groups.items(), key=size):
+        who: _Who = what, names
         if isinstance(names, frozenset):
-            smaller = (each for each in companies if each and each <= names)
-            names = min(smaller, key=len, default=names)
-        found.setdefault((what, names), []).extend(frames)
+            known = next((each for each in companies if each and each <= names), None)
+            if known is None:
+                known = names
+                if len(names) > 1 and looked < _MOST_COMPANIES:
+                    looked += 1
+                    known = _likely(seen, names, frames)
+                companies.append(known)
+            who = what, known
+        found.setdefault(who, []).extend(frames)
     return found
+
+
+def _likely(
+    seen: Survey, names: frozenset[tuple[int, int]], frames: list[LongFrame]
+) -> frozenset[tuple[int, int]]:
+    """Return which timers of a company are likely to have taken the time; all if that is open."""
+    worst = max(frames, key=lambda long: long.took_ns)
+    called, history = set(worst.fired), seen.history
+    likely = suspect(history, seen.timeline, worst.cursor, called, worst.took_ns)
+    if likely is None:
+        return names
+    return frozenset(name for name in names if seen.text(name[1]) == likely.label) or names
 
 
 def _blocking(seen: Survey, who: _Who, worst: LongFrame, frames: list[LongFrame]) -> Finding:

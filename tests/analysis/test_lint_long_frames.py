@@ -171,7 +171,7 @@ def test_that_long_frames_without_work_are_blamed_on_no_callback() -> None:
     (over,) = played.found()
     assert over.text == (
         "290 of 299 frames (97.0%) took longer than 16.7 ms + 15 %: 33.0 ms in the middle, "
-        "33.0 ms at most. Callbacks took only 1.00 ms of that in the middle: it was something else."
+        "33.0 ms at most. Callbacks took only 1.00 ms of that in the middle: the rest was the host."
     )
 
 

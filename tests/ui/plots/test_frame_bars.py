@@ -132,6 +132,19 @@ def test_that_pace_is_by_multiples_of_the_budget(time_ns: int, pace: Pace) -> No
     assert pace_of(np.array([time_ns]), 20 * MS)[0] == pace
 
 
+def test_that_a_scene_that_holds_its_rate_on_a_millisecond_timer_shows_no_late_bar() -> None:
+    jitter_ns = [0, MS, -MS, 2 * MS, -2 * MS]
+    times = [BUDGET_NS + jitter_ns[number % len(jitter_ns)] for number in range(300)]
+    series = FrameSeries(timeline_of(times).frames)
+
+    for pixels in (300, 60):
+        columns = series.columns(Window(-0.5, 299.5, pixels))
+        bars = frame_bars(series, "interval", columns, BarScale(80, 40 * MS, BUDGET_NS))
+
+        paces = {fill.pace for fill, _ in bars.layers if isinstance(fill, PaceFill)}
+        assert paces == {Pace.OK}
+
+
 def test_that_a_few_spikes_do_not_flatten_the_scale() -> None:
     sample = np.full(1_000, USUAL_NS)
     sample[:9] = 900 * MS
