@@ -30,10 +30,12 @@ if TYPE_CHECKING:
 _WAIT_S: Final = 0.003
 #: The process says how far it is no more often than this, in seconds.
 _TELL_EVERY_S: Final = 0.05
+#: A folder on the path may have an ``inspector`` of its own, so ours comes first for once.
 _BEGIN: Final = (
-    "import pickle, sys; sys.path[:] = pickle.load(sys.stdin.buffer); "
-    "from inspector.sessions.lab_process import serve; serve()"
+    "import pickle, sys; home, path = pickle.load(sys.stdin.buffer); sys.path[:] = [home, *path]; "
+    "from inspector.sessions.lab_process import serve; sys.path[:] = path; serve()"
 )
+_HOME: Final = str(Path(__file__).resolve().parents[2])
 
 #: Share that is done, what came of it, or a problem as a sentence; ``None`` at the end.
 _News = float | SceneRun | str | None
@@ -91,13 +93,13 @@ def begin_scene_process(
 
 def _started(what: object) -> subprocess.Popen[bytes]:
     process = subprocess.Popen(  # noqa: S603 - this very Python
-        [sys.executable, "-c", _BEGIN], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        [sys.executable, "-P", "-c", _BEGIN], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )
     assert process.stdin is not None
     # One that is gone already says so on its output, which ends.
     with contextlib.suppress(OSError):
-        # In the same folders as here, so that the same inspector is found.
-        pickle.dump(sys.path, process.stdin)
+        # With the same folders as here, so that the scene finds what it finds here.
+        pickle.dump((_HOME, sys.path), process.stdin)
         pickle.dump(what, process.stdin)
         process.stdin.flush()
     return process

@@ -310,11 +310,30 @@ def _problem(path: Path, step: str, error: BaseException) -> SceneProblem:
     if line is not None:
         where = f" (line {line})" if place == path else f" ({place.name}, line {line})"
     return SceneProblem(
-        f"{path.name} {verb}{where}: {what.rstrip('.')}.",
+        f"{path.name} {verb}{where}: {what.rstrip('.')}.{_namesake_hint(path, error)}",
         place,
         line=line,
         excerpt=_excerpt(place, line),
         traceback_text=user_traceback(error),
+    )
+
+
+def _namesake_hint(path: Path, error: BaseException) -> str:
+    """Say so when a scene looks in this package for what is in a module of the same name."""
+    if isinstance(error, AttributeError):
+        asked = getattr(error.obj, "__name__", None)
+    else:
+        asked = error.name if isinstance(error, ImportError) else None
+    ours = __name__.partition(".")[0]
+    if not isinstance(asked, str) or asked.partition(".")[0] != ours:
+        return ""
+    beside = (path.with_name(f"{ours}.py"), path.with_name(ours))
+    namesake = next((each for each in beside if each.exists()), None)
+    if namesake is None:
+        return ""
+    return (
+        f" “{ours}” is the Timeline Inspector here, so {namesake.name} beside the scene cannot be "
+        "imported. Give it another name."
     )
 
 

@@ -127,3 +127,18 @@ def test_that_the_modules_beside_a_scene_are_not_shared_with_the_scene_that_live
     assert sys.modules["hidden_counter"].loads == ["built"]
     assert "hidden_later" not in sys.modules
     living.close()
+
+
+def test_that_a_scene_beside_an_inspector_of_its_own_is_run(
+    tmp_path: Path, displays: tuple[Display, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("inspector.py", "pickle.py"):
+        (tmp_path / name).write_text("raise SystemExit('not this one')\n", encoding="utf-8")
+    path = written(tmp_path, "from inspector.clocks import Clock\n" + SCENE)
+    # As while a scene of that folder is loaded here.
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+
+    _, run = all_of(begin_scene_process(path, displays))
+
+    assert run.title == "blinker"

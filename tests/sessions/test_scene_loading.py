@@ -345,3 +345,51 @@ def test_that_a_folder_the_user_has_on_the_path_stays_there(
     held_session(scene_file(tmp_path, "def build(stage): pass\n")).close()
 
     assert sys.path == path_before
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "from inspector import theirs",
+        "import inspector.theirs",
+        "from inspector.theirs import x",
+        "import inspector; inspector.theirs()",
+    ],
+)
+@pytest.mark.parametrize("beside", ["inspector.py", "inspector"])
+def test_that_a_module_named_like_this_package_is_told_to_be_out_of_reach(
+    tmp_path: Path, line: str, beside: str
+) -> None:
+    if beside.endswith(".py"):
+        scene_file(tmp_path, "theirs = 1\n", beside)
+    else:
+        (tmp_path / beside).mkdir()
+    scene = scene_file(tmp_path, f"{line}\ndef build(stage):\n    pass\n")
+
+    status = failed(scene)
+
+    assert status.message.endswith(
+        f". “inspector” is the Timeline Inspector here, so {beside} beside the scene cannot be "
+        "imported. Give it another name."
+    )
+
+
+def test_that_a_scene_beside_such_a_module_imports_this_package(tmp_path: Path) -> None:
+    scene_file(tmp_path, "raise SystemExit\n", "inspector.py")
+    path = scene_file(
+        tmp_path,
+        "from inspector.clocks import Clock\n"
+        "def build(stage):\n    assert isinstance(stage.root, Clock)\n",
+    )
+
+    session = held_session(path)
+
+    assert session.status.phase is SessionPhase.HELD
+    session.close()
+
+
+def test_that_any_other_missing_name_has_no_such_hint(tmp_path: Path) -> None:
+    scene_file(tmp_path, "", "inspector.py")
+    path = scene_file(tmp_path, "import json.nowhere\ndef build(stage):\n    pass\n")
+
+    assert "Timeline Inspector" not in failed(path).message
