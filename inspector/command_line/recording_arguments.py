@@ -114,6 +114,8 @@ def is_pytest(options: Namespace) -> bool:
         if len(options.formats) > 1:
             options.parser.error("--as pytest goes alone")
         return True
+    if options.formats and not Path(options.file).name:
+        options.parser.error(f"--as writes beside FILE, and {options.file} is no file")
     named = {path.suffix for path in options.output}
     options.output += [
         Path(options.file).with_suffix(f".{each}")
