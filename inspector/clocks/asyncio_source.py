@@ -103,6 +103,10 @@ class AsyncioTimeSource:
         self._on_wake = self._wanted_ns = None
         self._disarm()
 
+    def call_soon_threadsafe(self, callback: Callable[[], None]) -> None:
+        """Have something called on the loop's thread, soon; from any thread."""
+        self._loop.call_soon_threadsafe(callback)
+
     def _arm(self, at_ns: int) -> None:
         self._disarm()
         if self._is_closed:

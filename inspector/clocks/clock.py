@@ -260,8 +260,11 @@ class Clock(ClockNode):
             ValueError: The delay is not a number, infinite or absurd, or the timer would
                 be due beyond 292 years of local time.
             TypeError: ``callback`` cannot be called, stands in the place of the delay, or is
-                an async function (found only in a session or if the timer has a name).
-            RuntimeError: The clock was removed.
+                an async or generator function (found here only in a session or if the timer
+                has a name, else when it is called).
+            RuntimeError: The clock was removed, or another thread drives its tree (found
+                only in a session, while a source runs or if the timer has a name); see
+                :meth:`post`.
         """
         try:
             delay_ns = seconds_to_ns(delay)
@@ -286,6 +289,7 @@ class Clock(ClockNode):
             checked_callable(callback)  # type: ignore[unreachable]
         tree = self._tree
         if tree.present is not None:
+            tree.check_thread()
             tree.present()
         # Compared by identity, which is quick: at worst it is worked out again.
         if self._cache_now_ns is tree.now_ns and self._cache_version is tree.version:
@@ -345,8 +349,9 @@ class Clock(ClockNode):
             ValueError: An interval that is not above 0, not a number or absurd, an unknown
                 policy, or a first call beyond 292 years of local time.
             TypeError: ``callback`` cannot be called, stands in the place of the interval, or
-                is an async function.
-            RuntimeError: The clock was removed.
+                is an async or generator function.
+            RuntimeError: The clock was removed, or another thread drives its tree; see
+                :meth:`post`.
         """
         delay_ns = None if delay is None else seconds_to_ns(delay)
         try:
@@ -375,6 +380,7 @@ class Clock(ClockNode):
             message = f"an interval must be longer than 0 ns: {interval_ns}"
             raise ValueError(message)
         self._check_alive()
+        self._tree.check_thread()
         checked_callable(callback)
         first_ns = interval_ns if delay_ns is None else max(0, checked_ns(delay_ns))
         tree = self._tree
@@ -407,6 +413,7 @@ class Clock(ClockNode):
         self._check_alive()
         delay_ns = max(0, checked_ns(delay_ns))
         tree = self._tree
+        tree.check_thread()
         due_ns = self._within_reach(self.time_ns + delay_ns)
         timer = UnlistedTimer()
         timer.clock = self
@@ -419,6 +426,22 @@ class Clock(ClockNode):
         if not delay_ns or due_ns < self._armed_ns:
             self._earlier(due_ns, timer.order, zero_delay=not delay_ns)
         return timer
+
+    def post(self, callback: Callable[..., object], *args: Any) -> None:  # noqa: ANN401
+        """Have ``callback(*args)`` called on the thread that drives the tree; from any thread.
+
+        It is called at the next wake-up or frame, before what is due, and while the
+        transport is held when that is let go on or stepped. It is all that other threads
+        may do to a clock. What comes from another thread is no part of what a rewind
+        repeats.
+
+        Raises:
+            TypeError: ``callback`` cannot be called, or is an async or generator function.
+            RuntimeError: The clock was removed.
+        """
+        self._check_alive()
+        checked_callable(callback)
+        self._tree.post(self, callback, args)
 
     def clear(self, timer: Timer, *, cause: int = 0) -> bool:
         """Cancel a timer of this clock.
@@ -487,6 +510,7 @@ class Clock(ClockNode):
         name: str,
     ) -> Timer:
         self._check_alive()
+        self._tree.check_thread()
         self._within_reach(due_ns)
         checked_callable(callback)
         timer = LabelledTimer(self, due_ns, order, callback, args, name, self._call_site())

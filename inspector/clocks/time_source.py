@@ -1,7 +1,7 @@
 """What a time source is: where real or virtual time comes from."""
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 
 class TimeSource(Protocol):
@@ -27,3 +27,11 @@ class TimeSource(Protocol):
 
     def close(self) -> None:
         """Stop for good; nothing is called afterwards."""
+
+
+@runtime_checkable
+class CallsFromThreads(Protocol):
+    """A time source that other threads can wake."""
+
+    def call_soon_threadsafe(self, callback: Callable[[], None]) -> None:
+        """Have something called on the owner's thread, soon; from any thread."""

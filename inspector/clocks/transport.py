@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from inspector.clocks.manual_source import ManualTimeSource
+from inspector.clocks.time_source import CallsFromThreads
 from inspector.vocabulary import TRANSPORT, Mode
 
 if TYPE_CHECKING:
@@ -67,6 +68,9 @@ class Transport:
         else:
             source.attach(self._wake)
         tree.on_earlier_wake = self._rearm
+        if isinstance(source, CallsFromThreads):
+            wake = self._wake
+            tree.on_posted = lambda: source.call_soon_threadsafe(wake)
 
     @property
     def is_running(self) -> bool:

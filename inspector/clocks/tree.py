@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
+from collections import deque
+from threading import get_ident
+from typing import TYPE_CHECKING, Any
 
 from inspector.clocks.call_site import CallSite
 from inspector.clocks.clock import Clock
@@ -11,7 +13,7 @@ from inspector.clocks.failures import CALLBACK_ERRORS, CallbackFailure, EndlessI
 from inspector.clocks.members import Members
 from inspector.clocks.mistakes import missing_attribute
 from inspector.clocks.queue import BUCKET_SHIFT, LAST_BUCKET, TimerQueue
-from inspector.clocks.timer import NO_ARGUMENTS, Interval, Timer, label_of
+from inspector.clocks.timer import NO_ARGUMENTS, Interval, Timer, label_of, refuse_unfinished
 from inspector.timebase import MAX_NS, format_instant
 from inspector.vocabulary import CALLBACK_FAILED, NEVER, TICKS_MISSED, TIMER_FIRED, TimerKind
 
@@ -73,6 +75,7 @@ class ClockTree:
             traceback if not set.
         on_earlier_wake: Called when something becomes due before everything else
             that waits.
+        on_posted: Called, on the thread that posts, when something was posted.
         members: What lives by its clocks besides timers.
         last_order: The last order number that was given out.
     """
@@ -92,6 +95,10 @@ class ClockTree:
         self.last_order = 0
         self.record: Callable[[RawEvent], None] | None = None if sink is None else sink.append
         self._sink = sink
+        # Which thread drives it; 0 until it is driven.
+        self._owner = 0
+        self._posted: deque[tuple[ClockNode, Callable[..., object], tuple[Any, ...]]] = deque()
+        self.on_posted: Callable[[], None] | None = None
         self.members = Members(self)
         self.present: Callable[[], None] | None = None
         self.keeps_call_sites = sink is not None
@@ -160,6 +167,9 @@ class ClockTree:
         if self._is_draining:
             message = "time is already being advanced; a callback cannot advance it"
             raise RuntimeError(message)
+        self._owner = get_ident()
+        if self._posted:
+            self._run_posted()
         root = self.root
         self._is_halted = False
         if (wake := root.wake) is None or wake[0] > target_ns:
@@ -216,6 +226,42 @@ class ClockTree:
                 clock.rearm()
             finally:
                 self.on_earlier_wake = told
+
+    # ------------------------------------------------------------- other threads
+
+    def post(
+        self, clock: ClockNode, callback: Callable[..., object], args: tuple[Any, ...]
+    ) -> None:
+        """Do what :meth:`Clock.post` does, for a clock of this tree."""
+        self._posted.append((clock, callback, args))
+        if self.on_posted is not None:
+            self.on_posted()
+
+    def check_thread(self) -> None:
+        """Refuse a thread that does not drive this tree.
+
+        Raises:
+            RuntimeError: Another thread does.
+        """
+        if self._owner and get_ident() != self._owner:
+            message = (
+                "a clock belongs to the thread that drives its tree: from another thread use "
+                "clock.post(callback), which has the callback called there"
+            )
+            raise RuntimeError(message)
+
+    def _run_posted(self) -> None:
+        """Call what other threads have posted so far; what they post meanwhile waits."""
+        for _ in range(len(self._posted)):
+            clock, callback, args = self._posted.popleft()
+            if clock.is_removed:
+                continue
+            try:
+                refuse_unfinished(callback(*args))
+            except KeyboardInterrupt:
+                raise
+            except CALLBACK_ERRORS as error:
+                self.report_failure(clock, 0, label_of(callback), error)
 
     # -------------------------------------------------- services for clocks
 
@@ -388,11 +434,13 @@ class ClockTree:
                 try:
                     # See held_arguments(): most have none, and one is held as it is.
                     if args is no_arguments:
-                        callback()
+                        returned = callback()
                     elif type(args) is tuple:
-                        callback(*args)
+                        returned = callback(*args)
                     else:
-                        callback(args)
+                        returned = callback(args)
+                    if returned is not None:
+                        refuse_unfinished(returned)
                 except KeyboardInterrupt:
                     raise
                 except CALLBACK_ERRORS as error:
@@ -488,10 +536,8 @@ class ClockTree:
             self.record((self.now_ns, TIMER_FIRED, timer.id, late_ns, next_ns))
         present, self.present = self.present, None
         try:
-            if type(args) is tuple:
-                callback(*args)
-            else:
-                callback(args)
+            returned = callback(*args) if type(args) is tuple else callback(args)
+            refuse_unfinished(returned)
         except KeyboardInterrupt:
             raise
         except CALLBACK_ERRORS as error:

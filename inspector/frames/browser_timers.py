@@ -10,7 +10,7 @@ import math
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
-from inspector.clocks.timer import checked_callable, label_of
+from inspector.clocks.timer import checked_callable, label_of, refuse_unfinished
 from inspector.timebase import NS_PER_MS
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ class BrowserTimers:
         elif keeps_phase:
             self._set_in_phase(number, entry)
         try:
-            entry.callback()
+            refuse_unfinished(entry.callback())
         finally:
             if entry.repeats and not keeps_phase and number in self._entries:
                 self._set(number, entry)

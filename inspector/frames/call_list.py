@@ -11,6 +11,7 @@ from operator import attrgetter, length_hint
 from typing import TYPE_CHECKING
 
 from inspector.clocks.failures import CALLBACK_ERRORS
+from inspector.clocks.timer import refuse_unfinished
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -151,7 +152,9 @@ class CallList:
         while True:
             try:
                 for call in calls:
-                    call(delta)
+                    returned = call(delta)
+                    if returned is not None:
+                        refuse_unfinished(returned)
             except KeyboardInterrupt:
                 raise
             except CALLBACK_ERRORS as error:

@@ -10,6 +10,7 @@ from bisect import bisect_left
 from typing import TYPE_CHECKING, Any
 
 from inspector.clocks.failures import CALLBACK_ERRORS
+from inspector.clocks.timer import refuse_unfinished
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -48,7 +49,9 @@ class ComponentList:
         while self.cursor < len(items):
             component = items[self.cursor]
             try:
-                call(component)
+                returned = call(component)
+                if returned is not None:
+                    refuse_unfinished(returned)
             except KeyboardInterrupt:
                 raise
             except CALLBACK_ERRORS as error:

@@ -20,9 +20,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from inspector.clocks.mistakes import missing_attribute
+from inspector.clocks.timer import checked_callable
 from inspector.frames.destruction import Life, LifeComplaint
 
 if TYPE_CHECKING:
@@ -257,6 +258,28 @@ class Component:
     def unschedule_all(self) -> None:
         """Take back all timers."""
         self.director.scheduler.unschedule_target(self)
+
+
+_LIFE_METHODS: Final = (
+    "on_load",
+    "on_enable",
+    "start",
+    "update",
+    "late_update",
+    "on_disable",
+    "on_destroy",
+)
+
+
+def check_methods(component: Component) -> None:
+    """Refuse methods that nothing would run.
+
+    Raises:
+        TypeError: One is an async or generator function.
+    """
+    for method in _LIFE_METHODS:
+        if defines(component, method):
+            checked_callable(getattr(component, method))
 
 
 def defines(component: Component, method: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from inspector.clocks.timer import label_of
+from inspector.clocks.timer import checked_callable, label_of
 from inspector.vocabulary import Field, MemberKind
 
 if TYPE_CHECKING:
@@ -63,6 +63,7 @@ class Countdowns:
 
     def add(self, listener: Callable[[], object], delay_ms: float) -> int:
         """Add one; returns its number for :meth:`clear`."""
+        checked_callable(listener)
         if not self._entries:
             # Shared by all that are added until none is left: a later one is charged
             # the time since the last update, and may come early by that much.

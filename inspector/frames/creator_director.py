@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from inspector.clocks.mistakes import missing_attribute
-from inspector.clocks.timer import checked_callable
+from inspector.clocks.timer import checked_callable, refuse_unfinished
 from inspector.frames.activation import Activator
 from inspector.frames.component_phases import ComponentPhases
 from inspector.frames.creator_dialects import (
@@ -343,7 +343,7 @@ class CreatorDirector:
             if listener.is_active:
                 if listener.is_once:
                     self._remove(event, listener)
-                listener.call(argument)
+                refuse_unfinished(listener.call(argument))
 
     # ------------------------------------------------------------------- scenes
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Final, TypeVar, cast
 
+from inspector.clocks.timer import refuse_unfinished
 from inspector.frames.components import Component, LifeState
 from inspector.frames.reporting import text_of
 from inspector.vocabulary import Field, Life, MemberKind
@@ -131,7 +132,7 @@ class CreatorReports:
         known = self._components.get(id(component))
         number = 0 if known is None else known.number
         try:
-            run(component)
+            refuse_unfinished(run(component))
         finally:
             self._reporter.call_ended(number, began_ns)
 
@@ -240,6 +241,6 @@ def call_reported(component: Component, run: Callable[[Component], object]) -> N
     """Call a method of a component's life; the call is reported if its director is."""
     director = component.life.director
     if director is None or director.reports is None:
-        run(component)
+        refuse_unfinished(run(component))
     else:
         director.reports.call(component, run)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Final
 
-from inspector.clocks.timer import label_of
+from inspector.clocks.timer import label_of, refuse_unfinished
 from inspector.frames.dialect_pending import update_label
 from inspector.frames.reporting import nanoseconds
 from inspector.vocabulary import Field, MemberKind
@@ -142,7 +142,7 @@ class DialectReports:
         """Call back, and report the call; what it raises goes through."""
         began_ns = perf_counter_ns()
         try:
-            callback(argument)
+            refuse_unfinished(callback(argument))
         finally:
             self._reporter.call_ended(number, began_ns)
 

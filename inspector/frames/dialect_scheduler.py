@@ -13,7 +13,7 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from inspector.clocks.mistakes import check_order, missing_attribute
-from inspector.clocks.timer import checked_callable
+from inspector.clocks.timer import checked_callable, refuse_unfinished
 from inspector.frames.dialect_arguments import as_written
 from inspector.frames.dialect_complaints import Complaint, Diagnostic
 from inspector.frames.dialect_lists import ArrayOrder, LinkedOrder, TimerElement
@@ -189,7 +189,7 @@ class DialectScheduler:
                 message = f"the target has no update method: {entry.target!r}"
                 raise TypeError(message)
         if self.reports is None:
-            callback(scaled)
+            refuse_unfinished(callback(scaled))
         else:
             self.reports.call_update(entry, callback, scaled)
 
@@ -200,7 +200,7 @@ class DialectScheduler:
         for _ in range(len(self._posted)):
             if self._posted:
                 function, args = self._posted.popleft()
-                function(*args)
+                refuse_unfinished(function(*args))
 
     # ---------------------------------------------------------------- timers
 
@@ -356,6 +356,9 @@ class DialectScheduler:
         callback: Callback | None = None,
     ) -> None:
         """Call ``target.update``, or ``callback``, in every frame."""
+        called = getattr(target, "update", None) if callback is None else callback
+        if called is not None:
+            checked_callable(called)
         dialect = self.dialect
         entry = self._updates.find(target)
         if entry is not None:

@@ -6,6 +6,7 @@ from functools import partial
 from struct import Struct
 from typing import TYPE_CHECKING
 
+from inspector.clocks.timer import refuse_unfinished
 from inspector.frames.dialects import CancelBy
 from inspector.frames.scheduling import Overshoot
 
@@ -58,7 +59,9 @@ class DialectTimer:
         self.element = element
         self.callback = callback
         reports = scheduler.reports
-        self._call = callback if reports is None else partial(reports.call_timer, self)
+        self._call = (
+            partial(_called, callback) if reports is None else partial(reports.call_timer, self)
+        )
         self.key = key
         self.interval = 0.0
         self.is_aborted = False
@@ -167,3 +170,7 @@ class DialectTimer:
             self._scheduler.remove_timer(self)
         else:
             self._scheduler.unschedule(self.callback, self.element.target)
+
+
+def _called(callback: Callback, argument: float) -> None:
+    refuse_unfinished(callback(argument))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from inspector.clocks.failures import CALLBACK_ERRORS
 from inspector.clocks.mistakes import checked_clock, missing_attribute
-from inspector.clocks.timer import checked_callable, label_of
+from inspector.clocks.timer import checked_callable, label_of, refuse_unfinished
 from inspector.timebase import ns_to_seconds
 from inspector.vocabulary import (
     DELTA_CUT,
@@ -252,7 +252,7 @@ class Director:
         number = registration.number
         began_ns = perf_counter_ns() if number else 0
         try:
-            registration.callback(delta)
+            refuse_unfinished(registration.callback(delta))
         except KeyboardInterrupt:
             raise
         except CALLBACK_ERRORS as error:

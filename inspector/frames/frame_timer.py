@@ -5,6 +5,7 @@ from __future__ import annotations
 from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
+from inspector.clocks.timer import refuse_unfinished
 from inspector.frames.scheduled import ScheduledCall
 from inspector.frames.scheduling import Overshoot, PendingCall
 from inspector.frames.timer_calendar import Entry
@@ -209,11 +210,11 @@ class FrameTimer(ScheduledCall):
     def _call(self, number: int, argument: float) -> None:
         """Call back; reported if it had a number before the call was counted."""
         if not number:
-            self.callback(argument)
+            refuse_unfinished(self.callback(argument))
             return
         began_ns = perf_counter_ns()
         try:
-            self.callback(argument)
+            refuse_unfinished(self.callback(argument))
         finally:
             self._record.reporter.call_ended(number, began_ns)
 

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from inspector.clocks.clock import Clock
 from inspector.clocks.failures import CALLBACK_ERRORS
-from inspector.clocks.timer import MissedTicks, Timer, checked_callable, label_of
+from inspector.clocks.timer import (
+    CheckedCallback,
+    MissedTicks,
+    Timer,
+    checked_callable,
+    label_of,
+    refuse_unfinished,
+)
 from inspector.frames.open_flash import OpenFlashClock, OpenFlashTimeout
 from inspector.frames.reporting import Reporter
 from inspector.timebase import NS_PER_SECOND
@@ -74,6 +81,13 @@ class FixedRateLoop:
     goes on.
     """
 
+    if TYPE_CHECKING:
+        on_missed: Callable[[int], object] | None
+        on_reduced_precision: Callable[[], object] | None
+    else:
+        on_missed = CheckedCallback()
+        on_reduced_precision = CheckedCallback()
+
     def __init__(
         self,
         clock: LoopClock,
@@ -89,8 +103,7 @@ class FixedRateLoop:
         self.ticks = 0
         self.missed_ticks = 0
         self.is_running = False
-        self.on_missed: Callable[[int], object] | None = None
-        self.on_reduced_precision: Callable[[], object] | None = None
+        self.on_missed = self.on_reduced_precision = None
         self._on_tick = on_tick
         self._name = name
         self.number = 0
@@ -174,7 +187,7 @@ class FixedRateLoop:
         number = self.number
         began_ns = perf_counter_ns() if number else 0
         try:
-            self._on_tick()
+            refuse_unfinished(self._on_tick())
         finally:
             self._is_in_call = False
             self._reporter.call_ended(number, began_ns)
@@ -218,7 +231,7 @@ class FixedRateLoop:
         """Call what wants to know about a tick; the loop goes on whatever it does."""
         self._is_in_call = True
         try:
-            told(*args)
+            refuse_unfinished(told(*args))
         except KeyboardInterrupt:
             raise
         except CALLBACK_ERRORS as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from inspector.clocks.mistakes import missing_attribute
+from inspector.frames.components import check_methods
 from inspector.frames.creator_reports import report_component
 from inspector.frames.destruction import Life, LifeComplaint
 from inspector.frames.rendering_scenes import RenderingScene
@@ -189,7 +190,8 @@ class Node:
             The component.
 
         Raises:
-            TypeError: It is a class, or no component at all.
+            TypeError: It is a class, or no component at all, or one of its methods is an
+                async or generator function.
             ValueError: It was added to a node before.
             RuntimeError: The node was destroyed.
         """
@@ -201,6 +203,7 @@ class Node:
         if life.director is not None:
             message = f"a component is added to one node, once: {component!r}"
             raise ValueError(message)
+        check_methods(component)
         life.director = self.director
         life.node = self
         life.number = self.director.next_component_number()

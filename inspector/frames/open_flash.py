@@ -6,7 +6,7 @@ from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any
 
 from inspector.clocks.clock import Clock
-from inspector.clocks.timer import Timer, checked_callable, label_of
+from inspector.clocks.timer import Timer, checked_callable, label_of, refuse_unfinished
 from inspector.frames.reporting import Reporter
 from inspector.vocabulary import Field, MemberKind
 
@@ -114,12 +114,12 @@ class OpenFlashTimeout:
         self.is_pending = False
         self.clock.forget(self)
         if not self._is_own or not self.number:
-            self._callback(*self._args)
+            refuse_unfinished(self._callback(*self._args))
             return
         self.report_gone()
         began_ns = perf_counter_ns()
         try:
-            self._callback(*self._args)
+            refuse_unfinished(self._callback(*self._args))
         finally:
             self.clock.reporter.call_ended(self.number, began_ns)
 

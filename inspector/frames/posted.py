@@ -7,7 +7,7 @@ from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from inspector.clocks.failures import CALLBACK_ERRORS
-from inspector.clocks.timer import checked_callable, label_of
+from inspector.clocks.timer import checked_callable, label_of, refuse_unfinished
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,6 +62,7 @@ class PostedFunctions:
                 continue
             try:
                 result = function(*args)
+                refuse_unfinished(result)
             except KeyboardInterrupt as error:
                 # Whoever waits for it in another thread is not to wait for ever.
                 future.set_exception(error)

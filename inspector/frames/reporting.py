@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from inspector.clocks.failures import CALLBACK_ERRORS
 from inspector.clocks.rate import D
-from inspector.clocks.timer import label_of
+from inspector.clocks.timer import label_of, refuse_unfinished
 from inspector.timebase import MAX_NS, NS_PER_MS
 from inspector.vocabulary import NEVER, Field, MemberKind
 
@@ -145,7 +145,7 @@ class Reporter:
         def metered_call(argument: float) -> None:
             began_ns = perf_counter_ns()
             try:
-                call(argument)
+                refuse_unfinished(call(argument))
             finally:
                 call_ended(number, began_ns)
 

@@ -15,6 +15,7 @@ from functools import partial
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeAlias, TypeVar
 
+from inspector.clocks.timer import CheckedCallback, checked_callable, refuse_unfinished
 from inspector.frames.reporting import Reporter, text_of
 from inspector.vocabulary import Field, MemberKind
 
@@ -56,6 +57,18 @@ class Edge(Generic[StateT]):
     target: StateT | Callable[[StateT], StateT]
     on_transition: Hook[StateT] | None = None
     guard: Callable[[StateT], bool] | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse hooks that nothing would run.
+
+        Raises:
+            TypeError: One of them cannot be called, or is an async or generator function.
+        """
+        for hook in (self.on_transition, self.guard):
+            if hook is not None:
+                checked_callable(hook)
+        if callable(self.target):
+            checked_callable(self.target)
 
     def matches(self, state: StateT) -> bool:
         """Whether it leads away from ``state``; a guard is not asked."""
@@ -154,6 +167,13 @@ class StateMachine(Generic[StateT, NameT]):
         number: By which it is reported; 0 without a clock, or when nobody records.
     """
 
+    if TYPE_CHECKING:
+        on_before: Hook[StateT] | None
+        on_after: Hook[StateT] | None
+        on_error: Callable[[TransitionError, str], object] | None
+    else:
+        on_before, on_after, on_error = CheckedCallback(), CheckedCallback(), CheckedCallback()
+
     def __init__(
         self,
         initial: StateT,
@@ -186,9 +206,7 @@ class StateMachine(Generic[StateT, NameT]):
         self._is_in_hooks = False
         self._hook_numbers: dict[str, int] = {}
         self._waiting: deque[NameT] = deque()
-        self.on_before: Hook[StateT] | None = None
-        self.on_after: Hook[StateT] | None = None
-        self.on_error: Callable[[TransitionError, str], object] | None = None
+        self.on_before = self.on_after = self.on_error = None
         self.on_enter: dict[StateT, Hook[StateT]] = {}
         self.on_leave: dict[StateT, Hook[StateT]] = {}
         self.name = name or "machine"
@@ -304,7 +322,7 @@ class StateMachine(Generic[StateT, NameT]):
 
     def _make(self, name: NameT, edge: Edge[StateT]) -> None:
         old = self._state
-        new: StateT = edge.target(old) if callable(edge.target) else edge.target
+        new: StateT = _finished(edge.target(old)) if callable(edge.target) else edge.target
         if self.on_before is not None:
             self._call("on_before", self.on_before, old, new)
         if (leave := self.on_leave.get(old)) is not None:
@@ -322,14 +340,14 @@ class StateMachine(Generic[StateT, NameT]):
     def _call(self, hook: str, function: Callable[..., ResultT], *args: object) -> ResultT:
         """Call a hook, and report the call."""
         if not self.number:
-            return function(*args)
+            return _finished(function(*args))
         number = self._hook_numbers.get(hook, 0)
         if not number:
             number = self._reporter.add(object(), MemberKind.HOOK, hook, self.number)
             self._hook_numbers[hook] = number
         began_ns = perf_counter_ns()
         try:
-            return function(*args)
+            return _finished(function(*args))
         finally:
             self._reporter.call_ended(number, began_ns)
 
@@ -350,6 +368,11 @@ class StateMachine(Generic[StateT, NameT]):
                     number = reporter.add(edge, MemberKind.EDGE, name, self.number)
                     reporter.set_text(number, Field.SOURCE, text_of(source))
                     reporter.set_text(number, Field.TARGET, target)
+
+
+def _finished(returned: ResultT) -> ResultT:
+    refuse_unfinished(returned)
+    return returned
 
 
 def _checked_edges(name: str, edges: object) -> tuple[Edge[Any], ...]:

@@ -18,6 +18,7 @@ from time import perf_counter_ns
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from inspector.clocks.mistakes import check_order, missing_attribute
+from inspector.clocks.timer import CheckedCallback, checked_callable, refuse_unfinished
 from inspector.frames.countdowns import Countdowns
 from inspector.frames.reporting import Reporter, milliseconds_of
 from inspector.vocabulary import Field, MemberKind
@@ -79,6 +80,11 @@ class Ticker:
 
     if not TYPE_CHECKING:
         __getattr__ = missing_attribute
+    if TYPE_CHECKING:
+        on_render: Callable[[], object] | None
+        on_enter_frame: Callable[[], object] | None
+    else:
+        on_render, on_enter_frame = CheckedCallback(), CheckedCallback()
 
     def __init__(
         self,
@@ -103,8 +109,7 @@ class Ticker:
         self.reporter = Reporter(clock)
         self.number = self.reporter.add(self, MemberKind.TICKER, self.name)
         self.report_ms(self.number, Field.TIME, now_ms())
-        self.on_render: Callable[[], object] | None = None
-        self.on_enter_frame: Callable[[], object] | None = None
+        self.on_render = self.on_enter_frame = None
         self.is_paused = False
         self._frame_listeners: list[Callable[[], object]] = []
         self._ticks: list[Tick] = []
@@ -165,6 +170,7 @@ class Ticker:
 
     def start_tick(self, tick: Tick) -> None:
         """Call ``tick`` on every update from the next one on; once, however often asked."""
+        checked_callable(tick)
         if tick not in self._ticks:
             self._ticks = [*self._ticks, tick]
 
@@ -175,14 +181,17 @@ class Ticker:
 
     def call_async(self, function: Callable[[], object]) -> None:
         """Call a function at the beginning of the next update."""
+        checked_callable(function)
         self._async.append(function)
 
     def call_later(self, function: Callable[[], object]) -> None:
         """Call a function before the next render."""
+        checked_callable(function)
         self._later.append(function)
 
     def add_frame_listener(self, listener: Callable[[], object]) -> None:
         """Call ``listener`` in every frame after :attr:`on_enter_frame`, until it is removed."""
+        checked_callable(listener)
         self._frame_listeners = [*self._frame_listeners, listener]
 
     def remove_frame_listener(self, listener: Callable[[], object]) -> None:
@@ -232,10 +241,12 @@ class Ticker:
         ticks = self._ticks
         waiting, self._async = self._async, []
         for function in waiting:
-            function()
+            refuse_unfinished(function())
         wants_render = False
         for tick in ticks:
-            wants_render = bool(tick(now_ms)) or wants_render
+            answer = tick(now_ms)
+            refuse_unfinished(answer)
+            wants_render = bool(answer) or wants_render
         delta_ms = now_ms - self._last_ms
         self._last_ms = now_ms
         if is_forced or delta_ms >= 1000 / self._counted_rate:
@@ -249,9 +260,9 @@ class Ticker:
             self._frame_count += self._frame_start
         self._render()
         if self.on_enter_frame is not None:
-            self.on_enter_frame()
+            refuse_unfinished(self.on_enter_frame())
         for listener in self._frame_listeners:
-            listener()
+            refuse_unfinished(listener())
 
     def run_frame(self, _delta: float = 0.0) -> None:
         """Take a refresh of the display, unless the clock stands still or was removed.
@@ -265,11 +276,11 @@ class Ticker:
     def call(self, number: int, function: Callable[[], object]) -> None:
         """Call a function for a timer, and report the call if that has a number."""
         if not number:
-            function()
+            refuse_unfinished(function())
             return
         began_ns = perf_counter_ns()
         try:
-            function()
+            refuse_unfinished(function())
         finally:
             self.reporter.call_ended(number, began_ns)
 
@@ -289,9 +300,9 @@ class Ticker:
     def _render(self) -> None:
         waiting, self._later = self._later, []
         for function in waiting:
-            function()
+            refuse_unfinished(function())
         if self.on_render is not None:
-            self.on_render()
+            refuse_unfinished(self.on_render())
 
 
 class TickerTimer:
@@ -307,6 +318,12 @@ class TickerTimer:
         name: What people call it.
         number: By which it is reported while it runs; 0 when nobody records.
     """
+
+    if TYPE_CHECKING:
+        on_timer: Callable[[], object] | None
+        on_complete: Callable[[], object] | None
+    else:
+        on_timer, on_complete = CheckedCallback(), CheckedCallback()
 
     def __init__(
         self,
@@ -328,8 +345,7 @@ class TickerTimer:
         """
         self.name = name or "timer"
         self.number = 0
-        self.on_timer: Callable[[], object] | None = None
-        self.on_complete: Callable[[], object] | None = None
+        self.on_timer = self.on_complete = None
         self.repeat_count: float = 0 if math.isnan(repeat_count) else int(repeat_count)
         self.current_count = 0
         self.is_running = False

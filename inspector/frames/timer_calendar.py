@@ -17,6 +17,7 @@ from operator import attrgetter, length_hint
 from typing import TYPE_CHECKING, Protocol
 
 from inspector.clocks.failures import CALLBACK_ERRORS
+from inspector.clocks.timer import refuse_unfinished
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -130,7 +131,7 @@ class TimerCalendar:
         if self._cancelled >= self._sweep_at:
             self._sweep()
 
-    def run_due(
+    def run_due(  # noqa: C901 - the hot loop: a call would double its cost
         self, now_ns: int, report: Callable[[Owner, BaseException], None], *, is_long: bool
     ) -> None:
         """Call everything due up to an instant, in the order in which it is due.
@@ -165,7 +166,9 @@ class TimerCalendar:
                                 buckets[due_ns >> BUCKET_SHIFT].append(entry)
                             except KeyError:
                                 self.push(entry)
-                            call(entry.argument)
+                            returned = call(entry.argument)
+                            if returned is not None:
+                                refuse_unfinished(returned)
                     except KeyboardInterrupt:
                         raise
                     except CALLBACK_ERRORS as error:

@@ -624,7 +624,7 @@ def test_that_an_async_function_is_refused_and_nothing_is_left_of_it() -> None:
 
     async def wait() -> None: ...
 
-    with pytest.raises(TypeError, match="nobody would await the async function"):
+    with pytest.raises(TypeError, match="nothing here awaits the async function"):
         tree.root.set_timeout(1, wait)
     with pytest.raises(TypeError, match=r"wait.*plain function"):
         tree.root.set_interval(1, wait)
