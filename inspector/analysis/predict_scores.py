@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -137,11 +137,23 @@ class _Events:
                 f"It fired at {format_instant(fired[1][0])} instead of "
                 f"{format_instant(prediction.at_ns)}"
             )
-        if between:
-            text += f", because {self._changes_text(between)}"
+        reason = self._changes_text(between) if between else self._lateness(prediction, fired)
+        if reason:
+            text += f", because {reason}"
         cursor = between[0][0] if between else None if fired is None else fired[0]
         fired_ns = None if fired is None else fired[1][0]
         return Score(prediction, Outcome.FALSE, f"{text}.", fired_ns, cursor)
+
+    def _lateness(self, prediction: Prediction, fired: tuple[int, RawEvent] | None) -> str:
+        """Return why nothing that was changed has put a call off; or nothing."""
+        if fired is None or fired[1][0] < prediction.at_ns:
+            return ""
+        before = self._firing(replace(prediction, number=prediction.number - 1))
+        if before is None or before[1][4] == prediction.due_ns:
+            return "the host was late"
+        at_ns, _, _, late_ns, _ = before[1]
+        late = f"called {format_duration(late_ns)} late at {format_instant(at_ns)}"
+        return f"it was {late} and its policy counts from there"
 
     def _firing(self, prediction: Prediction) -> tuple[int, RawEvent] | None:
         """Return the firing whose number was predicted; those besides the schedule do not count."""

@@ -6,6 +6,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Final
 
+from inspector.analysis.frame_budget import OVER_RULE
 from inspector.clocks.failures import FailurePolicy
 from inspector.command_line.argument_values import (
     count,
@@ -19,13 +20,19 @@ from inspector.command_line.argument_values import (
 )
 from inspector.command_line.recording_arguments import add_formats
 
-RUN_EPILOG: Final = """\
+RUN_EPILOG: Final = f"""\
 what the ways in which time passes mean:
   --dt 1/60       virtual time, as fast as the processor can: frames that far
                   apart, timers exactly when they are due (the default)
   --real-time     the time of the computer, at the scene's frame rate
   --frame-times   frames as long as those of a capture, as in a program that
                   looks at its clocks once a frame: timers are as late as there
+
+A frame is over budget when it is
+{OVER_RULE}.
+The report compares the time that the graph shows (--measure) with --budget, or with a
+frame at the scene's frame rate. Delays of minutes are written in seconds, so that
+milliseconds given by mistake are noticed.
 
 examples:
   timeline-inspector run 1 --frames 600
@@ -137,7 +144,8 @@ def _add_graph_options(parser: ArgumentParser) -> None:
         metavar="MS",
         type=milliseconds,
         action="append",
-        help="a budget line at so many milliseconds; may be repeated (default 8.3 16.7 33.3)",
+        help="a budget line at so many milliseconds; may be repeated (default 8.3 16.7 33.3; "
+        "run adds a frame at the scene's rate)",
     )
     graph.add_argument("--stacked", action="store_true", help="the phases of each frame as areas")
     graph.add_argument("--theme", choices=("light", "dark"), default="light")

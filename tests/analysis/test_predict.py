@@ -234,6 +234,36 @@ def test_that_a_call_the_host_is_late_for_is_predicted_for_when_it_is_due(missed
     assert scores[0].text == "It fired at 00:10.070 as predicted, 180 ms late."
 
 
+def test_that_a_policy_that_counts_from_a_late_call_is_named_as_the_reason() -> None:
+    stand = Stand()
+    timer = stand.root.set_interval_ns(SECOND, int, missed="delay")
+    foreseen = upcoming(stand.timeline(), 2 * SECOND, [timer.id])
+
+    stand.tree.run_to(1_100 * MS, observed_ns=1_250 * MS)
+    stand.tree.run_to(3 * SECOND)
+    stand.root.set_timeout(1, int)
+
+    first, second = score(foreseen, stand.history)
+    assert first.outcome is Outcome.TRUE
+    assert second.text == (
+        "It fired at 00:02.250 instead of 00:02.000, because it was called 250 ms late at "
+        "00:01.000 and its policy counts from there."
+    )
+
+
+def test_that_time_that_passed_without_the_host_is_named_as_the_reason() -> None:
+    stand = Stand()
+    timer = stand.root.set_timeout(1, int)
+    foreseen = upcoming(stand.timeline(), 2 * SECOND, [timer.id])
+
+    stand.tree.jump_to(1_250 * MS)
+    stand.root.set_timeout(9, int)
+    stand.tree.run_to(1_300 * MS, observed_ns=1_300 * MS)
+
+    (scored,) = score(foreseen, stand.history)
+    assert scored.text == ("It fired at 00:01.250 instead of 00:01.000, because the host was late.")
+
+
 def test_that_a_forecast_waits_for_a_call_that_the_host_is_late_for() -> None:
     stand = Stand()
     timer = stand.root.set_interval_ns(SECOND, int, delay_ns=70 * MS)
