@@ -22,6 +22,7 @@ from inspector.trace.schema import (
 from inspector.trace.sentences import describe
 from inspector.vocabulary import (
     CALL_ENDED,
+    CALLBACK_FAILED,
     FRAME_BEGAN,
     FRAME_ENDED,
     MEMBER_SET,
@@ -30,6 +31,7 @@ from inspector.vocabulary import (
     TIMER_FIRED,
     Phase,
     RawEvent,
+    what_was_raised,
 )
 
 if TYPE_CHECKING:
@@ -40,6 +42,9 @@ Row: TypeAlias = tuple[int, int, int, int | str, int | str]
 
 #: Comparing so many takes a few milliseconds.
 _ROWS_IN_A_STEP: Final = 2_000
+
+#: The name of what Python raises where calls go too deep.
+_DEEP: Final = RecursionError.__name__
 
 
 def compared(event: RawEvent, strings: Sequence[str]) -> Row | None:
@@ -58,6 +63,9 @@ def compared(event: RawEvent, strings: Sequence[str]) -> Row | None:
         first = 0
     if kind in TEXT_IN_B:
         second = strings[b]
+        if kind == CALLBACK_FAILED and _DEEP in second:
+            # How deep it went, and so its text, depends on who called whom before.
+            second = what_was_raised(second).partition(":")[0]
     elif kind in MEASURED_B:
         second = 0
     return (at_ns, kind, subject, first, second)
