@@ -202,11 +202,9 @@ class MemberSurvey:
         elif kind == FRAME_ENDED:
             self._end_frame()
         elif kind == MEMBER_ADDED:
-            known = self._names.note(event)
-            assert known is not None, "everybody who comes becomes known"
-            self.lives[subject] = MemberLife(subject, known, at_ns, cursor)
+            self._add(cursor, event)
         elif kind == MEMBER_ORIGIN:
-            if self._names.note(event) is not None:
+            if self._names.note(event) is not None and subject in self.lives:
                 self._origin(self.lives[subject])
         elif kind == MEMBER_MOVED:
             self._names.note(event)
@@ -249,6 +247,11 @@ class MemberSurvey:
         self.lives[life.id] = life
         self._origin(life)
 
+    def _add(self, cursor: int, event: RawEvent) -> None:
+        known = self._names.note(event)
+        if known is not None:
+            self.lives[event[2]] = MemberLife(event[2], known, event[0], cursor)
+
     def _origin(self, life: MemberLife) -> None:
         self._of_clock.setdefault(life.clock_id, []).append(life.id)
         if life.kind in TIMERS:
@@ -270,9 +273,12 @@ class MemberSurvey:
 
     def _keeper_of(self, life: MemberLife) -> int:
         above: MemberLife | None = life
-        while above is not None:
+        # Lives of a damaged recording, where a number comes back, may lead in a circle.
+        passed = set()
+        while above is not None and above.id not in passed:
             if above.kind in KEEPERS and above is not life:
                 return above.id
+            passed.add(above.id)
             above = self.lives.get(above.known.parent_id)
         return 0
 

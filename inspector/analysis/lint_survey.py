@@ -236,8 +236,12 @@ def _quarters(history: History, start: int, end: int) -> list[int]:
     """Return the cursors at which each quarter of the time between two cursors ends."""
     if end <= start:
         return []
-    first_ns = history.events(start, start + 1)[0][0]
-    last_ns = history.events(end - 1, end)[0][0]
+    # Of a damaged recording either end may be missing.
+    first_ns, last_ns = history.first_ns, history.last_ns
+    if first := history.events(start, start + 1):
+        first_ns = first[0][0]
+    if last := history.events(end - 1, end):
+        last_ns = last[0][0]
     inner = [
         history.cursor_at(first_ns + (last_ns - first_ns) * quarter // QUARTERS)
         for quarter in range(1, QUARTERS)
@@ -253,6 +257,7 @@ class _Surveyor:
         self.clocks = Timeline([""])
         self.clocks.clocks = {number: clock.copy() for number, clock in before.clocks.items()}
         self.clocks.root_id = before.root_id
+        self.clocks.skips_misfits = before.skips_misfits
         self.calls: dict[int, int] = {}
         self.frames = seen.long_frames
         self.members = seen.members = MemberSurvey(seen.history.strings, before, self.clocks)

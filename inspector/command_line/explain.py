@@ -38,7 +38,7 @@ from inspector.sessions.virtual_run import RunOutcome, run_virtual
 from inspector.sessions.virtual_source import VirtualTimeSource
 from inspector.timebase import NS_PER_SECOND, format_duration, format_instant
 from inspector.trace.history import History
-from inspector.trace.recording import RecordingError, open_recording
+from inspector.trace.recording import RecordingError, as_far_as_it_goes, open_recording
 from inspector.trace.recording_name import is_recording_name
 from inspector.trace.timeline import Timeline
 
@@ -224,7 +224,8 @@ def _past(options: Namespace, err: TextIO, at_ns: int | None) -> Iterator[_Past]
                 message = f"{path} holds no event, so there is nothing to look at."
                 raise RecordingError(message)
             rate = provenance_of_recording(recording).frame_rate or DEFAULT_FRAME_RATE
-            yield _Past(recording, recording.title, recording.last_ns, rate)
+            with as_far_as_it_goes(recording):
+                yield _Past(recording, recording.title, recording.last_ns, rate)
         finally:
             recording.close()
         return

@@ -26,7 +26,7 @@ from inspector.formats.json_frames import (
 )
 from inspector.sessions.provenance import provenance_of_recording, rate_in_file
 from inspector.timebase import MAX_NS
-from inspector.trace.recording import open_recording
+from inspector.trace.recording import as_far_as_it_goes, open_recording
 from inspector.vocabulary import Phase
 from inspector.written_numbers import shown
 
@@ -77,7 +77,7 @@ def read_frame_file(path: Path, column: str | None = None, *, version: str) -> F
 
 
 def _read_recording(path: Path) -> FrameFile:
-    with closing(open_recording(path)) as recording:
+    with closing(open_recording(path)) as recording, as_far_as_it_goes(recording):
         frames = FrameTimes.from_timeline(
             recording.state_before(recording.end), annotations=recording.annotations
         )

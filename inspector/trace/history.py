@@ -46,6 +46,10 @@ class History(Protocol):
     def last_ns(self) -> int:
         """Session instant of the newest event."""
 
+    @property
+    def has_all_events(self) -> bool:
+        """Whether every event from the first to the newest is there, as it happened."""
+
     def events(self, start: int, end: int) -> Sequence[RawEvent]:
         """Return the events from one cursor up to another; what is not kept is left out."""
 
@@ -94,6 +98,11 @@ class LogHistory:
         """Session instant of the newest event."""
         newest = self._log.read(self._log.end - 1).events
         return newest[-1][0] if newest else self.first_ns
+
+    @property
+    def has_all_events(self) -> bool:
+        """Whether every event from the first to the newest is there: they are."""
+        return True
 
     def events(self, start: int, end: int) -> list[RawEvent]:
         """Return the events from one cursor up to another; what is not kept is left out."""

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 #: The events that :meth:`MemberNames.note` learns from.
 MEMBER_NAMING_KINDS: Final = frozenset({MEMBER_ADDED, MEMBER_ORIGIN, MEMBER_SET, MEMBER_MOVED})
+_HANGING: Final = frozenset({MEMBER_ADDED, MEMBER_MOVED})
 
 
 @dataclass(slots=True)
@@ -113,6 +114,9 @@ class MemberNames:
             The member, if anything about it has become known or changed.
         """
         _, kind, subject, a, b = event
+        if kind in _HANGING and self._is_at_or_above(subject, a):
+            # As only a damaged file says it: whoever goes up from there would go in circles.
+            return None
         if kind == MEMBER_ADDED:
             known = self._known[subject] = KnownMember(self._text(b), a)
             self._hang(subject, a)
@@ -153,6 +157,13 @@ class MemberNames:
             self._known.pop(each, None)
             self._below.pop(each, None)
         return gone
+
+    def _is_at_or_above(self, number: int, start: int) -> bool:
+        """Return whether a member is another one, or that hangs somewhere under it."""
+        while start and start != number:
+            known = self._known.get(start)
+            start = 0 if known is None else known.parent_id
+        return start == number and number > 0
 
     def _text(self, sid: int) -> str:
         """Return a text by its number; ``?`` for one that a damaged file does not have."""

@@ -273,6 +273,9 @@ class MemberTable:
 
     def _added(self, at_ns: int, subject: int, a: int, b: int) -> None:
         """Fold ``MEMBER_ADDED`` in."""
+        if subject <= 0 or subject in self.by_id:
+            message = f"member {subject} cannot be added"
+            raise ValueError(message)
         above = self.by_id.get(a)
         if above is not None:
             above.children.append(subject)
@@ -283,10 +286,11 @@ class MemberTable:
     def _origin(self, _at_ns: int, subject: int, a: int, b: int) -> None:
         """Fold ``MEMBER_ORIGIN`` in."""
         member = self.by_id[subject]
-        member.clock_id = a
         member.kind = MemberKind(b)
         if not member.parent_id:
+            self._leave_place(member)
             self.of_clock.setdefault(a, []).append(subject)
+        member.clock_id = a
         self.structure_version += 1
 
     def _set(self, at_ns: int, subject: int, a: int, b: int) -> None:
@@ -327,6 +331,9 @@ class MemberTable:
         """Fold ``MEMBER_MOVED`` in."""
         member, above = self.by_id.get(subject), self.by_id.get(a)
         if member is not None and above is not None:
+            if any(each is member for each in self.path(a)):
+                message = f"member {subject} cannot hang under member {a}"
+                raise ValueError(message)
             self._leave_place(member)
             member.parent_id = a
             above.children.append(subject)

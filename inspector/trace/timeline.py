@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from inspector.clocks.rate import D, local_ns, moved, parent_ns, reanchored
 from inspector.trace.due_times import session_instants
@@ -33,6 +33,10 @@ if TYPE_CHECKING:
 
     from inspector.trace.members import MemberState
     from inspector.vocabulary import RawEvent
+
+
+#: What folding in an event raises that does not fit into the state, before it changes any of it.
+MISFIT: Final = (KeyError, ValueError, IndexError, OverflowError)
 
 
 class Timeline:
@@ -60,6 +64,9 @@ class Timeline:
         structure_version: Raised when a clock comes, goes or moves.
         mapping_version: Raised when a rate, a pause or a parent changes.
         timers_version: Raised when a timer comes, goes or is due at another time.
+        skips_misfits: Whether events that do not fit into the state, as of a damaged file,
+            are passed over, with nothing changed but the instant.
+        misfits: How many were passed over.
     """
 
     def __init__(self, strings: Sequence[str]) -> None:
@@ -88,6 +95,8 @@ class Timeline:
         self.structure_version = 0
         self.mapping_version = 0
         self.timers_version = 0
+        self.skips_misfits = False
+        self.misfits = 0
         self._frame_at_ns = 0
         self._frame_delta_ns = 0
         self._frame_cut_ns = 0
@@ -126,14 +135,24 @@ class Timeline:
         self._fold.update((EventKind[name], step) for name, step in self.members.fold.items())
 
     def apply_all(self, events: Iterable[RawEvent]) -> int:
-        """Fold events in, in the order in which they happened; returns how many."""
+        """Fold events in, in the order in which they happened; returns how many.
+
+        Raises:
+            KeyError, ValueError, IndexError, OverflowError: One does not fit into the state,
+                and misfits are not skipped.
+        """
         fold = self._fold
         count = 0
         for at_ns, kind, subject, a, b in events:
             count += 1
             step = fold.get(kind)
             if step is not None:
-                step(at_ns, subject, a, b)
+                try:
+                    step(at_ns, subject, a, b)
+                except MISFIT:
+                    if not self.skips_misfits:
+                        raise
+                    self.misfits += 1
             self.at_ns = at_ns
         if count:
             self.newest_ns = self.at_ns
@@ -171,6 +190,8 @@ class Timeline:
             "structure_version",
             "mapping_version",
             "timers_version",
+            "skips_misfits",
+            "misfits",
             "_frame_at_ns",
             "_frame_delta_ns",
             "_frame_cut_ns",
@@ -322,11 +343,15 @@ class Timeline:
     # ------------------------------------------------------------------- fold
 
     def _clock_added(self, at_ns: int, subject: int, a: int, b: int) -> None:
-        self.clocks[subject] = ClockState(subject, self.strings[b], a, D, D, 0, at_ns)
+        if subject <= 0 or subject in self.clocks:
+            message = f"clock {subject} cannot be added"
+            raise ValueError(message)
+        clock = ClockState(subject, self.strings[b], a, D, D, 0, at_ns)
         if a:
             self.clocks[a].children.append(subject)
         else:
             self.root_id = subject
+        self.clocks[subject] = clock
         self.structure_version += 1
 
     def _clock_anchored(self, at_ns: int, subject: int, a: int, b: int) -> None:
@@ -375,6 +400,9 @@ class Timeline:
         clock = self.clocks[subject]
         old_ns = self.local_ns(clock.parent_id, at_ns)
         new_ns = self.local_ns(a, at_ns)
+        if not clock.parent_id or any(above.id == subject for above in self.path(a)):
+            message = f"clock {subject} cannot hang under clock {a}"
+            raise ValueError(message)
         clock.off = moved(clock.off, clock.n, old_ns, new_ns)
         self.clocks[clock.parent_id].children.remove(subject)
         clock.parent_id = a
@@ -383,8 +411,8 @@ class Timeline:
         self._mapping_changed(subject)
 
     def _clock_removed(self, _at_ns: int, subject: int, _a: int, _b: int) -> None:
-        gone = set(self.branch(subject))
         self.clocks[self.clocks[subject].parent_id].children.remove(subject)
+        gone = set(self.branch(subject))
         # Looks only for as many as there are, which for most branches is none.
         pending = sum(self.clocks[clock_id].pending for clock_id in gone)
         columns = zip(self.timers.id, self.timers.clock, strict=True)
@@ -398,8 +426,9 @@ class Timeline:
         self.timers_version += 1
 
     def _timer_added(self, _at_ns: int, subject: int, a: int, b: int) -> None:
+        clock = self.clocks[a]
         self.timers.add(subject, a, b)
-        self.clocks[a].pending += 1
+        clock.pending += 1
 
     def _timer_origin(self, _at_ns: int, subject: int, a: int, b: int) -> None:
         i = self.timers.index(subject)

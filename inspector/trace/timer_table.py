@@ -137,7 +137,14 @@ class TimerTable:
     # ---------------------------------------------------------- for the fold
 
     def add(self, timer_id: int, clock_id: int, label: int) -> None:
-        """Add a timer that is not armed yet."""
+        """Add a timer that is not armed yet.
+
+        Raises:
+            ValueError: There is such a one already.
+        """
+        if timer_id in self._row_by_id:
+            message = f"timer {timer_id} is there already"
+            raise ValueError(message)
         self._row_by_id[timer_id] = len(self.id)
         # One by one: programs set timers by the hundred thousand, and looking up the
         # columns by name takes twice as long.

@@ -8,8 +8,15 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from inspector.trace.annotations import Annotation, AnnotationError
-from inspector.trace.recording.layout import APPLICATION_ID, VERSIONS_ALIKE, RecordingError
+from inspector.trace.recording.layout import (
+    APPLICATION_ID,
+    VERSIONS_ALIKE,
+    RecordingError,
+    check_tables,
+    text_of,
+)
 from inspector.trace.recording.live_files import is_written_here
+from inspector.trace.recording.private_copy import real_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -155,20 +162,23 @@ def read_annotations(rows: Callable[[str], Iterable[tuple[Any, ...]]]) -> list[A
 
 def _changed(path: Path, write: Callable[[sqlite3.Connection], _T]) -> _T:
     """Change a recording that is whole."""
-    _check_writable(path)
+    asked, path = path, real_path(path)
+    _check_writable(asked, path)
     try:
-        uri = f"{path.absolute().as_uri()}?mode=rw"
+        uri = f"{path.as_uri()}?mode=rw"
         connection = sqlite3.connect(uri, uri=True, timeout=_PATIENCE_S)
+        connection.text_factory = text_of
         try:
             (application,) = connection.execute("PRAGMA application_id").fetchone()
             (version,) = connection.execute("PRAGMA user_version").fetchone()
             if application != APPLICATION_ID:
-                raise RecordingError(f"{path} is no recording that can be annotated.")
+                raise RecordingError(f"{asked} is no recording that can be annotated.")
             if version not in VERSIONS_ALIKE:
                 raise RecordingError(
-                    f"{path} is no recording that can be annotated: another version of the "
+                    f"{asked} is no recording that can be annotated: another version of the "
                     "inspector wrote it."
                 )
+            check_tables(connection, asked)
             # Refused while another program has it open to record: that numbers what it adds
             # itself. What a crash left beside the file goes into it.
             connection.execute("PRAGMA journal_mode = DELETE")
@@ -176,31 +186,35 @@ def _changed(path: Path, write: Callable[[sqlite3.Connection], _T]) -> _T:
                 return write(connection)
         finally:
             connection.close()
-    except sqlite3.Error as error:
-        raise RecordingError(f"{path} cannot be annotated: {_reason(error)}.") from error
+    except (sqlite3.Error, UnicodeDecodeError) as error:
+        raise RecordingError(f"{asked} cannot be annotated: {_reason(error)}.") from error
 
 
-def _check_writable(path: Path) -> None:
+def _check_writable(asked: Path, path: Path) -> None:
     """Check that a file is there, may be written, and was not cut off.
+
+    Args:
+        asked: What to call it.
+        path: Where it is.
 
     Raises:
         RecordingError: It must be left alone; the message says why.
     """
     if not path.is_file():
-        raise RecordingError(f"There is no file {path}.")
+        raise RecordingError(f"There is no file {asked}.")
     if is_written_here(path):
         raise RecordingError(
-            f"{path} is being recorded: leave it in the session itself, and it is written."
+            f"{asked} is being recorded: leave it in the session itself, and it is written."
         )
     if not path.stat().st_mode & _ANYBODY_WRITES:
         raise RecordingError(
-            f"{path} cannot be annotated: it is read-only. Make it writable, or annotate a copy."
+            f"{asked} cannot be annotated: it is read-only. Make it writable, or annotate a copy."
         )
     try:
         with path.open("rb") as file:
             head = file.read(_HEAD_BYTES)
     except OSError as error:
-        raise RecordingError(f"{path} cannot be read: {error.strerror or error}.") from None
+        raise RecordingError(f"{asked} cannot be read: {error.strerror or error}.") from None
     page = int.from_bytes(head[_PAGE_AT : _PAGE_AT + 2], "big")
     pages = int.from_bytes(head[_PAGES_AT : _PAGES_AT + 4], "big")
     wal = path.with_name(f"{path.name}-wal")
@@ -210,11 +224,11 @@ def _check_writable(path: Path) -> None:
     is_sqlite = head.startswith(b"SQLite format 3")
     if is_sqlite and path.stat().st_size < pages * (_LARGEST_PAGE if page == 1 else page):
         raise RecordingError(
-            f"{path} cannot be annotated: it was cut off, and writing could damage what is left."
+            f"{asked} cannot be annotated: it was cut off, and writing could damage what is left."
         )
 
 
-def _reason(error: sqlite3.Error) -> str:
+def _reason(error: Exception) -> str:
     text = str(error)
     if "locked" in text:
         return "another program is writing it. Leave it there, or wait until that has ended"

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from inspector.errors import InspectorError
 from inspector.vocabulary import VOCABULARY_VERSION, Phase
+
+if TYPE_CHECKING:
+    import sqlite3
+    from pathlib import Path
 
 #: Raised when the meaning of a table changes; readers refuse newer versions.
 SCHEMA_VERSION: Final = 2
@@ -17,6 +21,9 @@ APPLICATION_ID: Final = 0x544C_4952
 
 #: As many events as one row of ``chunks`` holds at most.
 CHUNK_EVENTS: Final = 8_192
+
+#: Tables and indexes that a file is looked through for.
+_MOST_TABLES: Final = 1_000
 
 TIMER_COLUMNS: Final = (
     "id",
@@ -85,6 +92,37 @@ CREATE TABLE annotations (
 
 class RecordingError(InspectorError):
     """A recording cannot be opened or written; the message says why, in a sentence."""
+
+
+def text_of(raw: bytes) -> str:
+    """Return a text of a file, in which there may be anything."""
+    return raw.decode("utf-8", errors="replace")
+
+
+def check_tables(connection: sqlite3.Connection, path: Path) -> None:
+    """Check that a file holds plain tables: views, triggers and the like can run for ever.
+
+    Args:
+        connection: To the file.
+        path: What to call it.
+
+    Raises:
+        RecordingError: It holds something else.
+        sqlite3.Error: It cannot be read.
+    """
+    rows = connection.execute("SELECT type, name, rootpage FROM sqlite_master")
+    for kind, name, page in rows.fetchmany(_MOST_TABLES):
+        is_plain = kind in {"table", "index"} and type(page) is int and page > 0
+        if is_plain and kind == "table":
+            text = "SELECT max(hidden) FROM pragma_table_xinfo(?)"
+            (hidden,) = connection.execute(text, (name,)).fetchone()
+            is_plain = not hidden
+        if not is_plain:
+            what = kind if kind in {"view", "trigger"} else "computed table"
+            raise RecordingError(
+                f"{path} is no recording of the inspector: it holds a {what}, and recordings hold "
+                "plain tables only. Choose another file."
+            )
 
 
 def version_values(tool_version: str) -> dict[str, str | int]:

@@ -5,15 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
+from pathlib import Path
 from time import sleep, time_ns
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from urllib.parse import quote
 
 from inspector.timebase import NS_PER_MS
 from inspector.trace.recording.live_files import is_written_here
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 #: What was committed last, and what takes back a change that was killed half done.
 _BESIDE: Final = ("-wal", "-journal")
@@ -21,6 +19,11 @@ _WAL_HEAD_BYTES: Final = 32
 _ATTEMPTS: Final = 5
 #: File systems tell when a file was changed no finer than this.
 _GRAIN_NS: Final = 20 * NS_PER_MS
+
+
+def real_path(path: Path) -> Path:
+    """Return where a file is: SQLite looks there for what lies beside it, not at a link."""
+    return Path(os.path.realpath(path))
 
 
 def beside(path: Path) -> list[Path]:

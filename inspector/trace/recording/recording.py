@@ -5,21 +5,30 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections import OrderedDict
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 from zlib import crc32
 
 import numpy as np
 
+from inspector.timebase import MAX_NS
 from inspector.trace.frame_history import FrameHistory
 from inspector.trace.recording.annotations import Annotation, read_annotations
 from inspector.trace.recording.columns import EVENT_COLUMNS, Block, events_of, unpack
 from inspector.trace.recording.keyframes import Growth, timeline_from
-from inspector.trace.recording.layout import CHUNK_EVENTS, FRAME_COLUMNS, TIMER_COLUMNS
+from inspector.trace.recording.layout import (
+    CHUNK_EVENTS,
+    FRAME_COLUMNS,
+    TIMER_COLUMNS,
+    RecordingError,
+)
 from inspector.trace.recording.opening import DAMAGE, OpenFile
 from inspector.trace.recording.quick_fold import fold_block
-from inspector.trace.timeline import Timeline
+from inspector.trace.recording.soundness import UNKNOWN_TEXT, Soundness
+from inspector.trace.timeline import MISFIT, Timeline
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from inspector.vocabulary import RawEvent
@@ -30,6 +39,14 @@ _KEPT_STATES: Final = 8
 #: A recording up to this size is looked through when it is opened.
 _LOOKED_THROUGH_BYTES: Final = 64 * 1024 * 1024
 _CURSOR, _COUNT, _FIRST_NS, _LAST_NS = range(4)
+#: A gap among the events that is longer is no gap: some readers go through it in steps.
+_MOST_MISSING_EVENTS: Final = 1 << 28
+#: Row of a block of frames.
+_FRAME_AT: Final = 2
+#: A gap among the frames that is longer is no gap.
+_MOST_MISSING_FRAMES: Final = 1_000_000
+#: What people call something, or where it is, is no longer.
+_LONGEST_SAID: Final = 4_096
 
 
 def open_recording(path: Path) -> Recording:
@@ -57,24 +74,24 @@ class Recording:
         self._file = file
         self._index = self._read_index()
         self.strings = self._read_strings()
+        self._sound = Soundness(len(self.strings), self._unknown_text)
+        self._mended: set[int] = set()
         self._checked: set[int] = set()
         self._chunks: OrderedDict[int, Block | None] = OrderedDict()
         self._states: OrderedDict[int, tuple[Timeline, int]] = OrderedDict()
-        self._growth = Growth()
+        self._growth = Growth(self._sound)
         self._keyframes: list[int] = []
         self._frames: FrameHistory | None = None
         self._frame_cursors = np.empty(0, np.int64)
         index, meta = self._index, file.meta
-        first = meta.get("first_cursor", 0)
-        self.first = self.end = first if isinstance(first, int) else 0
+        self.first = self.end = _whole(meta.get("first_cursor"))
         if index.shape[1]:
             self.first = int(index[_CURSOR][0])
             self.end = int(index[_CURSOR][-1] + index[_COUNT][-1])
-        first_ns = meta.get("first_ns", 0)
-        self.first_ns = first_ns if isinstance(first_ns, int) else 0
+        self.first_ns = _whole(meta.get("first_ns"))
         self._note_gaps()
         self._read_keyframes()
-        if file.path.stat().st_size <= _LOOKED_THROUGH_BYTES:
+        if file.size <= _LOOKED_THROUGH_BYTES:
             for place in range(index.shape[1]):
                 self._chunk(place)
         self.last_ns = self._find_last_ns()
@@ -89,17 +106,34 @@ class Recording:
     @property
     def notes(self) -> tuple[str, ...]:
         """What is missing, as sentences; empty if nothing is."""
-        return tuple(self._file.notes)
+        return self._file.notes
+
+    @property
+    def is_damaged(self) -> bool:
+        """Whether something that was written cannot be read; the first note says what."""
+        return self._file.is_damaged()
+
+    @property
+    def has_all_events(self) -> bool:
+        """Whether every event from the first to the newest is there, as it happened."""
+        is_there = all(self._chunk(place) is not None for place in range(self._index.shape[1]))
+        is_gapless = int(self._index[_COUNT].sum()) == self.end - self.first
+        return is_there and is_gapless and not self._file.is_damaged("chunks", "strings")
 
     @property
     def title(self) -> str:
         """What people call what was recorded."""
-        return str(self._file.meta.get("title") or self.path.stem)
+        return self._said("title") or self.path.stem
 
     @property
     def scene_path(self) -> str:
         """The scene's file, empty if it is not known."""
-        return str(self._file.meta.get("scene_path") or "")
+        return self._said("scene_path")
+
+    def _said(self, name: str) -> str:
+        """Return a text that the recording says of itself, empty if it does not."""
+        said = self._file.meta.get(name)
+        return said[:_LONGEST_SAID] if isinstance(said, str) else ""
 
     @property
     def meta(self) -> dict[str, Any]:
@@ -123,23 +157,43 @@ class Recording:
         end = 0
         for row in self._file.rows(text):
             is_whole = all(type(each) is int for each in row)
-            if is_whole and row[_CURSOR] >= end and 0 < row[_COUNT] <= CHUNK_EVENTS:
+            most = end + _MOST_MISSING_EVENTS if found else MAX_NS
+            if is_whole and end <= row[_CURSOR] < most and 0 < row[_COUNT] <= CHUNK_EVENTS:
                 found.append(row)
                 end = row[_CURSOR] + row[_COUNT]
             else:
-                self._file.note_damage("chunks", f"{row} is no part of it")
+                self._file.note_damage(
+                    "chunks", f"the events from {row[_CURSOR]} on are out of place"
+                )
         return np.array(found, np.int64).reshape(-1, 4).T
 
     def _read_strings(self) -> list[str]:
-        found = dict(self._file.rows("SELECT number, text FROM strings"))
-        found = {n: text for n, text in found.items() if type(n) is int and n >= 0}
+        found: dict[int, str] = {}
+        # No text is shorter than what it takes in the file.
+        left = self._file.size
+        for number, text in self._file.rows("SELECT number, text FROM strings"):
+            if type(number) is not int or number < 0 or not isinstance(text, str):
+                self._file.note_damage("strings", f"number {number} is no text")
+                continue
+            left -= len(text)
+            if left < 0:
+                self._file.note_damage("strings", "they are longer than the file")
+                break
+            found[number] = text
         end = max(found, default=0) + 1
         if end > 2 * len(found) + 1:
             # Some number was damaged: the texts cannot be that many.
             end = len(found)
-        strings = [str(found.get(number, "?")) for number in range(end)]
+        strings = [found.get(number, UNKNOWN_TEXT) for number in range(max(1, end))]
         strings[0] = ""
         return strings
+
+    def _unknown_text(self) -> int:
+        """Return the number of the text that stands for those that are not there."""
+        strings, number = self.strings, self._sound.texts
+        if len(strings) == number:
+            strings.append(UNKNOWN_TEXT)
+        return number
 
     def _read_keyframes(self) -> None:
         is_some_lost = False
@@ -147,7 +201,7 @@ class Recording:
         for cursor, _, crc, state, news, _, timers in self._file.rows(f"{text} ORDER BY cursor"):
             try:
                 whole = crc32(timers, crc32(news.encode(), crc32(state.encode())))
-                if whole != crc or type(cursor) is not int:
+                if whole != crc or type(cursor) is not int or not 0 <= cursor < MAX_NS:
                     message = f"the one at event {cursor} is damaged"
                     raise ValueError(message)
                 if is_some_lost:
@@ -174,7 +228,7 @@ class Recording:
         missing = int(np.maximum(self._index[_CURSOR][1:] - ends[:-1], 0).sum())
         told = self._file.meta.get("lost_events")
         if missing > (told if isinstance(told, int) else 0):
-            self._file.notes.append(f"{missing:,} events in between are missing.")
+            self._file.note(f"{missing:,} events in between are missing.")
 
     def _chunk(self, place: int) -> Block | None:
         """Return the events of a chunk, ``None`` when it is damaged."""
@@ -198,12 +252,30 @@ class Recording:
                 message = f"the events from {cursor:,} on are damaged"
                 raise ValueError(message)
             block = unpack(data, EVENT_COLUMNS, count, out)
-            if place not in self._checked:
+            is_new = place not in self._checked
+            if is_new or place in self._mended:
+                self._mend(place, block)
+            if is_new:
                 self._check_instants(place, block)
         except DAMAGE as error:
-            self._file.note_damage("chunks", error)
+            self._file.note_damage("chunks", error, self._known_ns(place))
             return None
         return block
+
+    def _mend(self, place: int, block: Block) -> None:
+        """Put right what makes no sense in events, so that no reader comes across it."""
+        mended = self._sound.mend(block)
+        if mended and place not in self._mended:
+            self._mended.add(place)
+            what = "event makes" if mended == 1 else "events make"
+            said = f"{mended:,} {what} no sense from {int(self._index[_CURSOR][place]):,} on"
+            self._file.note_damage("chunks", said, int(block[0, 0]))
+
+    def _known_ns(self, place: int) -> int:
+        """Return up to which instant nothing is missing before a chunk."""
+        before = place - 1
+        last = self._index[_LAST_NS][before] if before in self._checked else self.first_ns
+        return int(last)
 
     def _check_instants(self, place: int, block: Block) -> None:
         """See that the index says when the events of a chunk were; they know better."""
@@ -224,7 +296,10 @@ class Recording:
         """
         cursors, counts = self._index[_CURSOR], self._index[_COUNT]
         place = max(0, int(np.searchsorted(cursors, start, side="right")) - 1)
-        out = np.empty((EVENT_COLUMNS, max(0, min(end, self.end) - start)), np.int64)
+        behind = int(np.searchsorted(cursors, end))
+        # Of what is missing between chunks nothing is kept.
+        most = min(max(0, min(end, self.end) - start), int(counts[place:behind].sum()))
+        out = np.empty((EVENT_COLUMNS, most), np.int64)
         filled, at = 0, start
         while place < len(cursors) and cursors[place] < end:
             first, count = int(cursors[place]), int(counts[place])
@@ -279,11 +354,14 @@ class Recording:
         """
         cursor = min(max(cursor, self.first), self.end)
         at, timeline, frames = self._known_before(cursor)
-        try:
-            block = self.columns(at, cursor, is_whole=True)
-            fold_block(timeline, block, frames)
-        except DAMAGE as error:
-            self._file.note_damage("chunks", f"event {at:,} does not fit: {error!r}")
+        block = self.columns(at, cursor, is_whole=True)
+        timeline.skips_misfits = True
+        known = timeline.misfits
+        fold_block(timeline, block, frames)
+        if misfits := timeline.misfits - known:
+            what = "event does" if misfits == 1 else "events do"
+            said = f"{misfits:,} {what} not fit to what was before, from {at:,} on"
+            self._file.note_damage("chunks", said, int(block[0, 0]))
         self._give_frames(timeline, at + block.shape[1], frames)
         self._keep(at + block.shape[1], timeline)
         return timeline
@@ -308,6 +386,10 @@ class Recording:
                 text = "SELECT state, timer_count, timers FROM keyframes WHERE cursor = ?"
                 state, count, timers = self._file.value(text, at)
                 columns = len(TIMER_COLUMNS)
+                if count > max(1, len(timers)):
+                    # Each has a number of its own, which takes a byte at least.
+                    message = f"{count:,} timers in {len(timers):,} bytes"
+                    raise ValueError(message)
                 block = unpack(timers, columns, count) if count else np.empty((columns, 0), "i8")
                 timeline, frames = timeline_from(self.strings, at, state, block, self._growth)
             except DAMAGE as error:
@@ -352,21 +434,74 @@ class Recording:
                 if crc32(data) != crc:
                     message = f"the frames from {first:,} on are damaged"
                     raise ValueError(message)
-                block = unpack(data, len(FRAME_COLUMNS), count)
+                # Each has a number of its own, which takes a byte at least.
+                if count > len(data):
+                    message = f"{count:,} frames in {len(data):,} bytes"
+                    raise ValueError(message)
+                block = _behind(found[-1] if found else None, _checked_frames(data, count))
             except DAMAGE as error:
-                self._file.note_damage("frame_chunks", error)
+                at_ns = int(found[-1][_FRAME_AT, -1]) if found else None
+                self._file.note_damage("frame_chunks", error, at_ns)
                 continue
-            if found and block[0, 0] != found[-1][0, -1] + 1:
-                block = _behind(found[-1], block)
-            found.append(block)
+            if block.shape[1]:
+                found.append(block)
         return found
 
 
-def _behind(former: Block, block: Block) -> Block:
-    """Return frames behind a gap, the gap filled with frames that took no time."""
+@contextmanager
+def as_far_as_it_goes(recording: Recording) -> Iterator[None]:
+    """Have what fails within because the recording is damaged say just that.
+
+    Raises:
+        RecordingError: It does.
+    """
+    try:
+        yield
+    except MISFIT as error:
+        if not recording.is_damaged:
+            raise
+        message = f"{recording.path} is damaged, and what is left of it does not tell this."
+        raise RecordingError(message) from error
+
+
+def _whole(value: object) -> int:
+    """Return a whole number that makes sense, else 0."""
+    return value if type(value) is int and 0 <= value < MAX_NS else 0
+
+
+def _checked_frames(data: bytes, count: int) -> Block:
+    """Return frames that were packed.
+
+    Raises:
+        ValueError, IndexError: They make no sense.
+    """
+    block = unpack(data, len(FRAME_COLUMNS), count)
+    numbers, cursors = block[0], block[1]
+    first = int(numbers[0])
+    is_in_order = (numbers == np.arange(first, first + count)).all()
+    if first < 0 or not is_in_order or (cursors[1:] < cursors[:-1]).any():
+        message = f"the frames from {first:,} on do not follow one another"
+        raise ValueError(message)
+    if (np.abs(block[2:] >> 1) > MAX_NS >> 2).any():
+        message = f"the frames from {first:,} on take no time that there is"
+        raise ValueError(message)
+    return block
+
+
+def _behind(former: Block | None, block: Block) -> Block:
+    """Return frames behind others, a gap filled with frames that took no time.
+
+    Raises:
+        ValueError: The gap is no gap.
+    """
+    if former is None:
+        return block
     last, first = int(former[0, -1]), int(block[0, 0])
     if first <= last:
         return block[:, last + 1 - first :]
+    if first - last > _MOST_MISSING_FRAMES:
+        message = f"the frames from {last + 1:,} to {first - 1:,} are missing"
+        raise ValueError(message)
     filler = np.zeros((len(block), first - last - 1), np.int64)
     filler[0] = np.arange(last + 1, first)
     filler[1], filler[2] = former[1, -1], former[2, -1]

@@ -11,13 +11,29 @@ import sqlite3
 import subprocess
 import sys
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 
+from inspector.timebase import format_instant
 from inspector.trace.log import EventLog
-from inspector.trace.recording import RecordingError, RecordingWriter, open_recording
+from inspector.trace.recording import (
+    Annotation,
+    RecordingError,
+    RecordingWriter,
+    annotate,
+    open_recording,
+)
 from inspector.trace.recording import file as file_module
-from inspector.vocabulary import MARK, RawEvent
+from inspector.trace.recording.columns import block_of, pack
+from inspector.vocabulary import (
+    CLOCK_ADDED,
+    CLOCK_MOVED,
+    MARK,
+    PHASE_ENDED,
+    TIMER_FIRED,
+    RawEvent,
+)
 from tests.trace.recording.recorded_worlds import described, folded, record, scene_log
 
 _ROOT = Path(__file__).parents[3]
@@ -26,6 +42,7 @@ _ROOT = Path(__file__).parents[3]
 _CHILD = """
 import sys, time
 from pathlib import Path
+from inspector.timebase import format_instant
 from inspector.trace.log import EventLog
 from inspector.trace.recording import RecordingWriter, writer
 from inspector.vocabulary import MARK
@@ -219,7 +236,7 @@ def test_that_a_damaged_keyframe_takes_nothing_from_the_states_behind_it(
     connection.close()
     past = open_recording(path)
 
-    assert [note for note in past.notes if "keyframes" in note]
+    assert [note for note in past.notes if "states" in note]
     for cursor in range(400, log.end, 333):
         assert described(past.state_before(cursor)) == described(folded(log, cursor))
 
@@ -345,3 +362,97 @@ def test_that_a_recording_of_an_older_version_is_brought_up_to_date(
     assert past.notes == ()
     past.close()
     assert digests(tmp_path) == before
+
+
+def test_that_the_first_sentence_says_what_is_damaged_and_from_where_on(
+    tmp_path: Path, log: EventLog
+) -> None:
+    path = record(log, tmp_path / "a.tlrec", portion=400)
+    connection = sqlite3.connect(path)
+    with connection:
+        connection.execute("DELETE FROM meta WHERE name = 'ended_at'")
+        connection.execute("UPDATE chunks SET data = zeroblob(90) WHERE first_cursor >= 1200")
+    connection.close()
+    known_ns = log.slice(1_199, 1_200)[0][0]
+
+    past = open_recording(path)
+
+    assert past.is_damaged
+    assert past.notes[0] == (
+        f"The file is damaged from {format_instant(known_ns)} on: not all of its events can be "
+        "read (the events from 1,200 on are damaged)."
+    )
+
+
+@pytest.mark.parametrize(
+    ("statement", "what"),
+    [
+        ("CREATE VIEW more AS SELECT 1", "a view"),
+        ("CREATE TRIGGER t AFTER INSERT ON annotations BEGIN SELECT 1; END", "a trigger"),
+        ("CREATE TABLE t (a, b AS (a + 1))", "a computed table"),
+        ("CREATE VIRTUAL TABLE t USING fts5(a)", "a computed table"),
+    ],
+)
+def test_that_a_file_with_more_than_tables_is_refused(
+    tmp_path: Path, statement: str, what: str
+) -> None:
+    path = record(EventLog(), tmp_path / "a.tlrec")
+    connection = sqlite3.connect(path)
+    connection.execute(statement)
+    connection.close()
+
+    with pytest.raises(RecordingError, match=f"it holds {what}"):
+        open_recording(path)
+    with pytest.raises(RecordingError, match=f"it holds {what}"):
+        annotate(path, Annotation("note", 1, text="here"))
+
+
+def put_events(path: Path, events: list[RawEvent]) -> None:
+    """Put events in the place of all that a recording has."""
+    block = block_of(events)
+    data = pack(block)
+    values = (0, len(events), int(block[0, 0]), int(block[0, -1]), crc32(data), data)
+    connection = sqlite3.connect(path)
+    with connection:
+        for table in ("chunks", "keyframes"):
+            connection.execute(f"DELETE FROM {table}")  # noqa: S608 - our own names
+        connection.execute("INSERT INTO chunks VALUES (?,?,?,?,?,?)", values)
+    connection.close()
+
+
+def test_that_a_text_that_is_not_there_reads_as_a_question_mark(tmp_path: Path) -> None:
+    log = EventLog()
+    log.append((0, MARK, 0, log.intern("here"), 0))
+    path = record(log, tmp_path / "a.tlrec")
+    put_events(path, [(1, MARK, 0, 1, 0), (2, MARK, 0, 77, 0), (3, MARK, 0, -1, 0)])
+
+    past = open_recording(path)
+
+    assert [mark.text for mark in past.state_before(past.end).marks] == ["here", "?", "?"]
+    assert past.notes[0].endswith("(2 events make no sense from 0 on).")
+
+
+def test_that_events_that_do_not_fit_together_change_nothing(tmp_path: Path) -> None:
+    log = EventLog()
+    log.append((0, MARK, 0, log.intern("root"), 0))
+    path = record(log, tmp_path / "a.tlrec")
+    put_events(
+        path,
+        [
+            (0, CLOCK_ADDED, 1, 0, 1),
+            (0, CLOCK_ADDED, 2, 1, 1),
+            (1, CLOCK_MOVED, 1, 2, 0),  # under itself
+            (2, CLOCK_ADDED, 2, 1, 1),  # there already
+            (3, TIMER_FIRED, 9, 0, 5),  # not there
+            (4, PHASE_ENDED, 99, 0, 5),  # no phase
+            (5, MARK, 1, 1, 0),
+        ],
+    )
+
+    past = open_recording(path)
+    state = past.state_before(past.end)
+
+    assert [clock.id for clock in state.path(2)] == [2, 1]
+    assert state.branch(1) == [1, 2]
+    assert [mark.at_ns for mark in state.marks] == [5]
+    assert past.is_damaged

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -74,3 +76,64 @@ os.kill(os.getpid(), signal.SIGKILL)
     assert past.strings[5] == "m4"
     assert {each.text[:1] for each in past.annotations} == {"x"}
     assert {each.name: each.read_bytes() for each in tmp_path.iterdir()} == before
+
+
+def unfinished(folder: Path) -> Path:
+    """Return a recording as a crash leaves it: what was committed last lies beside it."""
+    folder.mkdir()
+    running = folder / "running.tlrec"
+    log = marks(50)
+    recorder = RecordingWriter(running, log)
+    recorder.start()
+    while recorder.committed < 50:
+        pass
+    path = folder / "a.tlrec"
+    for suffix in ("", "-wal"):
+        shutil.copyfile(f"{running}{suffix}", f"{path}{suffix}")
+    recorder.stop()
+    return path
+
+
+def test_that_a_link_shows_all_that_the_file_itself_shows(tmp_path: Path) -> None:
+    path = unfinished(tmp_path / "there")
+    link = tmp_path / "link.tlrec"
+    link.symlink_to(path)
+
+    past = open_recording(link)
+
+    assert past.end == 50
+    assert past.path == link
+    assert [note for note in past.notes if "up to a second is missing" in note]
+
+
+def test_that_a_link_is_annotated_where_it_leads(tmp_path: Path) -> None:
+    path = unfinished(tmp_path / "there")
+    link = tmp_path / "link.tlrec"
+    link.symlink_to(path)
+
+    annotate(link, Annotation("note", 5, text="through the link"))
+
+    past = open_recording(path)
+    assert past.end == 50
+    assert [each.text for each in past.annotations] == ["through the link"]
+
+
+def test_that_a_file_says_when_what_lay_beside_it_may_be_missing(tmp_path: Path) -> None:
+    path = unfinished(tmp_path / "there")
+    # As if some of it had been moved into the file already.
+    whole = record(marks(20), tmp_path / "whole.tlrec")
+    connection = sqlite3.connect(whole)
+    with connection:
+        connection.execute("DELETE FROM meta WHERE name = 'ended_at'")
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.close()
+    path.with_name("a.tlrec-wal").unlink()
+    shutil.copyfile(whole, path)
+
+    past = open_recording(path)
+
+    assert past.end == 20
+    (note,) = past.notes
+    assert note.endswith(
+        "a.tlrec-wal is not beside it, and more may be in it. Copy both into one folder."
+    )

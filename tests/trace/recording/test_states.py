@@ -193,6 +193,7 @@ def test_that_nothing_a_timeline_knows_is_forgotten() -> None:
     kept |= {"structure_version", "mapping_version", "timers_version"}
     kept |= {"_frame_at_ns", "_frame_delta_ns", "_frame_cut_ns", "_frame_phases", "_last_order"}
     made_anew = {"strings", "newest_ns", "_fold", "_unknown", "_stale_clocks"}
+    made_anew |= {"skips_misfits", "misfits"}
 
     assert vars(Timeline([""])).keys() == kept | made_anew
     members = {"by_id", "of_clock", "histories", "_last_turn"}
