@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, fields
 from enum import IntEnum
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Final, cast, get_args
+from typing import TYPE_CHECKING, Any, Final, cast, get_args
 
 from inspector.clocks.failures import FailurePolicy
 from inspector.clocks.transport import DEFAULT_MAX_DELTA_NS
@@ -37,6 +37,9 @@ from inspector.vocabulary import (
 )
 from inspector.written_numbers import number_in
 
+if TYPE_CHECKING:
+    from inspector.trace.history import History
+
 #: What an entry is, beyond the readings.
 COMMAND_ENTRY: Final = 100
 HIT_ENTRY: Final = 101
@@ -50,6 +53,17 @@ _MORE_BYTES: Final = 500
 
 #: Control characters that JSON leaves as they are, and a log shows in a way JSON does not know.
 _CONTROLS: Final = {code: f"\\u{code:04x}" for code in range(0x7F, 0xA0)}
+
+#: What a text raises that no journal has written.
+_UNREADABLE: Final = (
+    ValueError,
+    TypeError,
+    KeyError,
+    AttributeError,
+    ArithmeticError,
+    RecursionError,
+    BreakpointError,
+)
 
 _READINGS: Final = frozenset({Reading.ASKED, Reading.WOKEN})
 
@@ -117,7 +131,7 @@ class Beginning:
             found = values["breakpoints"].items()
             values["breakpoints"] = {int(n): Breakpoint.from_values(b) for n, b in found}
             return cls(**values)
-        except (ValueError, TypeError, KeyError, AttributeError, BreakpointError) as error:
+        except _UNREADABLE as error:
             message = f"It is not understood how the scene began: {error}."
             raise JournalError(message) from error
 
@@ -248,7 +262,7 @@ class Journal:
                 journal.note(subject, b, a)
             elif kind == COMMAND_FORM:
                 bad = BadCommand(strings[text], strings[refusal])
-                told, is_rewind = _told(strings[a], Place(b), strings[by], host_ms, bad)
+                told, is_rewind = _told(strings[a], b, strings[by], host_ms, bad)
                 journal.note(REWIND_ENTRY if is_rewind else COMMAND_ENTRY, frame, subject, told)
             elif kind == BREAKPOINT_HIT:
                 hit = BreakpointHit(subject, BreakAction.HOLD, at_ns, 0, b, 0, strings[a])
@@ -260,6 +274,26 @@ class Journal:
             )
             raise JournalError(message)
         return journal
+
+
+def events_to_run_again(history: History) -> Sequence[RawEvent]:
+    """Return all that has happened to a scene since it was built.
+
+    Raises:
+        JournalError: Some of it is missing.
+    """
+    if history.first:
+        message = (
+            f"The first {history.first:,} events are lost; a scene is run again from its start."
+        )
+        raise JournalError(message)
+    if not history.has_all_events:
+        message = (
+            "The recording is damaged: not all of its events are there, and without them it "
+            "cannot be run again. Whether the scene does the same cannot be told."
+        )
+        raise JournalError(message)
+    return history.events(0, history.end)
 
 
 class Script:
@@ -347,8 +381,9 @@ def command_of(form: str) -> Command:
     return _told(form, Place.AT_ONCE, "", 0, BadCommand("", ""))[0].command
 
 
-def _told(form: str, place: Place, by: str, host_ms: int, bad: BadCommand) -> tuple[Told, bool]:
+def _told(form: str, at: int, by: str, host_ms: int, bad: BadCommand) -> tuple[Told, bool]:
     try:
+        place = Place(at)
         values = json.loads(form)
         if "is_bad" in values:
             return Told(cast("Command", bad), place, by, host_ms), False
@@ -371,7 +406,7 @@ def _told(form: str, place: Place, by: str, host_ms: int, bad: BadCommand) -> tu
             for number, each in values.get("breakpoints", {}).items()
         }
         next_number = values.get("next_breakpoint", 1)
-    except (ValueError, TypeError, KeyError, AttributeError, BreakpointError) as error:
+    except _UNREADABLE as error:
         message = f"A command is not understood ({form[:80]}): {error}."
         raise JournalError(message) from error
     refusal = bad.problem if is_rewind else ""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from inspector.clocks.manual_source import ManualTimeSource
 from inspector.sessions.hosted import HostedSession
-from inspector.sessions.journal import Journal, JournalError
+from inspector.sessions.journal import Journal, JournalError, events_to_run_again
 from inspector.sessions.replay import compared
 from inspector.sessions.virtual_source import VirtualTimeSource
 from inspector.vocabulary import (
@@ -136,7 +136,8 @@ def _events_in(text: str, strings: list[str]) -> Iterator[RawEvent]:
             strings.append(value)
         return numbers[value]
 
-    for line in text.strip().splitlines():
+    # A name may hold what ends lines elsewhere, such as U+2028.
+    for line in text.strip("\n").split("\n"):
         try:
             if line.startswith("["):
                 at_ns, kind, subject, a, b = json.loads(line)
@@ -167,7 +168,7 @@ def pytest_text(history: History, title: str, scene_path: Path, test_path: Path)
             f"The first {history.first:,} events are lost; a scene is run again from its start."
         )
         raise JournalError(message)
-    events, strings = history.events(0, history.end), history.strings
+    events, strings = events_to_run_again(history), history.strings
     # Refuse what cannot be run again now, not when somebody runs the test.
     Journal.from_events(events, strings)
     happened = what_happened(events, strings)
@@ -178,8 +179,9 @@ def pytest_text(history: History, title: str, scene_path: Path, test_path: Path)
         if len(times) > _MOST_LISTED
     }
     folder = test_path.absolute().parent
+    shown = "".join(each if each.isprintable() else " " for each in title)
     return _TEST.format(
-        title=" ".join(title.replace('"', "'").replace("\\", "/").split()),
+        title=" ".join(shown.replace('"', "'").replace("\\", "/").split()),
         scene=Path(os.path.relpath(scene_path.absolute(), folder)).as_posix(),
         firings=_listing(listed),
         counts=_listing(counted),

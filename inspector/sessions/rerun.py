@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from inspector.clocks.manual_source import ManualTimeSource
 from inspector.sessions.hosted import HostedSession
-from inspector.sessions.journal import Journal, JournalError, file_digest
+from inspector.sessions.journal import Journal, events_to_run_again, file_digest
 from inspector.sessions.replay import Difference, Run, digest_of, first_difference
 from inspector.sessions.virtual_source import VirtualTimeSource
 from inspector.vocabulary import TRANSPORT, Mode
@@ -55,12 +55,7 @@ def rerun(history: History, scene_path: Path) -> Rerun:
         JournalError: What was recorded does not suffice.
         SceneProblem: The scene cannot be built any more.
     """
-    if history.first:
-        message = (
-            f"The first {history.first:,} events are lost; a scene is run again from its start."
-        )
-        raise JournalError(message)
-    events = history.events(0, history.end)
+    events = events_to_run_again(history)
     journal = Journal.from_events(events, history.strings)
     beginning = journal.beginning
     notes: tuple[str, ...] = ()

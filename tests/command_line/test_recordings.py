@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import shutil
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -13,8 +14,12 @@ import pytest
 
 from inspector.cli import window_scene
 from inspector.exit_codes import ExitCode
+from inspector.sessions.commands import AddMark
+from inspector.sessions.hosted import HostedSession
 from inspector.sessions.journal import JournalError
 from inspector.sessions.replayed import outside_text, replayed, what_happened
+from inspector.sessions.virtual_run import run_virtual
+from inspector.sessions.virtual_source import VirtualTimeSource
 from inspector.trace import EventLog
 from inspector.trace.recording import RecordingWriter, open_recording
 from tests.command_line.answers import Run
@@ -134,6 +139,63 @@ def test_that_a_recording_of_nothing_is_said_to_be_one(
     assert code != ExitCode.OK
     assert out == ""
     assert err.splitlines()[-1] == f"timeline-inspector: nothing.tlrec {said}"
+
+
+@pytest.mark.parametrize("line", ["replay {} --verify", "export {} --as pytest -o test_it.py"])
+def test_that_a_damaged_recording_is_not_held_against_the_scene(
+    run: Run, recording: Path, tmp_path: Path, line: str
+) -> None:
+    connection = sqlite3.connect(recording)
+    with connection:
+        connection.execute(
+            "UPDATE chunks SET crc = 0 WHERE rowid = (SELECT max(rowid) FROM chunks)"
+        )
+    connection.close()
+
+    code, out, err = run(line.format(recording))
+
+    assert (code, out) == (ExitCode.FAILED, "")
+    assert "The file is damaged from " in err
+    assert "Whether the scene does the same cannot be told." in err
+    assert not (tmp_path / "test_it.py").exists()
+
+
+def test_that_how_deep_a_callback_has_called_itself_is_no_difference(
+    run: Run, tmp_path: Path
+) -> None:
+    (tmp_path / "deep.py").write_text(
+        "def build(stage):\n"
+        "    def dive(): return dive()\n"
+        "    stage.root.set_timeout(0.1, dive, name='dives')\n"
+    )
+    limit = sys.getrecursionlimit()
+    run("run deep.py --seconds 1 --record deep.tlrec")
+    try:
+        sys.setrecursionlimit(limit + 50)
+        code, out, _ = run("replay deep.tlrec --verify")
+    finally:
+        sys.setrecursionlimit(limit)
+
+    assert (code, out.splitlines()[0][:28]) == (ExitCode.OK, "deep.py did the same again: ")
+
+
+def test_that_names_that_end_lines_elsewhere_are_in_a_test_of_a_recording(tmp_path: Path) -> None:
+    scene = tmp_path / "odd.py"
+    scene.write_text("def build(stage):\n    stage.root.set_timeout(0.5, print, name='tick')\n")
+    session = HostedSession(scene, VirtualTimeSource(), autorun=False)
+    try:
+        run_virtual(session, duration_ns=10**9)
+        session.submit(AddMark("a\u2028b\u0085c\x1cd\u2029e"))
+        run_virtual(session, duration_ns=10**9)
+        session.refresh()
+        events, strings = session.log.slice(0, session.log.end), session.log.strings
+
+        found = replayed(scene, outside_text(events, strings))
+
+        assert found == what_happened(events, strings)
+        assert "a\u2028b" in found.marks[0][1]
+    finally:
+        session.close()
 
 
 def test_that_a_scene_that_has_moved_is_named(run: Run, recording: Path, tmp_path: Path) -> None:
