@@ -265,6 +265,12 @@ def summary_text(results: Iterable[LabResult]) -> str:
     return f"Wrong in {wrong:,} of {runs}: {', '.join(parts)}."
 
 
+def known_faults(results: Iterable[LabResult]) -> list[str]:
+    """Return what the subjects do wrong whose runs are, a line each."""
+    wrong = dict.fromkeys(result.subject for result in results if not result.verdict.is_right)
+    return [f"{each.title}: {each.fault}" for each in wrong if each.fault]
+
+
 def instant_text(at_ns: int) -> str:
     """Return an instant with as many decimals as it has, up to the nanosecond."""
     text = format_instant(at_ns, 9)

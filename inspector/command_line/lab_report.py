@@ -8,7 +8,7 @@ from itertools import groupby
 from inspector.analysis.lab_display import DISPLAY_RATES, VARIABLE, VARIABLE_MODEL
 from inspector.analysis.lab_subjects import SUBJECTS
 from inspector.analysis.lab_timer import duration_text
-from inspector.analysis.refresh_lab import LabResult, summary_text
+from inspector.analysis.refresh_lab import LabResult, known_faults, summary_text
 from inspector.timebase import format_duration
 
 #: A column of titles is not wider than this, in characters.
@@ -29,9 +29,8 @@ def lab_text(results: Sequence[LabResult]) -> str:
 
 
 def _faults(results: Iterable[LabResult]) -> list[str]:
-    """Return what the subjects do wrong whose runs are."""
-    wrong = dict.fromkeys(run.subject for run in results if not run.verdict.is_right)
-    lines = [f"  {each.title}: {each.fault}" for each in wrong if each.fault]
+    """Return the known faults as a block; none where there are none."""
+    lines = [f"  {line}" for line in known_faults(results)]
     return ["\n".join(["Known faults:", *lines])] if lines else []
 
 

@@ -13,7 +13,7 @@ from itertools import groupby
 from typing import Final
 
 from inspector.analysis.lab_timer import duration_text
-from inspector.analysis.refresh_lab import LabResult, summary_text
+from inspector.analysis.refresh_lab import LabResult, known_faults, summary_text
 from inspector.errors import ExportError
 from inspector.formats.display_list import (
     Anchor,
@@ -42,6 +42,7 @@ _SMALL_SIZE: Final = 7.5
 _TRACK: Final = 14.0
 _GROUP_HEAD: Final = 18.0
 _AXIS: Final = 30.0
+_FAULT_LINE: Final = 11.0
 _BAR_WIDTH: Final = 1.4
 #: Bars nearer to one another than this, in points, are drawn as one area.
 _MERGED_BELOW: Final = 2.4
@@ -172,6 +173,7 @@ class _Drawing:
         height = y + _AXIS
         if not options.is_bare:
             height = self._add_drifts(height)
+            height = self._add_faults(height)
             height = self._add_footer(height)
         title = plain(options.title) or "Refresh-rate lab"
         summary = summary_text(self._results) if self._results else "No runs."
@@ -329,6 +331,17 @@ class _Drawing:
                 "Choose fewer timers, displays or subjects, or write a CSV."
             )
             raise ExportError(message)
+
+    def _add_faults(self, y: float) -> float:
+        """Say below the charts what the subjects do wrong."""
+        faults = known_faults(self._results)
+        room = self._options.width_pt - 2 * _PAD
+        for line in ["Known faults", *faults] if faults else []:
+            y += _FAULT_LINE
+            shown = shortened(plain(line), room, _SMALL_SIZE)
+            color = self._colors.muted_text if line in faults else self._colors.text
+            self._items.append(Text(Point(_PAD, y), shown, _SMALL_SIZE, color))
+        return y + _FAULT_LINE if faults else y
 
     def _add_footer(self, y: float) -> float:
         parts = (

@@ -12,7 +12,7 @@ from inspector.analysis.lab_subjects import SUBJECTS, Steps, Subject, subjects_n
 from inspector.analysis.lab_timer import LabTimer
 from inspector.analysis.refresh_lab import LabResult, run_cell, run_lab
 from inspector.errors import ExportError
-from inspector.formats.display_list import Anchor, Group, Polyline, Rect
+from inspector.formats.display_list import Anchor, Group, Polyline, Rect, Text
 from inspector.formats.font_metrics import text_width
 from inspector.formats.frame_times import Provenance
 from inspector.formats.lab_export import LAB_EXPORTERS, check_lab_export, export_lab
@@ -183,6 +183,16 @@ def test_that_the_picture_says_in_words_what_it_shows() -> None:
     assert "Wrong in 1 of 2 runs: 1 too early." in graph.picture.description
     assert {"Egret", "240 Hz, timer “every 1 s”", "40 of 10, 30 s early", "expected"} <= set(texts)
     assert outcome_text(egret_case()[0]) == "10 of 10"
+
+
+def test_that_the_picture_says_what_those_do_wrong_that_are_wrong() -> None:
+    picture = lab_graph(egret_case(), PROVENANCE, LabGraphOptions()).picture
+
+    texts = [item.text for item in picture.items if isinstance(item, Text)]
+
+    at = texts.index("Known faults")
+    assert texts[at + 1] == "Egret, by calls: above 60 Hz it is too fast, four times at 240 Hz."
+    assert not any("Our clock:" in text for text in texts[at:])
 
 
 def test_that_texts_stay_in_the_picture() -> None:
