@@ -200,7 +200,11 @@ class Painted(_View):
     def rows_in_view(self) -> list[tuple[RowPlace, Sequence[Cell]]]:
         """Return the rows in view, from the uppermost, and what they say as of the last look."""
         height = self.viewport().height()
-        return [(place, self.cells_of(place.key)) for place in self.row_places(0, height)]
+        try:
+            return [(place, self.cells_of(place.key)) for place in self.row_places(0, height)]
+        except Exception:  # noqa: BLE001 - what is raised inside of Qt ends the process
+            self._tell_failure()
+            return []
 
     def _repaint(self, place: RowPlace) -> None:
         viewport = self.viewport()

@@ -398,6 +398,25 @@ def test_that_rows_that_cannot_be_read_say_so_and_are_logged_once(
     ]
 
 
+def test_that_a_failure_to_find_rows_is_logged_and_no_more(
+    stand: Stand, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def failing(*_arguments: object) -> None:
+        message = "no such node"
+        raise KeyError(message)
+
+    monkeypatch.setattr(stand.tree.view, "depth_of", failing)
+
+    with caplog.at_level(logging.ERROR):
+        stand.tree.view.show_changes()
+        stand.tree.view.doItemsLayout()
+        stand.tree.view.viewport().grab()
+
+    assert [record.getMessage() for record in caplog.records] == [
+        "“Clocks” cannot show all of its rows"
+    ]
+
+
 def test_that_a_failure_while_painting_is_logged_and_no_more(
     plain: Plain, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
