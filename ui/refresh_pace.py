@@ -106,7 +106,7 @@ class RefreshPace(QObject):
     request until one finds nothing new. Each begins with :attr:`due`, for what is new to be
     taken in; those who show it then ask for a turn each. The next one begins when all have
     had theirs, so all of them show the same instant. One that takes long is followed by as
-    long a pause.
+    long a pause: half of the time is not the window's.
 
     Attributes:
         phase: What the session was doing at the last refresh, ``None`` without any session.
@@ -265,8 +265,9 @@ class RefreshPace(QObject):
         elif self._quiet_turns >= _QUIET_AFTER:
             wait_ms = self.period_ms(QUIET_REFRESH_MS)
         passed_ms = (self._clock() - self._began_ns) // NS_PER_MS
-        spent_ms = self._spent_ns // NS_PER_MS
-        self._timer.start(max(1, wait_ms - passed_ms, min(spent_ms, SLOWEST_MS)))
+        # Half of the time is left to others, what passed between turns included.
+        pause_ms = 2 * self._spent_ns // NS_PER_MS - passed_ms
+        self._timer.start(max(1, wait_ms - passed_ms, min(pause_ms, SLOWEST_MS)))
 
     @property
     def _goes_on(self) -> bool:

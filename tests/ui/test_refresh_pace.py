@@ -333,6 +333,18 @@ def test_that_turns_that_take_long_are_followed_by_as_long_a_pause(hands: Hands)
     assert hands.pace.next_ms == 90
 
 
+def test_that_what_passes_between_turns_counts_as_a_pause(hands: Hands) -> None:
+    hands.take_news()
+    hands.ask("tree", takes_ms=20)
+    turns_until(hands, 2)
+    hands.now_ns += 15 * MS
+
+    hands.ask("table", takes_ms=1)
+    turns_until(hands, 3)
+
+    assert hands.pace.next_ms == 2 * 21 - 36
+
+
 def test_that_a_turn_of_what_is_gone_is_left_out(hands: Hands) -> None:
     owner = QObject()
     hands.pace.take_turn(owner, lambda: hands.done.append("gone"))
