@@ -55,13 +55,17 @@ class Slowing:
     OWN_SHARE: Final = 0.25
     STEP: Final = 1.5
     MOST: Final = SLOWEST_MS / REFRESH_MS
-    #: After so many watches without late frames in a row, refreshes come closer again.
+    #: After so many watches without late frames in a row, refreshes come closer again; after
+    #: twice as many each time that this made frames late at once.
     CALM_WATCHES: Final = 4
+    MOST_CALM_WATCHES: Final = 64
 
     def __init__(self) -> None:
         """Begin at full pace."""
         self.factor = 1.0
         self._calm = 0
+        self._patience = self.CALM_WATCHES
+        self._on_trial = 0
         self._begin()
 
     def _begin(self) -> None:
@@ -88,14 +92,19 @@ class Slowing:
             self._begin()
 
     def _decide(self) -> None:
+        is_on_trial, self._on_trial = self._on_trial > 0, self._on_trial - 1
         if self._late > self.LATE_SHARE * self._frames:
             self._calm = 0
             if self._own_ns > self.OWN_SHARE * self._passed_ns:
                 self.factor = min(self.factor * self.STEP, self.MOST)
+                if is_on_trial:
+                    self._on_trial = 0
+                    self._patience = min(2 * self._patience, self.MOST_CALM_WATCHES)
             return
         self._calm += 1
-        if self._calm >= self.CALM_WATCHES:
+        if self._calm >= self._patience and self.factor > 1:
             self._calm = 0
+            self._on_trial = self.CALM_WATCHES
             self.factor = max(self.factor / self.STEP, 1.0)
 
 

@@ -377,9 +377,31 @@ def test_that_the_window_is_never_refreshed_less_than_four_times_a_second(hands:
 def test_that_the_window_goes_back_to_its_pace_when_no_frame_slips(hands: Hands) -> None:
     hands.run_frames(60, late=1, own=0.9)
 
-    hands.run_frames(30, late=0, own=0.9)
+    hands.run_frames(60, late=0, own=0.9)
 
     assert hands.pace.period_ms(REFRESH_MS) == REFRESH_MS
+
+
+def test_that_a_pace_that_made_frames_late_is_tried_again_less_and_less_often(
+    hands: Hands,
+) -> None:
+    def seconds_until_faster() -> float:
+        hands.run_frames(1, late=1, own=0.9)
+        factor, seconds = hands.pace.slowing.factor, 0.0
+        while hands.pace.slowing.factor >= factor:
+            hands.run_frames(0.5, late=0, own=0.9)
+            seconds += 0.5
+        return seconds
+
+    # The first is where watching begins.
+    hands.run_frames(1 / 60, late=0, own=0.9)
+    hands.run_frames(1, late=1, own=0.9)
+
+    tries = [seconds_until_faster() for _ in range(8)]
+
+    assert tries == sorted(tries)
+    assert tries[0] < 4
+    assert 20 < tries[-1] < 40
 
 
 def test_that_a_scene_that_is_slow_by_itself_does_not_slow_the_window(hands: Hands) -> None:
