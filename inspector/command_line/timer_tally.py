@@ -136,6 +136,7 @@ class TimerTally:
         self._waiting: dict[int, _Waiting] = {}
         # Knows the clocks, for local times; their names are not needed here.
         self._clocks = Timeline([""])
+        self._asked, self._answer_ns = (0, 0), 0
         base = log.base.members.by_id.values() if log.first else ()
         self.members = MemberTally(log.strings, base)
         if log.first:
@@ -170,14 +171,22 @@ class TimerTally:
                 a clock that was paused at that very instant, what is due then may wait.
         """
         expected = {id(group): group.expected_of_gone for group in self._groups.values()}
+        # Asked for once a clock, of which there are fewer than timers.
+        clocks = {
+            clock_id: (
+                timeline.local_ns(clock_id),
+                not is_complete or timeline.effective_rate(clock_id) == 0,
+            )
+            for clock_id in timeline.clocks
+        }
         for timer in self._waiting.values():
             group = timer.group
-            if timer.interval_ns and group.clock_id in timeline.clocks:
-                passed_ns = timeline.local_ns(group.clock_id) - timer.first_due_ns
+            if timer.interval_ns and group.clock_id in clocks:
+                local_ns, may_wait = clocks[group.clock_id]
+                passed_ns = local_ns - timer.first_due_ns
                 if passed_ns < 0:
                     continue
                 ticks, since_tick_ns = divmod(passed_ns, timer.interval_ns)
-                may_wait = not is_complete or timeline.effective_rate(group.clock_id) == 0
                 if since_tick_ns or not may_wait or timer.fired + timer.left_out > ticks:
                     ticks += 1
                 expected[id(group)] += ticks
@@ -254,14 +263,20 @@ class TimerTally:
                 timer.first_due_ns = timer.due_ns = a
                 timer.interval_ns = b
                 timer.group.intervals_ns.take(b)
-                set_ns = self._clocks.local_ns(timer.group.clock_id, at_ns)
-                timer.group.delays_ns.take(a - set_ns)
+                timer.group.delays_ns.take(a - self._local_ns(timer.group.clock_id, at_ns))
             elif kind == TICKS_MISSED and subject in waiting:
                 timer = waiting[subject]
                 timer.left_out += a
                 timer.group.left_out += a
             elif kind == TIMER_CLEARED:
                 self._forget(subject)
+
+    def _local_ns(self, clock_id: int, at_ns: int) -> int:
+        """Return a clock's local time; timers are often set by the thousand at one instant."""
+        if self._asked != (clock_id, at_ns):
+            self._asked = clock_id, at_ns
+            self._answer_ns = self._clocks.local_ns(clock_id, at_ns)
+        return self._answer_ns
 
     def _count_clock(self, at_ns: int, kind: int, subject: int, a: int, b: int) -> None:
         if kind == CLOCK_ADDED:
@@ -271,6 +286,7 @@ class TimerTally:
         elif kind == CLOCK_REMOVED:
             self._forget_clock(subject)
         self._clocks.apply_all([(at_ns, kind, subject, a, b)])
+        self._asked = 0, 0
 
     def _count_fired(self, timer: _Waiting, timer_id: int, late_ns: int, next_ns: int) -> None:
         group = timer.group
