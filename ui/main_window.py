@@ -395,8 +395,12 @@ class MainWindow(QMainWindow):
 
     def open_path(self, path: Path) -> None:
         """Open a scene or a recording in place of the session."""
-        self.notice.dismiss()
-        if not path.is_file():
+        from inspector.paths import is_file  # noqa: PLC0415 - after the first paint
+
+        if self.notice.label.text() != self.settings_file.problem:
+            # What became of the settings is not about the scene before.
+            self.notice.dismiss()
+        if not is_file(path):
             self.settings = self.settings.without_recent_scene(str(path))
             self.notice.show_notice(
                 f"There is no file {path} any more.",

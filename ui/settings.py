@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import sys
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Final, Literal, get_args, get_origin, get_type_hints
@@ -20,6 +21,10 @@ SETTINGS_VERSION: Final = 1
 LAYOUT_VERSION: Final = 2
 MOST_RECENT_SCENES: Final = 10
 _FOLDER_NAME: Final = "timeline-inspector"
+#: What was ever saved is a few kilobytes; most of it are breakpoints.
+_MOST_BYTES: Final = 10_000_000
+#: Of a value that makes no sense, in characters.
+_MOST_SHOWN: Final = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +71,7 @@ class Settings:
             ValueError: A number is out of its range; the message names it.
         """
         if self.step_frames < 1:
-            message = f"step_frames cannot be {self.step_frames!r}"
+            message = f"step_frames cannot be {_short(self.step_frames)}"
             raise ValueError(message)
         for budget_ms in self.budgets_ms:
             if not (math.isfinite(budget_ms) and budget_ms > 0):
@@ -106,7 +111,8 @@ class SettingsFile:
         """
         self.problem = ""
         try:
-            data = self.path.read_bytes()
+            with self.path.open("rb") as stream:
+                data = stream.read(_MOST_BYTES + 1)
         except FileNotFoundError:
             return Settings()
         except OSError as error:
@@ -123,7 +129,8 @@ class SettingsFile:
         """Write the settings, whole or not at all; return whether it went well."""
         import tempfile  # noqa: PLC0415 - not needed for the first paint
 
-        text = json.dumps(asdict(settings), indent=2, ensure_ascii=False) + "\n"
+        # Names of files may hold what is no UTF-8; escaped it is text like any other.
+        text = json.dumps(asdict(settings), indent=2) + "\n"
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             handle, name = tempfile.mkstemp(".json", "settings-", self.path.parent)
@@ -164,13 +171,20 @@ def settings_from_json(data: bytes) -> Settings:
     Raises:
         ValueError: It is no JSON, or a value is not what its field holds.
     """
-    values = json.loads(data)
+    if len(data) > _MOST_BYTES:
+        message = f"more than {_MOST_BYTES:,} bytes"
+        raise ValueError(message)
+    try:
+        values = json.loads(data)
+    except RecursionError:
+        message = "it is nested too deep"
+        raise ValueError(message) from None
     if not isinstance(values, dict):
         message = "not an object"
         raise ValueError(message)  # noqa: TRY004 - all mistakes in the file are one kind
     version = values.get("version", SETTINGS_VERSION)
     if not isinstance(version, int) or version > SETTINGS_VERSION:
-        message = f"written by a newer version ({version!r})"
+        message = f"written by a newer version ({_short(version)})"
         raise ValueError(message)
     types = get_type_hints(Settings)
     return Settings(
@@ -196,11 +210,18 @@ def _checked(name: str, value: object, kind: object) -> object:
             for key, item in value.items()
         }
     elif kind is float and isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value)
+        # Beyond what a float holds it is refused as any other infinite number.
+        return float(value) if abs(value) <= sys.float_info.max else math.inf
     elif isinstance(kind, type) and type(value) is kind:
         return value
-    message = f"{name} cannot be {value!r}"
+    message = f"{name} cannot be {_short(value)}"
     raise ValueError(message)
+
+
+def _short(value: object) -> str:
+    """Return a value as it is written, cut where it is long."""
+    text = repr(value)
+    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}…"
 
 
 def _default_path() -> Path:

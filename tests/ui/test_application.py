@@ -16,6 +16,7 @@ from pytestqt.qtbot import QtBot
 from tests.ui.shell import open_shell
 from ui.faults import FaultReporter
 from ui.interrupts import Interrupts
+from ui.settings import SettingsFile
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -116,3 +117,22 @@ def test_that_an_interrupt_closes_the_window_and_keeps_the_settings(
         interrupts.stop()
 
     assert shell.settings_file.path.is_file()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there is no such name")
+def test_that_a_scene_whose_name_is_no_utf_8_is_shown_and_kept_in_the_settings(
+    tmp_path: Path,
+) -> None:
+    scene = tmp_path / os.fsdecode(b"caf\xe9.py")
+    scene.write_text("def build(stage): ...\n")
+    code = AT_FIRST_PAINT.replace(
+        "application.main()",
+        "application.main(__import__('pathlib').Path(__import__('os').fsdecode(b'caf\\xe9.py')))",
+    )
+
+    done = run(code, tmp_path)
+
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    settings = SettingsFile(tmp_path / "timeline-inspector" / "settings.json").load()
+    assert settings.recent_scenes == (str(scene),)

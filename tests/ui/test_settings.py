@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,16 @@ def test_that_saving_and_loading_changes_nothing(tmp_path: Path) -> None:
     assert file.problem == ""
 
 
+def test_that_a_name_that_is_no_utf_8_is_kept(tmp_path: Path) -> None:
+    file = SettingsFile(tmp_path / "settings.json")
+    settings = Settings(recent_scenes=(os.fsdecode(b"/caf\xe9.py"), "/ü.py"))
+
+    assert file.save(settings)
+
+    assert file.load() == settings
+    assert file.problem == ""
+
+
 def test_that_a_first_start_has_the_defaults_without_complaint(tmp_path: Path) -> None:
     file = SettingsFile(tmp_path / "settings.json")
 
@@ -50,6 +61,11 @@ def test_that_a_first_start_has_the_defaults_without_complaint(tmp_path: Path) -
         '{"budgets_ms": [0]}',
         '{"budgets_ms": [NaN]}',
         '{"version": 99}',
+        "[" * 100_000,
+        '{"panel_choices": ' + '{"a":' * 50_000 + "1" + "}" * 50_001,
+        '{"budgets_ms": [1' + "0" * 400 + "]}",
+        '{"step_frames": -1' + "0" * 4_000 + "}",
+        '{"theme": "' + "x" * 11_000_000 + '"}',
         "\xff\xfe",
     ],
 )
