@@ -18,6 +18,8 @@ examples:
   timeline-inspector replay game.tlrec
   timeline-inspector replay game.tlrec --verify --scene moved/game.py
 
+A file that has changed since the recording is not run without --anyway.
+
 Exit code 6 with --verify if the scene did something else.
 """
 
@@ -42,6 +44,9 @@ def add_replay_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of ``replay``."""
     parser.add_argument("file", metavar="FILE", type=Path, help="the recording (.tlrec)")
     parser.add_argument("--verify", action="store_true", help="exit with 6 if it does not")
+    parser.add_argument(
+        "--anyway", action="store_true", help="run the scene even if its file has changed since"
+    )
     _add_scene(parser)
 
 

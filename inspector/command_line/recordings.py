@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, TextIO
 
 from inspector.errors import ExportError, InspectorError
 from inspector.exit_codes import ExitCode
+from inspector.paths import is_file
 from inspector.sessions.replayed import pytest_text
 from inspector.sessions.rerun import rerun
 from inspector.trace.recording import open_recording
@@ -32,13 +33,14 @@ def replay_recording(options: Namespace, out: TextIO, err: TextIO) -> int:
     Raises:
         RecordingError: The recording cannot be opened.
         JournalError: It does not say all that is needed.
+        ChangedSceneError: The scene's file has changed, and nobody said --anyway.
         SceneError: The scene cannot be built any more.
     """
     recording = _opened(options.file, err)
     try:
         scene = _scene_of(recording, options.scene)
         _move(recording, scene)
-        found = rerun(recording, scene)
+        found = rerun(recording, scene, anyway=options.anyway)
     finally:
         recording.close()
     err.writelines(f"{_PROGRAM}: {note}\n" for note in found.notes)
@@ -96,7 +98,7 @@ def _scene_of(recording: Recording, chosen: Path | None) -> Path:
     scene = chosen or Path(recording.scene_path)
     if chosen is None and not recording.scene_path:
         raise ReplayError(f"{recording.path} does not say which scene it is of. Say --scene FILE.")
-    if not scene.is_file():
+    if not is_file(scene):
         raise ReplayError(f"There is no scene {scene} any more. Say where it is: --scene FILE.")
     return scene
 

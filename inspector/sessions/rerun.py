@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from inspector.clocks.manual_source import ManualTimeSource
+from inspector.errors import InspectorError
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.journal import Journal, events_to_run_again, file_digest
 from inspector.sessions.replay import Difference, Run, digest_of, first_difference
@@ -44,14 +45,20 @@ class Rerun:
         return self.difference is None
 
 
-def rerun(history: History, scene_path: Path) -> Rerun:
+class ChangedSceneError(InspectorError):
+    """The scene is not what was recorded any more; the message says so."""
+
+
+def rerun(history: History, scene_path: Path, *, anyway: bool = False) -> Rerun:
     """Build a scene from its file and have it do again what was recorded.
 
     Args:
         history: What was recorded, from the beginning on.
         scene_path: The scene's file.
+        anyway: Whether it is run also if it has changed.
 
     Raises:
+        ChangedSceneError: It has changed since; nothing of it was run.
         JournalError: What was recorded does not suffice.
         SceneProblem: The scene cannot be built any more.
     """
@@ -60,7 +67,12 @@ def rerun(history: History, scene_path: Path) -> Rerun:
     beginning = journal.beginning
     notes: tuple[str, ...] = ()
     if beginning.digest and file_digest(scene_path) != beginning.digest:
-        notes = (f"{scene_path.name} has changed since this was recorded.",)
+        changed = f"{scene_path.name} has changed since this was recorded"
+        if not anyway:
+            raise ChangedSceneError(
+                f"{changed}, so it was not run: {scene_path}. Look at it, and say --anyway."
+            )
+        notes = (f"{changed}.",)
     source = ManualTimeSource() if beginning.is_manual else VirtualTimeSource()
     session = HostedSession(scene_path, source, autorun=False, max_delta_ns=beginning.max_delta_ns)
     try:

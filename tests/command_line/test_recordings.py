@@ -94,12 +94,28 @@ def test_that_a_scene_that_does_something_else_is_told_where(
     run: Run, recording: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "game.py").write_text(SCENE.replace("0.52", "0.53"))
-    code, out, err = run(f"replay {recording} --verify")
+    code, out, err = run(f"replay {recording} --verify --anyway")
     assert code == ExitCode.DIFFERENT
     assert "game.py has changed since" in err
     assert out.startswith("game.py did something else: ")
     assert "it was “" in out
-    assert run(f"replay {recording}")[0] == ExitCode.OK
+    assert run(f"replay {recording} --anyway")[0] == ExitCode.OK
+
+
+@pytest.mark.parametrize("option", ["", "--verify"])
+def test_that_a_scene_that_has_changed_is_not_run_unasked(
+    run: Run, recording: Path, tmp_path: Path, option: str
+) -> None:
+    scene = tmp_path / "game.py"
+    scene.write_text("raise SystemExit('it was run')\n")
+
+    code, out, err = run(f"replay {recording} {option}")
+
+    assert (code, out) == (ExitCode.FAILED, "")
+    assert err == (
+        "timeline-inspector: game.py has changed since this was recorded, so it was not run: "
+        f"{scene}. Look at it, and say --anyway.\n"
+    )
 
 
 def test_that_chance_in_build_is_told_as_such(run: Run, tmp_path: Path) -> None:
