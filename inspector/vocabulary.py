@@ -382,8 +382,12 @@ def what_was_raised(traceback_text: str) -> str:
         if line.startswith(_FRAME_SIGNS):
             behind_frames = number
     told = (line for line in lines[behind_frames:] if line.strip() and not line[0].isspace())
-    return next(told, lines[-1].strip() if lines else "")
+    line = next(told, lines[-1].strip() if lines else "")
+    return line if len(line) <= _MOST_RAISED else f"{line[:_MOST_RAISED]}…"
 
+
+#: Of the sentence of an exception, in characters.
+_MOST_RAISED: Final = 400
 
 #: How the lines of a traceback begin that are followed by lines of the user's program.
 _FRAME_SIGNS: Final = ('  File "', "Traceback (")

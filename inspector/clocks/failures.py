@@ -12,6 +12,9 @@ SCENE_MODULE = "timeline_inspector_scene_"
 #: Where a class of the scene's or of the engine's own is named in a traceback.
 _MODULES = re.compile(rf"\b{SCENE_MODULE}\d+\.|^inspector(?:\.\w+)+\.(?=\w+Error\b)", re.MULTILINE)
 
+#: Of a traceback, in characters.
+_MOST_SHOWN = 20_000
+
 #: What a callback may raise without taking the loop with it: everything, as in asyncio, an
 #: exit and the result of a cancelled task included. Only a key press still ends the program;
 #: ``KeyboardInterrupt`` has to be let through before these are caught.
@@ -52,7 +55,15 @@ class CallbackFailure:
 
 
 def as_shown(traceback_text: str) -> str:
-    """Return a traceback without the names of modules that no user has written."""
+    """Return a traceback without the names of modules that no user has written.
+
+    What somebody raises may say megabytes; of those the middle is left out.
+    """
+    left_out = len(traceback_text) - _MOST_SHOWN
+    if left_out > 0:
+        half = _MOST_SHOWN // 2
+        head, tail = traceback_text[:half], traceback_text[-half:]
+        traceback_text = f"{head}\n… {left_out:,} characters are left out here …\n{tail}"
     return _MODULES.sub("", traceback_text)
 
 

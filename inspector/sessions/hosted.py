@@ -17,6 +17,7 @@ from inspector.sessions.scene_host import SceneHost
 from inspector.sessions.session import MeasuresWakeErrors, SessionPhase, SessionStatus
 from inspector.sessions.virtual_passing import block_virtual_time, pass_virtual_time
 from inspector.timebase import format_instant
+from inspector.vocabulary import what_was_raised
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -235,7 +236,8 @@ class HostedSession:
             return SessionStatus(SessionPhase.STEPPING, message)
         if (failure := self._life.stopped_by) is not None:
             # Written by Python, which also copes with an error that cannot say what it is.
-            reason = as_shown(traceback.format_exception_only(failure.error)[-1].strip())
+            alone = "".join(traceback.format_exception_only(failure.error))
+            reason = as_shown(what_was_raised(alone))
             return SessionStatus(
                 SessionPhase.HELD,
                 f"Stopped at {at} because “{failure.label}” failed: {reason}",

@@ -23,6 +23,7 @@ from types import CodeType, ModuleType
 
 from inspector.clocks.failures import CALLBACK_ERRORS, SCENE_MODULE, BrokenOffError, as_shown
 from inspector.errors import SceneError
+from inspector.paths import expanded, is_file, is_folder
 from inspector.resources import resource_path
 from inspector.sessions.stage import Stage
 from inspector.vocabulary import what_was_raised
@@ -31,6 +32,8 @@ _PACKAGE_FOLDER = str(Path(__file__).resolve().parent.parent)
 #: Whose window ends what does not return; beside the package in a checkout and in a wheel.
 _WINDOW_FOLDER = str(Path(_PACKAGE_FOLDER).parent / "ui") + os.sep
 _EXCERPT_LINES = 3
+#: Of a line or a message, in characters.
+_MOST_SHOWN = 400
 _SCENE_NUMBERS = count(1)
 
 #: Other files are opened by mistake.
@@ -39,6 +42,8 @@ _PYTHON_SUFFIXES = frozenset({".py", ".pyw", ""})
 #: Marks of a function that returns something to be run instead of running.
 _DOES_NOTHING_WHEN_CALLED = inspect.CO_COROUTINE | inspect.CO_GENERATOR | inspect.CO_ASYNC_GENERATOR
 
+#: What scenes have put on the path themselves, by the name of their module.
+_entries_added: dict[str, list[str]] = {}
 #: Folders of the scenes that are loaded, by the name of their module.
 _folders: dict[str, str] = {}
 #: Those of them that were not on the path before.
@@ -119,7 +124,7 @@ class Scene:
             SceneProblem: It raised.
         """
         build: Callable[[Stage], object] = self.module.build
-        with _importable(self.path.parent):
+        with _importable(self):
             try:
                 build(stage)
             except KeyboardInterrupt:
@@ -130,7 +135,7 @@ class Scene:
 
     def keep_neighbours(self) -> None:
         """Let callbacks import what is beside the scene, until it is unloaded."""
-        folder = str(self.path.parent)
+        folder = str(_home(self.path))
         _folders[self.module.__name__] = folder
         # At the end of the path the folder cannot put anything in front of what the
         # inspector itself imports.
@@ -155,7 +160,7 @@ class Scene:
 
     def unload(self) -> None:
         """Let go of the scene and of the modules beside it that it has imported, once."""
-        folder = self.path.parent
+        folder = _home(self.path)
         if sys.modules.pop(self.module.__name__, None) is None:
             # What is there by now belongs to another scene.
             return
@@ -168,6 +173,9 @@ class Scene:
             _folders_added.remove(str(folder))
             if str(folder) in sys.path:
                 sys.path.remove(str(folder))
+        for entry in _entries_added.pop(self.module.__name__, ()):
+            if entry in sys.path:
+                sys.path.remove(entry)
         linecache.checkcache()
 
 
@@ -185,7 +193,7 @@ def load_scene(path: Path) -> Scene:
     # Dataclasses and pickle look the module up by its name.
     sys.modules[module.__name__] = module
     try:
-        with _importable(path.parent):
+        with _importable(scene):
             exec(code, module.__dict__)  # noqa: S102 - running the user's file is the point
     except KeyboardInterrupt:
         scene.unload()
@@ -224,10 +232,10 @@ def find_scene(text: str) -> Path:
     if not text.strip():
         message = "The name of the scene is empty. “timeline-inspector scenes” lists some."
         raise SceneError(message)
-    path = Path(text).expanduser()
-    if path.is_file():
+    path = expanded(text)
+    if is_file(path):
         return path
-    if path.is_dir():
+    if is_folder(path):
         message = f"{text} is a folder. Name the scene file in it."
         raise SceneError(message)
     wanted = text.lower().replace("-", "_").replace(" ", "_").removesuffix(".py")
@@ -295,12 +303,12 @@ def _compiled(path: Path) -> CodeType:
 def _problem(path: Path, step: str, error: BaseException) -> SceneProblem:
     place, line = _place(path, error)
     if isinstance(error, SystemExit):
-        what = f"it called exit ({error.code!r}); a scene sets things up and returns"
+        what = f"it called exit ({_short(repr(error.code))}); a scene sets things up and returns"
     elif isinstance(error, BrokenOffError):
         what = f"it was {error}; a scene sets things up and returns, and what is to happen again "
         what += "and again is a callback of stage.every_frame"
     elif isinstance(error, SyntaxError):
-        what = f"{type(error).__name__}: {error.msg}"
+        what = f"{type(error).__name__}: {_short(str(error.msg))}"
     else:
         # Not str(error), which may raise itself.
         alone = traceback.format_exception_only(type(error), error)
@@ -375,10 +383,11 @@ def _place(path: Path, error: BaseException) -> tuple[Path, int | None]:
     if isinstance(error, SyntaxError) and error.filename and error.lineno:
         return Path(error.filename), error.lineno
     place: tuple[Path, int | None] = (path, None)
+    home = _home(path)
     for frame in traceback.extract_tb(error.__traceback__):
         file = Path(frame.filename)
         if file == path or (
-            path.parent in file.parents
+            home in file.parents
             and "site-packages" not in file.parts
             and _is_user_frame(frame.filename)
         ):
@@ -394,9 +403,13 @@ def _excerpt(path: Path, line: int | None) -> str:
     last = min(len(lines), line + _EXCERPT_LINES)
     width = len(str(last))
     return "\n".join(
-        f"{'>' if number == line else ' '} {number:>{width}} │ {lines[number - 1]}".rstrip()
+        f"{'>' if number == line else ' '} {number:>{width}} │ {_short(lines[number - 1])}".rstrip()
         for number in range(first, last + 1)
     )
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}…"
 
 
 def _keep_user_frames(report: traceback.TracebackException, seen: set[int]) -> None:
@@ -434,16 +447,31 @@ def _is_neighbour(name: str, folder: Path) -> bool:
     return folder == (home.parent if hasattr(top, "__path__") else home)
 
 
+def _home(path: Path) -> Path:
+    """Return the folder in which a scene finds its neighbours: where the file really is."""
+    return path.resolve().parent if path.is_symlink() else path.parent
+
+
 @contextmanager
-def _importable(folder: Path) -> Iterator[None]:
-    """Let the scene import the modules beside it, as Python does for a script."""
+def _importable(scene: Scene) -> Iterator[None]:
+    """Let the scene import the modules beside it, as Python does for a script.
+
+    What it puts on the path itself stays until it is unloaded, behind what is there, and
+    what it takes away comes back: the inspector goes on to import.
+    """
     writes_bytecode = sys.dont_write_bytecode
     # Neighbours edited twice within a second would be loaded from a stale cache.
     sys.dont_write_bytecode = True
     importlib.invalidate_caches()
-    sys.path.insert(0, str(folder))
+    path, entries, folder = sys.path, list(sys.path), str(_home(scene.path))
+    path.insert(0, folder)
     try:
         yield
     finally:
         sys.dont_write_bytecode = writes_bytecode
-        sys.path.remove(str(folder))
+        now: object = sys.path
+        now = now if isinstance(now, list) else []
+        added = [entry for entry in now if entry not in entries and entry != folder]
+        _entries_added.setdefault(scene.module.__name__, []).extend(added)
+        path[:] = [*entries, *added]
+        sys.path = path

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from inspector.clocks import ManualTimeSource
+from inspector.clocks import FailurePolicy, ManualTimeSource
 from inspector.errors import SceneError
-from inspector.sessions.commands import Reload, Run
+from inspector.sessions.commands import Reload, Run, StepFrames
 from inspector.sessions.scene import built_in_scenes, find_scene, load_scene
 from inspector.sessions.session import SessionPhase, SessionStatus
 from inspector.testing import held_session, pass_seconds, scene_file, virtual_session
@@ -393,3 +393,112 @@ def test_that_any_other_missing_name_has_no_such_hint(tmp_path: Path) -> None:
     path = scene_file(tmp_path, "import json.nowhere\ndef build(stage):\n    pass\n")
 
     assert "Timeline Inspector" not in failed(path).message
+
+
+@pytest.mark.parametrize(
+    ("first", "in_build"),
+    [
+        ("import sys; sys.path.clear()", "pass"),
+        ("import sys; sys.path = ['/nowhere']", "sys.path.clear()"),
+        ("import sys; sys.path = None", "pass"),
+        ("import sys; sys.path.remove(sys.path[0])", "sys.path.insert(0, '/nowhere')"),
+    ],
+)
+def test_that_a_scene_that_changes_the_path_takes_nothing_from_others(
+    tmp_path: Path, first: str, in_build: str
+) -> None:
+    before, entries = sys.path, list(sys.path)
+    path = scene_file(tmp_path, f"{first}\ndef build(stage):\n    {in_build}\n")
+
+    session = held_session(path)
+
+    assert session.problem is None
+    assert sys.path is before
+    assert sys.path[: len(entries)] == entries
+    session.close()
+    assert sys.path == entries
+
+
+def test_that_what_a_scene_puts_on_the_path_is_there_for_its_callbacks(tmp_path: Path) -> None:
+    library = tmp_path / "library"
+    library.mkdir()
+    (library / "of_the_test.py").write_text("count = 7\n")
+    scene = f"""
+        import sys
+        sys.path.insert(0, {str(library)!r})
+
+        def tell(stage):
+            import of_the_test
+            stage.mark(f"counts {{of_the_test.count}}")
+
+        def build(stage):
+            stage.root.set_timeout(1, tell, stage)
+        """
+    session = virtual_session(scene_file(tmp_path, scene))
+
+    pass_seconds(session, 2)
+
+    assert "counts 7" in session.log.strings
+    session.close()
+    assert str(library) not in sys.path
+    del sys.modules["of_the_test"]
+
+
+def test_that_a_scene_behind_a_link_finds_what_is_beside_the_file(tmp_path: Path) -> None:
+    real = tmp_path / "real"
+    real.mkdir()
+    (real / "beside_the_test.py").write_text("count = 7\n")
+    scene = (
+        "import beside_the_test\ndef build(stage):\n    stage.name(str(beside_the_test.count))\n"
+    )
+    link = tmp_path / "link.py"
+    link.symlink_to(scene_file(real, scene))
+
+    session = held_session(link)
+
+    assert session.title == "7"
+    assert session.scene_path == link
+    session.close()
+    assert "beside_the_test" not in sys.modules
+
+
+@pytest.mark.parametrize(
+    "raised",
+    [
+        "ValueError('x' * 5_000_000)",
+        "SyntaxError('x' * 5_000_000)",
+        "SystemExit('x' * 5_000_000)",
+        "ExceptionGroup('x' * 5_000_000, [ValueError('y' * 5_000_000)])",
+    ],
+)
+def test_that_an_error_of_megabytes_is_shown_in_parts(tmp_path: Path, raised: str) -> None:
+    at_once = failed(scene_file(tmp_path, f"raise {raised}\n"))
+    late = held_session(
+        scene_file(
+            tmp_path,
+            f"""
+            def build(stage):
+                stage.root.set_timeout(0, fail)
+
+            def fail():
+                raise {raised}
+            """,
+        )
+    )
+    late.failure_policy = FailurePolicy.STOP
+    late.submit(StepFrames(1))
+    late.refresh()
+
+    assert len(at_once.message) < 1_000
+    assert len(at_once.detail) < 30_000
+    assert late.status.message.startswith("Stopped at ")
+    assert len(late.status.message) < 1_000
+    assert len(late.status.detail) < 30_000
+    assert max(map(len, late.log.strings)) < 30_000
+    late.close()
+
+
+@pytest.mark.parametrize("text", ["a" * 300, "b/" * 3_000, "~nouser/x.py", "~nouser", "a\0b"])
+def test_that_a_name_that_no_file_can_have_is_none(text: str) -> None:
+    with pytest.raises(SceneError, match="There is no file and no built-in scene"):
+        find_scene(text)
