@@ -100,7 +100,12 @@ class _ShowVersion(argparse.Action):
 
 
 def _write_what_can_be_written() -> None:
-    """Put a question mark in place of a character that the terminal does not have."""
+    """Cope with what the terminal does not have: a character, or being there at all."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            # Closed by the caller. Its number is taken too, else the next file would get it,
+            # and with it what a library prints.
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")

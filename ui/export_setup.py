@@ -17,6 +17,7 @@ from inspector.formats.options import (
     SMALLEST_WIDTH_PT,
     ExportOptions,
 )
+from inspector.paths import is_folder
 from inspector.sessions.provenance import provenance_of
 
 from .dialogs.export_dialog import ExportChoices, ExportDialog, ExportSource, FrameRange
@@ -70,7 +71,7 @@ def export_dialog(
         ),
         ExportChoices(
             options,
-            folder if folder.is_dir() else Path.cwd(),
+            folder if is_folder(folder) else Path.cwd(),
             choices.get("format", "PNG"),
             # What somebody has gone to the trouble of choosing is what they mean.
             "chosen" if any(each.id == "chosen" for each in ranges) else "all",

@@ -11,6 +11,7 @@ from typing import TextIO
 
 from inspector.errors import ExportError
 from inspector.exit_codes import ExitCode
+from inspector.paths import is_folder
 from inspector.sessions.scene import built_in_scenes, find_scene
 
 
@@ -45,7 +46,7 @@ def list_scenes(options: Namespace, out: TextIO) -> int:
 
 
 def _copy_scene(scene: Path, target: Path, out: TextIO) -> int:
-    path = target / scene.name if target.is_dir() else target
+    path = target / scene.name if is_folder(target) else target
     try:
         # Exclusive, so that nobody's file is replaced.
         with path.open("xb") as copy, scene.open("rb") as original:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from inspector.errors import ExportError
+from inspector.paths import is_file, is_folder, is_there
 
 
 def check_target(path: Path) -> None:
@@ -21,14 +22,14 @@ def check_target(path: Path) -> None:
             a plain file.
     """
     folder = path.parent
-    if not folder.is_dir():
-        what = "is not a folder" if folder.exists() else "does not exist"
+    if not is_folder(folder):
+        what = "is not a folder" if is_there(folder) else "does not exist"
         message = f"Cannot write {path}: {folder} {what}. Create it or choose another folder."
         raise ExportError(message)
-    if path.is_dir():
+    if is_folder(path):
         message = f"Cannot write {path}: it is a folder. Add the name of a file."
         raise ExportError(message)
-    if path.exists() and not path.is_file():
+    if is_there(path) and not is_file(path):
         message = f"Cannot write {path}: it is not a plain file. Choose another name."
         raise ExportError(message)
     if not os.access(folder, os.W_OK | os.X_OK):

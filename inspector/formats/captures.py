@@ -21,6 +21,7 @@ from inspector.formats.capture_table import (
     is_number,
     read_table,
 )
+from inspector.paths import is_there
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND, NS_PER_US
 from inspector.written_numbers import count_in
 
@@ -96,7 +97,7 @@ def split_column(text: str) -> tuple[Path, str | None]:
     """
     file, colon, column = text.rpartition(":")
     is_drive = len(file) == 1 and column.startswith(("\\", "/"))
-    if not colon or not file or is_drive or _exists(text):
+    if not colon or not file or is_drive or is_there(Path(text)):
         return Path(text), None
     if not column.strip():
         message = (
@@ -105,14 +106,6 @@ def split_column(text: str) -> tuple[Path, str | None]:
         )
         raise CaptureError(message)
     return Path(file), column.strip()
-
-
-def _exists(text: str) -> bool:
-    try:
-        return Path(text).exists()
-    except (OSError, ValueError):
-        # Longer than any name, or with characters that no name has.
-        return False
 
 
 def read_frame_times(

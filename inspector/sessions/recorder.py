@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from inspector import __version__
 from inspector.clocks.manual_source import ManualTimeSource
 from inspector.errors import CommandError, InspectorError
+from inspector.paths import expanded, is_there
 from inspector.sessions.breakpoints import DEFAULT_SAVED_NS, BreakAction
 from inspector.sessions.commands import SaveLast, StartRecording, StopRecording
 from inspector.sessions.journal import file_digest
@@ -374,11 +375,11 @@ def recording_action(
         try:
             match command:
                 case StartRecording(path):
-                    recorder.start(Path(path).expanduser() if path else None)
+                    recorder.start(expanded(path) if path else None)
                 case StopRecording():
                     recorder.stop()
                 case SaveLast(path, duration_ns):
-                    recorder.save_last(duration_ns, Path(path).expanduser() if path else None)
+                    recorder.save_last(duration_ns, expanded(path) if path else None)
         except InspectorError as error:
             recorder.note_problem(str(error))
 
@@ -391,7 +392,7 @@ def recording_action(
 def _free_name(path: Path) -> Path:
     """Return the path, or one like it that is not there yet."""
     names = (path.with_stem(f"{path.stem} {n}") for n in range(2, _MOST_NAMES))
-    return path if not path.exists() else next((n for n in names if not n.exists()), path)
+    return path if not is_there(path) else next((n for n in names if not is_there(n)), path)
 
 
 def _default_folder() -> Path:

@@ -187,17 +187,15 @@ class RecordingFile:
 
     def _write_meta(self, values: dict[str, str | int]) -> None:
         text = "INSERT OR REPLACE INTO meta VALUES (?, ?)"
-        self._connection.executemany(text, list(values.items()))
+        rows = [
+            (name, _storable(value) if isinstance(value, str) else value)
+            for name, value in values.items()
+        ]
+        self._connection.executemany(text, rows)
 
     def add_strings(self, texts: Sequence[str]) -> None:
-        r"""Add what has come to the string table.
-
-        Half a surrogate pair, as in the name of a file that is no text, is no character
-        that could be stored; it is written as ``\udc80``.
-        """
-        self.strings.extend(
-            text.encode("utf-8", "backslashreplace").decode("utf-8") for text in texts
-        )
+        """Add what has come to the string table."""
+        self.strings.extend(map(_storable, texts))
 
     def add(self, events: Sequence[RawEvent]) -> None:
         """Add the next events.
@@ -392,3 +390,12 @@ class RecordingFile:
             self._connection.close()
         finally:
             end_writing(self._live)
+
+
+def _storable(text: str) -> str:
+    r"""Return a text as it can be stored.
+
+    Half a surrogate pair, as in the name of a file that is no text, is no character that
+    could be; it is written as ``\udc80``.
+    """
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
