@@ -16,6 +16,7 @@ from inspector.analysis.lanes_clocks import ClockPasts
 from inspector.analysis.lanes_columns import Instants, Steps
 from inspector.trace.member_names import MEMBER_NAMING_KINDS, MemberNames
 from inspector.trace.members import CLOCK_CALLS
+from inspector.trace.timeline import MISFIT
 from inspector.vocabulary import NEVER, EventKind, Field, MemberKind
 
 if TYPE_CHECKING:
@@ -202,10 +203,14 @@ class LaneStore:
         for event in history.events(self.cursor, end):
             at_ns, kind, subject, a, b = event
             step = fold.get(kind)
-            if step is not None:
-                step(at_ns, subject, a, b)
-            elif kind in MEMBER_NAMING_KINDS:
-                self._note_member(event)
+            try:
+                if step is not None:
+                    step(at_ns, subject, a, b)
+                elif kind in MEMBER_NAMING_KINDS:
+                    self._note_member(event)
+            except MISFIT:
+                if not timeline.skips_misfits:
+                    raise
         self._read_ns = at_ns
         self.cursor = end
         self._take_lists(timeline)

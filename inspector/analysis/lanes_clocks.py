@@ -191,7 +191,14 @@ class ClockPasts:
         self.version += 1
 
     def added(self, subject: int, parent: int, name: str) -> None:
-        """Take in a clock that is anchored next."""
+        """Take in a clock that is anchored next.
+
+        Raises:
+            ValueError: It is there already, as only a damaged file says.
+        """
+        if subject in self.by_id or subject == parent:
+            message = f"clock {subject} cannot be added"
+            raise ValueError(message)
         past = self.by_id[subject] = ClockPast(name)
         past.parent.append(parent)
         self.version += 1
@@ -219,8 +226,15 @@ class ClockPasts:
         self._change(at_ns, subject, rate_n, rate_n, 0, cause, (n, off, parent))
 
     def moved(self, at_ns: int, subject: int, parent: int) -> None:
-        """Take in that a clock hangs under another one."""
+        """Take in that a clock hangs under another one.
+
+        Raises:
+            ValueError: That hangs under this one, as only a damaged file says.
+        """
         past = self.by_id[subject]
+        if subject in self.path_at(parent, at_ns):
+            message = f"clock {subject} cannot hang under clock {parent}"
+            raise ValueError(message)
         n, off, rate_n, former, paused = past.last
         old_ns = self.local_ns(former, at_ns) or 0
         new_ns = self.local_ns(parent, at_ns) or 0

@@ -12,7 +12,7 @@ from inspector.analysis.evidence import text_of
 from inspector.analysis.lint_long_frames import ABOUT_LONG_FRAMES, LongFrameSurvey
 from inspector.analysis.lint_member_survey import MemberSurvey
 from inspector.trace.schema import ABOUT_CLOCKS, ABOUT_MEMBERS, ABOUT_TIMERS
-from inspector.trace.timeline import Timeline
+from inspector.trace.timeline import MISFIT, Timeline
 from inspector.vocabulary import (
     CLOCK_ADDED,
     CLOCK_REMOVED,
@@ -274,18 +274,25 @@ class _Surveyor:
     def read(self, events: Sequence[RawEvent], cursor: int) -> None:
         """Take the events that begin at a cursor."""
         for place, event in enumerate(events, cursor):
-            kind = event[1]
-            if kind in ABOUT_CLOCKS:
-                self._clock(event)
-            elif kind in ABOUT_TIMERS:
-                self._timer(place, event)
-            elif kind == FRAME_BEGAN:
-                self._frame(place, event)
-                self.members.take(place, event)
-            elif kind in ABOUT_MEMBERS or kind == FRAME_ENDED:
-                self.members.take(place, event)
-            if kind in ABOUT_LONG_FRAMES:
-                self.frames.take(place, event)
+            try:
+                self._take(place, event)
+            except MISFIT:
+                if not self.clocks.skips_misfits:
+                    raise
+
+    def _take(self, place: int, event: RawEvent) -> None:
+        kind = event[1]
+        if kind in ABOUT_CLOCKS:
+            self._clock(event)
+        elif kind in ABOUT_TIMERS:
+            self._timer(place, event)
+        elif kind == FRAME_BEGAN:
+            self._frame(place, event)
+            self.members.take(place, event)
+        elif kind in ABOUT_MEMBERS or kind == FRAME_ENDED:
+            self.members.take(place, event)
+        if kind in ABOUT_LONG_FRAMES:
+            self.frames.take(place, event)
 
     def _clock(self, event: RawEvent) -> None:
         at_ns, kind, subject, a, b = event
