@@ -1,4 +1,4 @@
-"""Texts of other people as they are shown where there is room for one line."""
+"""Texts of other people as they are shown: in one line, and never as HTML of ours."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import re
 from typing import Final
 
 _BROKEN: Final = re.compile("\r\n|[\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")
+#: Of a text that is longer, nobody reads the rest in a tool tip.
+_MOST_SHOWN: Final = 4_000
 _HTML: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;"})
 
 
@@ -29,3 +31,16 @@ def as_html(text: str) -> str:
     which is half a megabyte in a window that is idle.
     """
     return text.translate(_HTML)
+
+
+def as_plain(text: str) -> str:
+    """Return a text so that Qt shows it as it is in a tool tip or a label.
+
+    Qt takes for HTML what looks like it, and so a name such as ``<img src="/dev/zero">``
+    would be read until there is no memory left. What is too long to be looked at is cut.
+    """
+    if len(text) > _MOST_SHOWN:
+        text = f"{text[:_MOST_SHOWN]} …"
+    if "<" not in text:
+        return text
+    return f'<p style="white-space:pre-wrap">{as_html(text)}</p>'

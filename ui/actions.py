@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Final
 from PySide6.QtCore import QObject, Slot
 from PySide6.QtGui import QAction, QKeySequence
 
+from inspector.display_text import as_plain
+
 from .action_descriptions import ActionDescription, Facts, why_not
 from .action_list import ACTIONS
 
@@ -98,7 +100,7 @@ class DescribedAction(QAction):
             tip = f"{tip}\n{self.description.tip}"
         if self.reason:
             tip = f"{tip}\nNot now: {self.reason}."
-        self.setToolTip(tip)
+        self.setToolTip(as_plain(tip))
         self.setStatusTip(self.description.tip)
 
 

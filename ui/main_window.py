@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final, cast
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QApplication, QLabel, QMainWindow
 
+from .guards import guarded
 from .menus import MenuId
 from .settings import LAYOUT_VERSION
 
@@ -66,6 +67,7 @@ _TICK_CLASSES: Final = ("QCheckBox", "QRadioButton")
 _SCENE_SUFFIXES: Final = frozenset({".py", ".pyw"})
 
 
+@guarded
 class MainWindow(QMainWindow):
     """Menus, transport bar, docks around the frame times, and what is kept between starts.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QInputDialog
 
-from inspector.display_text import one_line
+from inspector.display_text import as_plain, one_line
 from inspector.sessions.commands import (
     MakeTransition,
     ResumeFromPriority,
@@ -100,7 +100,7 @@ class MemberActions(QObject):
         dialog.setObjectName("transition_prompt")
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.setWindowTitle(f"Transition of “{one_line(machine.name)}”")
-        dialog.setLabelText(f"From “{state}” make")
+        dialog.setLabelText(as_plain(f"From “{state}” make"))
         dialog.setComboBoxItems(allowed or [_NOTHING_LEADS_AWAY])
         dialog.setComboBoxEditable(False)
 

@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Qt, QUrl, Slot
 from PySide6.QtGui import QAction, QDesktopServices
 from PySide6.QtWidgets import QDialog, QFileDialog, QMenu
 
+from inspector.display_text import as_plain
 from inspector.sessions.scene import built_in_scenes
 from inspector.trace.recording_name import RECORDING_SUFFIX
 
@@ -107,7 +108,7 @@ class WindowActions(QObject):
     def _add_scene_action(self, menu: QMenu, title: str, path: Path, tip: str) -> None:
         action = QAction(title.replace("&", "&&"), menu)
         action.setData(str(path))
-        action.setToolTip(tip)
+        action.setToolTip(as_plain(tip))
         action.triggered.connect(self._open_scene_of_action)
         menu.addAction(action)
 

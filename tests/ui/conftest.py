@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from tests.ui.bridge_stand import Noted
 from tests.ui.shell import Shell, open_shell
+from ui import guards
 from ui.session_bridge import SessionBridge
 
 
@@ -40,3 +41,11 @@ def shell(qtbot: QtBot, tmp_path: Path) -> Shell:
         shell.advance(1 / 60)
     QApplication.processEvents()
     return shell
+
+
+@pytest.fixture(autouse=True)
+def _no_guarded_fault() -> Iterator[None]:
+    """Fail a test in which the window could not say something, and went on."""
+    guards.faults.clear()
+    yield
+    assert not guards.faults

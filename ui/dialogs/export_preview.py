@@ -9,12 +9,14 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette, QPixmap, QRes
 from PySide6.QtWidgets import QSizePolicy, QWidget
 from typing_extensions import override
 
+from ..guards import guarded
 from ..picture import paint
 
 if TYPE_CHECKING:
     from inspector.formats.display_list import DisplayList
 
 
+@guarded
 class ExportPreview(QWidget):
     """Shows exactly what PNG, PDF and SVG will show: it is drawn from the same list."""
 

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 )
 from typing_extensions import override
 
+from ..guards import guarded
 from ..menus import MenuId
 from ..widgets.filter_line import FilterLine
 
@@ -118,6 +119,7 @@ class KeysPage(QDialog):
             top.setHidden(not shown)
 
 
+@guarded
 class _WrappedText(QStyledItemDelegate):
     """Makes rows as high as their text takes in the width of its column.
 

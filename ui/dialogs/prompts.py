@@ -67,6 +67,7 @@ class Prompt(QDialog):
         self.line = QLineEdit()
         self.line.setAccessibleName(question)
         label = QLabel(question)
+        label.setTextFormat(Qt.TextFormat.PlainText)
         label.setBuddy(self.line)
         label.setWordWrap(True)
         self.problem = QLabel()

@@ -13,6 +13,7 @@ from typing_extensions import override
 
 from inspector.timebase import format_duration, format_instant
 
+from ..guards import guarded
 from . import roles
 from .header_row import HeaderRow, alignments
 from .roles import Role
@@ -54,6 +55,7 @@ _ALIGNED: Final = alignments(AnnotationColumn, _NUMBERS)
 _HEADER: Final = HeaderRow(_HEADERS, _ALIGNED, apart=[AnnotationColumn.NAME])
 
 
+@guarded
 class AnnotationModel(ListTableModel["Annotation"]):
     """Annotations, the earliest first.
 

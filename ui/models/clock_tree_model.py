@@ -23,6 +23,7 @@ from inspector.trace.members import PAUSABLE
 from inspector.vocabulary import RATE_DENOMINATOR, Field
 
 from ..cells import EMPTY, Cell
+from ..guards import guarded
 from . import roles
 from .clock_cells import ClockCells
 from .clock_filter import matching_nodes, with_ancestors
@@ -62,6 +63,7 @@ _NO_CELLS: Final = (EMPTY,) * len(ClockColumn)
 _NAMED_COLUMNS: Final = [(column.name, ALIGNMENTS[column]) for column in ClockColumn]
 
 
+@guarded
 class ClockTreeModel(ShapedModel):
     """Clocks by branch, filtered by name; editing asks for commands, it changes nothing.
 

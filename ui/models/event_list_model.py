@@ -18,6 +18,7 @@ from inspector.trace.schema import ABOUT_CLOCKS, ABOUT_MEMBERS, ABOUT_TIMERS, Ev
 from inspector.vocabulary import EventKind, Field, RawEvent
 
 from ..cells import EMPTY, Cell
+from ..guards import guarded
 from ..session_bridge import Selection, SelectionKind
 from . import roles
 from .event_groups import QUIET_GROUPS, group_of, kinds_of
@@ -79,6 +80,7 @@ class EventRow:
     label: str
 
 
+@guarded
 class EventListModel(ListTableModel[EventRow]):
     """The newest events that pass a filter, oldest first, at most 20 000."""
 
@@ -279,6 +281,10 @@ class EventListModel(ListTableModel[EventRow]):
 
     def _sentence(self, row: EventRow) -> str:
         return self._names.sentence(row.event, row.label)
+
+    def long_text_at(self, row: int) -> str:
+        """Return all that there is to say about the event of a row."""
+        return self._long_text(self._rows[row])
 
     def _long_text(self, row: EventRow) -> str:
         assert self._log is not None

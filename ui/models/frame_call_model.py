@@ -13,6 +13,7 @@ from typing_extensions import override
 from inspector.display_text import one_line
 
 from ..cells import EMPTY, Cell
+from ..guards import guarded
 from . import roles
 from .frame_call_cells import (
     CALL_HEADERS,
@@ -68,6 +69,7 @@ class CallCounts:
     waiting: int = 0
 
 
+@guarded
 class FrameCallModel(RankedTableModel):
     """What is called in frames, in the order in which it is called."""
 

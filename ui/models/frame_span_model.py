@@ -13,6 +13,7 @@ from inspector.analysis.frame_spans import TIMER_KIND, Span, SpanTotal
 from inspector.display_text import one_line
 from inspector.timebase import format_duration
 
+from ..guards import guarded
 from ..session_bridge import Selection
 from . import roles
 from .header_row import HeaderRow, alignments
@@ -74,6 +75,7 @@ class SpanRow:
     late_ns: int = 0
 
 
+@guarded
 class FrameSpanModel(ListTableModel[SpanRow]):
     """A row for each phase, member and timer, in the order in which they began."""
 

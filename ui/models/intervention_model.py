@@ -15,6 +15,7 @@ from inspector.analysis.intervention_list import Intervention, InterventionList
 from inspector.display_text import one_line
 from inspector.timebase import format_instant
 
+from ..guards import guarded
 from ..selection import Selection
 from . import roles
 from .header_row import HeaderRow, alignments
@@ -67,6 +68,7 @@ _ALIGNED: Final = alignments(InterventionColumn, _NUMBERS)
 _HEADER: Final = HeaderRow(_HEADERS, _ALIGNED, apart=_BEHIND_NUMBERS)
 
 
+@guarded
 class InterventionModel(ListTableModel[int]):
     """Commands and breakpoint hits in the order in which they happened.
 

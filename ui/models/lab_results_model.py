@@ -13,6 +13,7 @@ from typing_extensions import override
 from inspector.analysis.refresh_lab import LabResult
 from inspector.timebase import NS_PER_SECOND, format_duration
 
+from ..guards import guarded
 from ..theme import ColorRole, Theme
 from . import roles
 from .header_row import HeaderRow, alignments
@@ -70,6 +71,7 @@ _HEADER: Final = HeaderRow(_HEADERS, _ALIGNED, apart=[LabColumn.DIVERGENCE])
 _WRONG_FROM: Final = 1e12
 
 
+@guarded
 class LabResultsModel(ListTableModel[LabResult]):
     """Rows in the order in which results arrived; a proxy sorts them by their raw values."""
 

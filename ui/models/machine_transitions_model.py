@@ -14,6 +14,7 @@ from inspector.display_text import one_line
 from inspector.timebase import format_duration, format_instant
 from inspector.vocabulary import TRANSITION_REFUSED
 
+from ..guards import guarded
 from ..theme import ColorRole, Theme
 from . import roles
 from .header_row import HeaderRow, alignments
@@ -137,6 +138,7 @@ def _refusal(
     return TransitionRow(at_ns, source, strings[name], "", lasted_ns, strings[reason])
 
 
+@guarded
 class MachineTransitionsModel(ListTableModel[TransitionRow]):
     """What happened to one machine, the newest first, at most 5 000 rows."""
 

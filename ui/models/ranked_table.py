@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex
 from typing_extensions import override
 
+from ..guards import guarded
 from . import roles
 from .timer_order import WindowedOrder
 from .titled_table import TitledTableModel
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from .header_row import HeaderRow
 
 
+@guarded
 class RankedTableModel(TitledTableModel):
     """Subjects in an order that changes all the time; a row is a place, not a subject.
 

@@ -7,12 +7,14 @@ from typing import Final
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QPersistentModelIndex
 from typing_extensions import override
 
+from ..guards import guarded
 from .clock_shape import TOP, ClockShape, gone_runs, is_reordered
 
 #: More changed runs of rows than this in one turn, and a reset is cheaper.
 _MAX_RUNS: Final = 48
 
 
+@guarded
 class ShapedModel(QAbstractItemModel):
     """Rows are numbered nodes; a subclass says what is in their cells."""
 

@@ -15,6 +15,7 @@ from inspector.display_text import one_line
 from inspector.vocabulary import NEVER, TimerKind
 
 from ..cells import EMPTY, Cell
+from ..guards import guarded
 from . import roles
 from .header_row import HeaderRow, alignments
 from .ranked_table import RankedTableModel
@@ -86,6 +87,7 @@ class _WordMatches:
         self.in_site = StringMatches(word, short_site)
 
 
+@guarded
 class TimerTableModel(RankedTableModel):
     """Pending timers, what fires next first."""
 

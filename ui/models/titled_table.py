@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 from typing_extensions import override
 
+from ..guards import guarded
 from . import roles
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 RowT = TypeVar("RowT")
 
 
+@guarded
 class TitledTableModel(QAbstractTableModel):
     """A table with titles over its columns; what its rows are is up to who derives from it."""
 
@@ -36,6 +38,7 @@ class TitledTableModel(QAbstractTableModel):
         return self._header.data(section, orientation, role)
 
 
+@guarded
 class ListTableModel(TitledTableModel, Generic[RowT]):
     """A table whose rows are a list; who derives from it tells Qt when the list changes."""
 

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 )
 from typing_extensions import override
 
-from inspector.display_text import one_line
+from inspector.display_text import as_plain, one_line
 from inspector.errors import InspectorError
 from inspector.sessions.breakpoint_file import read_breakpoints, write_breakpoints
 from inspector.sessions.breakpoint_names import doubt_about, names_to_choose
@@ -81,6 +81,7 @@ class BreakpointsPanel(QWidget):
         self.notice = EmptyNotice(self.table)
         self.problem = QLabel()
         self.problem.setWordWrap(True)
+        self.problem.setTextFormat(Qt.TextFormat.PlainText)
         self.problem.hide()
         self.new_button = _button("New", "Fill the fields for a new breakpoint")
         self.remove_button = _button("Remove", "Remove the marked breakpoint (Delete)")
@@ -176,7 +177,7 @@ class BreakpointsPanel(QWidget):
                 item = self.table.item(row, column)
                 if item is not None and item.text() != said:
                     item.setText(said)
-                    item.setToolTip("" if hit is None else hit.text)
+                    item.setToolTip("" if hit is None else as_plain(hit.text))
         self.table.blockSignals(False)
 
     def _build_rows(self, shown: list[tuple[int, Breakpoint]]) -> None:
@@ -188,7 +189,7 @@ class BreakpointsPanel(QWidget):
             when.setFlags(when.flags() | Qt.ItemFlag.ItemIsUserCheckable)
             is_on = breakpoint_.is_enabled
             when.setCheckState(Qt.CheckState.Checked if is_on else Qt.CheckState.Unchecked)
-            when.setToolTip(breakpoint_.condition_text)
+            when.setToolTip(as_plain(breakpoint_.condition_text))
             self.table.setItem(row, _Column.WHEN, when)
             self.table.setItem(row, _Column.THEN, QTableWidgetItem(_then_text(breakpoint_)))
             count = QTableWidgetItem()

@@ -10,6 +10,7 @@ from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QLineEdit, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 from typing_extensions import override
 
+from ..guards import guarded
 from ..widgets.cell_painting import SIGN_SIZE
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ _NEAR = 2
 _LEAST_SIZE = SIGN_SIZE.grownBy(QMargins(0, 1, 0, 1))
 
 
+@guarded
 class SignDelegate(QStyledItemDelegate):
     """A click on the sign in front of a name toggles its pause."""
 
@@ -59,6 +61,7 @@ class SignDelegate(QStyledItemDelegate):
         return True
 
 
+@guarded
 class RateDelegate(QStyledItemDelegate):
     """Edits a rate as people write rates; the model judges what was typed.
 

@@ -342,8 +342,8 @@ class EventListPanel(QWidget):
         menu.addAction("Look at this instant", partial(self._bridge.set_playhead, at_ns))
         menu.addSeparator()
         menu.addAction("Copy", self.copy_marked)
-        tool_tip = index.siblingAtColumn(EventColumn.WHAT).data(Qt.ItemDataRole.ToolTipRole)
-        menu.addAction("Copy in full", partial(QGuiApplication.clipboard().setText, str(tool_tip)))
+        in_full = self.model.long_text_at(index.row())
+        menu.addAction("Copy in full", partial(QGuiApplication.clipboard().setText, in_full))
         return menu
 
     @Slot()

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QToolButton, QWidget
 
+from inspector.display_text import as_plain
 from inspector.vocabulary import what_was_raised
 
 from ..theme import ColorRole
@@ -57,7 +58,7 @@ class FailureNote(QToolButton):
             told = f"The newest: “{newest.label}” failed: {raised}"
         self.setText(text)
         self.setAccessibleName(text)
-        self.setToolTip(f"{told}\nClick to see events.")
+        self.setToolTip(as_plain(f"{told}\nClick to see events."))
 
     @Slot()
     def _apply_theme(self) -> None:

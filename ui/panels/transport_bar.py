@@ -10,6 +10,7 @@ from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QFont, QPalette
 from PySide6.QtWidgets import QLabel, QSizePolicy, QSpinBox, QToolBar, QToolButton, QWidget
 
+from inspector.display_text import as_plain
 from inspector.sessions.commands import MAX_STEP_FRAMES, Capability, SetFrameRate, SetRate
 from inspector.sessions.session import SessionPhase
 from inspector.sessions.stage import checked_frame_rate
@@ -281,7 +282,7 @@ class TransportBar(QToolBar):
         self.record_button.setText(text)
         self.record_button.setAccessibleName(f"{text} to {path.name}; press to stop")
         self.record_button.setToolTip(
-            f"Recording to {path}, {_size_text(path)} so far.\n{missing}\nClick to stop."
+            as_plain(f"Recording to {path}, {_size_text(path)} so far.\n{missing}\nClick to stop.")
         )
         self._record_place.setVisible(True)
 

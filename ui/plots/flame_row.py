@@ -19,10 +19,11 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from typing_extensions import override
 
 from inspector.analysis.frame_spans import Span
-from inspector.display_text import one_line
+from inspector.display_text import as_plain, one_line
 from inspector.formats.ticks import duration_ticks
 from inspector.timebase import NS_PER_US, format_duration
 
+from ..guards import guarded
 from ..theme import ColorRole, mixed
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ _OWN_KEYS: Final = frozenset(
 )
 
 
+@guarded
 class FlameRow(QWidget):
     """Draws spans from left to right by when they began, from top to bottom by depth.
 
@@ -261,7 +263,7 @@ class FlameRow(QWidget):
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             number = self.span_at(QPointF(event.pos()))
             text = "" if number is None else span_text(self._spans[number])
-            QToolTip.showText(event.globalPos(), text, self)
+            QToolTip.showText(event.globalPos(), as_plain(text), self)
             return True
         if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
             plain = not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier

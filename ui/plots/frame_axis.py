@@ -15,6 +15,7 @@ from typing_extensions import override
 from inspector.formats.ticks import Ticks, count_ticks, duration_ticks, instant_ticks
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
 
+from ..guards import guarded
 from ..theme import ColorRole, Theme
 from .budgets import rate_text
 from .frame_series import XAxis
@@ -29,6 +30,7 @@ _BETWEEN_LABELS_X: Final = 90
 _BETWEEN_LABELS_Y: Final = 34
 
 
+@guarded
 class DurationAxis(pg.AxisItem):
     """The vertical axis: durations in the unit that fits, from zero."""
 
@@ -93,6 +95,7 @@ class DurationAxis(pg.AxisItem):
         painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter), text)
 
 
+@guarded
 class SpanAxis(pg.AxisItem):
     """The horizontal axis: frame numbers or session time."""
 
@@ -152,6 +155,7 @@ def _thin(theme: Theme, role: ColorRole) -> QPen:
     return pen
 
 
+@guarded
 class BudgetAxis(pg.AxisItem):
     """The names of the budget lines, at the right where they cover nothing."""
 

@@ -14,6 +14,7 @@ from typing_extensions import override
 from inspector.formats.frame_times import Measure
 from inspector.timebase import NS_PER_MS, format_duration
 
+from ..guards import guarded
 from ..theme import ColorRole, Theme
 from .bulk_paint import PixelRects, fill_rects
 from .column_picture import ColumnPicture, Spikes
@@ -38,6 +39,7 @@ class _SpikeLabel:
     text: str
 
 
+@guarded
 class FrameBarsItem(pg.GraphicsObject):
     """Bars of all frames in view, kept in a picture of whole pixels.
 

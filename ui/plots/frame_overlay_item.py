@@ -10,6 +10,7 @@ from PySide6.QtGui import QColor, QPainter, QPen, QTransform
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 from typing_extensions import override
 
+from ..guards import guarded
 from ..theme import ColorRole, Theme
 from .bulk_paint import fill_rects
 from .frame_area import FrameArea
@@ -67,6 +68,7 @@ class Readout:
     pointer_x: float
 
 
+@guarded
 class FrameOverlayItem(pg.GraphicsObject):
     """Painted over the bars, so that pointing at them does not compute them anew.
 

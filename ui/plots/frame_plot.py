@@ -16,6 +16,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from typing_extensions import override
 
+from inspector.display_text import as_plain
 from inspector.formats.frame_times import Measure
 from inspector.timebase import NS_PER_SECOND
 from inspector.trace.annotations import Annotation
@@ -466,7 +467,8 @@ class FramePlot(pg.GraphicsView):
     @override
     def viewportEvent(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
-            QToolTip.showText(event.globalPos(), self.mark_text_at(QPointF(event.pos())), self)
+            said = self.mark_text_at(QPointF(event.pos()))
+            QToolTip.showText(event.globalPos(), as_plain(said), self)
             return True
         return bool(super().viewportEvent(event))
 

@@ -13,6 +13,7 @@ from typing_extensions import override
 from inspector.formats.display_list import Box, DisplayList
 from inspector.formats.lab_drift import DriftChart, drift_chart, drift_groups
 
+from ..guards import guarded
 from ..picture import paint
 from ..theme import ColorRole, Theme
 from .lab_plot import reading_text
@@ -29,6 +30,7 @@ _PAD: Final = 4.0
 _REACH: Final = 40.0
 
 
+@guarded
 class LabDriftPlot(QWidget):
     """The runs of one display and timer: those of the run that is current.
 

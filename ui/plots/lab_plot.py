@@ -25,6 +25,7 @@ from inspector.formats.lab_graph import outcome_text
 from inspector.formats.ticks import instant_ticks
 from inspector.timebase import NS_PER_SECOND
 
+from ..guards import guarded
 from ..theme import ColorRole, Theme, mixed
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ _LARGEST_TITLE_SHARE: Final = 0.3
 _SMALLEST_TRACK: Final = 60
 
 
+@guarded
 class LabPlot(QAbstractScrollArea):
     """A track per run, grouped by display and timer; paints only what is in view.
 

@@ -18,8 +18,10 @@ from PySide6.QtWidgets import QAbstractScrollArea, QToolTip, QWidget
 from typing_extensions import override
 
 from inspector.analysis.lanes import LaneKey, LaneKind, LaneStore
+from inspector.display_text import as_plain
 from inspector.trace.timeline import Timeline
 
+from ..guards import guarded
 from ..session_bridge import Selection, SelectionKind
 from .frame_series import FrameSeries, XAxis
 from .frame_view import ViewMode
@@ -41,6 +43,7 @@ _LEAST_HEADER: Final = 70
 _FRAME_LINES: Final = 2.4
 
 
+@guarded
 class LaneCanvas(QAbstractScrollArea):
     """Draws lanes and lets people move along them.
 
@@ -412,7 +415,7 @@ class LaneCanvas(QAbstractScrollArea):
             if not text and event.pos().x() < self.header_width:
                 row = self.row_at(event.pos().y())
                 text = "" if row is None else f"{row.label} ({row.kind.text})"
-            QToolTip.showText(event.globalPos(), text, self)
+            QToolTip.showText(event.globalPos(), as_plain(text), self)
             return True
         return super().viewportEvent(event)
 

@@ -23,8 +23,9 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from typing_extensions import override
 
-from inspector.display_text import one_line
+from inspector.display_text import as_plain, one_line
 
+from ..guards import guarded
 from ..theme import ColorRole, mixed
 from .machine_colors import state_color, text_color_on
 from .machine_layout import order_of, places_of
@@ -84,6 +85,7 @@ class Drawn:
     head: QPolygonF
 
 
+@guarded
 class MachineDiagram(QWidget):
     """Draws a machine; a click on a transition that is possible now asks for it.
 
@@ -397,7 +399,7 @@ class MachineDiagram(QWidget):
             label = self.label_at(place)
             states = (state for state, box in self._boxes.items() if box.contains(place))
             text = self._state_tip(next(states, "")) if label is None else self._tip(label)
-            QToolTip.showText(event.globalPos(), text, self)
+            QToolTip.showText(event.globalPos(), as_plain(text), self)
             return True
         if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
             is_ours = event.key() in _FORWARDS | _BACKWARDS | _MAKES

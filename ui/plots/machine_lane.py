@@ -20,6 +20,7 @@ from typing_extensions import override
 from inspector.analysis.lanes_clocks import ClockPasts
 from inspector.analysis.lanes_columns import Steps
 
+from ..guards import guarded
 from ..theme import ColorRole
 from .frame_view import ViewMode
 from .lane_painter import LanePainter
@@ -53,6 +54,7 @@ _OWN_KEYS: Final = frozenset(
 _NO_CLOCKS: Final = ClockPasts()
 
 
+@guarded
 class MachineLane(QWidget):
     """Draws the states of a machine; the wheel zooms, dragging moves, F shows everything.
 

@@ -18,6 +18,7 @@ from typing_extensions import override
 
 from inspector.formats.frame_times import Measure
 
+from ..guards import guarded
 from ..theme import ColorRole, Theme
 from .bulk_paint import fill_rects, pixel_rects
 from .column_picture import ColumnPicture, Spikes
@@ -35,6 +36,7 @@ _LEAST_SECONDS: Final = 20.0
 _GROWTH: Final = 1.15
 
 
+@guarded
 class OverviewStrip(QWidget):
     """All frames of a session, a column of pixels each or for many, slowest and mean.
 

@@ -33,6 +33,8 @@ from PySide6.QtWidgets import (
 )
 from typing_extensions import override
 
+from ..guards import guarded
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -158,6 +160,7 @@ def matching_entries(pattern: str, entries: Iterable[PaletteEntry]) -> list[Pale
     return [entry for _score, entry in scored]
 
 
+@guarded
 class CommandPalette(QDialog):
     """Lists entries; typing filters, arrows move, Enter chooses, Escape closes.
 
@@ -282,6 +285,7 @@ class CommandPalette(QDialog):
             self.move(corner)
 
 
+@guarded
 class _EntryModel(QAbstractListModel):
     """The entries that match."""
 
@@ -321,6 +325,7 @@ class _EntryModel(QAbstractListModel):
         return value
 
 
+@guarded
 class _EntryDelegate(QStyledItemDelegate):
     """Title on the left, menu behind it, keys or the reason on the right."""
 

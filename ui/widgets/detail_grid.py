@@ -28,6 +28,7 @@ from PySide6.QtWidgets import (
 )
 from typing_extensions import override
 
+from ..guards import guarded
 from .detail_labels import LinkedLabel, ValueLabel, breakable
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ _NARROWEST_VALUE = 40
 _TO_BE_SURE = 8
 
 
+@guarded
 class ShareBar(QWidget):
     """A horizontal bar, filled in proportion."""
 

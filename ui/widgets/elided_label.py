@@ -7,9 +7,12 @@ from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 from typing_extensions import override
 
-from inspector.display_text import one_line
+from inspector.display_text import as_plain, one_line
+
+from ..guards import guarded
 
 
+@guarded
 class ElidedLabel(QLabel):
     """One line of text; what was cut off can be read in its tooltip."""
 
@@ -23,8 +26,9 @@ class ElidedLabel(QLabel):
         line = one_line(text)
         if line != self.text():
             self.setText(line)
-        if (tip or text) != self.toolTip():
-            self.setToolTip(tip or text)
+        shown = as_plain(tip or text)
+        if shown != self.toolTip():
+            self.setToolTip(shown)
 
     @override
     def minimumSizeHint(self) -> QSize:

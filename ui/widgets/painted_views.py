@@ -31,6 +31,7 @@ from PySide6.QtWidgets import (
 from typing_extensions import override
 
 from ..cells import Cell, RowCells
+from ..guards import guarded
 from .cell_painting import CellPainter, PaintedCell
 
 if TYPE_CHECKING:
@@ -97,6 +98,7 @@ class Piece(NamedTuple):
     width: int
 
 
+@guarded
 class Painted(_View):
     """Mixed into a table or tree: paints its rows in one pass.
 

@@ -19,8 +19,10 @@ from PySide6.QtWidgets import QHBoxLayout, QSlider, QStyle, QStyleOptionSlider, 
 from typing_extensions import override
 
 from inspector.clocks.rate import rate_numerator
+from inspector.display_text import as_plain
 from inspector.vocabulary import RATE_DENOMINATOR, rate_text
 
+from ..guards import guarded
 from .exact_entry import ExactEntry
 
 #: The rates that have a place of their own on the slider.
@@ -111,7 +113,7 @@ class RateSlider(QWidget):
             "Double click for 1"
         )
         self.entry = ExactEntry(f"{name}, exact", parse_rate, rate_to_text, self)
-        self.entry.setToolTip(f"{name}, exactly: 1/3, 0.25, 25% or 2x")
+        self.entry.setToolTip(as_plain(f"{name}, exactly: 1/3, 0.25, 25% or 2x"))
         self.entry.setFixedWidth(self.entry.fontMetrics().horizontalAdvance("00000000") + 12)
         self._answer_timer = QTimer(self)
         self._answer_timer.setSingleShot(True)
@@ -170,6 +172,7 @@ class RateSlider(QWidget):
         self.slider.blockSignals(False)
 
 
+@guarded
 class _LogarithmicSlider(QSlider):
     """A slider with a mark at each usual rate; keys go from one to the next.
 

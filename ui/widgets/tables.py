@@ -23,6 +23,8 @@ from PySide6.QtWidgets import (
 )
 from typing_extensions import override
 
+from ..guards import guarded
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
@@ -157,6 +159,7 @@ def size_columns(view: QTableView, samples: Mapping[ColumnT, str]) -> None:
         view.setColumnWidth(column, widest + _CELL_PADDING)
 
 
+@guarded
 class ShorteningHeader(QHeaderView):
     """Titles over columns; where one has no room, a shorter one instead, or its beginning."""
 
