@@ -51,7 +51,11 @@ class CallbackFailure:
         error = self.error
         top = error.__traceback__
         below = top.tb_next if top is not None and top.tb_next is not None else top
-        return as_shown("".join(traceback.format_exception(type(error), error, below)))
+        report = traceback.TracebackException(type(error), error, below, compact=True)
+        if isinstance(error, BrokenOffError):
+            # Of whatever has ended it.
+            del report.stack[-1:]
+        return as_shown("".join(report.format()))
 
 
 def as_shown(traceback_text: str) -> str:

@@ -140,6 +140,7 @@ def test_that_a_callback_that_does_not_return_is_told_and_broken_off(
     assert told[0].startswith("“hang” in scene.py has been running for ")
     assert shell.bridge.status.phase is SessionPhase.HELD
     assert "broken off after" in session.timeline.failures[-1].traceback
+    assert "endless_code" not in session.timeline.failures[-1].traceback
     assert shell.window.isVisible()
 
 
