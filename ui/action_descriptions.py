@@ -24,9 +24,9 @@ class Needs(Enum):
     STEP = "a session that can be stepped"
     ROOT_RATE = "a session whose rates can be changed"
     FRAME_RATE = "a session whose frame rate can be changed"
-    FAILURE_POLICY = "a session that takes a failure policy"
-    MARK = "a session that takes marks"
-    RELOAD = "a session that can be built anew"
+    FAILURE_POLICY = "a session that accepts a failure policy"
+    MARK = "a session that accepts marks"
+    RELOAD = "a session that can be reloaded"
     RECORD = "a session that can be recorded"
     CLOCK_PAUSE = "a selected clock that can be paused"
     CLOCK_RATE = "a selected clock whose rate can be changed"
@@ -35,12 +35,12 @@ class Needs(Enum):
     CALL = "a selected call or target"
     SCHEDULER = "a selected scheduler"
     MACHINE = "a selected state machine"
-    UNDO = "a session that can undo what was changed"
+    UNDO = "a session that can undo commands"
     FRAMES = "frames"
-    PAST = "a session in which something has happened"
-    LOOKING_BACK = "a look into the past"
+    PAST = "a session with frames"
+    LOOKING_BACK = "a session in which you look back"
     REWIND = "a session that can go back in time"
-    REWIND_TO_PLAYHEAD = "a session that can go back to where you look"
+    REWIND_TO_PLAYHEAD = "a session that can be rewound to the playhead"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +81,11 @@ _ABOUT_SELECTION: Final = frozenset(
         Needs.MACHINE,
     }
 )
-_NOT_BACK: Final = "what is shown is the present"
+_NOT_BACK: Final = "the present is already shown"
 _NOT_SELECTED: Final = {
     Needs.PAUSABLE_MEMBER: "no target, call, component or ticker is selected",
-    Needs.CALL: "no call and no target is selected",
-    Needs.SCHEDULER: "no scheduler is selected, and nothing that belongs to one",
+    Needs.CALL: "no call or target is selected",
+    Needs.SCHEDULER: "no scheduler, and nothing that belongs to one, is selected",
     Needs.MACHINE: "no state machine is selected",
 }
 
@@ -101,9 +101,9 @@ def why_not(needs: Needs, facts: Facts) -> str:  # noqa: C901, PLR0911 - one rea
     if needs is Needs.LOOKING_BACK:
         return "" if facts.is_looking_back else _NOT_BACK
     if needs not in facts.possible:
-        return f"this session does not allow it: it takes {needs.value}"
+        return f"not possible in this session: it needs {needs.value}"
     if facts.has_failed and needs not in (Needs.RELOAD, Needs.RECORD):
-        return "the scene could not be loaded: mend the file and reload it"
+        return "the scene could not be loaded: fix the file and reload it"
     if needs in (Needs.CLOCK_PAUSE, Needs.CLOCK_RATE) and not facts.has_clock:
         return "no clock is selected"
     if needs in (Needs.REWIND, Needs.REWIND_TO_PLAYHEAD) and not facts.has_frames:
@@ -111,7 +111,7 @@ def why_not(needs: Needs, facts: Facts) -> str:  # noqa: C901, PLR0911 - one rea
     if needs is Needs.REWIND_TO_PLAYHEAD and not facts.is_looking_back:
         return _NOT_BACK
     if needs is Needs.UNDO and not facts.has_undo:
-        return "nothing was changed from outside that can be undone"
+        return "there is no intervention to undo"
     if needs in _NOT_SELECTED and needs not in facts.fulfilled:
         return _NOT_SELECTED[needs]
     if needs is Needs.TIMER and not facts.has_timer:

@@ -43,7 +43,7 @@ _SCENE_ACTIONS: Final = (
         ("F5", "Ctrl+Shift+R"),
         "reload",
         Needs.RELOAD,
-        "Build the scene anew from its file, at time 0.",
+        "Rebuild the scene from its file, at time 0.",
         starts_section=True,
     ),
     ActionDescription(
@@ -54,7 +54,7 @@ _SCENE_ACTIONS: Final = (
         ("Ctrl+R",),
         "record",
         Needs.RECORD,
-        "Write all that happens to a recording (.tlrec), with what is still known of the past.",
+        "Record the session to a file (.tlrec), including the past that is still in the log.",
         is_checkable=True,
         starts_section=True,
     ),
@@ -73,7 +73,7 @@ _SCENE_ACTIONS: Final = (
         "save_last",
         ("Ctrl+Shift+S",),
         needs=Needs.RECORD,
-        tip="Write the last 30 seconds of session time to a recording of their own.",
+        tip="Save the last 30 seconds of session time as a separate recording.",
     ),
     ActionDescription(
         "save-last-exact",
@@ -81,7 +81,7 @@ _SCENE_ACTIONS: Final = (
         MenuId.SCENE,
         "ask_how_much_to_save",
         needs=Needs.RECORD,
-        tip="Write as much of the past as you say to a recording of its own.",
+        tip="Save a chosen length of the past as a separate recording.",
     ),
     ActionDescription(
         "export",
@@ -91,7 +91,7 @@ _SCENE_ACTIONS: Final = (
         ("Ctrl+E",),
         "export",
         Needs.FRAMES,
-        "Write the graph as PNG, SVG or PDF, or its data as CSV or JSON.",
+        "Export the graph as PNG, SVG or PDF, or its data as CSV or JSON.",
     ),
     ActionDescription(
         "quit",
@@ -113,7 +113,7 @@ _TIME_ACTIONS: Final = (
         ("Space",),
         "run",
         Needs.TRANSPORT,
-        "Let session time follow the time source, or stand still.",
+        "Let session time follow the time source, or hold it.",
         is_checkable=True,
     ),
     ActionDescription(
@@ -134,7 +134,7 @@ _TIME_ACTIONS: Final = (
         ("Shift+.",),
         "step-n",
         Needs.STEP,
-        "Run as many frames as the field beside the button says.",
+        "Run the number of frames in the field beside the button.",
     ),
     ActionDescription(
         "next-timer",
@@ -164,7 +164,7 @@ _TIME_ACTIONS: Final = (
         (",",),
         "step-back",
         Needs.REWIND,
-        "Build the scene anew and let it do the same again, up to the frame before.",
+        "Rebuild the scene and replay it up to the previous frame.",
         starts_section=True,
     ),
     ActionDescription(
@@ -175,7 +175,7 @@ _TIME_ACTIONS: Final = (
         ("Shift+,",),
         "rewind",
         Needs.REWIND_TO_PLAYHEAD,
-        "Take the scene back to where you look; from there it can go on differently.",
+        "Take the scene back to the playhead; it can continue differently from there.",
     ),
     *LOOK_ACTIONS,
     ActionDescription(
@@ -186,7 +186,7 @@ _TIME_ACTIONS: Final = (
         ("-",),
         "slower",
         Needs.ROOT_RATE,
-        "Give the root clock the next lower of the usual rates.",
+        "Set the root clock to the next lower preset rate.",
         starts_section=True,
     ),
     ActionDescription(
@@ -197,17 +197,17 @@ _TIME_ACTIONS: Final = (
         ("+", "="),
         "faster",
         Needs.ROOT_RATE,
-        "Give the root clock the next higher of the usual rates.",
+        "Set the root clock to the next higher preset rate.",
     ),
     ActionDescription(
         "normal-rate",
-        "Rate &1",
+        "Normal spee&d",
         MenuId.TIME,
         "set_normal_rate",
         ("0",),
         "normal-rate",
         Needs.ROOT_RATE,
-        "Let the root clock run at rate 1.",
+        "Run the root clock at rate 1.",
     ),
     ActionDescription(
         "undo",
@@ -216,7 +216,7 @@ _TIME_ACTIONS: Final = (
         "undo_last",
         ("Ctrl+Z",),
         needs=Needs.UNDO,
-        tip="Put back what the last command changed that can be undone, one after the other.",
+        tip="Undo the last command that can be undone; repeat to undo earlier ones.",
         starts_section=True,
     ),
     ActionDescription(
@@ -227,7 +227,7 @@ _TIME_ACTIONS: Final = (
         ("M",),
         "mark",
         Needs.MARK,
-        "Leave a note in the events and on the plot.",
+        "Add a named mark to the events and the plots.",
     ),
     *(_frame_rate(text) for text in ("30", "60", "120", "144", "240")),
     ActionDescription(
@@ -246,7 +246,7 @@ _TIME_ACTIONS: Final = (
         MenuId.FAILURE_POLICY,
         "set_failure_policy",
         needs=Needs.FAILURE_POLICY,
-        tip="A callback that raises is recorded, and the scene goes on.",
+        tip="Record a callback that raises, and continue the scene.",
         argument="continue",
         is_checkable=True,
     ),
@@ -256,7 +256,7 @@ _TIME_ACTIONS: Final = (
         MenuId.FAILURE_POLICY,
         "set_failure_policy",
         needs=Needs.FAILURE_POLICY,
-        tip="A callback that raises is recorded, and the clock it was called by is paused.",
+        tip="Record a callback that raises, and pause the clock that called it.",
         argument="pause branch",
         is_checkable=True,
     ),
@@ -266,7 +266,7 @@ _TIME_ACTIONS: Final = (
         MenuId.FAILURE_POLICY,
         "set_failure_policy",
         needs=Needs.FAILURE_POLICY,
-        tip="A callback that raises is recorded, and the scene is held.",
+        tip="Record a callback that raises, and hold the scene.",
         argument="stop",
         is_checkable=True,
     ),
@@ -275,7 +275,7 @@ _TIME_ACTIONS: Final = (
         "&Economical",
         MenuId.PRECISION,
         "set_precision",
-        tip="Wake about 0.6 ms late, for next to no processor time.",
+        tip="Wake about 0.6 ms late, using almost no processor time.",
         argument="economical",
         is_checkable=True,
     ),
@@ -285,7 +285,7 @@ _TIME_ACTIONS: Final = (
         MenuId.PRECISION,
         "set_precision",
         icon="precision",
-        tip="Wake 1 to 2 µs late, for some processor time.",
+        tip="Wake 1 to 2 µs late, using some processor time.",
         argument="fine",
         is_checkable=True,
     ),
@@ -299,7 +299,7 @@ _VIEW_ACTIONS: Final = (
         "fit",
         ("F", "Home"),
         "fit",
-        tip="Show the chosen frames; again, all frames.",
+        tip="Show the selected frames; press again for all frames.",
     ),
     ActionDescription(
         "follow",
@@ -308,7 +308,7 @@ _VIEW_ACTIONS: Final = (
         "toggle_following",
         ("End", "L"),
         "follow",
-        tip="Keep the newest frame in view; back to the present, if you look back.",
+        tip="Keep the newest frame in view; return to the present when looking back.",
         is_checkable=True,
     ),
     ActionDescription(
@@ -318,7 +318,7 @@ _VIEW_ACTIONS: Final = (
         "find",
         ("Ctrl+F", "/"),
         "find",
-        tip="Go to the filter of the panel that is in use, else of the clock tree.",
+        tip="Go to the filter of the active panel, or of the clock tree.",
     ),
     ActionDescription(
         "palette",
@@ -327,7 +327,7 @@ _VIEW_ACTIONS: Final = (
         "show_palette",
         ("Ctrl+Shift+P",),
         "palette",
-        tip="Everything that can be done, found by typing a part of its name.",
+        tip="Find any command by typing part of its name.",
     ),
     ActionDescription(
         "next-panel",
@@ -335,7 +335,7 @@ _VIEW_ACTIONS: Final = (
         MenuId.PANELS,
         "focus_next_panel",
         ("F6",),
-        tip="Put the keyboard into the next panel.",
+        tip="Move the keyboard focus to the next panel.",
     ),
     *(
         ActionDescription(
@@ -366,7 +366,7 @@ _VIEW_ACTIONS: Final = (
         "&Analyse",
         MenuId.LAYOUT,
         "use_layout",
-        tip="Large frame times with details and events, to look at what has happened.",
+        tip="Large frame times with details and events, to study what has happened.",
         argument="analyse",
     ),
     ActionDescription(
@@ -382,7 +382,7 @@ _VIEW_ACTIONS: Final = (
         "&Reset layout",
         MenuId.LAYOUT,
         "reset_layout",
-        tip="Put every panel, and every column of the clock tree, back where it was at first.",
+        tip="Restore the default panels and the default columns of the clock tree.",
         starts_section=True,
     ),
     *(
@@ -415,7 +415,7 @@ _HELP_ACTIONS: Final = (
         "help-scenes", "Writing &scenes", MenuId.HELP, "show_help", argument="scenes"
     ),
     ActionDescription(
-        "help-explain", "W&hy, and what looks wrong", MenuId.HELP, "show_help", argument="explain"
+        "help-explain", "Diagnosing &timers", MenuId.HELP, "show_help", argument="explain"
     ),
     ActionDescription(
         "help-breakpoints", "&Breakpoints", MenuId.HELP, "show_help", argument="breakpoints"
@@ -435,7 +435,7 @@ _HELP_ACTIONS: Final = (
         argument="components",
     ),
     ActionDescription(
-        "help-words", "W&ords", MenuId.HELP, "show_help", argument="words"
+        "help-words", "Gl&ossary", MenuId.HELP, "show_help", argument="words"
     ),
     ActionDescription(
         "keys", "&Keys", MenuId.HELP, "show_keys", ("?",), "keys", starts_section=True

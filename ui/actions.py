@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .theme import Theme
 
 #: Said of everything that nobody has taken on yet.
-_NOT_READY: Final = "the window is still being completed"
+_NOT_READY: Final = "the window is still loading"
 
 
 class DescribedAction(QAction):
@@ -99,7 +99,7 @@ class DescribedAction(QAction):
         if self.description.tip:
             tip = f"{tip}\n{self.description.tip}"
         if self.reason:
-            tip = f"{tip}\nNot now: {self.reason}."
+            tip = f"{tip}\nUnavailable: {self.reason}."
         self.setToolTip(as_plain(tip))
         self.setStatusTip(self.description.tip)
 

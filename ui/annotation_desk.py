@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _NUMBERED: Final = re.compile(r"Bookmark (\d{1,6})")
 _NO_RANGE: Final = (
-    "There is no range to name: drag with Shift in the timeline, or with Ctrl in the frame times."
+    "No range is selected: drag with Shift in the timeline, or with Ctrl in the frame times."
 )
 
 
@@ -88,7 +88,7 @@ class AnnotationDesk(QObject):
         if there is not None:
             self.picked.emit(there.id)
             at = format_instant(at_ns)
-            self.refused.emit(f"There is a bookmark at {at} already: “{there.title}”.")
+            self.refused.emit(f"There is already a bookmark at {at}: “{there.title}”.")
             return False
         numbers = (_NUMBERED.fullmatch(each.name) for each in self._items)
         last = max((int(match[1]) for match in numbers if match), default=0)

@@ -108,7 +108,7 @@ def _ranges(session: Session, panel: FrameTimesPanel) -> tuple[FrameRange, ...]:
         ranges.append(FrameRange("visible", "Frames in view", start, stop))
     chosen = panel.selected_range()
     if chosen is not None and chosen[1] > chosen[0]:
-        ranges.append(FrameRange("chosen", "Chosen frames", *chosen))
+        ranges.append(FrameRange("chosen", "Selected frames", *chosen))
     return tuple(ranges)
 
 

@@ -46,7 +46,7 @@ class FaultReporter:
         if issubclass(kind, KeyboardInterrupt):
             self._window.close()
             return
-        logger.critical("a fault inside the inspector", exc_info=(kind, error, trace))
+        logger.critical("an internal error", exc_info=(kind, error, trace))
         self._window.report_fault(f"{kind.__name__}: {error}")
 
     def _log_qt_message(

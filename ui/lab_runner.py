@@ -134,7 +134,7 @@ class SceneJob:
             steps.close()
         notes = tuple(f"{failure}." for failure in run.failures)
         if not run.results:
-            notes = (*notes, "No timer of the scene fired, and none was expected to.")
+            notes = (*notes, "No timer of the scene fired, and none was expected to fire.")
         yield LabStep(run.results, 1.0, notes)
 
 
@@ -217,7 +217,7 @@ class LabRunner(QObject):
         if results:
             self.results_arrived.emit(results)
         what = what_was_raised(f"{type(error).__name__}: {error}")
-        self.finished.emit(f"The run broke off: {what}. What is shown is what came before.")
+        self.finished.emit(f"The run failed: {what}. The results up to then are shown.")
 
     def _tell(self, steps: Generator[LabStep, None, None], taken: list[LabStep]) -> None:
         results = [result for step in taken for result in step.results]

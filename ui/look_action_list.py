@@ -16,7 +16,10 @@ LOOK_ACTIONS: Final = (
         ("Ctrl+Shift+G",),
         "look-at",
         Needs.PAST,
-        "Show the state at an instant, a frame or so many timers away; the scene goes on.",
+        (
+            "Show the state at an instant, a frame, or a number of timers away; the scene keeps "
+            "running."
+        ),
     ),
     ActionDescription(
         "look-frame-back",
@@ -31,27 +34,27 @@ LOOK_ACTIONS: Final = (
     ),
     ActionDescription(
         "look-frame-on",
-        "One frame &on",
+        "One frame f&orward",
         MenuId.LOOK_BACK,
         "look_frame_on",
         ("Alt+Right",),
         "frame-on",
         Needs.LOOKING_BACK,
-        "Show the state one frame later; behind the newest frame lies the present.",
+        "Show the state one frame later; after the newest frame, the present.",
     ),
     ActionDescription(
         "look-timer-back",
-        "To the &timer that fired before",
+        "Previous &timer firing",
         MenuId.LOOK_BACK,
         "look_timer_back",
         ("Alt+Shift+Left",),
         "timer-back",
         Needs.PAST,
-        "Show the state when a timer last fired before.",
+        "Show the state when the previous timer fired.",
     ),
     ActionDescription(
         "look-timer-on",
-        "To the timer that fired ne&xt",
+        "Ne&xt timer firing",
         MenuId.LOOK_BACK,
         "look_timer_on",
         ("Alt+Shift+Right",),
@@ -67,7 +70,7 @@ LOOK_ACTIONS: Final = (
         ("Alt+End",),
         "follow",
         Needs.LOOKING_BACK,
-        "Show what is now; End, L and Escape do so as well.",
+        "Show the present (also End, L or Escape).",
         starts_section=True,
     ),
 )

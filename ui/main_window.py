@@ -321,10 +321,10 @@ class MainWindow(QMainWindow):
     @Slot(object)
     def _show_opening_failure(self, status: SessionStatus) -> None:
         session = self.bridge.session
-        goes_on = "" if session is None else f" “{session.title}” goes on."
+        goes_on = "" if session is None else f" “{session.title}” keeps running."
         text = f"{status.message}{goes_on}"
         if status.detail:
-            self.notice.show_notice(text, "Show the place", lambda: self._show_failed_file(status))
+            self.notice.show_notice(text, "Show the line", lambda: self._show_failed_file(status))
         else:
             self.notice.show_notice(text)
 
@@ -389,8 +389,8 @@ class MainWindow(QMainWindow):
         """Say that something went wrong inside the inspector itself."""
         if self._is_complete:
             self.notice.show_notice(
-                f"Something went wrong inside the inspector: {summary}. The scene goes on; "
-                "the log on the terminal has the details."
+                f"Internal error in the inspector: {summary}. The scene continues; see the "
+                "terminal for details."
             )
 
     # ---------------------------------------------------------------- scenes
@@ -405,7 +405,7 @@ class MainWindow(QMainWindow):
         if not is_file(path):
             self.settings = self.settings.without_recent_scene(str(path))
             self.notice.show_notice(
-                f"There is no file {path} any more.",
+                f"{path} no longer exists.",
                 "Open scene …",
                 self.window_actions.open_scene,
             )

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .actions import ActionSet
     from .session_bridge import SessionBridge
 
-_NOTHING_LEADS_AWAY: Final = "(no transition leads away from here)"
+_NOTHING_LEADS_AWAY: Final = "(no transition leaves this state)"
 
 
 class MemberActions(QObject):
@@ -54,7 +54,7 @@ class MemberActions(QObject):
             self._bridge.submit(command)
 
     def unschedule_member(self) -> None:
-        """Take back the selected call, or everything of the selected target."""
+        """Unschedule the selected call, or everything of the selected target."""
         member = selected_member(self._bridge.timeline, self._bridge.selection)
         if member is not None and member.kind in UNSCHEDULABLE:
             self._bridge.submit(UnscheduleMember(member.id))
@@ -100,7 +100,7 @@ class MemberActions(QObject):
         dialog.setObjectName("transition_prompt")
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.setWindowTitle(f"Transition of “{one_line(machine.name)}”")
-        dialog.setLabelText(as_plain(f"From “{state}” make"))
+        dialog.setLabelText(as_plain(f"Transition from “{state}”"))
         dialog.setComboBoxItems(allowed or [_NOTHING_LEADS_AWAY])
         dialog.setComboBoxEditable(False)
 

@@ -27,7 +27,7 @@ _CLOCK_AND_TIMER_ACTIONS: Final = (
         ("R",),
         "rate",
         Needs.CLOCK_RATE,
-        "Choose how fast the selected clock runs.",
+        "Set the rate of the selected clock.",
     ),
     ActionDescription(
         "clear-timer",
@@ -47,14 +47,14 @@ _CLOCK_AND_TIMER_ACTIONS: Final = (
         ("Shift+F",),
         "fire-timer",
         Needs.TIMER,
-        "Call the selected timer now; a repeating one keeps its schedule.",
+        "Call the selected timer now; a repeating timer keeps its schedule.",
     ),
 )
 
 _MEMBER_ACTIONS: Final = (
     ActionDescription(
         "pause-member",
-        "&Pause or resume what is selected",
+        "&Pause or resume selection",
         MenuId.MEMBER,
         "toggle_member",
         ("Shift+P",),
@@ -67,24 +67,24 @@ _MEMBER_ACTIONS: Final = (
         MenuId.MEMBER,
         "unschedule_member",
         needs=Needs.CALL,
-        tip="Take back the selected call, or everything of the selected target.",
+        tip="Unschedule the selected call, or everything of the selected target.",
     ),
     ActionDescription(
         "pause-from-priority",
-        "Pause &from a priority on …",
+        "Pause &from a priority …",
         MenuId.MEMBER,
         "ask_for_priority",
         needs=Needs.SCHEDULER,
-        tip="Pause every target of the scheduler whose priority is not below a number.",
+        tip="Pause every target of the scheduler with at least a given priority.",
         starts_section=True,
     ),
     ActionDescription(
         "resume-from-priority",
-        "&Resume what was paused by priority",
+        "&Resume what a priority paused",
         MenuId.MEMBER,
         "resume_from_priority",
         needs=Needs.SCHEDULER,
-        tip="Undo the last pause from a priority on, and nothing else.",
+        tip="Undo the last pause from a priority on.",
     ),
     ActionDescription(
         "time-scale",
@@ -92,7 +92,7 @@ _MEMBER_ACTIONS: Final = (
         MenuId.MEMBER,
         "ask_for_time_scale",
         needs=Needs.SCHEDULER,
-        tip="Choose how fast time passes in the scheduler.",
+        tip="Set how fast time passes in the scheduler.",
     ),
     ActionDescription(
         "make-transition",
@@ -100,7 +100,7 @@ _MEMBER_ACTIONS: Final = (
         MenuId.MEMBER,
         "ask_for_transition",
         needs=Needs.MACHINE,
-        tip="Choose one of the transitions that lead away from the machine's present state.",
+        tip="Choose a transition that leaves the machine's current state.",
         starts_section=True,
     ),
 )

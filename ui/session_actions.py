@@ -83,7 +83,7 @@ class SessionActions(QObject):
     moves the playhead.
 
     Attributes:
-        step_frames: How many frames the long step takes.
+        step_frames: Number of frames of the long step.
 
     Signals:
         command_refused: A command was refused; its record.
@@ -187,15 +187,15 @@ class SessionActions(QObject):
             self._submit(RewindTo(at_ns))
 
     def slow_down(self) -> None:
-        """Give the root clock the next lower of the usual rates."""
+        """Set the root clock to the next lower preset rate."""
         self._change_root_rate(is_faster=False)
 
     def speed_up(self) -> None:
-        """Give the root clock the next higher of the usual rates."""
+        """Set the root clock to the next higher preset rate."""
         self._change_root_rate(is_faster=True)
 
     def set_normal_rate(self) -> None:
-        """Let the root clock run at rate 1."""
+        """Run the root clock at rate 1."""
         root = self._root
         if root is not None:
             self._submit(SetRate(root.id, Fraction(1)))
@@ -216,7 +216,7 @@ class SessionActions(QObject):
         self._bridge.set_precision(Precision(text))
 
     def add_mark(self, text: str) -> None:
-        """Leave a note at the present instant."""
+        """Add a note at the present instant."""
         self._submit(AddMark(text))
 
     def undo_last(self) -> None:
@@ -252,7 +252,7 @@ class SessionActions(QObject):
         self._look(lambda places, from_ns: places.frames_from(from_ns, 1), is_forward=True)
 
     def look_timer_back(self) -> None:
-        """Show the state when a timer last fired before."""
+        """Show the state when the previous timer fired."""
         self._look(lambda places, from_ns: places.timers_from(from_ns, -1))
 
     def look_timer_on(self) -> None:

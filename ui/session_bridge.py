@@ -80,7 +80,7 @@ class SessionBridge(QObject):
 
     Signals:
         session_changed: There is another session or timeline, or none: take
-            everything anew. Also after a reload, and when events fell off the log
+            everything anew. Also after a reload, and when events no longer in the log
             before anybody looked.
         refreshed: The timeline has moved on; by how many events.
         status_changed: What the session is doing has changed.

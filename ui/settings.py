@@ -34,7 +34,7 @@ class Settings:
     Attributes:
         theme: What the user chose.
         recent_scenes: Paths of scene files, newest first.
-        step_frames: How many frames the long step takes, 1 or more; the window takes no more
+        step_frames: Number of frames of the long step, 1 or more; the window takes no more
             than a session does.
         budgets_ms: Frame times to compare with, the most important first.
         failure_policy: What follows when a callback raises.
@@ -122,7 +122,7 @@ class SettingsFile:
             return settings_from_json(data)
         except ValueError as error:
             aside = self._keep_aside()
-            self._report(f"The settings could not be understood: {error}. {aside}")
+            self._report(f"The settings are not valid: {error}. {aside}")
             return Settings()
 
     def save(self, settings: Settings) -> bool:
@@ -155,8 +155,8 @@ class SettingsFile:
         try:
             self.path.rename(aside)
         except OSError as error:
-            return f"The defaults are used; the file could not be kept aside ({error})."
-        return f"The defaults are used; the file is kept as {aside}."
+            return f"The defaults are used; the file could not be set aside ({error})."
+        return f"The defaults are used; the old file is kept as {aside}."
 
     def _report(self, problem: str) -> None:
         import logging  # noqa: PLC0415 - rarely needed

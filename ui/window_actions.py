@@ -103,7 +103,7 @@ class WindowActions(QObject):
             path = Path(text)
             self._add_scene_action(menu, f"{path.name}   {path.parent}", path, text)
         if menu.isEmpty():
-            menu.addAction("No scene was opened yet").setEnabled(False)
+            menu.addAction("No recent scenes").setEnabled(False)
 
     def _add_scene_action(self, menu: QMenu, title: str, path: Path, tip: str) -> None:
         action = QAction(title.replace("&", "&&"), menu)
@@ -232,7 +232,7 @@ class WindowActions(QObject):
     # ---------------------------------------------------------------- the view
 
     def fit(self) -> None:
-        """Show the chosen frames; again, all frames."""
+        """Show the selected frames; press again for all frames."""
         self._window.frame_times.fit()
 
     def find(self) -> None:

@@ -121,14 +121,14 @@ class SetFrameRate:
 
 @dataclass(frozen=True, slots=True)
 class AddMark:
-    """Leave a note at the present instant."""
+    """Add a note at the present instant."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Reload:
-    """Build the scene anew from its file."""
+    """Rebuild the scene from its file."""
 
 
 @dataclass(frozen=True, slots=True)

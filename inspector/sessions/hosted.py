@@ -291,7 +291,7 @@ class HostedSession:
             self._life.hold()
 
     def reload(self) -> None:
-        """Build the scene anew from its file; the same as submitting ``Reload()``."""
+        """Rebuild the scene from its file; the same as submitting ``Reload()``."""
         self.submit(Reload())
 
     def set_aside(self) -> None:

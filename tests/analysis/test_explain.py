@@ -357,7 +357,7 @@ def test_that_what_has_fallen_off_the_log_is_said_to_be_unknown() -> None:
         log.settle()
     history = LogHistory(log)
 
-    assert "have fallen off the log" in explain_timer(history, gone.id, tree.now_ns).headline
+    assert "have no longer in the log" in explain_timer(history, gone.id, tree.now_ns).headline
     explanation = explain_timer(history, kept.id, tree.now_ns)
     assert "It has fired 598 times" in "\n".join(texts(explanation))
 

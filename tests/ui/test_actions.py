@@ -183,7 +183,7 @@ def test_that_tooltips_say_the_keys(qtbot: QtBot, tmp_path: Path) -> None:
     [
         (Needs.NOTHING, Facts(), ""),
         (Needs.STEP, Facts(), "no scene is open"),
-        (Needs.STEP, Facts(has_session=True), "this session does not allow it"),
+        (Needs.STEP, Facts(has_session=True), "not possible in this session"),
         (Needs.STEP, Facts(has_session=True, possible=frozenset({Needs.STEP})), ""),
         (
             Needs.STEP,

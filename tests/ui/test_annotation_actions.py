@@ -107,7 +107,7 @@ def test_that_a_note_is_asked_for_at_the_instant_that_is_shown(shell: Shell) -> 
     shell.bridge.set_playhead(700 * NS_PER_MS)
     shell.trigger("note")
     prompt = prompt_of(shell, NotePrompt)
-    assert prompt.line.accessibleName() == "What is there to say at 00:00.700?"
+    assert prompt.line.accessibleName() == "Note at 00:00.700"
     prompt.take_answer()
     assert prompt.problem.text() == "✖ The note says nothing: give it a text."
     prompt.line.setText("The boss is late")
@@ -140,7 +140,7 @@ def test_that_a_range_is_named(shell: Shell) -> None:
     timeline(shell).canvas.measure(400.0 * NS_PER_MS, 900.0 * NS_PER_MS)
     shell.trigger("name-range")
     prompt = prompt_of(shell, RangePrompt)
-    assert prompt.line.accessibleName() == ("What happens from 00:00.400 to 00:00.900 (500 ms)?")
+    assert prompt.line.accessibleName() == ("Name for 00:00.400 to 00:00.900 (500 ms)")
     prompt.line.setText("boss fight")
     prompt.take_answer()
 
@@ -322,4 +322,4 @@ def test_that_an_empty_recording_says_that_its_file_takes_them(
     shell.window.open_path(path)
     panel = shell.window.docks.panel("bookmarks")
     assert isinstance(panel, BookmarksPanel)
-    assert panel.notice.text().endswith("They are kept in this file.")
+    assert panel.notice.text().endswith("They are stored in this file.")

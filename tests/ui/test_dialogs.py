@@ -158,8 +158,8 @@ def test_that_going_takes_durations_and_instants(
     ("text", "is_to", "reason"),
     [
         ("soon", False, "Not a duration"),
-        ("-1", False, "A step goes forward"),
-        ("00:00.5", True, "00:00.500 has passed"),
+        ("-1", False, "A step only goes forward"),
+        ("00:00.5", True, "00:00.500 has already passed"),
     ],
 )
 def test_that_an_answer_that_cannot_be_taken_is_explained(

@@ -57,7 +57,7 @@ def test_that_a_bar_says_that_this_is_not_the_present(shell: Shell) -> None:
     assert bar.isVisible()
     frame = bridge.timeline.frames.index_at(500 * NS_PER_MS) - 1
     assert bar.label.text() == (
-        f"Looking back at 00:00.500, frame {frame} – the scene goes on at 00:01.000"
+        f"Looking back at 00:00.500, frame {frame} – the scene runs on at 00:01.000"
     )
     bar.live_button.click()
     assert bridge.playhead_ns is None

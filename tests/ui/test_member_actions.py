@@ -78,8 +78,8 @@ def test_that_actions_say_what_has_to_be_selected(shell: Shell) -> None:
 
     assert reasons == {
         "pause-member": "no target, call, component or ticker is selected",
-        "unschedule-member": "no call and no target is selected",
-        "time-scale": "no scheduler is selected, and nothing that belongs to one",
+        "unschedule-member": "no call or target is selected",
+        "time-scale": "no scheduler, and nothing that belongs to one, is selected",
         "make-transition": "no state machine is selected",
     }
     _select(shell, "fights")

@@ -87,9 +87,7 @@ def test_that_what_was_written_is_opened_from_the_notice(shell: Shell, tmp_path:
     assert shell.window.settings.recent_scenes[0] == str(path)
     record = shell.window.actions_by_id["record"]
     assert not record.isEnabled()
-    assert (
-        record.reason == "this session does not allow it: it takes a session that can be recorded"
-    )
+    assert record.reason == "not possible in this session: it needs a session that can be recorded"
 
 
 def test_that_the_transport_bar_says_so_in_words_and_ends_it_at_a_click(
@@ -107,7 +105,7 @@ def test_that_the_transport_bar_says_so_in_words_and_ends_it_at_a_click(
     said = button.toolTip().split("\n")
     assert said[0].startswith(f"Recording to {path}, ")
     assert said[0].endswith(" MiB so far.")
-    assert said[1:] == ["Nothing has been lost.", "Click to stop."]
+    assert said[1:] == ["No events are lost.", "Click to stop."]
 
     button.click()
     shell.bridge.refresh_now()

@@ -162,7 +162,7 @@ def test_that_refusals_from_before_are_not_told_again_after_a_rewind(shell: Shel
 
 
 def test_that_why_rewinding_is_not_possible_is_said(shell: Shell) -> None:
-    assert shell.window.actions_by_id["rewind"].reason == "what is shown is the present"
+    assert shell.window.actions_by_id["rewind"].reason == "the present is already shown"
     shell.bridge.set_playhead(5)
     settle()
     assert shell.window.actions_by_id["rewind"].reason == ""

@@ -133,7 +133,7 @@ def test_that_a_recent_scene_that_is_gone_is_said_and_forgotten(
 
     shell.window.open_path(path)
 
-    assert "There is no file" in shell.window.notice.label.text()
+    assert "no longer exists" in shell.window.notice.label.text()
     assert shell.window.settings.recent_scenes == ()
 
 
@@ -206,7 +206,7 @@ def test_that_a_scene_that_cannot_be_opened_is_told_beside_the_one_that_goes_on(
     assert window.shown_in_middle is window.frame_times
     assert window.windowTitle() == "played & tested – Timeline Inspector"
     assert window.notice.label.text().startswith("bad.py failed in build(stage) (line 3): ")
-    assert window.notice.label.text().endswith("“played & tested” goes on.")
+    assert window.notice.label.text().endswith("“played & tested” keeps running.")
     qtbot.mouseClick(window.notice.action_button, Qt.MouseButton.LeftButton)
     dialog = window.findChild(SceneErrorDialog)
     assert isinstance(dialog, SceneErrorDialog)

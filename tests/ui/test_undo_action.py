@@ -19,7 +19,7 @@ def test_that_it_says_what_it_undoes_and_goes_back_one_change_at_a_time(
     game = shell.clock_id("game")
     shell.advance(0.1)
     assert not action.isEnabled()
-    assert action.reason == "nothing was changed from outside that can be undone"
+    assert action.reason == "there is no intervention to undo"
     assert action.text() == "&Undo last intervention"
 
     shell.bridge.submit(SetRate(game, Fraction(1, 2)))

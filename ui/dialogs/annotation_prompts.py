@@ -26,8 +26,8 @@ class NotePrompt(Prompt):
     def __init__(self, at_ns: int, keep: Keep, theme: Theme, parent: QWidget | None = None) -> None:
         """Ask what there is to say about an instant."""
         super().__init__(
-            "Leave a note",
-            f"What is there to say at {format_instant(at_ns)}?",
+            "Add a note",
+            f"Note at {format_instant(at_ns)}",
             self._take,
             theme,
             parent,
@@ -56,7 +56,7 @@ class RangePrompt(Prompt):
         long = format_duration(span_ns[1] - span_ns[0])
         super().__init__(
             "Name a range",
-            f"What happens from {begins} to {ends} ({long})?",
+            f"Name for {begins} to {ends} ({long})",
             self._take,
             theme,
             parent,

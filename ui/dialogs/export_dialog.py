@@ -286,12 +286,12 @@ class ExportDialog(QDialog):
         count = len(self.chosen_frames)
         frames = "1 frame" if count == 1 else f"{count:,} frames"
         if not exporter.is_picture:
-            return f"{frames}, every one with all its columns. The picture shows what they hold."
+            return f"{frames} with all columns. The picture shows the same data."
         if exporter.format == "PNG":
             scale = options.dots_per_inch / _POINTS_PER_INCH
             width, height = round(options.width_pt * scale), round(options.height_pt * scale)
             return f"{frames}, {width:,} × {height:,} pixels."
-        return f"{frames}, vector graphics that stay sharp at every size."
+        return f"{frames}, vector graphics, sharp at any size."
 
     def _say(self, text: str) -> None:
         self._problem = ""
@@ -334,19 +334,19 @@ class ExportDialog(QDialog):
         self._budgets_line.setAccessibleName("Budgets")
         self._budgets_line.setPlaceholderText("none")
         self._budgets_line.setToolTip(
-            "Frame rates or milliseconds, with blanks between: 120fps 16.7ms\n"
-            "A number alone is milliseconds."
+            "Frame rates or milliseconds, separated by spaces: 120fps 16.7ms\n"
+            "A number without a unit is milliseconds."
         )
         self._stacked_box = QCheckBox("Stack the phases of each frame")
         self._stacked_box.setChecked(options.stacked)
         self.interventions_box = QCheckBox("Interventions and breakpoint hits")
         self.interventions_box.setToolTip(
-            "What was changed from outside: signs with numbers and a list in the picture, "
-            "a column in the CSV, a list in the JSON"
+            "Interventions: numbered markers and a list in the picture, a column in the CSV, a "
+            "list in the JSON"
         )
         self.interventions_box.setChecked(options.interventions)
         self.landmarks_box = QCheckBox("Bookmarks, notes, ranges and marks")
-        self.landmarks_box.setToolTip("What you left in the session, and what the scene marked")
+        self.landmarks_box.setToolTip("Your annotations of the session, and the marks of the scene")
         self.landmarks_box.setChecked(options.landmarks)
         self._width_box = _size_box("Width", SMALLEST_WIDTH_PT, options.width_pt)
         self._height_box = _size_box("Height", SMALLEST_HEIGHT_PT, options.height_pt)

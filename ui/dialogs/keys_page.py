@@ -65,9 +65,9 @@ class KeysPage(QDialog):
         self.tree.resizeColumnToContents(0)
         self.tree.resizeColumnToContents(1)
         note = QLabel(
-            "Keys without Ctrl are off while you type in a field, Space as well: "
-            "Enter takes a rate or a frame rate and gives the keys back to where they were, "
-            "Escape leaves it as it was. In lists, Home, End and Space do what lists do."
+            "While you type in a field, keys without Ctrl are off, including Space. Enter applies "
+            "a rate or a frame rate and returns the focus to where it was; Escape discards the "
+            "change. In lists, Home, End and Space act on the list."
         )
         note.setWordWrap(True)
         note.setForegroundRole(QPalette.ColorRole.PlaceholderText)

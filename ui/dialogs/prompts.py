@@ -125,7 +125,7 @@ class MarkPrompt(Prompt):
     def __init__(self, at_ns: int, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(
             "Mark this instant",
-            f"What happened at {format_instant(at_ns)}?",
+            f"Mark at {format_instant(at_ns)}",
             self._take,
             theme,
             parent,
@@ -158,7 +158,10 @@ class GoToPrompt(Prompt):
     def __init__(self, at_ns: int, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(
             "Step by or go to",
-            f"It is {format_instant(at_ns)}. How long: 1.5, 1/60, 250ms, 3 min or 02:10.5",
+            (
+                f"Now: {format_instant(at_ns)}. Duration or session time: 1.5, 1/60, 250ms, 3 min "
+                "or 02:10.5"
+            ),
             self._take,
             theme,
             parent,
@@ -184,12 +187,11 @@ class GoToPrompt(Prompt):
         value_ns = parse_duration_ns(typed.removeprefix("+"))
         is_step = typed.startswith("+") or self._ways.checkedId() == _Way.BY.value
         if is_step and value_ns <= 0:
-            message = "a step goes forward: type a duration above 0"
+            message = "a step only goes forward: type a duration above 0"
             raise ValueError(message)
         if not is_step and value_ns < self._at_ns:
             message = (
-                f"{format_instant(value_ns)} has passed and time does not run backwards; "
-                "reload the scene to start again"
+                f"{format_instant(value_ns)} has already passed; to go back, look back or rewind"
             )
             raise ValueError(message)
         (self.step_given if is_step else self.instant_given).emit(value_ns)
@@ -217,7 +219,7 @@ class LookAtPrompt(Prompt):
         """
         super().__init__(
             "Look at",
-            f"What is shown is {format_instant(at_ns)}. Which instant: {EXAMPLES}",
+            f"Shown: {format_instant(at_ns)}. Go to: {EXAMPLES}",
             self._take,
             theme,
             parent,
@@ -242,7 +244,7 @@ class SaveLastPrompt(Prompt):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(
             "Save the last …",
-            "How much session time, back from now: 30, 250ms, 3 min or 02:10.5",
+            "Session time to save, counted back from now: 30, 250ms, 3 min or 02:10.5",
             self._take,
             theme,
             parent,

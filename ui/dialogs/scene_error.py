@@ -81,7 +81,7 @@ class SceneErrorView(QWidget):
         self._icon = QLabel()
         self.reload_button = self._button("Reload", "")
         self.reload_button.clicked.connect(self.reload_requested)
-        self.edit_button = self._button("Open in editor", "Open the file with its usual program")
+        self.edit_button = self._button("Open in editor", "Open the file in its default program")
         self.edit_button.clicked.connect(self.open_file)
         self.other_button = self._button("Open another scene …", "Choose another file (Ctrl+O)")
         self.other_button.clicked.connect(self.open_requested)
@@ -102,7 +102,7 @@ class SceneErrorView(QWidget):
         is_recording = is_recording_name(Path(self._path))
         self.edit_button.setVisible(not is_recording)
         self.edit_button.setEnabled(bool(self._path))
-        tip = "Try to open the file again" if is_recording else "Build the scene anew from its file"
+        tip = "Try to open the file again" if is_recording else "Rebuild the scene from its file"
         self.reload_button.setToolTip(f"{tip} (F5)")
         place_line = f"{self._path}{line}\n\n"
         detail = status.detail.removeprefix(place_line)

@@ -40,12 +40,12 @@ _HEADERS: Final = {
     AnnotationColumn.KIND: ("Kind", ""),
     AnnotationColumn.AT: (
         "At (m:s)",
-        "Session time, in minutes and seconds; where a range begins",
+        "Session time, in minutes and seconds; for a range, where it begins",
     ),
     AnnotationColumn.UNTIL: ("Until", "Session time at which a range ends"),
-    AnnotationColumn.NAME: ("Name", "F2 or another click edits it"),
-    AnnotationColumn.TEXT: ("Text", "F2 or another click edits it"),
-    AnnotationColumn.CREATED: ("Made", "When it was made, by the clock on the wall"),
+    AnnotationColumn.NAME: ("Name", "F2 or a second click edits it"),
+    AnnotationColumn.TEXT: ("Text", "F2 or a second click edits it"),
+    AnnotationColumn.CREATED: ("Added", "Wall-clock time when it was added"),
 }
 #: Where a line of a text ends, in its cell.
 _NEW_LINE: Final = "⏎"

@@ -56,18 +56,13 @@ def _brief_wait(text: str) -> str:
 
 
 def shortest_state(standing: Standing) -> str:
-    """Return the least that says why a clock stands: who or what it is about.
-
-    That it is paused is said by the sign in front of its name.
-    """
+    """Return the shortest text that says why a clock is stopped: what stops it, or how."""
     text = standing.brief or standing.text
     match standing.kind:
         case StandingKind.STOPPED:
             for end in _SAID_BY_SIGN:
                 text = text.removesuffix(end)
-        case StandingKind.PAUSED:
-            text = text.removeprefix("paused ")
-        case StandingKind.FROZEN:
+        case StandingKind.PAUSED | StandingKind.FROZEN:
             text = text.removesuffix(" by you")
         case _:
             pass

@@ -23,18 +23,18 @@ class ClockColumn(IntEnum):
 #: Title and explanation of each column.
 HEADERS: Final = {
     ClockColumn.NAME: ("Clock", "Click the sign in front of a clock to pause or resume it"),
-    ClockColumn.LOCAL_TIME: ("Local (m:s)", "What time it is on this clock"),
+    ClockColumn.LOCAL_TIME: ("Local (m:s)", "Local time of this clock"),
     ClockColumn.RATE: (
         "Rate (×)",
         "Local seconds per second of the parent; double-click or F2 to change it",
     ),
-    ClockColumn.STATE: ("State", "Running, or who stopped it and since when"),
+    ClockColumn.STATE: ("State", "Running, or what stopped it and since when"),
     ClockColumn.EFFECTIVE_RATE: (
         "Effective (×)",
         "Local seconds per session second: all rates up to the root multiplied, 0 if one is paused",
     ),
-    ClockColumn.PENDING: ("Timers", "Pending timers of this clock itself"),
-    ClockColumn.NEXT_DUE: ("Next due in", "Session time until the next timer of this clock fires"),
+    ClockColumn.PENDING: ("Timers", "Pending timers on this clock, without those of its branch"),
+    ClockColumn.NEXT_DUE: ("Next due in", "Session time until the next timer on this clock fires"),
 }
 
 #: What a narrow column says instead of its title.

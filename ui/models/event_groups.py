@@ -1,4 +1,4 @@
-"""Which kinds of events are shown or hidden together in the list of events."""
+"""Kinds of events to show or hidden together in the list of events."""
 
 from __future__ import annotations
 

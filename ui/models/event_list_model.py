@@ -58,8 +58,8 @@ class EventColumn(IntEnum):
 
 _HEADERS: Final = {
     EventColumn.AT: ("Session (m:s)", "Session time at which it happened"),
-    EventColumn.GROUP: ("Kind", "What kind of event it is"),
-    EventColumn.WHAT: ("What happened", "Double-click to select what it happened to"),
+    EventColumn.GROUP: ("Kind", "Kind of event"),
+    EventColumn.WHAT: ("What happened", "Double-click to select the subject"),
 }
 _HEADER: Final = HeaderRow(_HEADERS, alignments(EventColumn, ()))
 _NO_CELLS: Final = (EMPTY,) * len(EventColumn)

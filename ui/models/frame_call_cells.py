@@ -40,22 +40,25 @@ class CallColumn(IntEnum):
 
 #: Title and explanation of each column.
 CALL_HEADERS: Final = {
-    CallColumn.NAME: ("Call", "Name of what is called"),
-    CallColumn.TARGET: ("Target", "Whom the call belongs to; pausing a target pauses its calls"),
+    CallColumn.NAME: ("Call", "Name of the callback"),
+    CallColumn.TARGET: (
+        "Target",
+        ("The target the call belongs to; pausing a target pauses its calls"),
+    ),
     CallColumn.SCHEDULER: ("Scheduler", "The scheduler, ticker or child clock that calls it"),
-    CallColumn.CLOCK: ("Clock", "The clock that the scheduler lives by"),
+    CallColumn.CLOCK: ("Clock", "The clock that drives the scheduler"),
     CallColumn.KIND: ("Kind", "Called in every frame, a timer of a scheduler or ticker, or a loop"),
-    CallColumn.PRIORITY: ("Priority", "Order among update callbacks, the smaller the earlier"),
+    CallColumn.PRIORITY: ("Priority", "Order among update callbacks; lower runs first"),
     CallColumn.DUE: (
         "Due (m:s)",
-        "Time of its scheduler, or else its clock, at which it is called next",
+        "Time of the next call, on its scheduler or its clock",
     ),
-    CallColumn.REMAINING: ("Called in", "Time of its scheduler until then, or what it waits for"),
-    CallColumn.INTERVAL: ("Every", "Time of its scheduler between two calls"),
+    CallColumn.REMAINING: ("Called in", "Scheduler time until the next call, or what it waits for"),
+    CallColumn.INTERVAL: ("Every", "Scheduler time between two calls"),
     CallColumn.CALLS: ("Calls (×)", "How often it was called"),
-    CallColumn.LEFT: ("Left (×)", "How many calls are left; ∞ for no end"),
-    CallColumn.TOOK: ("Last took", "How long the last call took, measured"),
-    CallColumn.STATE: ("State", "What it does now, and what stops it"),
+    CallColumn.LEFT: ("Left (×)", "Calls left; ∞ for unlimited"),
+    CallColumn.TOOK: ("Last took", "Measured duration of the last call"),
+    CallColumn.STATE: ("State", "What it is doing, or what stops it"),
 }
 
 #: Columns that stay as they are for as long as nobody comes or goes; they hold text.
@@ -233,7 +236,7 @@ def _tool_tips(
         tips[CallColumn.DUE] = f"{due_ns:,} ns"
     missed = member.fields.get(Field.MISSED, 0)
     if missed:
-        tips[CallColumn.CALLS] = f"{member.calls:,} calls, {missed:,} left out"
+        tips[CallColumn.CALLS] = f"{member.calls:,} calls, {missed:,} skipped"
     if member.calls:
         tips[CallColumn.TOOK] = f"{member.took_ns:,} ns"
     tips[CallColumn.STATE] = standing.text

@@ -42,14 +42,14 @@ class SpanColumn(IntEnum):
 
 _HEADERS: Final = {
     SpanColumn.WHO: ("Who", "The phase, callback or timer"),
-    SpanColumn.KIND: ("Kind", "What kind of thing was called"),
-    SpanColumn.PHASE: ("Phase", "The phase of the frame it was called in"),
-    SpanColumn.BEGAN: ("Began", "When it was first called, from the beginning of the frame"),
-    SpanColumn.TOOK: ("Took", "What its calls took together, measured"),
-    SpanColumn.SHARE: ("Share", "What it took of the frame time"),
+    SpanColumn.KIND: ("Kind", "Kind of callback"),
+    SpanColumn.PHASE: ("Phase", "Phase of the frame that called it"),
+    SpanColumn.BEGAN: ("Began", "When it was first called, from the start of the frame"),
+    SpanColumn.TOOK: ("Took", "Measured total of its calls"),
+    SpanColumn.SHARE: ("Share", "Share of the frame time"),
     SpanColumn.CALLS: ("Calls", "How often it was called"),
-    SpanColumn.LONGEST: ("Longest", "What its longest call took"),
-    SpanColumn.LATE: ("Late", "How late the timer fired; the latest of several"),
+    SpanColumn.LONGEST: ("Longest", "Its longest call"),
+    SpanColumn.LATE: ("Late", "How late the timer fired; the maximum if it fired several times"),
 }
 _NUMBERS: Final = frozenset(SpanColumn) - {SpanColumn.WHO, SpanColumn.KIND, SpanColumn.PHASE}
 _ALIGNED: Final = alignments(SpanColumn, _NUMBERS)
@@ -63,7 +63,7 @@ class SpanRow:
 
     Attributes:
         total: What it took together.
-        began_ns: When it was first called, from the beginning of the frame; ``None`` when
+        began_ns: When it was first called, from the start of the frame; ``None`` when
             the row is about several frames.
         depth: How deep it lies, 0 for a phase.
         late_ns: How late it fired at most.
@@ -168,7 +168,7 @@ class FrameSpanModel(ListTableModel[SpanRow]):
             case roles.DECORATION if column == SpanColumn.WHO and row.depth == 0:
                 answer = self._theme.color_of_phase(row.total.phase)
             case roles.TOOL_TIP if row.total.kind == TIMER_KIND:
-                answer = "It fired before the frame; a single timer is not measured."
+                answer = "It fired before the frame; single timers are not measured."
             case Role.SELECTION:
                 answer = selection_of(row.total)
         return answer

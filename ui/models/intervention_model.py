@@ -50,14 +50,14 @@ _HEADERS: Final = {
     InterventionColumn.AT: ("Session (m:s)", "Session time, in minutes and seconds"),
     InterventionColumn.LOCAL: (
         "Local time",
-        "Local time of the clock it is about, or of the root clock",
+        "Local time of the affected clock, or of the root clock",
     ),
-    InterventionColumn.HOST: ("Host time", "The clock on the wall of this computer"),
+    InterventionColumn.HOST: ("Host time", "Wall-clock time of this computer"),
     InterventionColumn.WHAT: ("What", ""),
     InterventionColumn.BY: ("By", "Who asked for it"),
     InterventionColumn.RESULT: (
         "Result",
-        "Whether it was carried out, refused, or undone since",
+        "Carried out, refused, or undone since",
     ),
     InterventionColumn.UNDO: ("Undo", ""),
 }
@@ -231,7 +231,7 @@ class InterventionModel(ListTableModel[int]):
             case InterventionColumn.HOST if entry.host_ms:
                 return host_time_text(entry.host_ms, is_full=True)
             case InterventionColumn.HOST | InterventionColumn.LOCAL if not entry.host_ms:
-                return "Not known"
+                return "Unknown"
             case InterventionColumn.WHAT | InterventionColumn.RESULT:
                 return f"{entry.text}\n{entry.outcome}"
             case InterventionColumn.AT:
@@ -239,7 +239,7 @@ class InterventionModel(ListTableModel[int]):
             case InterventionColumn.UNDO if self.can_undo(row):
                 return f"Undo: {entry.text}"
             case InterventionColumn.UNDO:
-                return "Nothing undoes it"
+                return "It cannot be undone"
             case _:
                 return None
 

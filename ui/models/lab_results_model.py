@@ -39,21 +39,21 @@ class LabColumn(IntEnum):
 
 
 _HEADERS: Final = {
-    LabColumn.RESULT: ("Result", "Whether every firing came within a frame of what was asked for"),
-    LabColumn.DISPLAY: ("Display", "Whose refreshes are the frames"),
-    LabColumn.TIMER: ("Timer", "What was asked for"),
-    LabColumn.SUBJECT: ("Runs on", "What the timer lives on"),
-    LabColumn.FIRED: ("Fired", "How often it fired, of how often it should have"),
-    LabColumn.PERIOD: ("Period", "Mean time from firing to firing"),
-    LabColumn.DRIFT: ("Drift", "How late the last firing was for its number"),
-    LabColumn.EARLIEST: ("Least late", "The least that a firing was late for its number"),
-    LabColumn.MEDIAN: ("Median", "Half of the firings were not later than this"),
-    LabColumn.LATEST: ("Most late", "The most that a firing was late for its number"),
+    LabColumn.RESULT: ("Result", "Whether every firing was within a frame of its expected instant"),
+    LabColumn.DISPLAY: ("Display", "The display whose refreshes are the frames"),
+    LabColumn.TIMER: ("Timer", "What was requested"),
+    LabColumn.SUBJECT: ("Runs on", "What the timer runs on"),
+    LabColumn.FIRED: ("Fired", "How often it fired, out of the expected number"),
+    LabColumn.PERIOD: ("Period", "Mean time between firings"),
+    LabColumn.DRIFT: ("Drift", "Lateness of the last firing"),
+    LabColumn.EARLIEST: ("Least late", "Smallest lateness of a firing"),
+    LabColumn.MEDIAN: ("Median", "Half of the firings were at most this late"),
+    LabColumn.LATEST: ("Most late", "Largest lateness of a firing"),
     LabColumn.DIVERGENCE: (
         "First divergence",
-        "The first firing that is more than a frame away from where it belongs",
+        "The first firing that is more than a frame off",
     ),
-    LabColumn.FAULT: ("Known fault", "What it does wrong, on this display or on others"),
+    LabColumn.FAULT: ("Known fault", "What it does wrong, on this or other displays"),
 }
 _NUMBERS: Final = frozenset(
     {
@@ -201,5 +201,5 @@ def _tool_tip(result: LabResult) -> str:
     if result.divergence is not None:
         lines.append(f"First divergence: {result.divergence.text}.")
     if result.speed is not None and not result.verdict.is_right:
-        lines.append(f"Fires {result.speed:.4g} times as fast as asked for.")
+        lines.append(f"Fires {result.speed:.4g} times as fast as requested.")
     return "\n".join(lines)

@@ -43,10 +43,10 @@ class TransitionColumn(IntEnum):
 
 _HEADERS: Final = {
     TransitionColumn.WHEN: ("Session (m:s)", "Session time at which it happened"),
-    TransitionColumn.SOURCE: ("From", "The state it was in"),
-    TransitionColumn.LASTED: ("For", "How long it had been in that state"),
-    TransitionColumn.BY: ("By", "The transition that was asked for"),
-    TransitionColumn.TARGET: ("To", "The state it was in from then on, or why not"),
+    TransitionColumn.SOURCE: ("From", "The previous state"),
+    TransitionColumn.LASTED: ("For", "Time spent in the previous state"),
+    TransitionColumn.BY: ("By", "The requested transition"),
+    TransitionColumn.TARGET: ("To", "The new state, or why the transition was refused"),
 }
 _NUMBERS: Final = frozenset({TransitionColumn.WHEN, TransitionColumn.LASTED})
 #: Columns that are kept off the numbers to their left.

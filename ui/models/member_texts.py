@@ -127,7 +127,7 @@ def _timer_text(member: MemberState) -> str:
     if left >= 0:
         text += f", {left:,} call{'' if left == 1 else 's'} left"
     missed = member.fields.get(Field.MISSED, 0)
-    return text + (f", {missed:,} left out" if missed else "")
+    return text + (f", {missed:,} skipped" if missed else "")
 
 
 def edge_text(timeline: Timeline, edge: MemberState) -> str:
@@ -136,7 +136,7 @@ def edge_text(timeline: Timeline, edge: MemberState) -> str:
     source = members.field_text(edge.id, Field.SOURCE)
     target = members.field_text(edge.id, Field.TARGET)
     origin = "any state" if source == "*" else f"“{source}”"
-    return f"{origin} → {f'“{target}”' if target else 'what a function says'}"
+    return f"{origin} → {f'“{target}”' if target else 'a state chosen by a function'}"
 
 
 def remaining_ns(timeline: Timeline, member: MemberState) -> int | None:

@@ -38,13 +38,13 @@ TIMER_HEADERS: Final = {
     TimerColumn.DUE_LOCAL: ("Due, local (m:s)", "Local time of its clock at which it fires"),
     TimerColumn.DUE_SESSION: (
         "Due, session (m:s)",
-        "Session time at which that will be, if rates and pauses stay as they are",
+        "Session time of that instant, at present rates and pauses",
     ),
     TimerColumn.REMAINING: ("Fires in", "Session time until then, or what it waits for"),
     TimerColumn.INTERVAL: ("Every", "Local time between two ticks of a repeating timer"),
     TimerColumn.FIRED: ("Fired (×)", "How often it has fired"),
-    TimerColumn.LATENESS: ("Last late by", "How much later than due it fired the last time"),
-    TimerColumn.CALL_SITE: ("Set at", "The line of the program that scheduled it"),
+    TimerColumn.LATENESS: ("Last late by", "Lateness of its last firing"),
+    TimerColumn.CALL_SITE: ("Set at", "Source line that scheduled it"),
 }
 
 #: Columns that stay as they are while a timer waits and repeats; they hold text.
@@ -145,7 +145,7 @@ class TimerCells:
             case TimerColumn.LATENESS if timer.fired:
                 return f"{timer.last_lateness_ns:,} ns"
             case TimerColumn.CALL_SITE:
-                return timer.call_site or "not known"
+                return timer.call_site or "unknown"
             case _:
                 return self.text(column)
 

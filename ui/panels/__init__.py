@@ -65,7 +65,7 @@ PANELS: Final = (
         PanelArea.LEFT,
         "clock_tree",
         "ClockTreePanel",
-        "every clock with its time, rate and what stops it",
+        "every clock with its time, its rate and what stops it",
     ),
     PanelDescription(
         "frame_times",
@@ -113,7 +113,7 @@ PANELS: Final = (
         PanelArea.BOTTOM,
         "frame_spans",
         "FrameSpansPanel",
-        "who took how long within one frame",
+        "which calls of a frame took how long",
     ),
     PanelDescription(
         "state_machines",
@@ -121,7 +121,7 @@ PANELS: Final = (
         PanelArea.BOTTOM,
         "state_machines",
         "StateMachinesPanel",
-        "the states of a machine, what led to them, and what can be done now",
+        "the states of a machine, how it entered them, and its possible transitions",
     ),
     PanelDescription(
         "breakpoints",
@@ -129,7 +129,7 @@ PANELS: Final = (
         PanelArea.BOTTOM,
         "breakpoints",
         "BreakpointsPanel",
-        "what the scene stops at, and how often it was hit",
+        "conditions that stop the scene, and their hits",
     ),
     PanelDescription(
         "findings",
@@ -137,7 +137,7 @@ PANELS: Final = (
         PanelArea.BOTTOM,
         "findings",
         "FindingsPanel",
-        "what looks wrong with the timers so far",
+        "problems found in the timers so far",
     ),
     PanelDescription(
         "interventions",
@@ -145,7 +145,7 @@ PANELS: Final = (
         PanelArea.BOTTOM,
         "interventions",
         "InterventionsPanel",
-        "what was changed from outside, by whom, and how to undo it",
+        "every intervention: what was changed, by whom, and how to undo it",
     ),
     PanelDescription(
         "bookmarks",
@@ -153,7 +153,7 @@ PANELS: Final = (
         PanelArea.BOTTOM,
         "bookmarks",
         "BookmarksPanel",
-        "bookmarks, notes and named ranges, which recordings keep",
+        "bookmarks, notes and named ranges; recordings keep them",
     ),
     PanelDescription(
         "lab",
@@ -161,6 +161,6 @@ PANELS: Final = (
         PanelArea.BOTTOM,
         "lab",
         "LabPanel",
-        "timers under display rates, on ours and on other engines",
+        "timers at different display rates, on this engine and on others",
     ),
 )

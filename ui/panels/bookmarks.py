@@ -97,12 +97,14 @@ class BookmarksPanel(QWidget):
         self._theme = theme
         self.model = AnnotationModel(self._desk.change)
         self.filter_line = FilterLine("Filter bookmarks")
-        self.bookmark_button = _button("Bookmark", "Leave a bookmark where you look (B)")
-        self.note_button = _button("Note …", "Leave a note where you look (Shift+B)")
-        self.range_button = _button(
-            "Range …", "Name what is measured, chosen or in view in the plots (Ctrl+B)"
+        self.bookmark_button = _button(
+            "Bookmark", ("Add a bookmark at the instant that is shown (B)")
         )
-        self.remove_button = _button("Remove", "Remove what is marked (Delete)")
+        self.note_button = _button("Note …", "Add a note at the instant that is shown (Shift+B)")
+        self.range_button = _button(
+            "Range …", "Name the range that is measured, selected or in view in the plots (Ctrl+B)"
+        )
+        self.remove_button = _button("Remove", "Remove the selected rows (Delete)")
         self.undo_button = _button("Undo", "Undo the last change made here (Ctrl+Z)")
         self.count_label = QLabel()
         self.message = ElidedLabel()
@@ -215,10 +217,10 @@ class BookmarksPanel(QWidget):
             return "No bookmarks: no scene is loaded."
         if self.model.hidden_count:
             return f"{self.model.hidden_count:,} bookmarks are hidden by the filter."
-        kept = "They are kept in this file." if session.is_recorded else "Recordings keep them."
+        kept = "They are stored in this file." if session.is_recorded else "Recordings keep them."
         return (
-            "No bookmarks. Press B to leave one at the instant that is shown, Shift+B for a note, "
-            f"Ctrl+B to name a stretch that you measured or chose in the plots. {kept}"
+            "No bookmarks. Press B for a bookmark at the instant that is shown, Shift+B for a "
+            f"note, Ctrl+B to name a range that is measured or selected in the plots. {kept}"
         )
 
     @Slot()
@@ -309,7 +311,7 @@ class BookmarksPanel(QWidget):
         if annotation.end_ns is not None:
             menu.addAction("Show the state at its end", partial(self._look_at, annotation.end_ns))
             span_ns = (annotation.at_ns, annotation.end_ns)
-            menu.addAction("Bring it into view", partial(self._desk.span_wanted.emit, span_ns))
+            menu.addAction("Scroll to it", partial(self._desk.span_wanted.emit, span_ns))
         menu.addSeparator()
         menu.addAction("Edit the name", partial(self.edit, row, AnnotationColumn.NAME))
         menu.addAction("Edit the text", partial(self.edit, row, AnnotationColumn.TEXT))

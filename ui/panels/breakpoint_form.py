@@ -67,7 +67,7 @@ class BreakpointForm(QWidget):
         self._theme = theme
         self._said_as = ColorRole.BAD
         self.kind = QComboBox()
-        self.kind.setAccessibleName("What to look out for")
+        self.kind.setAccessibleName("What to watch for")
         for kind in BreakKind:
             self.kind.addItem(kind.value.capitalize(), kind)
         self.subject = _line("Name of the timer, clock or state")
@@ -81,17 +81,17 @@ class BreakpointForm(QWidget):
         self.condition.setPlaceholderText('timer contains "boss" and lateness > 5ms')
         self.condition.setToolTip(_condition_help())
         self.action = QComboBox()
-        self.action.setAccessibleName("What to do then")
+        self.action.setAccessibleName("What to do when it is hit")
         for action in BreakAction:
             self.action.addItem(action.value.capitalize(), action)
         self.saved = _line("How much of the past to save")
         self.from_hit = QSpinBox()
-        self.from_hit.setAccessibleName("The first hit that counts")
-        self.from_hit.setToolTip("Do something at this hit and all later ones")
+        self.from_hit.setAccessibleName("The first hit that triggers the action")
+        self.from_hit.setToolTip("Act on this hit and every later one")
         self.from_hit.setRange(1, _MOST_HITS)
         self.from_hit.setPrefix("from hit ")
         self.once = QCheckBox("&once")
-        self.once.setToolTip("Turn the breakpoint off after it has done something")
+        self.once.setToolTip("Turn the breakpoint off after its first action")
         self.button = QPushButton("&Add")
         self.problem = QLabel()
         self.problem.setWordWrap(True)
@@ -177,7 +177,7 @@ class BreakpointForm(QWidget):
 
     @property
     def chosen_kind(self) -> BreakKind:
-        """What to look out for."""
+        """What to watch for."""
         kind = self.kind.currentData()
         assert isinstance(kind, BreakKind)
         return kind

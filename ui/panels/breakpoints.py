@@ -83,10 +83,10 @@ class BreakpointsPanel(QWidget):
         self.problem.setWordWrap(True)
         self.problem.setTextFormat(Qt.TextFormat.PlainText)
         self.problem.hide()
-        self.new_button = _button("New", "Fill the fields for a new breakpoint")
-        self.remove_button = _button("Remove", "Remove the marked breakpoint (Delete)")
-        self.import_button = _button("Import …", "Add the breakpoints of a file")
-        self.export_button = _button("Export …", "Write all breakpoints to a file")
+        self.new_button = _button("New", "Clear the form for a new breakpoint")
+        self.remove_button = _button("Remove", "Remove the selected breakpoint (Delete)")
+        self.import_button = _button("Import …", "Add the breakpoints from a file")
+        self.export_button = _button("Export …", "Save all breakpoints to a file")
         self._lay_out()
         self.form.breakpoint_given.connect(self._take_breakpoint)
         self.form.names_wanted.connect(self._offer_names)
@@ -204,10 +204,10 @@ class BreakpointsPanel(QWidget):
         if session is None:
             return "No breakpoints: no scene is loaded."
         if session.is_recorded:
-            return "A recording has passed: nothing in it can be stopped."
+            return "A recording cannot be stopped."
         return (
-            "No breakpoints. Choose above what to look out for: the scene stops, or does "
-            "what you choose, in the very frame in which it happens."
+            "No breakpoints. Choose above what to watch for: the scene stops, or does what you "
+            "choose, in the frame in which it happens."
         )
 
     @property
@@ -238,7 +238,7 @@ class BreakpointsPanel(QWidget):
 
     @Slot()
     def begin_new(self) -> None:
-        """Fill the fields for a new breakpoint."""
+        """Clear the form for a new breakpoint."""
         self._edited = 0
         self.table.clearSelection()
         self.form.show_breakpoint(Breakpoint(BreakKind.TIMER_FIRES))
@@ -343,7 +343,7 @@ class BreakpointsPanel(QWidget):
 
     @Slot(str)
     def import_file(self, path: str) -> None:
-        """Add the breakpoints of a file, all of them or none."""
+        """Add the breakpoints from a file, all of them or none."""
         try:
             found = read_breakpoints(Path(path))
         except InspectorError as error:
@@ -355,7 +355,7 @@ class BreakpointsPanel(QWidget):
 
     @Slot(object)
     def export_file(self, path: Path) -> None:
-        """Write all breakpoints to a file."""
+        """Save all breakpoints to a file."""
         session = self._bridge.session
         if session is None or session.breakpoints is None:
             return

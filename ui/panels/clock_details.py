@@ -34,7 +34,7 @@ def clock_rows(timeline: Timeline, clock_id: int, census: Census) -> list[Detail
     """Return what there is to say about a clock."""
     clock = timeline.clocks.get(clock_id)
     if clock is None:
-        return [sentence("This clock is not there any more: it was removed.")]
+        return [sentence("This clock no longer exists: it was removed.")]
     effective = timeline.effective_rate(clock_id)
     rows = [
         heading(f"Clock “{clock.name}”"),
@@ -49,7 +49,7 @@ def clock_rows(timeline: Timeline, clock_id: int, census: Census) -> list[Detail
     ]
     reasons = timeline.pause_reasons(clock_id)
     if reasons:
-        rows.append(heading("Why it stands still"))
+        rows.append(heading("Why it is stopped"))
         rows += [
             linked(
                 "Itself" if reason.is_own else "Ancestor",

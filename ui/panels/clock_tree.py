@@ -219,7 +219,7 @@ class ClockTreePanel(QWidget):
         elif timeline is None or not total:
             self._notice.show_text("No clocks: no scene is loaded.")
         else:
-            self._notice.show_text(f"The filter hides all {total:,} clocks and what is on them.")
+            self._notice.show_text(f"The filter hides all {total:,} clocks and everything on them.")
 
     # ------------------------------------------------------------------ structure
 

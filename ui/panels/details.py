@@ -67,7 +67,7 @@ class DetailsPanel(QWidget):
         self.title_label.setWordWrap(True)
         self._overview_button = QToolButton()
         self._overview_button.setText("Overview")
-        self._overview_button.setToolTip("Select nothing, show the session")
+        self._overview_button.setToolTip("Clear the selection and show the session")
         self._copy_button = QToolButton()
         self._copy_button.setText("Copy")
         self._copy_button.setToolTip("Copy all rows as text")

@@ -99,13 +99,13 @@ class EventListPanel(QWidget):
         self.subject_button = QToolButton()
         self.subject_button.setText("Only selected")
         self.subject_button.setToolTip(
-            "Show only what happened to what is selected: clock, timer, member or frame"
+            "Show only events of the selected clock, timer, scheduler, component, machine or frame"
         )
         self.subject_button.setCheckable(True)
         self.follow_button = QToolButton()
         self.follow_button.setText("Follow")
         self.follow_button.setToolTip(
-            "Read on and keep the newest in view; scrolling up or choosing a row stops it"
+            "Keep the newest event in view; scrolling up or selecting a row stops following"
         )
         self.follow_button.setCheckable(True)
         self.follow_button.setChecked(True)
@@ -138,7 +138,7 @@ class EventListPanel(QWidget):
         self._kinds_menu.setToolTipsVisible(True)
         button = QToolButton()
         button.setText("Kinds")
-        button.setToolTip("Which kinds of events are shown")
+        button.setToolTip("Kinds of events to show")
         button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         button.setMenu(self._kinds_menu)
         return button
@@ -284,7 +284,7 @@ class EventListPanel(QWidget):
         if self.subject_button.isChecked():
             reasons.append("“Only selected”")
         if hidden:
-            reasons.append(f"the choice of kinds (without {', '.join(hidden)})")
+            reasons.append(f"the selected kinds (without {', '.join(hidden)})")
         return f"{self.model.hidden_count:,} events are hidden by {' and '.join(reasons)}."
 
     # ------------------------------------------------------------------ what is shown
@@ -336,7 +336,7 @@ class EventListPanel(QWidget):
     def make_menu(self, index: QModelIndex) -> QMenu:
         """Return what can be done with an event."""
         menu = QMenu(self)
-        show = menu.addAction("Select what it happened to", partial(self.select_subject, index))
+        show = menu.addAction("Select the subject", partial(self.select_subject, index))
         show.setEnabled(isinstance(index.data(Role.SELECTION), Selection))
         at_ns = self.model.event_at(index.row())[0]
         menu.addAction("Look at this instant", partial(self._bridge.set_playhead, at_ns))

@@ -53,7 +53,7 @@ class _Column(IntEnum):
     TEXT = 2
 
 
-_TITLES: Final = {_Column.KIND: "Kind", _Column.AT: "At (m:s)", _Column.TEXT: "What was seen"}
+_TITLES: Final = {_Column.KIND: "Kind", _Column.AT: "At (m:s)", _Column.TEXT: "Finding"}
 
 
 class FindingsPanel(QWidget):
@@ -89,8 +89,8 @@ class FindingsPanel(QWidget):
         self.table = self._make_table()
         self.notice = EmptyNotice(self.table)
         self.look_button = QToolButton()
-        self.look_button.setText("Look again")
-        self.look_button.setToolTip("Look at everything that has happened so far")
+        self.look_button.setText("Analyse again")
+        self.look_button.setToolTip("Analyse everything that has happened so far")
         self.state_label = QLabel()
         self.state_label.setTextFormat(Qt.TextFormat.PlainText)
         self._lay_out()
@@ -159,7 +159,7 @@ class FindingsPanel(QWidget):
 
     @Slot()
     def look(self) -> None:
-        """Look at everything that has happened so far."""
+        """Analyse everything that has happened so far."""
         session = self._bridge.session
         if session is None:
             return
@@ -204,14 +204,14 @@ class FindingsPanel(QWidget):
             return
         if self._looked_s is None:
             self.state_label.setText("")
-            self.notice.show_text("Not looked yet: press “Look again”.")
+            self.notice.show_text("Not analysed yet: press “Analyse again”.")
             return
         count = "1 finding" if len(self._found) == 1 else f"{len(self._found):,} findings"
         is_cheap = self._took_s <= CHEAP_S and self._looked_at <= CHEAP_EVENTS
         by_itself = (
-            f"Looks by itself every {LOOK_EVERY_S:.0f} s."
+            f"Analysed automatically every {LOOK_EVERY_S:.0f} s."
             if is_cheap
-            else f"That took {format_duration(round(self._took_s * 1e9))}: press to look again."
+            else f"Analysed in {format_duration(round(self._took_s * 1e9))} · Analyse again"
         )
         self.state_label.setText(f"{count} in {self._looked_at:,} events. {by_itself}")
         self.notice.show_text("" if self._found else "Nothing looks wrong so far.")

@@ -36,7 +36,7 @@ def frame_rows(timeline: Timeline, index: int) -> list[DetailRow]:
     """Return what there is to say about a frame."""
     frames = timeline.frames
     if index < frames.first:
-        return [sentence(f"Frame {index:,} is not kept any more.")]
+        return [sentence(f"Frame {index:,} is no longer in the log.")]
     if index >= frames.end:
         return [sentence(f"Frame {index:,} has not ended yet.")]
     frame = frames.frame(index)
@@ -50,7 +50,7 @@ def frame_rows(timeline: Timeline, index: int) -> list[DetailRow]:
     ]
     if frame.cut_ns:
         rows.append(
-            DetailRow("Cut", f"{format_duration(frame.cut_ns)} taken from the delta (max_delta)")
+            DetailRow("Cut", f"{format_duration(frame.cut_ns)} cut from the delta (max_delta)")
         )
     busy = f" ({frame.busy_ns / interval_ns:.0%} of the frame time)" if interval_ns else ""
     rows.append(DetailRow("Busy", f"{format_duration(frame.busy_ns)}{busy}"))
@@ -92,7 +92,7 @@ def _rows_within(timeline: Timeline, index: int) -> list[DetailRow]:
     ]
     rows += [DetailRow("Mark", mark.text) for mark in _within(timeline.marks, after_ns, until_ns)]
     if rows:
-        rows.insert(0, heading("Meanwhile"))
+        rows.insert(0, heading("During it"))
     start = bisect_left(timeline.failures, index, key=_frame_of)
     stop = bisect_right(timeline.failures, index, lo=start, key=_frame_of)
     count = stop - start

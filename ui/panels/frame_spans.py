@@ -1,4 +1,4 @@
-"""The frame panel: who took how long within one frame, as a flame row and as a table."""
+"""The frame panel: which calls of a frame took how long, as a flame row and as a table."""
 
 from __future__ import annotations
 
@@ -97,12 +97,12 @@ class FrameSpansPanel(QWidget):
         self.readout = ElidedLabel()
         self.previous_button = _button("‹", "The frame before (Page Up)", "Page Up")
         self.next_button = _button("›", "The frame after (Page Down)", "Page Down")
-        self.newest_button = _button("Newest", "Show the newest frame as it comes")
+        self.newest_button = _button("Newest", "Follow the newest frame")
         self.newest_button.setCheckable(True)
         self.newest_button.setChecked(True)
         self.range_box = QComboBox()
-        self.range_box.setAccessibleName("Frames that the table adds up")
-        self.range_box.setToolTip("Of how many frames, up to this one, the table adds up the calls")
+        self.range_box.setAccessibleName("Frames summed up in the table")
+        self.range_box.setToolTip("Number of frames, up to this one, whose calls the table sums up")
         for count in _RANGES:
             text = "this frame" if count == 1 else f"the last {count} frames"
             self.range_box.addItem(f"Table: {text}", count)
@@ -157,7 +157,7 @@ class FrameSpansPanel(QWidget):
         elif frame >= frames.end:
             problem = f"Frame {frame:,} has not ended yet."
         elif frame < frames.first:
-            problem = f"Frame {frame:,} is not kept any more."
+            problem = f"Frame {frame:,} is no longer in the log."
         if problem or session is None or frame is None:
             self._show_nothing(problem)
             return
@@ -204,13 +204,13 @@ class FrameSpansPanel(QWidget):
             f"Frame {index:,} at {format_instant(frame.at_ns)}   "
             f"{format_duration(frame.interval_ns)} frame time, "
             f"{format_duration(frame.busy_ns)} busy"
-            + ("" if is_kept or not spans else "   Its calls have fallen off the log.")
+            + ("" if is_kept or not spans else "   Its calls are no longer in the log.")
         )
         if not spans:
             self.notice.show_text("Nothing was called in this frame.")
         elif not is_kept:
             self.notice.show_text(
-                "The events of this frame have fallen off the log; only its phases are known."
+                "The events of this frame are no longer in the log; only its phases are known."
                 if not self.model.rowCount()
                 else ""
             )

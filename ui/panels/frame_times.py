@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 _MEASURES: Final[tuple[tuple[Measure, str, str], ...]] = (
     ("interval", "Interval", "Time between the starts of two frames: the frame time"),
     ("busy", "Busy", "Time spent in the callbacks of a frame"),
-    ("delta", "Delta", "Local time that was handed to the callbacks of a frame"),
+    ("delta", "Delta", "Local time passed to the callbacks of a frame"),
 )
 _AXES: Final = (
     (XAxis.FRAME, "Frames", "Count frames along the axis"),
@@ -264,9 +264,9 @@ class FrameTimesPanel(QWidget):
         menu.addAction(self.fit_action)
         menu.addAction(self.follow_action)
         menu.addSeparator()
-        choose = menu.addAction("Choose the frames in view for export")
+        choose = menu.addAction("Select the frames in view")
         choose.triggered.connect(self._choose_visible)
-        clear = menu.addAction("Clear the choice")
+        clear = menu.addAction("Clear the selected range")
         clear.setEnabled(self.selected_range() is not None)
         clear.triggered.connect(self._clear_choice)
         menu.addSeparator()
@@ -328,7 +328,7 @@ class FrameTimesPanel(QWidget):
         self.stack_action.setToolTip("Stack the phases of each frame")
         self.stack_action.toggled.connect(self._stack)
         self.fit_action = QAction("Fit", self)
-        self.fit_action.setToolTip("Show the chosen range, then all frames (F)")
+        self.fit_action.setToolTip("Show the selected range, then all frames (F)")
         self.fit_action.triggered.connect(self.plot.fit_chosen)
         self.follow_action = QAction("Follow", self, checkable=True)
         self.follow_action.setToolTip("Keep the newest frame in view (End)")

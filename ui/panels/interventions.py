@@ -1,4 +1,4 @@
-"""The interventions panel: what was changed from outside, by whom, and how to undo it."""
+"""The interventions panel: every intervention: what was changed, by whom, and how to undo it."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class InterventionsPanel(QWidget):
         self.filter_line = FilterLine("Filter interventions")
         self.undo_button = QToolButton()
         self.undo_button.setText("Undo")
-        self.undo_button.setToolTip("Undo the marked intervention")
+        self.undo_button.setToolTip("Undo the selected intervention")
         self.count_label = QLabel()
         self.view = self._make_view()
         self.notice = EmptyNotice(self.view)
@@ -169,8 +169,8 @@ class InterventionsPanel(QWidget):
         if self.model.hidden_count:
             return f"{self.model.hidden_count:,} interventions are hidden by the filter."
         return (
-            "No interventions. Whatever you change from here (pause, rate, step, fire, clear) "
-            "is listed with its times, and so is every breakpoint that is hit."
+            "No interventions. Every change you make here (pause, rate, step, fire, clear) and "
+            "every breakpoint hit is listed with its times."
         )
 
     # ---------------------------------------------------------------- acting
@@ -187,7 +187,7 @@ class InterventionsPanel(QWidget):
 
     @Slot()
     def undo_marked(self) -> None:
-        """Undo the marked intervention, if there is one and something undoes it."""
+        """Undo the selected intervention, if there is one and something undoes it."""
         rows = self._marked_rows()
         if len(rows) == 1:
             self.undo(rows[0])

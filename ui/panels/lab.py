@@ -52,10 +52,10 @@ if TYPE_CHECKING:
 #: More notes than this are counted instead of shown.
 _MOST_NOTES: Final = 4
 _FILTERS: Final = {
-    "timers": ("Take timers", "Timers (*.csv *.json);;All files (*)"),
+    "timers": ("Load timers", "Timers (*.csv *.json);;All files (*)"),
     "scene": ("Run a scene", "Scenes (*.py);;All files (*)"),
     "frame times": (
-        "Take frame times",
+        "Load frame times",
         f"Recordings and captures (*{RECORDING_SUFFIX} *.csv *.json *.log *.txt);;All files (*)",
     ),
 }
@@ -117,7 +117,7 @@ class LabPanel(QWidget):
         self.export_button = QToolButton()
         self.export_button.setText("Export …")
         self.export_button.setToolTip(
-            "Write the table (CSV), every firing (JSON) or a picture (PNG, SVG, PDF)"
+            "Export the table (CSV), every firing (JSON) or a picture (PNG, SVG, PDF)"
         )
         self._soon = QTimer(self)
         self._soon.setSingleShot(True)
@@ -141,7 +141,8 @@ class LabPanel(QWidget):
         self.limits = ElidedLabel()
         self.limits.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.limits.show_text(
-            LIMITS_TEXT, f"{LIMITS_TIP}.\nThe command “timeline-inspector lab” takes more."
+            LIMITS_TEXT,
+            (f"{LIMITS_TIP}.\nThe command “timeline-inspector lab” has no such limits."),
         )
         below.addWidget(self.limits, 3)
         right = QWidget()
@@ -262,7 +263,7 @@ class LabPanel(QWidget):
         count = self.model.rowCount()
         self.run_button.setText("Stop" if is_running else "Run")
         self.run_button.setToolTip(
-            "Leave out the rest of the runs" if is_running else "Run everything again"
+            "Skip the remaining runs" if is_running else "Run everything again"
         )
         self.export_button.setEnabled(bool(count) and not is_running)
         if is_running:
@@ -274,8 +275,8 @@ class LabPanel(QWidget):
 
     def _why_empty(self) -> str:
         if self.runner.is_running or not self._has_run:
-            return "The first runs are on their way."
-        return self.problem.text() or "Press Run to compare timers under displays."
+            return "Waiting for the first results."
+        return self.problem.text() or "Press Run to compare timers at different display rates."
 
     def _show_problem(self, text: str) -> None:
         self.problem.setText(text)

@@ -95,20 +95,20 @@ class LabForm(QWidget):
         self._scene_file: Path | None = None
         self._cuts: list[str] = []
         self.what_box = QComboBox()
-        self.what_box.setAccessibleName("What is run")
+        self.what_box.setAccessibleName("What to run")
         self.what_box.addItems(["Timers", "The open scene", "Another scene"])
         # Narrow where there is little room; the list that opens has all of it.
         self.what_box.setMinimumWidth(self.what_box.fontMetrics().horizontalAdvance("Timers") + 40)
         self.what_box.setToolTip(
-            "A table of timers, side by side on everything they can live on,\n"
-            "or the timers of a scene, run anew under each display"
+            "A list of timers, side by side on everything they can run on,\n"
+            "or the timers of a scene, rerun under each display"
         )
         self.scene_label = ElidedLabel()
         self.timers_line = QLineEdit(EXAMPLE_TEXT)
         self.timers_line.setAccessibleName("Timers")
         self.timers_line.setToolTip(
-            "Timers with semicolons between them: NAME=INTERVAL or INTERVAL, then ,repeat=N "
-            "(calls after the first) and ,delay=D.\n"
+            "Timers, separated by semicolons: NAME=INTERVAL or INTERVAL, then ,repeat=N (calls "
+            "after the first) and ,delay=D.\n"
             "For example: blink=500ms; shot=100ms,repeat=9,delay=2"
         )
         self.timers_line.setMinimumWidth(90)
@@ -125,8 +125,8 @@ class LabForm(QWidget):
         self.seconds_box.setSuffix(" s")
         self.seconds_box.setKeyboardTracking(False)
         self.seconds_box.setToolTip(
-            "How long each run is, in virtual time: nobody waits for it.\n"
-            f"{LIMITS_TIP}; the command “timeline-inspector lab” takes more."
+            "Length of each run, in virtual time.\n"
+            f"{LIMITS_TIP}; the command “timeline-inspector lab” has no such limits."
         )
         self._lay_out()
         self.timers_line.editingFinished.connect(self._take_timers)
@@ -148,7 +148,7 @@ class LabForm(QWidget):
             menu,
             "this session",
             "Frames of this session",
-            "The frame times that the session had up to the moment of the run",
+            "The frame times of the session up to the start of the run",
         )
         self._end_of_displays = menu.addSeparator()
         menu.addAction("Frame times of a file …", partial(self.file_wanted.emit, "frame times"))
@@ -289,7 +289,7 @@ class LabForm(QWidget):
         timers = tuple(self._timer(text, duration_ns) for text in self._timer_texts())
         subjects = tuple(each for each in SUBJECTS if self.subject_actions[each.name].isChecked())
         if not timers:
-            message = "Write a timer, such as 1000ms or blink=500ms."
+            message = "Enter a timer, such as 1000ms or blink=500ms."
             raise ValueError(message)
         displays = self._chosen_displays(duration_ns)
         if not subjects:
@@ -317,7 +317,7 @@ class LabForm(QWidget):
     def _chosen_displays(self, duration_ns: int) -> tuple[Callable[[], Display], ...]:
         names = [name for name, action in self.display_actions.items() if action.isChecked()]
         if not names:
-            message = "Choose a display to run under."
+            message = "Choose a display."
             raise ValueError(message)
         return tuple(self._display(name, duration_ns) for name in names)
 
@@ -334,9 +334,8 @@ class LabForm(QWidget):
         firings = duration_ns // timer.interval_ns
         if firings > _MOST_FIRINGS:
             message = (
-                f"Timer “{text.strip()}” would fire {firings:,} times, more than the "
-                f"{_MOST_FIRINGS:,} that the window compares. Choose a longer interval, or "
-                "use “timeline-inspector lab”."
+                f"Timer “{text.strip()}” would fire {firings:,} times; the window compares at most "
+                f"{_MOST_FIRINGS:,}. Choose a longer interval, or use “timeline-inspector lab”."
             )
             raise ValueError(message)
         return timer
@@ -361,12 +360,12 @@ class LabForm(QWidget):
         lasts = format_duration(whole_ns)
         if count > _MOST_FRAMES:
             self._cuts.append(
-                f"Of “{name}” only the first {_MOST_FRAMES:,} of {len(frames_ns):,} frames are "
+                f"Only the first {_MOST_FRAMES:,} of the {len(frames_ns):,} frames of “{name}” are "
                 f"run ({format_duration(sum(frames_ns[:_MOST_FRAMES]))} of {lasts})."
             )
         elif whole_ns > duration_ns:
             self._cuts.append(
-                f"Of “{name}” the first {format_duration(duration_ns)} of {lasts} are run."
+                f"Only the first {format_duration(duration_ns)} of {lasts} of “{name}” are run."
             )
         elif whole_ns < duration_ns:
             self._cuts.append(f"“{name}” ends after {lasts}, and so do its runs.")
@@ -391,7 +390,7 @@ class LabForm(QWidget):
         self.scene_label.setVisible(not is_timers)
         self.file_button.setVisible(what is not What.OPEN_SCENE)
         name = "Timers of a file" if is_timers else "Choose a scene file"
-        tip = "Take the timers of a CSV or JSON file" if is_timers else name
+        tip = "Load timers from a CSV or JSON file" if is_timers else name
         self.file_button.setAccessibleName(name)
         self.file_button.setToolTip(tip)
         path = self._scene_file if what is What.SCENE_FILE else self._open_scene()

@@ -48,7 +48,7 @@ def member_rows(timeline: Timeline, number: int, strings: Sequence[str]) -> list
     """
     member = timeline.members.by_id.get(number)
     if member is None:
-        return [sentence("This is not there any more: it was unscheduled, removed or destroyed.")]
+        return [sentence("This no longer exists: it was unscheduled, removed or destroyed.")]
     standing = member_standing(timeline, member)
     rows = [
         heading(f"{member.kind.text.capitalize()} “{member.name}”"),
@@ -90,15 +90,15 @@ def _field_rows(timeline: Timeline, member: MemberState) -> list[DetailRow]:  # 
     if Field.RULES in fields:
         rows.append(DetailRow("Rules", members.field_text(member.id, Field.RULES)))
     if Field.TIME in fields:
-        rows.append(DetailRow("Its time", instant_with_ns(fields[Field.TIME])))
+        rows.append(DetailRow("Own time", instant_with_ns(fields[Field.TIME])))
     if Field.RATE in fields:
         rows.append(DetailRow("Time scale", f"{rate_text(fields[Field.RATE])} × its clock"))
     if Field.PRIORITY in fields:
-        rows.append(DetailRow("Priority", f"{fields[Field.PRIORITY]:,}, the smaller the earlier"))
+        rows.append(DetailRow("Priority", f"{fields[Field.PRIORITY]:,}; lower runs first"))
     if Field.ORDER in fields:
         rows.append(DetailRow("Execution order", f"{fields[Field.ORDER]:,}"))
     if Field.LIFE in fields and fields[Field.LIFE] in set(Life):
-        rows.append(DetailRow("Life", Life(fields[Field.LIFE]).text))
+        rows.append(DetailRow("Life cycle", Life(fields[Field.LIFE]).text))
     if Field.PHASE in fields and fields[Field.PHASE] in set(Phase):
         rows.append(DetailRow("Phase", Phase(fields[Field.PHASE]).text))
     if Field.INTERVAL in fields:
@@ -109,14 +109,14 @@ def _field_rows(timeline: Timeline, member: MemberState) -> list[DetailRow]:  # 
     if member.kind in CALLS:
         rows += _due_rows(timeline, member)
     if member.kind is MemberKind.EDGE:
-        rows.append(DetailRow("Leads", edge_text(timeline, member)))
+        rows.append(DetailRow("From → to", edge_text(timeline, member)))
     return rows
 
 
 def _owner_row(timeline: Timeline, owner_id: int) -> DetailRow:
     owner = timeline.members.by_id.get(owner_id)
     if owner is None:
-        return DetailRow("Belongs to", f"member {owner_id:,}, which is gone")
+        return DetailRow("Belongs to", f"member {owner_id:,}, which no longer exists")
     name = owner.name
     return DetailRow("Belongs to", name, links=(Link(name, Selection.member(owner_id)),))
 
@@ -127,13 +127,13 @@ def _due_rows(timeline: Timeline, member: MemberState) -> list[DetailRow]:
     due_ns = member.fields.get(Field.DUE, NEVER)
     if left_ns is not None:
         if due_ns != NEVER and timeline.members.pausing(member.id) is None:
-            rows.append(DetailRow("Due, its time", instant_with_ns(due_ns)))
-        rows.append(DetailRow("Left to wait", f"{format_duration(left_ns)} of scheduler time"))
+            rows.append(DetailRow("Due, own time", instant_with_ns(due_ns)))
+        rows.append(DetailRow("Remaining", f"{format_duration(left_ns)} of scheduler time"))
     left = member.fields.get(Field.CALLS_LEFT)
     if left is not None:
-        rows.append(DetailRow("Calls left", "no end" if left < 0 else f"{left:,}"))
+        rows.append(DetailRow("Calls left", "unlimited" if left < 0 else f"{left:,}"))
     if missed := member.fields.get(Field.MISSED):
-        rows.append(DetailRow("Left out", f"{missed:,} calls, because of the limit for a frame"))
+        rows.append(DetailRow("Left out", f"{missed:,} calls, because of the limit per frame"))
     return rows
 
 

@@ -98,7 +98,7 @@ class PlayheadBar(QToolBar):
         self._rewind_button = self._button("rewind", "Rewind to here")
         self.cancel_button = QToolButton()
         self.cancel_button.setText("Cancel")
-        self.cancel_button.setToolTip("Stop going back; the scene stays where it was (Esc)")
+        self.cancel_button.setToolTip("Stop going back; the scene stays where it is (Esc)")
         self.cancel_button.clicked.connect(self.break_off)
         self._lay_out()
         self._pace = PacedRefresh(self, bridge.pace)
@@ -117,7 +117,7 @@ class PlayheadBar(QToolBar):
         self.label.setFont(font)
         self.entry.setPlaceholderText("Look at …")
         self.entry.setAccessibleName("Look at")
-        self.entry.setToolTip(f"An instant to look at: {EXAMPLES}")
+        self.entry.setToolTip(f"Instant to show: {EXAMPLES}")
         self.entry.setFixedWidth(self.entry.fontMetrics().horizontalAdvance("+100 timers  ") + 12)
         self.entry.returnPressed.connect(self._take_text)
         self.entry.textEdited.connect(self.problem.hide)
@@ -205,7 +205,7 @@ class PlayheadBar(QToolBar):
         if session.is_recorded:
             meanwhile = f"the recording ends at {now}"
         elif self._bridge.timeline.is_running:
-            meanwhile = f"the scene goes on at {now}"
+            meanwhile = f"the scene runs on at {now}"
         else:
             meanwhile = f"the scene is held at {now}"
         self.label.show_text(f"Looking back at {where} – {meanwhile}")

@@ -57,7 +57,7 @@ def overview_rows(session: Session | None, census: Census, timeline: Timeline) -
 
 def _counted_rows(timeline: Timeline, census: Census) -> list[DetailRow]:
     frames = timeline.frames
-    kept = f", {frames.first:,} of them not kept" if frames.first else ""
+    kept = f", {frames.first:,} no longer in the log" if frames.first else ""
     rows = [DetailRow("Frames", f"{frames.end:,}{kept}")]
     if len(frames):
         newest = frames.end - 1
@@ -68,8 +68,8 @@ def _counted_rows(timeline: Timeline, census: Census) -> list[DetailRow]:
     timeline.resolve_dues()
     waiting = int(np.count_nonzero(timeline.timers.numpy("session_due") == NEVER))
     rows += [
-        DetailRow("Clocks", f"{len(timeline.clocks):,}, {still:,} of them paused"),
-        DetailRow("Timers", f"{len(timeline.timers):,} pending, {waiting:,} of them waiting"),
+        DetailRow("Clocks", f"{len(timeline.clocks):,}, {still:,} paused"),
+        DetailRow("Timers", f"{len(timeline.timers):,} pending, {waiting:,} waiting"),
         DetailRow("Commands", _with_refusals(timeline)),
     ]
     if timeline.marks:
@@ -110,17 +110,17 @@ def _failure_overview(timeline: Timeline) -> list[DetailRow]:
 
 def _log_rows(session: Session) -> list[DetailRow]:
     log = session.log
-    kept = f"{len(log):,} of them kept" if log.first else "all kept"
+    kept = f"{len(log):,} in the log" if log.first else "all in the log"
     rows = [DetailRow("Events", f"{log.end:,}, {kept}")]
     if log.first:
         rows.append(
-            DetailRow("Fallen off", f"{log.first:,} (what they led to is still in the state)")
+            DetailRow("No longer in the log", f"{log.first:,} (their effect on the state is kept)")
         )
     errors = session.wake_errors
     if errors is not None:
         rows.append(
             DetailRow(
-                "Wake-ups late",
+                "Wake-up delay",
                 f"median {format_duration(errors.median_ns)}, "
                 f"99 % up to {format_duration(errors.p99_ns)}, "
                 f"at most {format_duration(errors.max_ns)} ({errors.count:,} measured)",

@@ -51,7 +51,7 @@ _SAMPLES: Final = {
 }
 NO_SESSION: Final = "No scene is open."
 NO_MACHINE: Final = (
-    "This scene has no state machine. One that is made with stage.state_machine(…) is shown here."
+    "This scene has no state machine. State machines made with stage.state_machine(…) appear here."
 )
 
 
@@ -217,11 +217,11 @@ class StateMachinesPanel(QWidget):
             return
         shape = self.diagram.shape_shown
         if Capability.MEMBERS not in session.capabilities:
-            self.readout.show_text("This session cannot be controlled, only looked at.")
+            self.readout.show_text("This session is read-only.")
         elif not shape.is_possible(name):
             possible = ", ".join(f"“{each}”" for each in shape.possible()) or "nothing"
             self.readout.show_text(
-                f"✖ “{name}” does not lead away from “{shape.present}”; {possible} does."
+                f"✖ “{name}” does not leave “{shape.present}”; possible: {possible}."
             )
         else:
             self._bridge.submit(MakeTransition(machine.id, name))
@@ -232,9 +232,9 @@ class StateMachinesPanel(QWidget):
         if not name:
             self._show_state()
         elif shape.is_possible(name):
-            self.readout.show_text(f"“{name}” is possible: click it, or press Enter, to make it")
+            self.readout.show_text(f"“{name}” is possible: click it or press Enter")
         else:
-            self.readout.show_text(f"“{name}” does not lead away from “{shape.present}”")
+            self.readout.show_text(f"“{name}” does not leave “{shape.present}”")
 
     @Slot(QModelIndex)
     def _show_instant(self, index: QModelIndex) -> None:

@@ -44,7 +44,7 @@ class TimelinePanel(QWidget):
         ruler_box: Whose local time the ruler shows.
         follow_action: Whether the present is kept in view.
         fit_action: Shows everything.
-        kinds_menu: Which kinds of lanes are shown.
+        kinds_menu: Kinds of lanes to show.
     """
 
     def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:
@@ -132,7 +132,7 @@ class TimelinePanel(QWidget):
         store = self.canvas.store
         left = store.read(session.history, self._bridge.timeline)
         if left:
-            self.readout.show_text(f"Reading the log: {left:,} events to go.")
+            self.readout.show_text(f"Reading the log: {left:,} events left.")
             self._pace.request()
         elif self._is_reading or not self.readout.text():
             self.readout.show_text(self._state_text())
@@ -195,7 +195,7 @@ class TimelinePanel(QWidget):
 
     def _state_text(self) -> str:
         lost = self.canvas.store.lost
-        return f"{lost:,} events fell off the log before they were read" if lost else ""
+        return f"{lost:,} events were dropped from the log before they were read" if lost else ""
 
     def _show_ruler_clocks(self) -> None:
         clocks = self._bridge.timeline.clocks
@@ -239,11 +239,11 @@ class TimelinePanel(QWidget):
         canvas = self.canvas
         menu = QMenu(self)
         if row is not None:
-            pin = menu.addAction("Let go of the top" if row.is_pinned else "Keep at the top")
+            pin = menu.addAction("Unpin" if row.is_pinned else "Pin to the top")
             pin.setShortcut("T")
             pin.triggered.connect(canvas.walk.toggle_pinned)
             if row.clock_id:
-                fold = menu.addAction("Fold or unfold its clock")
+                fold = menu.addAction("Collapse or expand its clock")
                 fold.setShortcut("C")
                 fold.triggered.connect(canvas.walk.toggle_folded)
                 ruler = menu.addAction("Show its local time on the ruler")
@@ -258,8 +258,8 @@ class TimelinePanel(QWidget):
                 action.triggered.connect(slot)
             menu.addSeparator()
         self._add_annotating(menu)
-        menu.addAction("Fold all clocks").triggered.connect(self._fold_all)
-        menu.addAction("Unfold all clocks").triggered.connect(self._unfold_all)
+        menu.addAction("Collapse all clocks").triggered.connect(self._fold_all)
+        menu.addAction("Expand all clocks").triggered.connect(self._unfold_all)
         menu.addSeparator()
         menu.addAction(self.fit_action)
         menu.addAction(self.follow_action)
@@ -303,7 +303,7 @@ class TimelinePanel(QWidget):
 
     def _make_actions(self) -> None:
         self.fit_action = QAction("Fit", self)
-        self.fit_action.setToolTip("Show what was measured, then everything (F)")
+        self.fit_action.setToolTip("Show the measured range, then everything (F)")
         self.fit_action.triggered.connect(self.fit)
         self.follow_action = QAction("Follow", self, checkable=True)
         self.follow_action.setToolTip("Keep the present in view (End)")
@@ -324,7 +324,7 @@ class TimelinePanel(QWidget):
         top.addWidget(self.filter_line, 1)
         kinds = QToolButton()
         kinds.setText("Lanes")
-        kinds.setToolTip("Which kinds of lanes are shown")
+        kinds.setToolTip("Kinds of lanes to show")
         kinds.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         kinds.setMenu(self.kinds_menu)
         top.addWidget(kinds)

@@ -34,7 +34,7 @@ def timer_rows(
         subject: What it is called, also when it is gone.
     """
     if timer_id not in timeline.timers:
-        gone = "This timer is not pending any more."
+        gone = "This timer is no longer pending."
         return [heading(subject), sentence(gone), *why]
     timer = timeline.timers.row(timer_id)
     clock = timeline.clocks[timer.clock_id]
@@ -59,6 +59,6 @@ def timer_rows(
     rows.append(DetailRow("Fired", f"{timer.fired:,} times" if timer.fired != 1 else "once"))
     if timer.fired:
         rows.append(DetailRow("Last late by", format_duration(timer.last_lateness_ns)))
-    rows.append(DetailRow("Set at", short_site(timer.call_site) or "not known"))
-    rows.append(DetailRow("Number", f"{timer_id}, scheduled as number {timer.order}"))
+    rows.append(DetailRow("Set at", short_site(timer.call_site) or "unknown"))
+    rows.append(DetailRow("Number", f"{timer_id}, scheduling order {timer.order}"))
     return rows

@@ -104,13 +104,13 @@ class TimerQueuePanel(QWidget):
         self.notice = EmptyNotice(self.view)
         self.calls_notice = EmptyNotice(self.calls_view)
         self.filter_line = FilterLine("Filter timers")
-        self.timers_button = _switch("Clock timers", "Timers that wait for the time of a clock")
+        self.timers_button = _switch("Clock timers", "Timers that wait on a clock")
         self.calls_button = _switch(
-            "Frame calls", "What schedulers, tickers and the frame itself call, in call order"
+            "Frame calls", "Callbacks of schedulers, tickers and the frame, in call order"
         )
         self.branch_button = QToolButton()
         self.branch_button.setCheckable(True)
-        self.branch_button.setToolTip("Show only what is on the selected clock and below it")
+        self.branch_button.setToolTip("Show only timers of the selected branch")
         self.count_label = QLabel()
         self._stack = QStackedWidget()
         self._lay_out()
@@ -306,10 +306,13 @@ class TimerQueuePanel(QWidget):
         if timeline is None or not timeline.clocks:
             return "No timers: no scene is loaded."
         if not counts.pending:
-            return "No timer is pending on any clock."
+            return "No timer is pending."
         if not counts.in_branch:
-            return f"No timer is pending {self._branch_text()}; {counts.pending:,} are elsewhere."
-        hidden = "the one timer" if counts.in_branch == 1 else f"all {counts.in_branch:,} timers"
+            return (
+                f"No timer is pending {self._branch_text()}; {counts.pending:,} are pending "
+                "elsewhere."
+            )
+        hidden = "the only timer" if counts.in_branch == 1 else f"all {counts.in_branch:,} timers"
         return f"The filter hides {hidden}."
 
     def _why_no_calls(self, counts: CallCounts) -> str:
@@ -319,20 +322,17 @@ class TimerQueuePanel(QWidget):
         if timeline is None or not timeline.clocks:
             return "No frame calls: no scene is loaded."
         if not counts.total:
-            return (
-                "Nothing is called in frames: there is no scheduler, no ticker and no callback "
-                "of a frame."
-            )
+            return "No frame calls: the scene has no scheduler, ticker or frame callback."
         if not counts.in_branch:
-            return f"Nothing is called in frames {self._branch_text()}; {counts.total:,} elsewhere."
-        hidden = "the one call" if counts.in_branch == 1 else f"all {counts.in_branch:,} calls"
+            return f"No frame calls {self._branch_text()}; {counts.total:,} elsewhere."
+        hidden = "the only call" if counts.in_branch == 1 else f"all {counts.in_branch:,} calls"
         return f"The filter hides {hidden}."
 
     def _branch_text(self) -> str:
         timeline = self.model.timeline
         clock = None if timeline is None else timeline.clocks.get(self._last_clock_id)
         return (
-            f"on “{one_line(clock.name)}” or below it" if clock else "there: the branch was removed"
+            f"in branch “{one_line(clock.name)}”" if clock else ("in the branch, which was removed")
         )
 
     # ------------------------------------------------------------------ commands
@@ -361,7 +361,7 @@ class TimerQueuePanel(QWidget):
         menu.addAction("Copy row", partial(self._copy_row, timer_id))
         call_site = timeline.timers.row(timer_id).call_site
         if call_site:
-            menu.addAction("Copy where it was set", partial(copy_text, call_site))
+            menu.addAction("Copy source line", partial(copy_text, call_site))
         return menu
 
     def make_call_menu(self, member_id: int) -> QMenu:

@@ -132,7 +132,7 @@ class TransportBar(QToolBar):
         box.setKeyboardTracking(False)
         box.setAlignment(Qt.AlignmentFlag.AlignRight)
         box.setAccessibleName("Frames of the long step")
-        box.setToolTip("How many frames the long step takes")
+        box.setToolTip("Number of frames of the long step")
         box.setFixedWidth(box.fontMetrics().horizontalAdvance("0,000,000") + 26)
         box.valueChanged.connect(self.step_frames_changed)
         return box
@@ -159,7 +159,7 @@ class TransportBar(QToolBar):
         label.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         label.setMinimumWidth(label.fontMetrics().horizontalAdvance("00:00.000") + 12)
         label.setAccessibleName("Session time")
-        label.setToolTip("Session time: what has passed while the scene was running or stepped")
+        label.setToolTip("Session time: time that passed while the scene ran or was stepped")
         return label
 
     # ---------------------------------------------------------------- the session
@@ -180,7 +180,7 @@ class TransportBar(QToolBar):
 
     @property
     def step_frames(self) -> int:
-        """How many frames the long step takes."""
+        """Number of frames of the long step."""
         return self.step_box.value()
 
     def show_step_frames(self, count: int) -> None:
@@ -247,16 +247,16 @@ class TransportBar(QToolBar):
     def _show_log(self, session: Session) -> None:
         log = session.log
         kept, lost = len(log), log.first
-        text = f"{kept:,} events" if not lost else f"{kept:,} events, {lost:,} gone"
+        text = f"{kept:,} events" if not lost else f"{kept:,} events, {lost:,} dropped"
         if text == self.log_button.text():
             return
         self.log_button.setText(text)
         self.log_button.setAccessibleName(f"Event log: {text}")
         used_mib, budget_mib = log.kept_bytes / _BYTES_PER_MIB, log.budget_bytes / _BYTES_PER_MIB
         gone = (
-            f"{lost:,} older events are gone; the state shown still counts them."
+            f"{lost:,} older events were dropped; the state that is shown still includes them."
             if lost
-            else "Nothing has been lost."
+            else "No events are lost."
         )
         self.log_button.setToolTip(
             f"Event log, in memory only: {kept:,} events, "
@@ -277,7 +277,7 @@ class TransportBar(QToolBar):
         missing = (
             f"{lost:,} events came faster than they could be written."
             if lost
-            else "Nothing has been lost."
+            else "No events are lost."
         )
         self.record_button.setText(text)
         self.record_button.setAccessibleName(f"{text} to {path.name}; press to stop")
@@ -293,18 +293,14 @@ class TransportBar(QToolBar):
         measured = measured_frame_rate(session.timeline)
         if status.phase is SessionPhase.RUNNING and measured is not None:
             parts.append(f"{measured:.1f} fps")
-            tips.append(
-                f"{measured:.2f} frames per second of real time, measured over the last second"
-            )
+            tips.append(f"{measured:.2f} frames per second of real time, over the last second")
         wake = session.wake_errors
         if wake is not None and wake.count:
-            parts.append(f"wakes +{format_duration(wake.median_ns)}")
+            parts.append(f"wake-up delay {format_duration(wake.median_ns)}")
             tips.append(
-                "The time source wakes later than asked for by "
-                f"{format_duration(wake.median_ns)} (median), "
-                f"{format_duration(wake.p99_ns)} (99 %), "
-                f"{format_duration(wake.max_ns)} (most) in {wake.count:,} wake-ups; "
-                f"the last by {format_duration(wake.last_ns)}."
+                f"Delay of the time source's wake-ups: median {format_duration(wake.median_ns)}, "
+                f"99 % {format_duration(wake.p99_ns)}, max {format_duration(wake.max_ns)}, last "
+                f"{format_duration(wake.last_ns)} ({wake.count:,} wake-ups)."
             )
         self.status_label.show_text("  ·  ".join(parts), "\n".join(tip for tip in tips if tip))
 

@@ -91,8 +91,8 @@ def add_clock_actions(menu: QMenu, timeline: Timeline, clock_id: int, requests: 
         if each != clock_id and not timeline.clocks[each].paused
     ]
     if others:
-        title = f"Pause the {len(others)} clocks beside it" if len(others) > 1 else ""
-        title = title or f"Pause “{timeline.clocks[others[0]].name}” beside it"
+        title = f"Pause {len(others)} sibling clocks" if len(others) > 1 else ""
+        title = title or f"Pause sibling “{timeline.clocks[others[0]].name}”"
         action = menu.addAction(menu_text(title), partial(_pause_all, tuple(others), requests))
         action.setEnabled(requests.is_possible(PauseClock(clock_id)))
     rates = menu.addMenu(f"Rate (now {rate_text(clock.rate_n)})")
@@ -133,7 +133,7 @@ def add_member_actions(
     if scheduler is not None and scheduler.kind is MemberKind.SCHEDULER:
         _add_scheduler_actions(menu, scheduler, member, requests, parent)
     if member.kind is MemberKind.MACHINE:
-        transitions = menu.addMenu("Make transition")
+        transitions = menu.addMenu("Transition")
         for name, is_allowed in machine_transitions(timeline, member):
             action = requests.add(transitions, name, MakeTransition(number, name))
             action.setEnabled(action.isEnabled() and is_allowed)
@@ -148,13 +148,13 @@ def _add_scheduler_actions(
     if Field.PRIORITY in member.fields:
         priority = member.fields[Field.PRIORITY]
         command = PauseFromPriority(scheduler.id, priority)
-        requests.add(menu, f"Pause everything from priority {priority} on", command)
+        requests.add(menu, f"Pause priority {priority} and above", command)
     action = menu.addAction(
-        "Pause everything from a priority on …", partial(ask_priority, scheduler, requests, parent)
+        "Pause from a priority …", partial(ask_priority, scheduler, requests, parent)
     )
     action.setEnabled(requests.is_possible(PauseFromPriority(scheduler.id, 0)))
     undo = ResumeFromPriority(scheduler.id)
-    requests.add(menu, "Resume what was paused by priority", undo)
+    requests.add(menu, "Resume what a priority paused", undo)
     if scheduler is member:
         now = scheduler.fields.get(Field.RATE, RATE_DENOMINATOR)
         scales = menu.addMenu(f"Time scale (now {rate_text(now)})")
@@ -170,7 +170,7 @@ def ask_priority(scheduler: MemberState, requests: Requests, parent: QWidget) ->
     dialog.setObjectName("priority_prompt")
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     dialog.setWindowTitle(f"Pause in “{one_line(scheduler.name)}”")
-    dialog.setLabelText("Pause every target whose priority is at least")
+    dialog.setLabelText("Pause every target with a priority of at least")
     dialog.setInputMode(QInputDialog.InputMode.IntInput)
     dialog.setIntRange(-_MOST_PRIORITY, _MOST_PRIORITY)
     dialog.setIntValue(1)

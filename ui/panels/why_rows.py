@@ -136,7 +136,7 @@ def scored_rows(history: History, timeline: Timeline, timer_id: int) -> list[Det
         return []
     rows = [heading("Predicted from here")]
     for each in scores:
-        text = each.text if each.outcome is not Outcome.OPEN else f"It is to fire then. {each.text}"
+        text = each.text if each.outcome is not Outcome.OPEN else f"Predicted. {each.text}"
         rows.append(_score_row(each.prediction.at_ns, text))
     return rows
 

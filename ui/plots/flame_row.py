@@ -430,7 +430,7 @@ def span_text(span: Span) -> str:
     lines = [f"{span.label} ({span.kind})"]
     if span.timer_id:
         late = f"{format_duration(span.lateness_ns)} late" if span.lateness_ns else "on time"
-        lines += [f"fired {late}", "before the frame; a single timer is not measured"]
+        lines += [f"fired {late}", "before the frame; single timers are not measured"]
         return "\n".join(lines)
     exact = f" ({span.took_ns:,} ns)" if span.took_ns >= NS_PER_US else ""
     lines.append(f"took {format_duration(span.took_ns)}{exact}")

@@ -26,9 +26,9 @@ _LARGEST_SHARE: Final = 0.02
 _MARGIN: Final = 4
 
 STATISTICS_HELP: Final = (
-    "Of the frames in view, or of the chosen range.\n"
+    "Statistics of the frames in view, or of the selected range.\n"
     "Mean: sum of the times over the number of frames; fps is its inverse.\n"
-    "Median, P95, P99, P99.9: the time that so many per cent of the frames do not\n"
+    "Median, P95, P99, P99.9: the time that this percentage of the frames does not\n"
     "exceed (nearest rank, always one of the measured times).\n"
     f"Over: {OVER_RULE}.\n"
     "Missed: refreshes of a screen at the budget's rate that had no new frame."
@@ -150,7 +150,7 @@ def statistics_parts(
     """
     if found is None:
         return ()
-    what = "Chosen" if wanted.is_chosen else "In view"
+    what = "Selected" if wanted.is_chosen else "In view"
     frames, is_interval = wanted.frames, wanted.measure == "interval"
     noun = "frame" if found.count == 1 else "frames"
     rate = f" ({found.mean_rate:.4g} fps)" if is_interval else ""

@@ -367,7 +367,7 @@ def reading_text(result: LabResult, firing: int) -> str:
     text = f"{where}: firing {firing + 1:,} at {instant_text(at_ns)}"
     due_ns = result.timer.due_ns(firing)
     if due_ns is None:
-        return f"{text}, which nobody asked for"
+        return f"{text}, which was not expected"
     if at_ns == due_ns:
         return f"{text}, exactly when it was due"
     word = "late" if at_ns > due_ns else "early"

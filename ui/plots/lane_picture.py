@@ -344,7 +344,7 @@ class LanePicture:
                 continue
             box = QRectF(left, top, right - left, bottom - top)
             painter.fillRect(box, QBrush(color, Qt.BrushStyle.FDiagPattern))
-            text = "fell off the log"
+            text = "no longer in the log"
             if right - left > painter.fontMetrics().horizontalAdvance(text) + 16:
                 self._note(painter, text, (left + right) / 2, top + 4, window)
 

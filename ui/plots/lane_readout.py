@@ -139,9 +139,7 @@ class LaneReader:
         name = self._store.clocks.by_id[stand.clock_id].name
         whose = "itself" if stand.clock_id == of_clock else f"clock “{name}”"
         lasted = f" for {format_duration(stand.end_ns - stand.began_ns)}" if stand.is_over else ""
-        return (
-            f"stands still: {whose} {what} since {format_instant(stand.began_ns)}{lasted} ({who})"
-        )
+        return f"stopped: {whose} {what} since {format_instant(stand.began_ns)}{lasted} ({who})"
 
     def _state(self, lane: Lane, at_ns: int) -> LaneReading | None:
         steps = lane.steps

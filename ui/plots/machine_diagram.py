@@ -453,11 +453,11 @@ class MachineDiagram(QWidget):
     def _tip(self, label: Label) -> str:
         arrow = label.arrow
         source = "any state" if arrow.source == ANY else f"“{arrow.source}”"
-        target = f"“{arrow.target}”" if arrow.target else "a state decided when it is made"
-        text = f"“{label.name}” leads from {source} to {target}"
+        target = f"“{arrow.target}”" if arrow.target else "a state chosen when it is made"
+        text = f"“{label.name}”: from {source} to {target}"
         if self._is_possible(label):
-            return f"{text}\nClick to make it."
-        return f"{text}\nIt does not lead away from “{self._shape.present}”, the present state."
+            return f"{text}\nClick to make this transition."
+        return f"{text}\nIt does not leave “{self._shape.present}”, the current state."
 
     def _state_tip(self, state: str) -> str:
         """Return all ways out of a state."""
@@ -469,7 +469,7 @@ class MachineDiagram(QWidget):
             if arrow.source in (ANY, state)
             for name in arrow.names
         ]
-        return "\n".join((f"“{state}”", *(ways or ["nothing leads away from it"])))
+        return "\n".join((f"“{state}”", *(ways or ["no transition leaves it"])))
 
     def _describe(self) -> None:
         possible = ", ".join(self._shape.possible()) or "nothing"

@@ -72,7 +72,7 @@ class OverviewStrip(QWidget):
         # All of it is painted, so nothing below it needs to be.
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.setAccessibleName("Overview of all frame times")
-        self.setToolTip("Drag to move what is shown, drag an edge to widen it")
+        self.setToolTip("Drag to move the view, drag an edge to resize it")
 
     # -------------------------------------------------------------- what is drawn
 

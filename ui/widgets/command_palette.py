@@ -180,8 +180,8 @@ class CommandPalette(QDialog):
         self.setWindowTitle("Commands")
         self.setWindowFlags(Qt.WindowType.Dialog | Qt.WindowType.FramelessWindowHint)
         self.line = QLineEdit()
-        self.line.setPlaceholderText("Type a part of a command’s name")
-        self.line.setAccessibleName("Command to look for")
+        self.line.setPlaceholderText("Type part of a command name")
+        self.line.setAccessibleName("Command to find")
         self.line.setClearButtonEnabled(True)
         self.model = _EntryModel(self)
         self.view = QListView()
@@ -233,13 +233,13 @@ class CommandPalette(QDialog):
     def _show_hint(self, index: QModelIndex) -> None:
         entry = index.data(_ENTRY_ROLE)
         if entry is None:
-            self.hint.setText("No command has these letters in this order.")
+            self.hint.setText("No command matches.")
         elif entry.reason:
-            self.hint.setText(f"Not now: {entry.reason}.")
+            self.hint.setText(f"Unavailable: {entry.reason}.")
         else:
             count = self.model.rowCount()
             commands = "1 command" if count == 1 else f"{count} commands"
-            self.hint.setText(f"{commands} · Enter does it, Escape closes")
+            self.hint.setText(f"{commands} · Enter runs it, Escape closes")
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -319,7 +319,7 @@ class _EntryModel(QAbstractListModel):
                 case Qt.ItemDataRole.AccessibleDescriptionRole:
                     value = f"{entry.category} {entry.shortcut} {entry.reason}".strip()
                 case Qt.ItemDataRole.ToolTipRole:
-                    value = f"Not now: {entry.reason}." if entry.reason else None
+                    value = f"Unavailable: {entry.reason}." if entry.reason else None
                 case _ if role == _ENTRY_ROLE:
                     value = entry
         return value

@@ -101,7 +101,7 @@ class ExactEntry(QLineEdit):
             value = self._parse(self.text())
         except ValueError as error:
             reason = str(error)
-            self.note.show_text(f"✖ {reason[:1].upper()}{reason[1:]}. Kept {self._shown}.")
+            self.note.show_text(f"✖ {reason[:1].upper()}{reason[1:]}. Still {self._shown}.")
             self._restore()
             return False
         self._restore()

@@ -109,8 +109,8 @@ class RateSlider(QWidget):
         self.slider = _LogarithmicSlider(self)
         self.slider.setAccessibleName(f"{name}, slider")
         self.slider.setToolTip(
-            f"{name}: from 0.1 to 10, snapping at 0.1 0.25 0.5 1 2 4 10 (with Ctrl it does not)\n"
-            "Double click for 1"
+            f"{name}: from 0.1 to 10, snaps to 0.1 0.25 0.5 1 2 4 10 (not with Ctrl)\n"
+            "Double-click for 1"
         )
         self.entry = ExactEntry(f"{name}, exact", parse_rate, rate_to_text, self)
         self.entry.setToolTip(as_plain(f"{name}, exactly: 1/3, 0.25, 25% or 2x"))

@@ -77,7 +77,7 @@ class SaveDialog(QFileDialog):
         box = QMessageBox(
             QMessageBox.Icon.Warning,
             self.windowTitle(),
-            f"“{name}” is there already. Replace it?",
+            f"“{name}” already exists. Replace it?",
             _Button.Yes | _Button.No,
             self,
         )

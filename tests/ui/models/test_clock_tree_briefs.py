@@ -43,7 +43,7 @@ def test_that_numbers_are_shortened_only_where_that_helps(
         (Standing(StandingKind.RUNNING, "running"), "running"),
         (Standing(StandingKind.STOPPED, "stopped …", "“game” paused"), "“game”"),
         (Standing(StandingKind.STOPPED, "stopped …", "“game” at rate 0"), "“game”"),
-        (Standing(StandingKind.PAUSED, "paused by you …", "paused by you"), "by you"),
+        (Standing(StandingKind.PAUSED, "paused by you …", "paused by you"), "paused"),
         (Standing(StandingKind.PAUSED, "paused by the program …", "paused"), "paused"),
         (Standing(StandingKind.FROZEN, "rate 0 by you …", "rate 0 by you"), "rate 0"),
     ],

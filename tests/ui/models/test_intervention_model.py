@@ -80,7 +80,7 @@ def test_that_a_row_says_when_what_by_whom_and_what_came_of_it(model: Interventi
 def test_that_the_full_date_is_in_the_tool_tip(model: InterventionModel) -> None:
     tip = model.index(0, InterventionColumn.HOST).data(TOOL_TIP)
     assert tip.startswith("Saturday, 2026-11-21 15:04:05.678")
-    assert model.index(2, InterventionColumn.HOST).data(TOOL_TIP) == "Not known"
+    assert model.index(2, InterventionColumn.HOST).data(TOOL_TIP) == "Unknown"
 
 
 def test_that_what_is_new_is_appended_and_nothing_else_is_told(

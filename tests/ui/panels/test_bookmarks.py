@@ -77,7 +77,7 @@ def stand(qtbot: QtBot, tmp_path: Path) -> Stand:
 
 
 def test_that_an_empty_panel_says_how_to_leave_something(stand: Stand) -> None:
-    assert stand.panel.notice.text().startswith("No bookmarks. Press B to leave one")
+    assert stand.panel.notice.text().startswith("No bookmarks. Press B for a bookmark")
     assert stand.panel.notice.text().endswith("Recordings keep them.")
 
     stand.bridge.set_session(None)
@@ -194,7 +194,7 @@ def test_that_the_menu_of_a_range_leads_to_both_its_ends(stand: Stand, qtbot: Qt
     actions["Show the state at its end"].trigger()
     assert stand.bridge.playhead_ns == 500 * NS_PER_MS
     with qtbot.waitSignal(stand.desk.span_wanted) as brought:
-        actions["Bring it into view"].trigger()
+        actions["Scroll to it"].trigger()
     assert brought.args == [(100 * NS_PER_MS, 500 * NS_PER_MS)]
     assert actions["Undo the last change"].isEnabled()
 
@@ -219,13 +219,13 @@ def test_that_buttons_leave_and_ask(stand: Stand, qtbot: QtBot) -> None:
     assert stand.panel.marked_numbers() == [1]
     stand.panel.bookmark_button.click()
     assert stand.panel.message.text() == (
-        "✖ There is a bookmark at 00:00.700 already: “Bookmark 1”."
+        "✖ There is already a bookmark at 00:00.700: “Bookmark 1”."
     )
     with qtbot.waitSignal(stand.desk.note_wanted) as note:
         stand.panel.note_button.click()
     assert note.args == [700 * NS_PER_MS]
     stand.panel.range_button.click()
-    assert stand.panel.message.text().startswith("✖ There is no range to name")
+    assert stand.panel.message.text().startswith("✖ No range is selected")
 
 
 def test_that_the_model_keeps_the_rules_of_qt(qtmodeltester: ModelTester) -> None:

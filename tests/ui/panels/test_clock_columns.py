@@ -147,7 +147,7 @@ def test_that_the_least_a_state_says_is_what_stops_a_clock(stand: Stand) -> None
     stand.header.resizeSection(ClockColumn.STATE, 84)
 
     assert stand.drawn(enemies.id, ClockColumn.STATE) == "“game”"
-    assert stand.drawn(stand.game.id, ClockColumn.STATE) == "by you"
+    assert stand.drawn(stand.game.id, ClockColumn.STATE) == "paused"
 
 
 # ---------------------------------------------------------------- while time passes

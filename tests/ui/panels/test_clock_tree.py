@@ -197,7 +197,7 @@ def test_that_the_menu_pauses_scales_and_folds(stand: Stand) -> None:
 
     assert stand.menu_texts(menu) == [
         "Pause “enemies”",
-        "Pause “player” beside it",
+        "Pause sibling “player”",
         "Rate (now 1)",
         "Copy row",
         "Copy path",
@@ -207,7 +207,7 @@ def test_that_the_menu_pauses_scales_and_folds(stand: Stand) -> None:
         "Collapse all",
         "Columns",
     ]
-    stand.trigger(menu, "Pause “player” beside it")
+    stand.trigger(menu, "Pause sibling “player”")
     rates = next(action.menu() for action in menu.actions() if action.text().startswith("Rate"))
     assert isinstance(rates, QMenu)
     stand.trigger(rates, "× 0.25")

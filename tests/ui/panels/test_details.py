@@ -156,7 +156,7 @@ def test_that_a_timer_that_fired_says_so(stand: Stand) -> None:
 
     assert stand.lines()[:2] == [
         f"Timer “print” ({timer.id})",
-        "This timer is not pending any more.",
+        "This timer is no longer pending.",
     ]
     assert "It has fired and is gone." in stand.lines()
 
@@ -185,7 +185,8 @@ def test_that_a_frame_shows_its_phases_and_what_happened_in_it(stand: Stand) -> 
 
 
 @pytest.mark.parametrize(
-    ("index", "text"), [(5, "Frame 5 has not ended yet."), (-1, "Frame -1 is not kept any more.")]
+    ("index", "text"),
+    [(5, "Frame 5 has not ended yet."), (-1, "Frame -1 is no longer in the log.")],
 )
 def test_that_a_frame_that_is_not_there_says_so(stand: Stand, index: int, text: str) -> None:
     stand.bridge.select(Selection.frame(index))
@@ -201,11 +202,11 @@ def test_that_the_overview_counts(stand: Stand) -> None:
     stand.run_to_ms(10)
 
     assert stand.lines()[0] == "Played"
-    assert stand.value("Clocks") == "3, 1 of them paused"
-    assert stand.value("Timers") == "1 pending, 1 of them waiting"
+    assert stand.value("Clocks") == "3, 1 paused"
+    assert stand.value("Timers") == "1 pending, 1 waiting"
     assert stand.value("Newest") == "frame 0, 16.7 ms after the one before"
     assert stand.value("Failures") == "none"
-    assert stand.value("Wake-ups late") == (
+    assert stand.value("Wake-up delay") == (
         "median 750 µs, 99 % up to 2.00 ms, at most 3.00 ms (7 measured)"
     )
 
@@ -226,7 +227,7 @@ def test_that_events_that_fell_off_are_told(stand: Stand) -> None:
 
     stand.run_to_ms(1)
 
-    assert stand.value("Fallen off").endswith("(what they led to is still in the state)")
+    assert stand.value("No longer in the log").endswith("(their effect on the state is kept)")
 
 
 def test_that_rows_are_changed_in_place_while_time_passes(stand: Stand) -> None:

@@ -150,7 +150,7 @@ def test_that_an_empty_list_says_what_hides_the_events(stand: Stand) -> None:
     stand.panel.filter_line.apply_now()
 
     assert stand.panel.notice.isVisible()
-    assert "hidden by the filter and the choice of kinds" in stand.panel.notice.text()
+    assert "hidden by the filter and the selected kinds" in stand.panel.notice.text()
 
 
 def test_that_marked_rows_are_copied(stand: Stand, qtbot: QtBot) -> None:

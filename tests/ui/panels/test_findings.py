@@ -137,7 +137,7 @@ def test_that_a_long_past_is_looked_at_only_when_asked_for(
     stand.show()
 
     assert stand.cells() == []
-    assert stand.panel.notice.text() == "Not looked yet: press “Look again”."
+    assert stand.panel.notice.text() == "Not analysed yet: press “Analyse again”."
     stand.panel.look_button.click()
     assert len(stand.cells()) == 1
-    assert stand.panel.state_label.text().endswith("press to look again.")
+    assert stand.panel.state_label.text().endswith("· Analyse again")

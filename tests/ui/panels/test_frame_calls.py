@@ -186,7 +186,7 @@ def test_that_filter_and_branch_hold_for_both_tables(stand: Stand) -> None:
     ("filter_text", "branch", "reason"),
     [
         ("nothing like it", "", "The filter hides all 3 calls."),
-        ("", "menu", "Nothing is called in frames on “menu” or below it; 3 elsewhere."),
+        ("", "menu", "No frame calls in branch “menu”; 3 elsewhere."),
         ("", "game", ""),
     ],
 )
@@ -208,7 +208,7 @@ def test_that_an_empty_table_says_why(
 def test_that_a_session_without_calls_says_so(stand: Stand) -> None:
     stand.bridge.set_session(PlayedSession())
 
-    assert stand.panel.calls_notice.text().startswith("Nothing is called in frames:")
+    assert stand.panel.calls_notice.text().startswith("No frame calls:")
     stand.bridge.set_session(None)
     assert stand.panel.calls_notice.text() == "No frame calls: no scene is loaded."
     assert stand.panel.calls_button.text() == "Frame calls (0)"
@@ -220,7 +220,7 @@ def test_that_the_menu_acts_on_the_call_its_target_and_its_clock(stand: Stand) -
     _trigger(stand, "boss frame timer", "Pause frame timer “shoot”")
     _trigger(stand, "boss frame timer", "Pause its target “boss”")
     _trigger(stand, "boss frame timer", "Unschedule frame timer “shoot”")
-    _trigger(stand, "ship update", "Pause everything from priority 5 on")
+    _trigger(stand, "ship update", "Pause priority 5 and above")
     _trigger(stand, "boss frame timer", "Pause its clock “game”")
 
     assert stand.session.submitted == [

@@ -132,7 +132,7 @@ def test_that_calls_that_fell_off_the_log_are_said_to_be_gone(
     session.log.settle()
     bridge.select(Selection.frame(2))
     assert texts(panel, SpanColumn.WHO) == ["update"]
-    assert "fallen off the log" in panel.title.text()
+    assert "no longer in the log" in panel.title.text()
 
 
 def test_that_keys_go_from_span_to_span_and_say_what_they_reach(

@@ -101,7 +101,7 @@ def test_that_statistics_are_of_the_chosen_frames_if_there_are_any(
 
     panel.plot.choose_frames((800, 810))
 
-    qtbot.waitUntil(lambda: statistics(panel).startswith("Chosen: 10 frames  ·  (800–809)"))
+    qtbot.waitUntil(lambda: statistics(panel).startswith("Selected: 10 frames  ·  (800–809)"))
     assert panel.selected_range() == (800, 810)
     assert panel.visible_range() == (700, 1_000)
 
@@ -225,7 +225,7 @@ def test_that_the_menu_chooses_the_frames_in_view(
     show(bridge, usual_timeline(5_000))
     panel.plot.menu_requested.emit(panel.mapToGlobal(QPoint(100, 100)))
     (menu,) = (menu for menu in panel.findChildren(QMenu) if menu.isVisible())
-    choose = next(a for a in menu.actions() if a.text().startswith("Choose the frames"))
+    choose = next(a for a in menu.actions() if a.text().startswith("Select the frames"))
 
     choose.trigger()
     menu.close()

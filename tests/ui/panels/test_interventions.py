@@ -72,7 +72,7 @@ def stand(qtbot: QtBot, tmp_path: Path) -> Stand:
 
 def test_that_an_empty_panel_says_what_will_be_listed(qtbot: QtBot, tmp_path: Path) -> None:
     stand = Stand(qtbot, tmp_path)
-    assert stand.panel.notice.text().startswith("No interventions. Whatever you change")
+    assert stand.panel.notice.text().startswith("No interventions. Every change you make")
 
     stand.bridge.set_session(None)
     assert stand.panel.notice.text() == "No interventions: no scene is loaded."

@@ -35,7 +35,7 @@ def stand(qtbot: QtBot) -> Stand:
 
 
 def test_that_the_panel_begins_with_the_egret_case_on_real_runs(stand: Stand) -> None:
-    assert stand.panel.notice.text() == "The first runs are on their way."
+    assert stand.panel.notice.text() == "Waiting for the first results."
 
     stand.show()
 
@@ -155,9 +155,9 @@ def test_that_ticking_a_display_runs_it_and_leaves_the_menu_open(stand: Stand) -
 @pytest.mark.parametrize(
     ("timers", "displays", "subjects", "problem"),
     [
-        (";", "60 Hz", "clock", "Write a timer"),
+        (";", "60 Hz", "clock", "Enter a timer"),
         ("soon", "60 Hz", "clock", "Timer “soon”: not a duration"),
-        ("1us", "60 Hz", "clock", "more than the 10,000"),
+        ("1us", "60 Hz", "clock", "at most 10,000"),
         ("1s", "none", "clock", "Choose a display"),
         ("1s", "60 Hz", "none", "Choose what the timers run on"),
     ],

@@ -124,9 +124,12 @@ def test_that_the_limits_are_said(stand: Stand) -> None:
     [
         (
             (2_000_000,) * 30_000,
-            "Of “this session” only the first 20,000 of 30,000 frames are run (40.0 s of 60.0 s).",
+            (
+                "Only the first 20,000 of the 30,000 frames of “this session” are run "
+                "(40.0 s of 60.0 s)."
+            ),
         ),
-        ((16_000_000,) * 5_000, "Of “this session” the first 60.0 s of 80.0 s are run."),
+        ((16_000_000,) * 5_000, "Only the first 60.0 s of 80.0 s of “this session” are run."),
         ((16_000_000,) * 250, "“this session” ends after 4.00 s, and so do its runs."),
     ],
 )

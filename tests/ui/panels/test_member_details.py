@@ -83,8 +83,8 @@ def test_that_a_timer_says_when_it_is_due_and_what_is_left(stand: Stand) -> None
     assert stand.lines()[0] == "Frame timer “shoot”"
     assert stand.value("Path") == "root / game / main / ship / shoot"
     assert stand.value("State") == "every 500 ms, 2 calls left"
-    assert stand.value("Due, its time") == "00:01.000  (1,000,000,000 ns)"
-    assert stand.value("Left to wait") == "250 ms of scheduler time"
+    assert stand.value("Due, own time") == "00:01.000  (1,000,000,000 ns)"
+    assert stand.value("Remaining") == "250 ms of scheduler time"
     assert stand.value("Calls left") == "2"
     assert stand.value("Called") == "1 time"
 
@@ -155,4 +155,4 @@ def test_that_a_target_says_whose_it_is(stand: Stand) -> None:
     assert stand.value("Belongs to") == "hull"
     members.remove(owner)
     stand.refresh()
-    assert stand.value("Belongs to") == f"member {owner}, which is gone"
+    assert stand.value("Belongs to") == f"member {owner}, which no longer exists"

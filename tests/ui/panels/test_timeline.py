@@ -206,9 +206,7 @@ def test_that_a_pause_says_who_stands_still_since_when_and_because_of_whom(
     canvas = panel.canvas
     canvas.fit()
     canvas.point_at(canvas.place_of(row_of(canvas, "enemies"), 2_100 * MS))
-    assert "stands still: clock “game” paused since 00:02.000 (by the program)" in (
-        panel.readout.text()
-    )
+    assert "stopped: clock “game” paused since 00:02.000 (by the program)" in (panel.readout.text())
 
 
 def test_that_dragging_with_shift_measures_session_time_and_local_time(
@@ -407,11 +405,11 @@ def test_that_a_long_log_is_read_in_parts_and_says_how_much_is_left(
 ) -> None:
     monkeypatch.setattr(LaneStore, "most_at_once", 100)
     panel.show_session(bridge.session)
-    assert "events to go" in panel.readout.text()
+    assert "events left" in panel.readout.text()
     assert bridge.session is not None
     while panel.canvas.store.cursor < bridge.session.log.end:
         panel.refresh()
-    assert "events to go" not in panel.readout.text()
+    assert "events left" not in panel.readout.text()
 
 
 def test_that_kinds_that_were_hidden_stay_hidden_at_the_next_start(

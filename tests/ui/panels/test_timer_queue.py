@@ -147,7 +147,7 @@ def test_that_the_menu_of_a_gone_timer_is_empty(stand: Stand) -> None:
     ("filter_text", "has_branch", "reason"),
     [
         ("nothing like it", False, "The filter hides all 3 timers."),
-        ("nothing like it", True, "The filter hides the one timer."),
+        ("nothing like it", True, "The filter hides the only timer."),
         ("", False, ""),
     ],
 )
@@ -170,7 +170,7 @@ def test_that_a_session_without_timers_says_so(stand: Stand) -> None:
 
     stand.run_to_ms(1)
 
-    assert stand.panel.notice.text() == "No timer is pending on any clock."
+    assert stand.panel.notice.text() == "No timer is pending."
 
 
 def test_that_a_branch_without_timers_says_so(stand: Stand) -> None:
@@ -181,7 +181,7 @@ def test_that_a_branch_without_timers_says_so(stand: Stand) -> None:
     stand.panel.branch_button.click()
 
     assert stand.panel.notice.text() == (
-        "No timer is pending on “enemies” or below it; 2 are elsewhere."
+        "No timer is pending in branch “enemies”; 2 are pending elsewhere."
     )
 
 

@@ -79,9 +79,9 @@ def test_that_the_state_is_said_in_words(played: Bar) -> None:
         played.session.run_frame()
     played.look()
 
-    assert played.bar.status_label.text() == "▶ Running  ·  60.0 fps  ·  wakes +750 µs"
+    assert played.bar.status_label.text() == "▶ Running  ·  60.0 fps  ·  wake-up delay 750 µs"
     assert "Played is running." in played.bar.status_label.toolTip()
-    assert "2.00 ms (most)" in played.bar.status_label.toolTip()
+    assert "max 2.00 ms" in played.bar.status_label.toolTip()
 
 
 def test_that_the_log_counts_what_it_keeps_and_promises_no_file(played: Bar) -> None:
@@ -99,8 +99,8 @@ def test_that_lost_events_are_counted(played: Bar) -> None:
     played.bar.show_numbers()
 
     kept = len(played.session.log)
-    assert played.bar.log_button.text() == f"{kept} events, {40 - kept} gone"
-    assert "older events are gone" in played.bar.log_button.toolTip()
+    assert played.bar.log_button.text() == f"{kept} events, {40 - kept} dropped"
+    assert "older events were dropped" in played.bar.log_button.toolTip()
 
 
 def test_that_a_rate_is_asked_for_and_not_shown_before_it_is_granted(

@@ -106,7 +106,7 @@ def test_that_what_cannot_be_done_says_why_and_stays_open(
         qtbot.keyClick(palette.line, Qt.Key.Key_Return)
 
     assert palette.isVisible()
-    assert palette.hint.text() == "Not now: no pending timer is selected."
+    assert palette.hint.text() == "Unavailable: no pending timer is selected."
 
 
 def test_that_a_click_chooses_once(qtbot: QtBot, palette: CommandPalette) -> None:

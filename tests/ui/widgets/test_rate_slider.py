@@ -88,7 +88,7 @@ def test_that_bad_input_keeps_the_rate_and_says_why_beside_the_field(
     assert slider.entry.text() == "1"
     assert slider.entry.note.isVisible()
     assert "rate" in slider.entry.note.text()
-    assert slider.entry.note.text().endswith("Kept 1.")
+    assert slider.entry.note.text().endswith("Still 1.")
 
 
 def test_that_typing_again_takes_the_note_away(qtbot: QtBot, slider: RateSlider) -> None:
