@@ -268,7 +268,7 @@ class Recording:
         if mended and place not in self._mended:
             self._mended.add(place)
             what = "event makes" if mended == 1 else "events make"
-            said = f"{mended:,} {what} no sense from {int(self._index[_CURSOR][place]):,} on"
+            said = f"{mended:,} {what} no sense from event {int(self._index[_CURSOR][place]):,} on"
             self._file.note_damage("chunks", said, int(block[0, 0]))
 
     def _known_ns(self, place: int) -> int:
@@ -360,7 +360,7 @@ class Recording:
         fold_block(timeline, block, frames)
         if misfits := timeline.misfits - known:
             what = "event does" if misfits == 1 else "events do"
-            said = f"{misfits:,} {what} not fit to what was before, from {at:,} on"
+            said = f"{misfits:,} {what} not fit what was before, from event {at:,} on"
             self._file.note_damage("chunks", said, int(block[0, 0]))
         self._give_frames(timeline, at + block.shape[1], frames)
         self._keep(at + block.shape[1], timeline)

@@ -429,7 +429,7 @@ def test_that_a_text_that_is_not_there_reads_as_a_question_mark(tmp_path: Path) 
     past = open_recording(path)
 
     assert [mark.text for mark in past.state_before(past.end).marks] == ["here", "?", "?"]
-    assert past.notes[0].endswith("(2 events make no sense from 0 on).")
+    assert past.notes[0].endswith("(2 events make no sense from event 0 on).")
 
 
 def test_that_events_that_do_not_fit_together_change_nothing(tmp_path: Path) -> None:
