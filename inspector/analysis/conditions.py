@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 #: Longer than this is no condition but a mistake; it also bounds the depth.
 MAX_LENGTH: Final = 2_000
 _MAX_DEPTH: Final = 50
+#: Each is worked out within the next, for every event.
+_MAX_CALCULATIONS: Final = 100
 
 _UNITS: Final = {
     "ns": 1,
@@ -147,6 +149,7 @@ class _Parser:
         self._text = text
         self._tokens = _tokens(text)
         self._next = 0
+        self._calculations = 0
 
     @property
     def token(self) -> _Token | None:
@@ -233,14 +236,20 @@ class _Parser:
     def _sum(self, depth: int) -> _Operand:
         operand = self._product(depth)
         while token := self._take(*_SUMS):
-            operand = _calculated(token, operand, self._product(depth))
+            operand = self._calculated(token, operand, self._product(depth))
         return operand
 
     def _product(self, depth: int) -> _Operand:
         operand = self._operand(depth)
         while token := self._take(*_PRODUCTS):
-            operand = _calculated(token, operand, self._operand(depth))
+            operand = self._calculated(token, operand, self._operand(depth))
         return operand
+
+    def _calculated(self, token: _Token, left: _Operand, right: _Operand) -> _Operand:
+        self._calculations += 1
+        if self._calculations > _MAX_CALCULATIONS:
+            raise _error(f"there are more than {_MAX_CALCULATIONS} calculations", token.place)
+        return _calculated(token, left, right)
 
     def _operand(self, depth: int) -> _Operand:
         if depth > _MAX_DEPTH:

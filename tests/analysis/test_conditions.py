@@ -204,6 +204,14 @@ def test_that_a_condition_has_an_end() -> None:
         parsed_condition("(" * 3_000)
     with pytest.raises(ConditionError, match="nested more than 50"):
         parsed_condition("not " * 100 + "lateness > 5ms")
+    with pytest.raises(ConditionError, match="more than 100 calculations"):
+        parsed_condition(f"fired > {'+'.join(['1'] * 102)}")
+
+
+def test_that_a_long_calculation_is_worked_out() -> None:
+    condition = parsed_condition(f"fired < {'+'.join(['1'] * 101)}")
+
+    assert condition.holds(reader_at(*ADDED, FIRED))
 
 
 @given(st.text(max_size=60))
