@@ -68,12 +68,18 @@ def plain_number(value: object) -> float | Fraction:
     Numbers of other libraries overflow (numpy's) or cannot be mixed with others.
 
     Raises:
-        TypeError: It is no real number.
+        TypeError: It is no real number, or is true or false.
         ValueError: It is a ``Decimal`` that is not a number.
         OverflowError: It is a ``Decimal`` that is infinite or absurd.
     """
     match value:
-        case int() | float() | Fraction():
+        case float() | Fraction():
+            return value
+        case int():
+            if value is True or value is False:
+                # Told from 1 and 0: a condition has come to stand in the place of a number.
+                message = f"not a number: {value}"
+                raise TypeError(message)
             return value
         case Decimal():
             if value and value.is_finite() and abs(value.adjusted()) > LARGEST_EXPONENT:

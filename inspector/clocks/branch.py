@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from inspector.clocks.mistakes import checked_clock
 from inspector.clocks.node import NOTHING_IS_EARLIER
 from inspector.clocks.queue import TimerQueue
 from inspector.clocks.rate import D, moved
@@ -24,6 +25,7 @@ def move_branch(branch: Clock, parent: Clock) -> None:
         ValueError: The root, a clock of another tree, or one inside the branch.
         RuntimeError: Either clock was removed.
     """
+    checked_clock("move_to(parent)", parent)
     branch._check_alive()
     parent._check_alive()
     old = branch._above

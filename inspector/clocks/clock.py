@@ -9,7 +9,12 @@ from heapq import heappush
 from typing import TYPE_CHECKING, Any
 
 from inspector.clocks.branch import move_branch, remove_branch
-from inspector.clocks.mistakes import missing_attribute, refused_seconds
+from inspector.clocks.mistakes import (
+    checked_name,
+    checked_seconds_ns,
+    missing_attribute,
+    refused_seconds,
+)
 from inspector.clocks.node import NOTHING_IS_EARLIER, ClockNode
 from inspector.clocks.queue import BUCKET_SHIFT, LAST_BUCKET, REACH_BITS
 from inspector.clocks.rate import D, rate_numerator
@@ -36,6 +41,7 @@ from inspector.vocabulary import (
     TIMER_CLEARED,
     TIMER_ORIGIN,
 )
+from inspector.written_numbers import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -207,7 +213,11 @@ class Clock(ClockNode):
         """
         self._check_alive()
         numerator = rate_numerator(rate)
-        epoch_ns = self._within_reach(self.time_ns) if epoch is None else seconds_to_ns(epoch)
+        if epoch is None:
+            epoch_ns = self._within_reach(self.time_ns)
+        else:
+            epoch_ns = checked_seconds_ns("child(name, rate, epoch)", "epoch", epoch)
+        checked_name("child(name)", name)
         tree = self._tree
         clock = Clock(tree, self, name, tree.next_clock_id())
         if tree.record is not None:
@@ -353,14 +363,17 @@ class Clock(ClockNode):
             RuntimeError: The clock was removed, or another thread drives its tree; see
                 :meth:`post`.
         """
-        delay_ns = None if delay is None else seconds_to_ns(delay)
+        call = "set_interval(interval, callback, delay=…)"
+        delay_ns = None if delay is None else checked_seconds_ns(call, "delay", delay)
         try:
             interval_ns = seconds_to_ns(interval)
         except ValueError as error:
             call = "set_interval(interval, callback)"
             raise refused_seconds(call, "interval", interval, error, callback) from None
         if interval_ns <= 0:
-            message = f"an interval must be longer than 0, by a nanosecond at least: {interval!r} s"
+            message = (
+                f"an interval must be longer than 0, by a nanosecond at least: {shown(interval)} s"
+            )
             raise ValueError(message)
         return self.set_interval_ns(
             interval_ns, callback, *args, missed=missed, delay_ns=delay_ns, name=name
@@ -376,6 +389,8 @@ class Clock(ClockNode):
         name: str = "",
     ) -> Interval:
         """Do what :meth:`set_interval` does, with times in nanoseconds."""
+        if name:
+            checked_name("set_interval(interval, callback, name=…)", name)
         if checked_ns(interval_ns) <= 0:
             message = f"an interval must be longer than 0 ns: {interval_ns}"
             raise ValueError(message)
@@ -395,7 +410,7 @@ class Clock(ClockNode):
             name,
             self._call_site(),
             interval_ns,
-            MissedTicks(missed),
+            _policy(missed),
         )
         self._record_timer(timer, callback)
         self.queue.push(timer)
@@ -450,7 +465,12 @@ class Clock(ClockNode):
             Whether it was pending here. A timer that has fired, was cleared before,
             or belongs to another clock is left alone.
         """
-        if timer.clock is not self or timer.callback is None or self.is_removed:
+        try:
+            clock = timer.clock
+        except AttributeError:
+            message = f"clear(timer): not what set_timeout or set_interval returned: {shown(timer)}"
+            raise TypeError(message) from None
+        if clock is not self or timer.callback is None or self.is_removed:
             return False
         tree = self._tree
         if tree.record is not None and timer.is_listed:
@@ -509,6 +529,8 @@ class Clock(ClockNode):
         args: tuple[Any, ...],
         name: str,
     ) -> Timer:
+        if name:
+            checked_name("set_timeout(delay, callback, name=…)", name)
         self._check_alive()
         self._tree.check_thread()
         self._within_reach(due_ns)
@@ -550,3 +572,12 @@ class Clock(ClockNode):
         if self.is_removed:
             message = f"clock {self.name!r} was removed from its tree"
             raise RuntimeError(message)
+
+
+def _policy(missed: MissedTicks | str) -> MissedTicks:
+    try:
+        return MissedTicks(missed)
+    except ValueError:
+        names = ", ".join(policy.value for policy in MissedTicks)
+        message = f"missed is one of {names}, not {shown(missed)}"
+        raise ValueError(message) from None

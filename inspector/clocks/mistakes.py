@@ -8,9 +8,11 @@ something is refused anyway.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from inspector.clocks.timer import label_of
+from inspector.timebase import seconds_to_ns
+from inspector.written_numbers import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -134,6 +136,24 @@ def refused_seconds(
     return ValueError(f"{call}: the {argument} is {error}")
 
 
+def checked_seconds_ns(call: str, argument: str, given: Any) -> int:  # noqa: ANN401 - anything
+    """Return an argument in seconds as nanoseconds.
+
+    Args:
+        call: How it is to be called, such as ``child(name, rate, epoch)``.
+        argument: Name of the argument.
+        given: What was given for it.
+
+    Raises:
+        ValueError: It is no number of seconds; the message names the argument.
+    """
+    try:
+        return seconds_to_ns(given)
+    except ValueError as error:
+        message = f"{call}: the {argument} is {error}"
+        raise ValueError(message) from None
+
+
 def check_order(call: str, callback: object, seconds: object) -> None:
     """Refuse a callback and a number that stand in each other's place.
 
@@ -154,6 +174,17 @@ def _swapped(call: str, seconds: object, callback: Callable[..., object]) -> Typ
     texts = {"callback": label_of(callback), "listener": label_of(callback)}
     arguments = ", ".join(texts.get(each, repr(seconds)) for each in order[:-1].split(", "))
     return TypeError(f"{call}: the arguments are swapped; write {name}({arguments})")
+
+
+def checked_name(call: str, name: object) -> None:
+    """Refuse a name that is no text.
+
+    Raises:
+        TypeError: Naming the argument and what was given.
+    """
+    if not isinstance(name, str):
+        message = f"{call}: the name is not a text: {shown(name)}"
+        raise TypeError(message)
 
 
 def checked_clock(call: str, clock: object) -> None:

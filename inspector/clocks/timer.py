@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from inspector.timebase import format_duration, format_instant
 from inspector.vocabulary import TimerKind
+from inspector.written_numbers import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -261,7 +262,7 @@ def checked_callable(callback: object) -> None:
             what to write instead.
     """
     if not callable(callback):
-        message = f"not something that can be called: {callback!r}"
+        message = f"not something that can be called: {shown(callback)}"
         raise TypeError(message)
     flags = _flags_of(callback)
     if flags & _AWAITED_FLAGS:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
+import numpy as np
 import pytest
 
 from inspector.clocks import Clock, ClockTree, ManualTimeSource, Transport
@@ -113,3 +115,101 @@ def test_that_what_is_right_is_not_touched(clock: Clock) -> None:
     source.advance(1)
 
     assert called == [0.5]
+
+
+#: What people give for a number, and none of it is one.
+NO_NUMBERS = [
+    float("nan"),
+    float("inf"),
+    "1",
+    "soon",
+    None,
+    True,
+    False,
+    [1],
+    b"1",
+    1j,
+    np.float64("nan"),
+    np.True_,
+    np.array([1.0]),
+    Decimal("nan"),
+    pytest.param(10**5_000, id="5000 digits"),
+    pytest.param("x" * 10**6, id="long text"),
+    object,
+]
+#: Left out may mean something, and a rate may be a text.
+_NO_VALUES = [each for each in NO_NUMBERS if each is not None and each is not NO_NUMBERS[2]]
+
+
+@pytest.mark.parametrize("value", [each for each in NO_NUMBERS if each is not object])
+@pytest.mark.parametrize(
+    ("call", "argument"),
+    [
+        (lambda clock, value: clock.set_timeout(value, blink), "set_timeout(delay, callback): "),
+        (lambda clock, value: clock.set_interval(value, blink), "the interval is "),
+    ],
+)
+def test_that_what_is_no_number_of_seconds_is_refused_by_name(
+    clock: Any,  # noqa: ANN401
+    call: Any,  # noqa: ANN401
+    argument: str,
+    value: object,
+) -> None:
+    with pytest.raises((ValueError, TypeError)) as caught:
+        call(clock, value)
+
+    assert argument in str(caught.value)
+    assert len(str(caught.value)) < 200
+
+
+@pytest.mark.parametrize("value", _NO_VALUES)
+@pytest.mark.parametrize(
+    ("call", "argument"),
+    [
+        (lambda clock, value: clock.set_interval(1, blink, delay=value), "the delay is "),
+        (lambda clock, value: clock.child("x", epoch=value), "the epoch is "),
+        (lambda clock, value: clock.child("x", rate=value), "rate"),
+        (lambda clock, value: setattr(clock, "rate", value), "rate"),
+        (lambda clock, value: clock.set_timeout_ns(value, blink), "whole number of nanoseconds"),
+        (lambda clock, value: clock.set_interval_ns(value, blink), "whole number of nanoseconds"),
+        (lambda clock, value: clock.set_interval(1, blink, missed=value), "missed is one of burst"),
+        (lambda clock, value: clock.clear(value), "clear(timer): not what set_timeout"),
+        (
+            lambda clock, value: clock.child("x").move_to(value),
+            "move_to(parent): a clock is needed",
+        ),
+    ],
+)
+def test_that_what_is_none_of_what_is_needed_is_refused_by_name(
+    clock: Any,  # noqa: ANN401
+    call: Any,  # noqa: ANN401
+    argument: str,
+    value: object,
+) -> None:
+    with pytest.raises((ValueError, TypeError)) as caught:
+        call(clock, value)
+
+    assert argument in str(caught.value)
+    assert len(str(caught.value)) < 200
+
+
+@pytest.mark.parametrize("name", [5, b"boss", ["boss"], np.array([1.0, 2.0])[0]])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda clock, name: clock.child(name),
+        lambda clock, name: clock.set_timeout(1, blink, name=name),
+        lambda clock, name: clock.set_interval(1, blink, name=name),
+    ],
+)
+def test_that_a_name_is_a_text(clock: Any, call: Any, name: object) -> None:  # noqa: ANN401
+    with pytest.raises(TypeError, match=r"\(.*name.*\): the name is not a text: "):
+        call(clock, name)
+
+
+@pytest.mark.parametrize("number", [1, 1.5, np.float64(1.5), np.int8(1), Decimal("1.5")])
+def test_that_numbers_of_every_kind_are_numbers(clock: Any, number: Any) -> None:  # noqa: ANN401
+    clock.set_timeout(number, blink)
+    clock.set_interval(number, blink)
+
+    assert clock.child("x", rate=number).rate == number
