@@ -331,7 +331,8 @@ def test_that_a_clock_tree_runs_on_it() -> None:
 
     asyncio.run(run())
 
-    assert instants == [4 * MS, 8 * MS, 12 * MS, 16 * MS]
+    # A busy machine comes back late, and more may have been called by then.
+    assert instants[:4] == [4 * MS, 8 * MS, 12 * MS, 16 * MS]
 
 
 def test_that_importing_the_module_does_not_import_asyncio() -> None:
