@@ -76,7 +76,7 @@ def _guarded_value(owner: str, method: Callable[..., object]) -> Callable[..., o
         try:
             value = method(self, *where)
         except Exception as error:  # noqa: BLE001 - none of them can get through Qt
-            _note(owner, method.__name__, error)
+            note_fault(owner, method.__name__, error)
             return UNKNOWN if role == _DISPLAY else None
         if role == _TOOL_TIP and isinstance(value, str):
             return as_plain(value)
@@ -94,15 +94,21 @@ def _guarded_answer(
         try:
             return method(self, *arguments, **named)
         except Exception as error:  # noqa: BLE001 - none of them can get through Qt
-            _note(owner, method.__name__, error)
+            note_fault(owner, method.__name__, error)
             return instead()
 
     answer.is_guarded = True  # type: ignore[attr-defined]
     return answer
 
 
-def _note(owner: str, name: str, error: Exception) -> None:
-    """Log a fault, once for each place."""
+def note_fault(owner: str, name: str, error: Exception) -> None:
+    """Log a fault, once for each place.
+
+    Args:
+        owner: The class that was asked.
+        name: What it was asked for.
+        error: What went wrong.
+    """
     last = traceback.extract_tb(error.__traceback__)[-1]
     place = (owner, name, f"{last.filename}:{last.lineno}")
     if place not in faults:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
@@ -31,7 +29,7 @@ from PySide6.QtWidgets import (
 from typing_extensions import override
 
 from ..cells import Cell, RowCells
-from ..guards import guarded
+from ..guards import UNKNOWN, guarded, note_fault
 from .cell_painting import CellPainter, PaintedCell
 
 if TYPE_CHECKING:
@@ -44,8 +42,6 @@ if TYPE_CHECKING:
 else:
     _View = object
 
-logger = logging.getLogger(__name__)
-
 _DISPLAY: Final = int(Qt.ItemDataRole.DisplayRole)
 _FONT: Final = int(Qt.ItemDataRole.FontRole)
 _FOREGROUND: Final = int(Qt.ItemDataRole.ForegroundRole)
@@ -53,7 +49,7 @@ _ALIGNMENT: Final = int(Qt.ItemDataRole.TextAlignmentRole)
 _DECORATION: Final = int(Qt.ItemDataRole.DecorationRole)
 _CHECK_STATE: Final = int(Qt.ItemDataRole.CheckStateRole)
 #: What a cell says that cannot be read.
-_UNREADABLE: Final = Cell("?")
+_UNREADABLE: Final = Cell(UNKNOWN)
 #: Changes of a view after which it looks different.
 _OTHER_LOOKS: Final = frozenset(
     {
@@ -121,7 +117,6 @@ class Painted(_View):
         self._shown: list[tuple[RowPlace, Sequence[Cell]]] | None = None
         self._row_cells: RowCells | None = None
         self._marks: dict[int, QIcon | QPixmap] = {}
-        self._has_failed = False
         self.cells = CellPainter(self)
         self._soon = QTimer(self)
         self._soon.setSingleShot(True)
@@ -204,8 +199,8 @@ class Painted(_View):
         height = self.viewport().height()
         try:
             return [(place, self.cells_of(place.key)) for place in self.row_places(0, height)]
-        except Exception:  # noqa: BLE001 - what is raised inside of Qt ends the process
-            self._tell_failure()
+        except Exception as error:  # noqa: BLE001 - Qt asks for it, too
+            note_fault(type(self).__name__, "rows_in_view", error)
             return []
 
     def _repaint(self, place: RowPlace) -> None:
@@ -251,8 +246,8 @@ class Painted(_View):
             first = self.row_index(key)
             columns = range(self.titles().count())
             return [self._cell(first.siblingAtColumn(each)) for each in columns]
-        except Exception:  # noqa: BLE001 - what is raised inside of Qt ends the process
-            self._tell_failure()
+        except Exception as error:  # noqa: BLE001 - the other rows are shown
+            note_fault(type(self).__name__, "cells_of", error)
             return [_UNREADABLE] * self.titles().count()
 
     def _cell(self, index: QModelIndex) -> Cell:
@@ -271,12 +266,6 @@ class Painted(_View):
             tick=None if tick is None else Qt.CheckState(tick) is Qt.CheckState.Checked,
         )
         return cell if alignment is None else cell._replace(alignment=Qt.AlignmentFlag(alignment))
-
-    def _tell_failure(self) -> None:
-        if not self._has_failed:
-            self._has_failed = True
-            name, failure = self.accessibleName(), sys.exception()
-            logger.error("“%s” cannot show all of its rows", name, exc_info=failure)
 
     def shown_text(self, key: int, column: int) -> str:
         """Return what a cell says in the room it has, empty for one that another reaches over."""
@@ -314,8 +303,6 @@ class Painted(_View):
             if self.model() is not None:
                 self._paint_rows(painter, event)
             self.paint_over(painter)
-        except Exception:  # noqa: BLE001 - what is raised inside of Qt ends the process
-            self._tell_failure()
         finally:
             painter.end()
 
