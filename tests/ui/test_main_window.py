@@ -106,3 +106,18 @@ def test_that_every_line_to_filter_with_has_the_same_sign(qtbot: QtBot, tmp_path
     for line in lines:
         signs = [action for action in line.actions() if not action.icon().isNull()]
         assert signs, line.placeholderText()
+
+
+def test_that_a_notice_with_a_long_name_leaves_the_size_of_the_window_alone(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    window = open_shell(qtbot, tmp_path).window
+    before = window.size()
+
+    window.open_path(tmp_path / ("a" * 250))
+    QApplication.processEvents()
+
+    assert window.notice.isVisible()
+    assert window.notice.label.width() >= 0.3 * window.width()
+    assert window.size() == before
+    assert window.minimumSizeHint().width() <= before.width()

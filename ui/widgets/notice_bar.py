@@ -26,7 +26,11 @@ class NoticeBar(QWidget):
         self.label.setTextFormat(Qt.TextFormat.PlainText)
         self.label.setForegroundRole(QPalette.ColorRole.ToolTipText)
         self.label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.label.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        # As wide as there is room for: a path in it, which cannot be broken, would widen the
+        # window beyond the screen.
+        policy = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        policy.setHeightForWidth(True)
+        self.label.setSizePolicy(policy)
         self.action_button = QPushButton()
         self.close_button = QPushButton("Dismiss")
         self.close_button.setAccessibleName("Dismiss the notice")
