@@ -118,6 +118,7 @@ class MemberNames:
             # As only a damaged file says it: whoever goes up from there would go in circles.
             return None
         if kind == MEMBER_ADDED:
+            self.take_out(subject)
             known = self._known[subject] = KnownMember(self._text(b), a)
             self._hang(subject, a)
             return known

@@ -7,7 +7,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from inspector.trace.annotations import Annotation, AnnotationError
+from inspector.timebase import MAX_NS
+from inspector.trace.annotations import LONGEST_NAME, LONGEST_TEXT, Annotation, AnnotationError
 from inspector.trace.recording.layout import (
     APPLICATION_ID,
     VERSIONS_ALIKE,
@@ -40,6 +41,8 @@ _PUT: Final = (
     "INSERT OR REPLACE INTO annotations (id, kind, at_ns, end_ns, name, text, created) "
     "VALUES (?,?,?,?,?,?,?)"
 )
+#: More of them were never left by people.
+_MOST_READ: Final = 10_000
 _ANYBODY_WRITES: Final = 0o222
 _PAGE_AT: Final = 16
 _PAGES_AT: Final = 28
@@ -145,16 +148,20 @@ def annotations_of(path: Path) -> list[Annotation]:
 def read_annotations(rows: Callable[[str], Iterable[tuple[Any, ...]]]) -> list[Annotation]:
     """Return the annotations among rows, the earliest first."""
     text = "SELECT kind, at_ns, end_ns, name, text, id, created FROM annotations"
-    found = []
+    found: list[Annotation] = []
     for kind, at_ns, end_ns, *rest in rows(f"{text} ORDER BY at_ns, id"):
         numbers = (at_ns, at_ns if end_ns is None else end_ns, rest[2])
         words = (rest[0], rest[1], rest[3])
-        if not all(type(each) is int for each in numbers):
+        if not all(type(each) is int and abs(each) < MAX_NS for each in numbers):
             continue
         if not all(type(each) is str for each in words):
             continue
+        if len(found) == _MOST_READ:
+            break
+        name, said, *known = rest
+        cut = (name[:LONGEST_NAME], said[:LONGEST_TEXT])
         try:
-            found.append(Annotation(kind, at_ns, end_ns, *rest))
+            found.append(Annotation(kind, at_ns, end_ns, *cut, *known))
         except AnnotationError:
             continue
     return found

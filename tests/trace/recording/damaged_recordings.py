@@ -167,7 +167,7 @@ def damage(whole: bytes, path: Path, number: int) -> str:
             change = chance.choice(_TABLE_WAYS)
             try:
                 change(connection, chance)
-            except sqlite3.Error as error:
+            except (sqlite3.Error, RecursionError) as error:
                 done.append(f"({change.__name__}: {error})")
             else:
                 done.append(change.__name__)
