@@ -324,16 +324,18 @@ EVENT_FIELDS: Final = (
     EventField("clock", _T, "name of the clock, also of a timer's clock", _clock),
     EventField("timer", _T, "name of the timer, a scheduler's or ticker's too", _timer),
     EventField("lateness", _D, "how late a timer fired", _of(EventKind.TIMER_FIRED, 3)),
-    EventField("fired", _N, "how often the timer that fires has fired", _fired),
-    EventField("missed", _N, "ticks that were left out", _of(EventKind.TICKS_MISSED, 3)),
+    EventField("fired", _N, "how often the timer has fired so far", _fired),
+    EventField("missed", _N, "skipped ticks", _of(EventKind.TICKS_MISSED, 3)),
     EventField("delta", _D, "delta of the frame that begins", _of(EventKind.FRAME_BEGAN, 4)),
     EventField("interval", _D, "time from frame to frame", _of(EventKind.FRAME_ENDED, 3)),
-    EventField("busy", _D, "what a frame took, measured", _of(EventKind.FRAME_ENDED, 4)),
-    EventField("cut", _D, "what was cut from a delta", _of(EventKind.DELTA_CUT, 3)),
+    EventField(
+        "busy", _D, "measured duration of the callbacks of a frame", _of(EventKind.FRAME_ENDED, 4)
+    ),
+    EventField("cut", _D, "time cut from a delta", _of(EventKind.DELTA_CUT, 3)),
     EventField(
         "phase", _T, "phase of the frame that ended", _phase, frozenset(p.text for p in Phase)
     ),
-    EventField("took", _D, "what a phase or a call took, measured", _took),
+    EventField("took", _D, "measured duration of a phase or a call", _took),
     EventField("rate", _N, "the new rate of a clock or time scale", _rate),
     EventField("member", _T, "name of a target, a call, a component", _member),
     EventField("calls", _N, "how often it was called", _calls),

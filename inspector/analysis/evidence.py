@@ -162,7 +162,7 @@ def by_whom(timeline: Timeline, cause: int) -> str:
     record = next((each for each in reversed(timeline.commands) if each.number == cause), None)
     if record is None:
         return f"by command {cause}"
-    asked = f", asked for by {record.by}" if record.by else ""
+    asked = f", requested by {record.by}" if record.by else ""
     return f"by command {cause} “{record.text}”{asked}"
 
 

@@ -123,7 +123,7 @@ class _Pending:
         if self.left_ns <= 0:
             return "It is due and fires with the next wake-up."
         if self.due_ns is None:
-            return "It is due at no instant that can be reached."
+            return "Its due instant cannot be reached."
         in_ns = self.due_ns - self.timeline.at_ns
         held = "; the session is held" if not self.timeline.is_running else ""
         return (
@@ -140,7 +140,7 @@ class _Pending:
         left = format_duration(self.left_ns)
         reasons = [
             Reason(
-                f"On “{clock.name}” it is {local}; {left} of its time are left.",
+                f"“{clock.name}” is at {local}; {left} of its time remain.",
                 at_ns,
                 clock_id=clock.id,
             )
@@ -173,12 +173,12 @@ class _Gone:
         if last is not None and last.next_ns == NEVER:
             late = _slightly(last) + "," if last.late_ns >= LATE_NS else ""
             return self._ended(
-                last.cursor, f"It has fired{late} and is gone.", [self._used_up(last)]
+                last.cursor, f"It has fired{late} and is no longer pending.", [self._used_up(last)]
             )
         removal = self._removal()
         if removal is not None:
             reasons = [self._removed(removal)]
-            return self._ended(removal.cursor, "It went with its branch.", reasons)
+            return self._ended(removal.cursor, "It was removed with its branch.", reasons)
         return self._unknown()
 
     def _ended(self, cursor: int, headline: str, reasons: list[Reason]) -> Explanation:
@@ -220,14 +220,14 @@ class _Gone:
         alike = [row.id for row in rows if (row.clock_id, row.label, row.call_site) == wanted]
         if len(alike) != 1:
             return []
-        text = f"Another timer of its name was set at the same place and waits: {alike[0]}."
+        text = f"Another timer of the same name, set at the same place, is pending: {alike[0]}."
         return [Reason(text, self.timeline.at_ns)]
 
     def _used_up(self, last: Firing) -> Reason:
         frame = frame_at(self.timeline, last.at_ns)
         text = (
-            f"It fired at {format_instant(last.at_ns)}, in frame {frame:,}, and is gone: "
-            "a timeout fires once."
+            f"It fired at {format_instant(last.at_ns)}, in frame {frame:,}: a timeout fires only "
+            "once."
         )
         return Reason(text, last.at_ns, last.cursor, frame=frame)
 
@@ -246,7 +246,7 @@ class _Gone:
         timer = state.timers.row(self.story.timer_id)
         above = ", above its clock," if timer.clock_id != removal.b else ""
         text = (
-            f"It is gone because “{name}”{above} was removed by the program, at "
+            f"It no longer exists because “{name}”{above} was removed by the program, at "
             f"{format_instant(removal.at_ns)} (frame {frame:,})."
         )
         return Reason(text, removal.at_ns, removal.cursor, frame=frame)
@@ -284,17 +284,17 @@ class _Gone:
         if later is not None:
             cursor, at_ns = later
             text = (
-                f"At {format_instant(timeline.at_ns)} there is no such timer yet: it is set at "
+                f"At {format_instant(timeline.at_ns)} this timer does not exist yet: it is set at "
                 f"{format_instant(at_ns)}."
             )
             return Explanation(subject, text, (Reason(text, at_ns, cursor),))
         if max(history.first, story.first) > 0:
             text = (
-                "It is not known any more, if there ever was one of this number: the events "
-                f"before {format_instant(history.first_ns)} have fallen off the log."
+                "No timer of this number is known: the events before "
+                f"{format_instant(history.first_ns)} are no longer in the log."
             )
             return Explanation(subject, text, (Reason(text, history.first_ns),))
-        text = "There never was a timer of this number in this session."
+        text = "This session never had a timer of this number."
         return Explanation(subject, text, (Reason(text, timeline.at_ns),))
 
     def _set_later(self) -> tuple[int, int] | None:
@@ -322,7 +322,7 @@ def _past(history: History, timeline: Timeline, story: TimerStory, fired: int) -
         if not late:
             reasons += ties_before(history, timeline, story)
     elif fired:
-        text = f"It has fired {times(fired)}, before what the log still knows."
+        text = f"It has fired {times(fired)}, before the oldest event in the log."
         reasons.append(Reason(text, history.first_ns))
     if story.missed is not None:
         policy = "its policy" if story.kind is None else f"its kind “{story.kind.text}”"
@@ -331,7 +331,7 @@ def _past(history: History, timeline: Timeline, story: TimerStory, fired: int) -
             if story.ticks_missed == 1
             else (f"{story.ticks_missed:,} late ticks were")
         )
-        text = f"{count} left out, as {policy} asks for; {story.missed.a:,} the last time."
+        text = f"{count} skipped, as {policy} requires; {story.missed.a:,} the last time."
         reasons.append(Reason(text, story.missed.at_ns, story.missed.cursor))
     return reasons + _failure(history, story)
 
@@ -370,8 +370,8 @@ def _life(
         delay_ns = armed.a - begun_ns
         if timer.interval_ns and delay_ns != timer.interval_ns and not story.fired:
             text = (
-                f"Its first call was asked for {format_duration(delay_ns)} after it was set, "
-                f"not after its interval of {format_duration(timer.interval_ns)}."
+                f"Its first call was scheduled {format_duration(delay_ns)} after it was set, not "
+                f"after its interval of {format_duration(timer.interval_ns)}."
             )
             reasons.append(Reason(text, armed.at_ns, armed.cursor))
         reasons += _wait(timeline, story, timer, added.cursor, added.at_ns, begun_ns)
@@ -400,7 +400,7 @@ def _wait(  # noqa: PLR0913, PLR0917 - where the wait began, in three ways
         return []
     began = "it was set" if story.added is not None and cursor == story.added.cursor else "then"
     text = (
-        f"Since {began} {format_duration(passed_ns)} of session time passed, and "
+        f"Since {began}, {format_duration(passed_ns)} of session time has passed, and "
         f"{format_duration(local_ns)} on “{clock.name}”."
     )
     here = Reason(text, since_ns, cursor, clock_id=clock.id)
@@ -428,5 +428,5 @@ def _change_text(kind: int, moment: Moment) -> tuple[str, int]:
     if kind == CLOCK_PAUSED:
         return "paused", moment.a
     if kind == CLOCK_RATE:
-        return f"given the rate {rate_text(moment.a)}", moment.b
+        return f"set to rate {rate_text(moment.a)}", moment.b
     return "moved", 0

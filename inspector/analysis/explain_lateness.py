@@ -68,10 +68,10 @@ def lateness_reasons(
     left_ns = firing.late_ns - frame_ns - timers_ns
     if place.frame is not None and left_ns >= LATE_NS and left_ns * 2 > firing.late_ns:
         text = (
-            f"The host was late: it looked at the clocks {late} after it was due; no callback "
-            "that was measured kept it."
+            f"The host was late: it read the clocks {late} after the due instant; no measured "
+            "callback delayed it."
             if left_ns > firing.late_ns - LATE_NS
-            else f"For the rest, {format_duration(left_ns)}, the host was late."
+            else f"For the remaining {format_duration(left_ns)}, the host was late."
         )
         reasons.append(Reason(text, due_ns, firing.cursor, frame=index))
     return reasons
@@ -92,15 +92,13 @@ def repetition_reasons(history: History, story: TimerStory, cursor: int) -> list
     extra = next((firing for firing in group if firing.is_out_of_turn), None)
     interval_ns = 0 if story.armed is None else story.armed.b
     if extra is not None:
-        return [
-            Reason(f"{reason}, one of these calls besides its schedule.", last.at_ns, extra.cursor)
-        ]
+        return [Reason(f"{reason}, one of them outside its schedule.", last.at_ns, extra.cursor)]
     if max(firing.late_ns for firing in group) >= LATE_NS:
-        text = f"{reason}: it caught up with what it had missed, as the policy “burst” does."
+        text = f"{reason}: it caught up on missed ticks, as the policy “burst” does."
     elif interval_ns:
         text = (
-            f"{reason}: its interval of {format_duration(interval_ns)} local time fits in more "
-            "than once."
+            f"{reason}: its interval of {format_duration(interval_ns)} local time fits into the "
+            "frame more than once."
         )
     else:
         return []
@@ -128,8 +126,7 @@ def ties_before(history: History, timeline: Timeline, story: TimerStory) -> list
     count = "1 other timer" if len(others) == 1 else f"{len(others):,} other timers"
     return [
         Reason(
-            f"At the same instant {count} came before it, in the order of scheduling: "
-            f"{listed(named)}.",
+            f"At the same instant, {count} fired before it, in scheduling order: {listed(named)}.",
             last.at_ns,
             last.cursor,
         )
@@ -239,7 +236,7 @@ def _running_frame(place: _Place, due_ns: int, firing: Firing) -> tuple[int, lis
     )
     text = (
         f"Frame {frame.index:,} was still running when it was due: its callbacks took "
-        f"{format_duration(own_ns)}, {format_duration(took_ns)} of it in {Phase(phase).text}"
+        f"{format_duration(own_ns)}, {format_duration(took_ns)} of that in {Phase(phase).text}"
     )
     call = _longest_call(place, frame)
     if call:
@@ -258,7 +255,7 @@ def _longest_call(place: _Place, frame: _Frame) -> str:
     )
     member = place.timeline.members.by_id.get(inner[2])
     name = f"member {inner[2]}" if member is None else f"“{member.name}”"
-    return f"most of all {name} ({format_duration(inner[0])})"
+    return f"mainly {name} ({format_duration(inner[0])})"
 
 
 def _timers_before(
@@ -286,14 +283,14 @@ def _timers_before(
         blamed_ns += overlap_ns
         numbers = list(dict.fromkeys(other for _, other, _ in earlier))
         text = (
-            f"The timers of frame {frame.index:,} took {format_duration(took_ns)} together; "
-            f"called before it: {_who(place, numbers, timer_id)}."
+            f"The timers of frame {frame.index:,} took {format_duration(took_ns)} together; called "
+            f"before this one: {_who(place, numbers, timer_id)}."
         )
         likely = suspect(place.history, place.timeline, firing.cursor, set(numbers), took_ns)
         if likely is not None:
             text += (
-                f" “{likely.label}” is the likely one: in frames without it the others took "
-                f"{format_duration(likely.without_ns)} at most."
+                f" “{likely.label}” is the likely cause: in frames without it, the others took at "
+                f"most {format_duration(likely.without_ns)}."
             )
         reasons.append(Reason(text, began_ns, earlier[-1][2], frame=frame.index))
     return blamed_ns, reasons
@@ -308,7 +305,7 @@ def _who(place: _Place, numbers: list[int], timer_id: int) -> str:
         )
     )
     more = len(numbers) - len(numbers[:_MOST_NAMED])
-    own = " (itself among them)" if timer_id in numbers else ""
+    own = " (including this one)" if timer_id in numbers else ""
     return listed([*names, *[""] * more], _MOST_NAMED) + own
 
 
@@ -317,19 +314,19 @@ def _cut(place: _Place) -> list[Reason]:
     if frame is None or not frame.cut_ns:
         return []
     text = (
-        f"The host stood still for longer than max_delta allows: {format_duration(frame.cut_ns)} "
-        f"were cut in frame {frame.index:,}, in which session time did not pass."
+        f"The host stalled for longer than max_delta: {format_duration(frame.cut_ns)} were cut in "
+        f"frame {frame.index:,}, and session time did not pass during them."
     )
     return [Reason(text, frame.at_ns, frame.cursor + 1, frame=frame.index)]
 
 
 def _out_of_turn(history: History, firing: Firing) -> Reason:
     """Return who had a timer called that was not due."""
-    kept = "" if firing.next_ns == NEVER else " Its schedule was kept."
+    kept = "" if firing.next_ns == NEVER else " Its schedule is unchanged."
     early = (
         f"It was called {format_duration(-firing.late_ns)} early"
         if firing.late_ns < 0
-        else "It was called besides its schedule"
+        else "It was called outside its schedule"
     )
     until = {TIMER_FIRED, TIMER_ADDED, FRAME_BEGAN}
     asked = asked_for_by(history, firing.cursor, "FireTimer", until)

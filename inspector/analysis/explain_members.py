@@ -65,8 +65,8 @@ _STARTING_AT_THE_BEGINNING: Final = frozenset(
 _LIFE_TEXTS: Final = {
     Life.NEW: "It is new: its node was never active.",
     Life.DISABLED: "It is disabled, or its node is not active.",
-    Life.ENABLED: "It is enabled and waits for its start in the next frame.",
-    Life.DESTROYING: "It is marked to be destroyed at the end of the frame.",
+    Life.ENABLED: "It is enabled and starts in the next frame.",
+    Life.DESTROYING: "It will be destroyed at the end of the frame.",
 }
 
 
@@ -116,14 +116,14 @@ class _There:
         reasons = [*stopped, *standing]
         if standing:
             names = [f"“{each.clock_name}”" for each in timeline.pause_reasons(member.clock_id)]
-            text = f"No time passes for it before {listed(names, len(names))} runs again."
+            text = f"Its time does not pass until {listed(names, len(names))} runs again."
             reasons.append(Reason(text, timeline.at_ns))
         reasons += [*life, *waiting]
         story = TimerStory(0)
         story.read(self.history, self.cursor)
         held = held_reason(timeline, story)
         if held is not None:
-            text = "The session is held: no frame runs before it is let go on or stepped."
+            text = "The session is held: no frame runs until it is run or stepped."
             reasons.append(Reason(text, held.at_ns, held.cursor))
         reasons += self._calls()
         headline = self._headline(stopped, standing, life, waiting)
@@ -139,12 +139,10 @@ class _There:
         is_called = self.member.kind in _CALLED
         if stopped:
             first = f"{stopped[0].text[:1].lower()}{stopped[0].text[1:]}"
-            return (
-                f"It is not called: {first}" if is_called else f"Nothing of it is called: {first}"
-            )
+            return f"It is not called: {first}" if is_called else f"None of its calls run: {first}"
         if standing:
             name = self.timeline.clocks[standing[0].clock_id].name
-            return f"No time passes for it: “{name}” stands still."
+            return f"Its time does not pass: “{name}” is stopped."
         if life:
             return life[0].text
         if self.member.kind is MemberKind.EDGE:
@@ -152,7 +150,7 @@ class _There:
         if waiting:
             return waiting[0].text
         if not self.timeline.is_running:
-            return "Nothing keeps it waiting but that the session is held."
+            return "Only the held session keeps it waiting."
         return "Nothing keeps it waiting."
 
     def _edge(self) -> str:
@@ -161,8 +159,8 @@ class _There:
         source = members.field_text(self.member.id, Field.SOURCE)
         state = members.field_text(self.member.parent_id, Field.STATE)
         if source in {"", "*", state}:
-            return f"The machine is in “{state}”, from where it leads away."
-        return f"It cannot be made: it leads away from “{source}”, and the machine is in “{state}”."
+            return f"It is possible: the machine is in “{state}”, which it leaves."
+        return f"It is not possible: it leaves “{source}”, and the machine is in “{state}”."
 
     def _pauses(self) -> list[Reason]:
         reasons = []
@@ -227,22 +225,22 @@ class _There:
             reasons.append(Reason("It is called in every frame.", at_ns))
         elif is_stopped and Field.REMAINING in fields:
             left = format_duration(fields[Field.REMAINING])
-            reasons.append(Reason(f"{left} of its time were left when it was paused.", at_ns))
+            reasons.append(Reason(f"{left} of its time remained when it was paused.", at_ns))
         elif due_ns != NEVER and member.kind in CLOCK_CALLS:
             reasons.append(self._clock_wait(due_ns))
         elif due_ns != NEVER and home is not None and Field.TIME in home.fields:
             time_ns = home.fields[Field.TIME]
             left = format_duration(max(0, due_ns - time_ns))
             text = (
-                f"It waits for {format_instant(due_ns)} in the time of “{home.name}”, where it is "
-                f"{format_instant(time_ns)}; {left} are left. It is called in the first frame "
-                "that gets there."
+                f"It is due at {format_instant(due_ns)} in the time of “{home.name}”, which is at "
+                f"{format_instant(time_ns)}; {left} remain. It is called in the first frame that "
+                "reaches it."
             )
             reasons.append(Reason(text, at_ns, member_id=home.id))
         elif interval_ns:
             rules = self.timeline.members.field_text(self.member.id, Field.RULES)
             counted = f", counted by “{rules}”" if rules else ""
-            text = f"It is to be called every {format_duration(interval_ns)}{counted}."
+            text = f"Its interval is {format_duration(interval_ns)}{counted}."
             reasons.append(Reason(text, at_ns))
         rate_n = RATE_DENOMINATOR if home is None else home.fields.get(Field.RATE, RATE_DENOMINATOR)
         if home is not None and rate_n not in {0, RATE_DENOMINATOR}:
@@ -254,7 +252,7 @@ class _There:
             reasons.append(Reason(text, at_ns))
         missed = fields.get(Field.MISSED, 0)
         if missed:
-            text = f"{missed:,} of its calls were left out so far."
+            text = f"{missed:,} of its calls have been skipped so far."
             reasons.append(Reason(text, at_ns))
         return reasons
 
@@ -262,12 +260,12 @@ class _There:
         """Return what a loop or a timeout waits for in the time of its clock."""
         timeline, clock_id = self.timeline, self.member.clock_id
         if clock_id not in timeline.clocks:
-            return Reason("The clock that it lived by is gone.", timeline.at_ns)
+            return Reason("Its clock was removed.", timeline.at_ns)
         local_ns = timeline.local_ns(clock_id)
         text = (
-            f"It waits for {format_instant(due_ns)} in the time of "
-            f"“{timeline.clocks[clock_id].name}”, where it is {format_instant(local_ns)}; "
-            f"{format_duration(max(0, due_ns - local_ns))} are left."
+            f"It is due at {format_instant(due_ns)} in the time of "
+            f"“{timeline.clocks[clock_id].name}”, which is at {format_instant(local_ns)}; "
+            f"{format_duration(max(0, due_ns - local_ns))} remain."
         )
         return Reason(text, timeline.at_ns, clock_id=clock_id)
 
@@ -319,9 +317,9 @@ def _explain_gone(history: History, timeline: Timeline, member_id: int, cursor: 
     found = _removal(history, member_id, cursor)
     if found is None:
         if history.first > 0:
-            text = "It is not known any more, if there ever was one of this number."
+            text = "No member of this number is known; its events may no longer be in the log."
             return Explanation(subject, text, (Reason(text, history.first_ns),))
-        text = "There is no member of this number, and there was none before."
+        text = "This session never had a member of this number."
         return Explanation(subject, text, (Reason(text, timeline.at_ns),))
     removed_id, place, at_ns = found
     before = history.state_before(place)
@@ -336,19 +334,19 @@ def _explain_gone(history: History, timeline: Timeline, member_id: int, cursor: 
         and member is not None
         and _has_made_last_call(history, member, place)
     ):
-        headline = "Its calls are used up."
-        text = f"It made its last call and was taken out, {at}."
+        headline = "It has no calls left."
+        text = f"It made its last call and was removed, {at}."
     elif removed_id == member_id:
-        headline = f"It was taken out {who}."
-        text = f"It was taken out {who}, {at}."
+        headline = f"It was removed {who}."
+        text = f"It was removed {who}, {at}."
     elif removed_id:
         above = before.members.by_id.get(removed_id)
         name = f"“{above.name}”" if above is not None else f"member {removed_id}"
-        headline = f"It went with {name}."
-        text = f"{name}, which it belonged to, was taken out {who}, {at}."
+        headline = f"It was removed with {name}."
+        text = f"{name}, which it belonged to, was removed {who}, {at}."
     else:
-        headline = "It went with its clock."
-        text = f"The clock that it lived by was removed, {at}."
+        headline = "It was removed with its clock."
+        text = f"Its clock was removed, {at}."
     return Explanation(subject, headline, (Reason(text, at_ns, place, frame=frame),))
 
 

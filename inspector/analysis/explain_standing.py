@@ -44,13 +44,13 @@ def _standing(history: History, timeline: Timeline, reason: PauseReason, clock_i
         made = find_event(history, at_ns, CLOCK_ANCHORED, number)
         if cursor is not None:
             who = by_whom(timeline, reason.cause)
-            text = f"{name} has had the rate 0 since frame {frame:,}, set {who}."
+            text = f"{name} has had rate 0 since frame {frame:,}, set {who}."
         elif made is not None:
             cursor = made
-            text = f"{name} has had the rate 0 since it was made."
+            text = f"{name} has had rate 0 since it was made."
         else:
             cursor = find_event(history, at_ns, CLOCK_PAUSED, number)
-            text = f"{name} has the rate 0, and was paused besides, in frame {frame:,}."
+            text = f"{name} has rate 0, and was also paused in frame {frame:,}."
     else:
         cursor = find_event(history, at_ns, CLOCK_PAUSED, number)
         who = pauser(history, timeline, cursor, reason.cause)
@@ -93,7 +93,7 @@ def rate_reasons(timeline: Timeline, story: TimerStory, clock_id: int) -> list[R
 
 
 def _rated(timeline: Timeline, story: TimerStory, clock: ClockState) -> Reason:
-    text = f"“{clock.name}” runs at the rate {rate_text(clock.n)}"
+    text = f"“{clock.name}” runs at rate {rate_text(clock.n)}"
     change = story.rates.get(clock.id)
     if change is not None:
         frame = frame_at(timeline, change.at_ns)
@@ -114,7 +114,7 @@ def held_reason(timeline: Timeline, story: TimerStory) -> Reason | None:
     """Return that the session is held, and since when; ``None`` if it runs."""
     if timeline.is_running:
         return None
-    text = "The session is held: it fires when that much time is let pass."
+    text = "The session is held: it fires after that much session time."
     held = story.transport
     if held is None or held.a != Mode.HELD:
         return Reason(text, timeline.at_ns)

@@ -38,7 +38,7 @@ def checked_budget_ms(budget_ms: float | Fraction) -> float:
         ValueError: It is shorter than a microsecond, longer than an hour, or no number.
     """
     if not SHORTEST_BUDGET_MS <= budget_ms <= LONGEST_BUDGET_MS:
-        message = f"a budget lies between 0.001 ms and an hour, not {rounded(budget_ms)} ms"
+        message = f"a budget must be between 0.001 ms and an hour, not {rounded(budget_ms)} ms"
         raise ValueError(message)
     return float(budget_ms)
 

@@ -143,7 +143,7 @@ def nearest_rank(count: int, percent: float) -> int:
         ValueError: ``percent`` is not within 0 to 100.
     """
     if not 0 <= percent <= _ALL:
-        message = f"a percentile is within 0 and 100, not {percent!r}"
+        message = f"a percentile must be between 0 and 100, not {percent!r}"
         raise ValueError(message)
     exact = Fraction(str(percent)) * count / _ALL
     return max(0, -(-exact.numerator // exact.denominator) - 1)

@@ -22,8 +22,8 @@ VARIABLE: Final = "variable"
 
 #: What a display with variable refresh does, in a sentence.
 VARIABLE_MODEL: Final = (
-    "Frame times wander between those of 48 and 144 Hz, from 90 Hz on, by up to 1.5 ms from "
-    "each frame to the next; the same for the same seed."
+    "Frame times vary between those of 48 and 144 Hz, starting at 90 Hz, by up to 1.5 ms from one "
+    "frame to the next; the same seed gives the same frames."
 )
 
 _WRITTEN_OUT: Final = 1_000_000
@@ -114,7 +114,7 @@ def steady_display(rate: Fraction | int, duration_ns: int) -> Display:
         ValueError: The rate is not within 1 and 1000, or there would be too many refreshes.
     """
     if not 1 <= rate <= HIGHEST_RATE:
-        message = f"a display rate is within 1 and {HIGHEST_RATE} Hz, not {_rate_text(rate)}"
+        message = f"a display rate must be between 1 and {HIGHEST_RATE} Hz, not {_rate_text(rate)}"
         raise ValueError(message)
     count = int(Fraction(duration_ns) * rate / NS_PER_SECOND)
     _check_count(count)

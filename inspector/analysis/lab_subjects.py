@@ -357,13 +357,13 @@ def _measured_factor(frame_rate: float, display: Display) -> float:
     return math.nan
 
 
-_DRIFTS: Final = "what each call is late is lost, so that it drifts."
+_DRIFTS: Final = "the lateness of each call is lost, so it drifts."
 
 _DIALECT_TEXTS: Final = {
-    Overshoot.DROP: ("Goes by the delta of the frames.", _DRIFTS),
+    Overshoot.DROP: ("Adds up the delta of the frames.", _DRIFTS),
     Overshoot.CARRY: (
-        "Goes by the delta of the frames, in single precision; makes up for lateness.",
-        "a slow frame is made up for by several calls within the next.",
+        "Adds up the delta of the frames, in single precision; makes up for lateness.",
+        "after a slow frame it catches up with several calls in the next frame.",
     ),
 }
 
@@ -372,8 +372,8 @@ _EGRET: Final[Sequence[tuple[str, str, str, str, BeginRun]]] = (
     (
         "egret",
         "Egret, by calls",
-        "Counts calls as if every display had 60 Hz; elapsed time if that comes first.",
-        "above 60 Hz it is too fast, four times at 240 Hz.",
+        "Counts calls as if every display ran at 60 Hz, or elapsed time if that is reached first.",
+        "above 60 Hz it is too fast: four times at 240 Hz.",
         partial(_run_ticker, _by_calls),
     ),
     (
@@ -386,15 +386,21 @@ _EGRET: Final[Sequence[tuple[str, str, str, str, BeginRun]]] = (
     (
         "egret-repair-1-measured",
         "Egret, repair 1 measured",
-        "The same with a factor that was measured for a second before, at 60 frames a second.",
-        "measured in whole milliseconds, the factor is a hair too large at 60 Hz: a frame a call.",
+        "The same with a factor measured for one second beforehand, at 60 frames per second.",
+        (
+            "measured in whole milliseconds, the factor is slightly too large at 60 Hz: one frame "
+            "per call."
+        ),
         partial(_run_ticker, lambda display: longer_delay(_measured_factor(60, display))),
     ),
     (
         "egret-repair-1-measured-30",
         "Egret, repair 1 measured at 30",
-        "The same at Egret's default of 30 frames a second.",
-        "it measures the program's frames instead of the display's, and is twice too fast or more.",
+        "The same at Egret's default of 30 frames per second.",
+        (
+            "it measures the program's frames instead of the display's, and is at least twice too "
+            "fast."
+        ),
         partial(_run_ticker, lambda display: longer_delay(_measured_factor(30, display))),
     ),
     (
@@ -414,35 +420,35 @@ _EGRET: Final[Sequence[tuple[str, str, str, str, BeginRun]]] = (
     (
         "egret-repair-3",
         "Egret, repair 3 (HTML standard)",
-        "Goes by the browser's setInterval, set again when its callback has returned.",
-        "a late call shifts all that follow, and pausing the ticker does not stop it.",
+        "Uses the browser's setInterval, rearmed when its callback returns.",
+        "a late call shifts all later calls, and pausing the ticker does not stop it.",
         partial(_run_browser, BrowserRules.STANDARD),
     ),
     (
         "egret-repair-3-chromium",
         "Egret, repair 3 (Chromium)",
-        "Goes by the browser's setInterval, which keeps its phase.",
-        "missed calls shrink to a late one, and pausing the ticker does not stop it.",
+        "Uses the browser's setInterval, which keeps its phase.",
+        "missed calls are merged into one late call, and pausing the ticker does not stop it.",
         partial(_run_browser, BrowserRules.CHROMIUM),
     ),
     (
         "egret-repair-4",
         "Egret, repair 4",
         "Multiplies the count of calls by the display's rate over 60.",
-        "it still counts, so it drifts where a delay is not a whole number of frames.",
+        "it still counts calls, so it drifts if a delay is not a whole number of frames.",
         partial(_run_ticker, lambda display: longer_count(_factor(display))),
     ),
     (
         "egret-repair-4-measured",
         "Egret, repair 4 measured",
-        "The same with a factor that was measured for a second before, at 60 frames a second.",
-        "it holds for the rate that was measured; of a display that changes, it is wrong.",
+        "The same with a factor measured for one second beforehand, at 60 frames per second.",
+        "it is correct only at the measured rate, and wrong if the rate of the display changes.",
         partial(_run_ticker, lambda display: longer_count(_measured_factor(60, display))),
     ),
     (
         "egret-elapsed",
         "Egret, elapsed time",
-        "Goes by elapsed time and keeps the phase, as our ticker does by default.",
+        "Counts elapsed time and keeps the phase, as our ticker does by default.",
         "",
         partial(_run_ticker, _by_elapsed),
     ),
@@ -452,21 +458,21 @@ _LOOPS: Final = (
     (
         "loop-shift",
         "open-flash loop, shift",
-        "The original; looks at its clock once a frame.",
-        "a late tick shifts all that follow, and the ticks that it missed are lost.",
+        "The original; reads its clock once per frame.",
+        "a late tick shifts all later ticks, and missed ticks are lost.",
         OPEN_FLASH,
     ),
     (
         "loop-burst",
         "open-flash loop, burst",
-        "The article's repair: late ticks are run one after the other.",
-        "after a stall all of them run in one call, without looking at the clock in between.",
+        "The article's repair: late ticks run one after another.",
+        "after a stall all of them run in one call, without reading the clock in between.",
         OPEN_FLASH_ARTICLE,
     ),
     (
         "loop-skip",
         "Our loop, skip",
-        "Late ticks are left out; the next one is that which is not late.",
+        "Late ticks are skipped; the next tick is the first that is on time.",
         "",
         LoopRules(missed=MissedTicks.SKIP),
     ),
@@ -478,7 +484,7 @@ SUBJECTS: Final[Sequence[Subject]] = (
     Subject(
         "clock-frames",
         "Our clock, once a frame",
-        "The same in a program that looks at its clocks once a frame.",
+        "The same in a program that reads its clocks once per frame.",
         _run_clock_by_frames,
     ),
     Subject(
@@ -507,7 +513,7 @@ SUBJECTS: Final[Sequence[Subject]] = (
     Subject(
         "creator-3.8-paced",
         f"{CREATOR_3_8.title}, paced",
-        f"Behind the limiter that lets {_PACED_RATE} refreshes a second become frames.",
+        f"Behind the frame-rate limiter, at {_PACED_RATE} frames per second.",
         partial(_run_dialect, CREATOR_3_8, _paced_refreshes),
         fault=_DRIFTS,
     ),

@@ -41,16 +41,16 @@ class LabTimer:
         """
         if self.interval_ns <= 0:
             message = (
-                f"an interval is above 0, not {duration_text(self.interval_ns)}"
+                f"an interval must be above 0, not {duration_text(self.interval_ns)}"
                 if self.interval_ns
-                else "an interval is at least a nanosecond"
+                else "an interval must be at least a nanosecond"
             )
             raise ValueError(message)
         if self.count is not None and self.count < 1:
-            message = f"a timer fires at least once, not {self.count} times"
+            message = f"a timer must fire at least once, not {self.count} times"
             raise ValueError(message)
         if self.delay_ns < 0:
-            message = f"a delay is 0 or more, not {duration_text(self.delay_ns)}"
+            message = f"a delay must be 0 or more, not {duration_text(self.delay_ns)}"
             raise ValueError(message)
 
     @property

@@ -19,8 +19,8 @@ class FindingKind(Enum):
     SUB_FRAME = "sub-frame interval"
     BEAT = "beating"
     DRIFT = "drift"
-    LEFT_OUT = "ticks left out"
-    PACE = "other pace"
+    LEFT_OUT = "skipped ticks"
+    PACE = "wrong pace"
     OVER_BUDGET = "over budget"
     BLOCKING = "blocks others"
 
@@ -56,16 +56,16 @@ class Finding:
 
 
 _SUMMARIES = {
-    FindingKind.LEAK: "Timers from one place become more and more, and are never cleared.",
-    FindingKind.ORPHAN: "A node or component was destroyed, but what it has scheduled goes on.",
-    FindingKind.NEVER_FIRED: "Timers wait on a clock that has stood still since they were set.",
-    FindingKind.STORM: "A timer fires so often in a frame that nobody can have meant it.",
-    FindingKind.HERD: "Many timers fire in one frame; spread out they would cost less there.",
+    FindingKind.LEAK: "Timers from one place keep growing in number and are never cleared.",
+    FindingKind.ORPHAN: "A node or component was destroyed, but its timers keep running.",
+    FindingKind.NEVER_FIRED: "Timers wait on a clock that has been stopped since they were set.",
+    FindingKind.STORM: "A timer fires far too often in one frame.",
+    FindingKind.HERD: "Many timers fire in one frame; spread them out to lower the peak.",
     FindingKind.SUB_FRAME: "An interval is shorter than a frame and fires several times in it.",
-    FindingKind.BEAT: "An interval is no multiple of a frame: its ticks come in a pattern.",
-    FindingKind.DRIFT: "A timer comes a little later each time than it was set to.",
-    FindingKind.LEFT_OUT: "Ticks that were late were left out by the timer's policy.",
+    FindingKind.BEAT: "An interval is not a multiple of the frame time: its ticks are uneven.",
+    FindingKind.DRIFT: "A timer fires slightly later each time.",
+    FindingKind.LEFT_OUT: "The timer's policy skipped late ticks.",
     FindingKind.OVER_BUDGET: f"More than one frame in twenty is {OVER_RULE}.",
-    FindingKind.BLOCKING: "A callback takes longer than a frame, and keeps others waiting.",
-    FindingKind.PACE: "A timer comes much sooner or later than its interval says, every time.",
+    FindingKind.BLOCKING: "A callback takes longer than a frame and delays others.",
+    FindingKind.PACE: "A timer fires much sooner or later than its interval says, every time.",
 }

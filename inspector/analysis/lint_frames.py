@@ -45,13 +45,13 @@ def storms(seen: Survey) -> Iterator[Finding]:
         )
         if own == count and life.interval_ns:
             helps = (
-                f"Its interval is {format_duration(life.interval_ns)} of local time: a longer one "
-                "and a loop over what is missing would do."
+                f"Its interval is {format_duration(life.interval_ns)} of local time: use a longer "
+                "interval, and loop over what is due."
             )
         elif own == count:
-            helps = "It was called again and again; is it set with too short a delay?"
+            helps = "It was called repeatedly; is its delay too short?"
         else:
-            helps = "They set one another, or are set in a loop: is a delay of 0 wanted?"
+            helps = "They set one another, or are set in a loop: is a delay of 0 intended?"
         yield Finding(
             FindingKind.STORM,
             f"{what} {helps}",
@@ -116,7 +116,7 @@ def sub_frame(seen: Survey) -> Iterator[Finding]:
         text = (
             f"{seen.name(life)} repeats every {format_duration(round(period_ns))}, which is "
             f"shorter than a frame ({format_duration(seen.frame_ns)}): it fires "
-            f"{float(per_frame):.3g} times in each, one right after the other."
+            f"{float(per_frame):.3g} times per frame, back to back."
         )
         yield Finding(
             FindingKind.SUB_FRAME,
@@ -143,8 +143,8 @@ def beats(seen: Survey) -> Iterator[Finding]:
             continue
         text = (
             f"{seen.name(life)} repeats every {format_duration(round(period_ns))}, which is "
-            f"{float(frames):.3g} frames: seen from the frames its ticks are "
-            f"{pattern_of(gaps)} apart. {nearest_even(period_ns, seen.frame_ns)}"
+            f"{float(frames):.3g} frames: its ticks are {pattern_of(gaps)} frames apart. "
+            f"{nearest_even(period_ns, seen.frame_ns)}"
         )
         yield Finding(
             FindingKind.BEAT,

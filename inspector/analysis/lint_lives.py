@@ -1,4 +1,4 @@
-"""Rules about the lives of timers: leaks, waiting in vain, drift, ticks left out."""
+"""Rules about the lives of timers: leaks, waiting in vain, drift, skipped ticks."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ def leaks(seen: Survey) -> Iterator[Finding]:
         if life.interval_ns:
             why = "none of them is ever cleared"
         elif stands is not None and seen.timeline.at_ns - stands >= LEAK_STILL_NS:
-            why = f"their clock has stood still for {_ago(seen, stands)}"
+            why = f"their clock has been stopped for {_ago(seen, stands)}"
         else:
             continue
         site = seen.text(life.site)
         where = f", set at {short_site(site)}," if site else ""
         text = (
             f"{place.pending:,} timers {seen.name(life)}{where} wait on "
-            f"{seen.clock_name(life.clock_id)}, and become more: {_marks(marks)} after each "
+            f"{seen.clock_name(life.clock_id)}, and their number grows: {_marks(marks)} after each "
             f"quarter of the time; {why}."
         )
         yield Finding(
@@ -87,7 +87,7 @@ def never_fired(seen: Survey) -> Iterator[Finding]:
         first = min(lives, key=lambda life: life.added_ns)
         reason = seen.timeline.pause_reasons(clock_id)[0]
         count = f"{seen.name(first)} has" if len(lives) == 1 else f"{len(lives):,} timers have"
-        stands = "has rate 0" if reason.is_rate_zero else "is paused"
+        stands = "has had rate 0" if reason.is_rate_zero else "has been paused"
         text = (
             f"{count} waited for {_ago(seen, first.added_ns)} without ever firing: "
             f"{seen.clock_name(clock_id)} {stands} since {format_instant(reason.since_ns)}, "
@@ -123,9 +123,9 @@ def drifting(seen: Survey) -> Iterator[Finding]:
         if is_moved and life.shift_ns >= life.interval_ns:
             lost = life.shift_ns / life.interval_ns
             text = (
-                f"{seen.name(life)} has fallen {format_duration(life.shift_ns)} behind its "
-                f"interval of {format_duration(life.interval_ns)}, {lost:.3g} ticks: its policy "
-                "“delay” counts from the late call. “burst” or “skip” keep the grid."
+                f"{seen.name(life)} is {format_duration(life.shift_ns)} behind its interval of "
+                f"{format_duration(life.interval_ns)}, {lost:.3g} ticks: its policy “delay” counts "
+                "from the late call. “burst” and “skip” keep the phase."
             )
             yield Finding(
                 FindingKind.DRIFT,
@@ -143,8 +143,8 @@ def _drift(seen: Survey, chain: Chain) -> Finding:
     mean_ns = chain.delay_ns + chain.slip_ns // chain.steps
     lost = chain.slip_ns / chain.delay_ns
     text = (
-        f"{seen.name(life)} sets itself again {format_duration(chain.delay_ns)} ahead, but comes "
-        f"every {format_duration(mean_ns)}: each time it is set a little after it was due, "
+        f"{seen.name(life)} reschedules itself {format_duration(chain.delay_ns)} ahead, but fires "
+        f"every {format_duration(mean_ns)}: each time it is set slightly after it was due, "
         f"{chain.steps:,} times so far, which has cost {lost:.3g} ticks. An interval "
         "(set_interval) would not drift."
     )
@@ -169,8 +169,8 @@ def left_out(seen: Survey) -> Iterator[Finding]:
         kind = TimerKind(life.kind).text
         verb = "was" if life.missed == 1 else "were"
         text = (
-            f"{count} of {seen.name(life)} {verb} left out because the program came back too "
-            f"late: its kind is “{kind}”. Look at the frame before to see what took so long."
+            f"{count} of {seen.name(life)} {verb} skipped because the program returned too late: "
+            f"its kind is “{kind}”. The previous frame shows what took so long."
         )
         yield Finding(
             FindingKind.LEFT_OUT, text, at_ns, cursor, life.id, life.clock_id, seen.frame_of(at_ns)

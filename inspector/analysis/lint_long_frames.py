@@ -205,14 +205,14 @@ def over_budget_frames(seen: Survey) -> Iterator[Finding]:
     work_ns = median_low([work_ns for _, work_ns, *_ in survey.over])
     work = format_duration(work_ns)
     why = (
-        f"Callbacks took {work} of that in the middle."
+        f"Callbacks took a median of {work} of that."
         if 2 * work_ns >= middle_ns
-        else f"Callbacks took only {work} of that in the middle: the rest was the host."
+        else f"Callbacks took a median of only {work} of that: the rest was the host."
     )
     text = (
         f"{count:,} of {survey.frames:,} frames ({count / survey.frames:.1%}) took longer than "
-        f"{survey.budget.limit_text}: {format_duration(middle_ns)} in the middle, "
-        f"{format_duration(longest_ns)} at most. {why}"
+        f"{survey.budget.limit_text}: median {format_duration(middle_ns)}, at most "
+        f"{format_duration(longest_ns)}. {why}"
     )
     yield Finding(FindingKind.OVER_BUDGET, text, at_ns, cursor, 0, frame=index)
 
@@ -293,15 +293,15 @@ def _blocking(seen: Survey, who: _Who, worst: LongFrame, frames: list[LongFrame]
     if late:
         names = [label for label, _ in late.most_common()]
         others = (
-            f"{listed(names)} had to wait for it, and came up to "
+            f"{listed(names)} had to wait for it and fired up to "
             f"{format_duration(max(late.values()))} late."
         )
     else:
         others = "The next frame had to wait for it."
     text = (
-        f"{name} took {format_duration(worst.took_ns)} in frame {worst.index:,}, and a frame may "
-        f"take {survey.budget.limit_text}. {others}{often} Do a part of that work in each frame, "
-        "or all of it in a thread."
+        f"{name} took {format_duration(worst.took_ns)} in frame {worst.index:,}; the limit for a "
+        f"frame is {survey.budget.limit_text}. {others}{often} Spread the work over several "
+        "frames, or move it to a thread."
     )
     member_id = who[1] if who[0] == "member" and isinstance(who[1], int) else 0
     return Finding(
@@ -323,7 +323,7 @@ def _named(seen: Survey, who: _Who, worst: LongFrame) -> tuple[str, int, int]:
         member = seen.members.lives.get(names) if who[0] == "member" else None
         if member is not None:
             return f"“{member.known.name}”", 0, member.known.clock_id
-        return f"What is called in {worst.phase.text}", 0, 0
+        return f"The calls in {worst.phase.text}", 0, 0
     blamed = [
         life
         for timer_id in worst.fired

@@ -70,9 +70,9 @@ def _leaks(seen: Survey) -> Iterator[Finding]:
         if not grows or place.gone > LEAK_CLEARED_SHARE * place.added or life.calls_left >= 0:
             continue
         text = (
-            f"{place.there:,} timers {_name(life)} are with {_keeper(seen, life)}, and "
-            f"become more: {', '.join(f'{count:,}' for count in marks)} after each quarter of the "
-            "time; hardly any of them is ever unscheduled."
+            f"{place.there:,} timers {_name(life)} belong to {_keeper(seen, life)}, and their "
+            f"number grows: {', '.join(f'{count:,}' for count in marks)} after each quarter of the "
+            "time; few of them are ever unscheduled."
         )
         yield _finding(seen, FindingKind.LEAK, text, life, max(life.added_ns, 0), life.cursor)
 
@@ -94,8 +94,8 @@ def _orphans(seen: Survey) -> Iterator[Finding]:
         )
         if called:
             last = max(called, key=lambda life: life.last_ns)
-            text += f"; {_name(last)} was called as late as {format_instant(last.last_ns)}"
-        text += ". Unschedule it where that is destroyed (on_destroy)."
+            text += f"; {_name(last)} was last called at {format_instant(last.last_ns)}"
+        text += ". Unschedule it in on_destroy."
         yield _finding(seen, FindingKind.ORPHAN, text, first, at_ns, cursor)
 
 
@@ -130,8 +130,8 @@ def _storm(seen: Survey, life: MemberLife) -> Iterator[Finding]:
     text = f"{_name(life)} of {_keeper(seen, life)} was called {count:,} times in frame {frame:,}."
     if life.interval_ns:
         text += (
-            f" Its interval is {format_duration(life.interval_ns)}: a longer one and a loop over "
-            "what is missing would do."
+            f" Its interval is {format_duration(life.interval_ns)}: use a longer interval, and "
+            "loop over what is due."
         )
     yield _finding(seen, FindingKind.STORM, text, life, at_ns, cursor, frame)
 
@@ -142,8 +142,8 @@ def _left_out(seen: Survey, life: MemberLife) -> Iterator[Finding]:
     cursor, at_ns = life.missed_at
     count, verb = ("1 call", "was") if life.missed == 1 else (f"{life.missed:,} calls", "were")
     text = (
-        f"{count} of {_name(life)} {verb} left out by {_keeper(seen, life)}: more time had "
-        "passed than it makes up for. Look at the frame to see what took so long."
+        f"{count} of {_name(life)} {verb} skipped by {_keeper(seen, life)}: more time had passed "
+        "than it makes up for. The frame shows what took so long."
     )
     yield _finding(seen, FindingKind.LEFT_OUT, text, life, at_ns, cursor)
 
@@ -160,7 +160,7 @@ def _never_called(seen: Survey, life: MemberLife) -> Iterator[Finding]:
         return
     text = (
         f"{_name(life)} of {_keeper(seen, life)} has waited for {format_duration(waited_ns)} "
-        f"without ever being called: {pausing.kind.text} “{pausing.name}” is paused since "
+        f"without ever being called: {pausing.kind.text} “{pausing.name}” has been paused since "
         f"{format_instant(pausing.paused_since_ns)}."
     )
     yield _finding(seen, FindingKind.NEVER_FIRED, text, life, life.added_ns, life.cursor)
@@ -174,12 +174,12 @@ def _sub_frame(seen: Survey, life: MemberLife) -> Iterator[Finding]:
         return
     often = life.most[0]
     what = (
-        f"it is called up to {often:,} times in one, one right after the other"
+        f"it is called up to {often:,} times per frame, back to back"
         if often > 1
-        else "it is called once in each, however short the interval"
+        else "it is called once per frame, however short the interval"
     )
     text = (
-        f"{_name(life)} of {_keeper(seen, life)} is to come every "
+        f"{_name(life)} of {_keeper(seen, life)} should be called every "
         f"{format_duration(round(period_ns))}, which is shorter than a frame "
         f"({format_duration(seen.frame_ns)}): {what}."
     )
@@ -196,8 +196,9 @@ def _pace(seen: Survey, life: MemberLife) -> Iterator[Finding]:
     if abs(slip_ns) <= least_ns:
         return
     what = (
-        f"{_name(life)} of {_keeper(seen, life)} is to come every "
-        f"{format_duration(interval_ns)}, but comes every {format_duration(round(life.pace_ns))}"
+        f"{_name(life)} of {_keeper(seen, life)} should be called every "
+        f"{format_duration(interval_ns)}, but is called every "
+        f"{format_duration(round(life.pace_ns))}"
     )
     if 0 < slip_ns <= PACE_SHARE * interval_ns:
         text = (
@@ -208,7 +209,7 @@ def _pace(seen: Survey, life: MemberLife) -> Iterator[Finding]:
     else:
         often, seldom = interval_ns / life.pace_ns, life.pace_ns / interval_ns
         text = (
-            f"{what}: {seldom:.3g} times its interval. It is looked at too seldom."
+            f"{what}: {seldom:.3g} times its interval. It is checked too rarely."
             if slip_ns > 0
             else f"{what}, {often:.3g} times as often as it should: it seems to count calls, not "
             "time."
@@ -229,7 +230,7 @@ def _beat(seen: Survey, life: MemberLife) -> Iterator[Finding]:
     if len(gaps) < BEAT_LEAST_CALLS or len(set(gaps)) < 2:  # noqa: PLR2004 - one gap is even
         return
     text = (
-        f"{_name(life)} of {_keeper(seen, life)} is to come every "
+        f"{_name(life)} of {_keeper(seen, life)} should be called every "
         f"{format_duration(round(period_ns))}, which is {float(frames):.3g} frames: its calls are "
         f"{pattern_of(gaps)} frames apart. {nearest_even(period_ns, seen.frame_ns)}"
     )

@@ -87,7 +87,7 @@ class Places:
         try:
             return parse_duration_ns(text)
         except ValueError:
-            message = f"“{typed}” is no place in time: write {EXAMPLES}."
+            message = f"“{typed}” is not an instant: write {EXAMPLES}."
             raise PlaceError(message) from None
 
     def _checked(self, at_ns: int) -> int:
@@ -96,7 +96,7 @@ class Places:
             message = f"{format_instant(at_ns)} is too early: {known} at "
             raise PlaceError(f"{message}{format_instant(self.first_ns)}.")
         if at_ns > self.last_ns:
-            message = f"{format_instant(at_ns)} has not come yet: it is "
+            message = f"{format_instant(at_ns)} is in the future: it is now "
             raise PlaceError(f"{message}{format_instant(self.last_ns)}.")
         return at_ns
 
@@ -116,7 +116,7 @@ class Places:
         if frames.first <= index < frames.end:
             at_ns = frames.at_ns[index - frames.first]
         if at_ns < self.first_ns:
-            known = f"frames {self._first_known():,} to {frames.end - 1:,} are there"
+            known = f"frames {self._first_known():,} to {frames.end - 1:,} are available"
             message = f"There is no frame {index:,}: {known}."
             raise PlaceError(message)
         return at_ns

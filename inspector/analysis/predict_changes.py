@@ -129,10 +129,10 @@ class Preview(Sequence[DuePreview]):
         """What it would come to, in one sentence."""
         count = len(self)
         if not count:
-            return f"{self.text}: no timer waits there."
+            return f"{self.text}: no timer is pending there."
         moved = self.changed
         if not moved:
-            return f"{self.text}: {_timers(count)} there, none would fire at another instant."
+            return f"{self.text}: {_timers(count)} there, none would fire at a different instant."
         stopped = int(np.count_nonzero((self.new_ns == NEVER) & (self.old_ns != NEVER)))
         started = int(np.count_nonzero((self.new_ns != NEVER) & (self.old_ns == NEVER)))
         parts = []
@@ -140,7 +140,9 @@ class Preview(Sequence[DuePreview]):
             parts.append(f"{_timers(stopped)} would wait until that is undone")
         if started:
             first_ns = int(self.new_ns[self.old_ns == NEVER].min())
-            parts.append(f"{_timers(started)} would go on, the first at {format_instant(first_ns)}")
+            parts.append(
+                f"{_timers(started)} would resume, the first at {format_instant(first_ns)}"
+            )
         shifted = (self.new_ns != NEVER) & (self.old_ns != NEVER) & (self.new_ns != self.old_ns)
         if shifted.any():
             parts.append(_shift_text((self.new_ns - self.old_ns)[shifted]))
@@ -237,8 +239,8 @@ def _shift_text(shift_ns: NDArray[np.int64]) -> str:
     count = _timers(len(shift_ns))
     if least < 0 < most:
         return (
-            f"{count} would fire at other instants, up to {format_duration(-least)} earlier and "
-            f"up to {format_duration(most)} later"
+            f"{count} would fire at different instants, up to {format_duration(-least)} earlier "
+            f"and up to {format_duration(most)} later"
         )
     word = "later" if most > 0 else "earlier"
     low, high = sorted((abs(least), abs(most)))

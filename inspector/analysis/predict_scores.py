@@ -101,7 +101,7 @@ class _Events:
 
     def score(self, prediction: Prediction) -> Score:
         if prediction.cursor < self._history.first:
-            return Score(prediction, Outcome.OPEN, "What followed has fallen off the log.")
+            return Score(prediction, Outcome.OPEN, "What followed is no longer in the log.")
         fired = self._firing(prediction)
         if fired is not None and fired[1][0] == prediction.at_ns:
             cursor, event = fired
@@ -117,11 +117,11 @@ class _Events:
 
     def _open(self, prediction: Prediction, between: list[tuple[int, RawEvent]]) -> Score:
         if self._is_cut:
-            text = "More has happened up to then than is looked through here."
+            text = "Too many events lie in between to check them all."
             return Score(prediction, Outcome.OPEN, text)
         if not between:
-            return Score(prediction, Outcome.OPEN, "Its time has not come yet.")
-        text = f"Its time has not come yet, but {self._changes_text(between)}."
+            return Score(prediction, Outcome.OPEN, "It is not due yet.")
+        text = f"It is not due yet, but {self._changes_text(between)}."
         return Score(prediction, Outcome.OPEN, text, cursor=between[0][0])
 
     def _false(
@@ -209,7 +209,7 @@ class _Events:
             case x if x == CLOCK_RESUMED:
                 return f"{name} was resumed at {at} {by_whom(state, a)}"
             case x if x == CLOCK_RATE:
-                return f"{name} got the rate {rate_text(a)} at {at} {by_whom(state, b)}"
+                return f"{name} was set to rate {rate_text(a)} at {at} {by_whom(state, b)}"
             case x if x == CLOCK_MOVED:
                 return f"{name} was moved at {at}"
             case x if x == CLOCK_REMOVED:
@@ -217,9 +217,9 @@ class _Events:
             case x if x == TIMER_CLEARED:
                 return f"it was cleared at {at} {by_whom(state, b)}"
             case x if x == TICKS_MISSED:
-                return f"the host was late at {at} and its policy left out {a:,}"
+                return f"the host was late at {at} and its policy skipped {a:,}"
             case _:
-                return f"it was called besides its schedule at {at}"
+                return f"it was called outside its schedule at {at}"
 
 
 def _is_last(event: RawEvent) -> bool:

@@ -83,7 +83,7 @@ def preview_table(timeline: Timeline, preview: Preview, most: int = MOST_ROWS) -
         parts.append(f"and {more:,} more")
     if same and len(changed):
         kept = "1 timer" if same == 1 else f"{same:,} timers"
-        parts.append(f"{kept} would fire no sooner and no later than now")
+        parts.append(f"{kept} would fire at the same instant as now")
     return PreviewTable(preview.sentence, rows, "; ".join(parts))
 
 

@@ -61,7 +61,7 @@ class Divergence:
             return f"{number}, due at {instant_text(self.expected_ns or 0)}, never came"
         at = f"{number} at {instant_text(self.actual_ns)}"
         if self.expected_ns is None:
-            return f"{at} is one too many"
+            return f"{at} was not expected"
         late_ns = self.actual_ns - self.expected_ns
         word = "late" if late_ns > 0 else "early"
         return f"{at}, {duration_text(abs(late_ns))} {word}"
@@ -258,7 +258,7 @@ def summary_text(results: Iterable[LabResult]) -> str:
         return f"Nothing was due, and nothing fired, in {runs}. Choose a longer duration."
     wrong = sum(not verdict.is_right for verdict in verdicts)
     if not wrong:
-        return f"Right in {runs}: every firing is within a frame of what was asked for."
+        return f"Right in {runs}: every firing is within a frame of its expected instant."
     early = sum(verdict is Verdict.EARLY for verdict in verdicts)
     parts = [f"{early:,} too early"] if early else []
     parts += [f"{wrong - early:,} too late"] if wrong > early else []

@@ -58,8 +58,8 @@ what is looked for:
   beating             an interval of a few frames that is no whole number of them
   drift               a timer that sets itself again, or counts from its last call,
                       and comes later each time
-  ticks left out      ticks that were late and left out by the timer's policy
-  other pace          a timer that comes much sooner or later than its interval says
+  skipped ticks      ticks that were late and left out by the timer's policy
+  wrong pace          a timer that comes much sooner or later than its interval says
   over budget         more than one frame in twenty longer than a frame at the scene's
                       rate by more than 15 % (at least 1 ms)
   blocks others       a callback that takes longer than a frame, and the timers that

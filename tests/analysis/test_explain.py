@@ -133,10 +133,10 @@ def test_that_a_timer_that_is_not_due_says_when_it_fires_and_why_it_takes_so_lon
         "It is not due yet: it fires in 19.0 s, at 00:20.000, at present rates."
     )
     assert texts(explanation) == [
-        "On “enemies” it is 00:00.500; 9.50 s of its time are left.",
+        "“enemies” is at 00:00.500; 9.50 s of its time remain.",
         "At an effective rate of 0.5 that takes 19.0 s of session time.",
-        "“enemies” runs at the rate 0.5 since it was made.",
-        "Since it was set 1.00 s of session time passed, and 500 ms on “enemies”.",
+        "“enemies” runs at rate 0.5 since it was made.",
+        "Since it was set, 1.00 s of session time has passed, and 500 ms on “enemies”.",
         "It was set at scene.py:7 in build.",
     ]
 
@@ -192,7 +192,7 @@ def test_that_a_rate_of_zero_that_came_during_a_pause_is_not_called_older(stand:
     said = texts(stand.explain("leaves the level"))
 
     assert not [text for text in said if "since it was made" in text]
-    assert any("“ui” has the rate 0, and was paused besides, in frame 60" in t for t in said)
+    assert any("“ui” has rate 0, and was also paused in frame 60" in t for t in said)
 
 
 def test_that_a_rate_of_zero_is_told_from_a_pause(stand: Stand) -> None:
@@ -204,9 +204,9 @@ def test_that_a_rate_of_zero_is_told_from_a_pause(stand: Stand) -> None:
     later = stand.explain("leaves the level")
 
     assert made.headline == "It does not fire because “frozen” has rate 0."
-    assert "“frozen” has had the rate 0 since it was made." in texts(made)
+    assert "“frozen” has had rate 0 since it was made." in texts(made)
     assert "It cannot fire before “frozen” gets a rate above 0." in texts(made)
-    change = reason_with(later, "has had the rate 0")
+    change = reason_with(later, "has had rate 0")
     assert change.text.endswith("set by command 1 “set the rate of “ui” to 0”.")
     assert stand.kind_of(change) == CLOCK_RATE
 
@@ -216,7 +216,7 @@ def test_that_a_slowed_clock_is_named_with_who_slowed_it(stand: Stand) -> None:
     stand.session.submit(SetRate(stand.clock("game"), Fraction(1, 4)))
     stand.run(1)
 
-    slowed = reason_with(stand.explain("boss"), "“game” runs at the rate 0.25")
+    slowed = reason_with(stand.explain("boss"), "“game” runs at rate 0.25")
 
     assert "set by command 1 “set the rate of “game” to 0.25”" in slowed.text
     assert stand.kind_of(slowed) == CLOCK_RATE
@@ -240,7 +240,7 @@ def test_that_a_delayed_first_call_is_told(stand: Stand) -> None:
     delayed = reason_with(stand.explain("wave"), "first call")
 
     assert delayed.text == (
-        "Its first call was asked for 500 ms after it was set, not after its interval of 2.00 s."
+        "Its first call was scheduled 500 ms after it was set, not after its interval of 2.00 s."
     )
 
 
@@ -272,9 +272,9 @@ def test_that_a_timeout_that_has_fired_is_used_up(stand: Stand) -> None:
 
     explanation = stand.explain("once")
 
-    assert explanation.headline == "It has fired and is gone."
+    assert explanation.headline == "It has fired and is no longer pending."
     fired = explanation.reasons[0]
-    assert fired.text == ("It fired at 00:00.500, in frame 29, and is gone: a timeout fires once.")
+    assert fired.text == ("It fired at 00:00.500, in frame 29: a timeout fires only once.")
     assert stand.kind_of(fired) == TIMER_FIRED
 
 
@@ -284,7 +284,7 @@ def test_that_who_came_first_at_the_same_instant_is_told(stand: Stand) -> None:
     first = reason_with(stand.explain("tick"), "At the same instant")
 
     assert first.text == (
-        "At the same instant 1 other timer came before it, in the order of scheduling: “once”."
+        "At the same instant, 1 other timer fired before it, in scheduling order: “once”."
     )
 
 
@@ -315,11 +315,11 @@ def test_that_a_timer_whose_branch_was_removed_names_the_clock(stand: Stand) -> 
 
     explanation = stand.explain("in the level")
 
-    assert explanation.headline == "It went with its branch."
+    assert explanation.headline == "It was removed with its branch."
     removed = explanation.reasons[0]
     assert removed.text == (
-        "It is gone because “level”, above its clock, was removed by the program, at 00:02.000 "
-        "(frame 119)."
+        "It no longer exists because “level”, above its clock, was removed by the program, at "
+        "00:02.000 (frame 119)."
     )
     assert stand.kind_of(removed) == CLOCK_REMOVED
 
@@ -329,7 +329,7 @@ def test_that_a_timer_that_never_was_or_is_not_yet_is_said_to_be_so(stand: Stand
     history = stand.session.history
 
     assert explain_timer(history, 9_999, SECOND).headline == (
-        "There never was a timer of this number in this session."
+        "This session never had a timer of this number."
     )
 
 
@@ -343,7 +343,7 @@ def test_that_a_timer_that_is_set_later_says_when() -> None:
     explanation = explain_timer(LogHistory(log), number, SECOND)
 
     assert explanation.headline == (
-        "At 00:01.000 there is no such timer yet: it is set at 00:02.000."
+        "At 00:01.000 this timer does not exist yet: it is set at 00:02.000."
     )
 
 
@@ -357,7 +357,7 @@ def test_that_what_has_fallen_off_the_log_is_said_to_be_unknown() -> None:
         log.settle()
     history = LogHistory(log)
 
-    assert "have no longer in the log" in explain_timer(history, gone.id, tree.now_ns).headline
+    assert "are no longer in the log" in explain_timer(history, gone.id, tree.now_ns).headline
     explanation = explain_timer(history, kept.id, tree.now_ns)
     assert "It has fired 598 times" in "\n".join(texts(explanation))
 
@@ -381,11 +381,13 @@ def test_that_a_late_timer_blames_the_timer_that_blocked_everything(tmp_path: Pa
 
     explanation = stand.explain("late")
 
-    assert explanation.headline == "It has fired, 120 ms late, and is gone."
+    assert explanation.headline == "It has fired, 120 ms late, and is no longer pending."
     blamed = reason_with(explanation, "took")
-    assert blamed.text.startswith("The timers of frame 59 took 130 ms together; called before it: ")
+    assert blamed.text.startswith(
+        "The timers of frame 59 took 130 ms together; called before this one: "
+    )
     assert "“blocks”" in blamed.text
-    assert "“blocks” is the likely one: in frames without it the others took" in blamed.text
+    assert "“blocks” is the likely cause: in frames without it, the others took" in blamed.text
     assert stand.kind_of(blamed) == TIMER_FIRED
     assert not any("host" in text for text in texts(explanation))
     stand.session.close()
@@ -395,10 +397,10 @@ def test_that_late_ticks_that_were_left_out_are_counted(tmp_path: Path) -> None:
     stand = Stand(tmp_path, BLOCKED)
     stand.run(Fraction(114, 100))
 
-    skipped = reason_with(stand.explain("skip"), "left out")
+    skipped = reason_with(stand.explain("skip"), "skipped")
 
     assert skipped.text == (
-        "1 late tick was left out, as its kind “interval (skip)” asks for; 1 the last time."
+        "1 late tick was skipped, as its kind “interval (skip)” requires; 1 the last time."
     )
     stand.session.close()
 
@@ -409,7 +411,7 @@ def test_that_a_burst_is_told_to_catch_up(tmp_path: Path) -> None:
 
     twice = reason_with(stand.explain("burst"), "It was called twice")
 
-    assert twice.text.endswith("it caught up with what it had missed, as the policy “burst” does.")
+    assert twice.text.endswith("it caught up on missed ticks, as the policy “burst” does.")
     stand.session.close()
 
 
@@ -438,7 +440,7 @@ def test_that_a_frame_that_was_still_running_is_blamed_with_its_phase_and_callba
 
     assert blamed.frame is not None
     assert "Frame 59 was still running when it was due: its callbacks took" in blamed.text
-    assert "of it in update, most of all “slow one” (" in blamed.text
+    assert "of that in update, mainly “slow one” (" in blamed.text
     stand.session.close()
 
 
@@ -455,10 +457,10 @@ def test_that_nobody_but_the_host_is_blamed_when_nothing_was_running(tmp_path: P
 
     explanation = stand.explain("late")
 
-    assert explanation.headline == "It has fired, 30.0 ms late, and is gone."
+    assert explanation.headline == "It has fired, 30.0 ms late, and is no longer pending."
     assert reason_with(explanation, "host").text == (
-        "The host was late: it looked at the clocks 30.0 ms after it was due; no callback that "
-        "was measured kept it."
+        "The host was late: it read the clocks 30.0 ms after the due instant; no measured callback "
+        "delayed it."
     )
     stand.session.close()
 
@@ -477,7 +479,7 @@ def test_that_a_stall_that_was_cut_is_told(tmp_path: Path) -> None:
     explanation = stand.explain("late")
 
     cut = reason_with(explanation, "max_delta")
-    assert "were cut in frame 1, in which session time did not pass." in cut.text
+    assert "were cut in frame 1, and session time did not pass" in cut.text
     stand.session.close()
 
 
@@ -492,7 +494,7 @@ def test_that_a_timer_fired_by_a_command_was_early(stand: Stand) -> None:
     early = reason_with(once, "early")
     assert early.text.startswith("It was called 19.0 s early, by command 1 “fire “boss” now”")
     extra = reason_with(repeating, "early")
-    assert "by command 2 “fire “tick” now”. Its schedule was kept." in extra.text
+    assert "by command 2 “fire “tick” now”. Its schedule is unchanged." in extra.text
 
 
 def test_that_a_command_is_known_by_its_form_whatever_its_words(
@@ -513,8 +515,8 @@ def test_that_time_since_an_early_call_is_counted_from_the_call_not_from_when_it
     stand.session.submit(FireTimer(stand.timers("wave")[0]))
     stand.run(1)
 
-    since = reason_with(stand.explain("wave"), "of session time passed")
-    assert since.text.startswith("Since then 983 ms of session time passed, and 492 ms on")
+    since = reason_with(stand.explain("wave"), "of session time has passed")
+    assert since.text.startswith("Since then, 983 ms of session time has passed, and 492 ms on")
     assert since.at_ns > SECOND
 
 
@@ -537,7 +539,7 @@ def test_that_a_short_interval_fires_several_times_a_frame(tmp_path: Path) -> No
     stand.run(1)
 
     assert reason_with(stand.explain("fast"), "It was called").text.endswith(
-        "its interval of 5.00 ms local time fits in more than once."
+        "its interval of 5.00 ms local time fits into the frame more than once."
     )
     stand.session.close()
 

@@ -89,8 +89,8 @@ def test_that_a_frame_timer_waits_for_a_time_of_its_scheduler(stand: Stand) -> N
 
     assert explanation.subject.startswith("Frame timer “Actor.shoot”")
     assert explanation.headline == (
-        "It waits for 00:02.000 in the time of “calls”, where it is 00:01.000; 1.00 s are left. "
-        "It is called in the first frame that gets there."
+        "It is due at 00:02.000 in the time of “calls”, which is at 00:01.000; 1.00 s remain. It "
+        "is called in the first frame that reaches it."
     )
 
 
@@ -126,7 +126,7 @@ def test_that_a_paused_call_and_a_paused_clock_are_both_told(stand: Stand) -> No
 
     assert "It has been paused since frame 60, by command 1" in texts(explanation)
     assert "“game” has been paused since frame 60, by command 2" in texts(explanation)
-    assert "1.00 s of its time were left when it was paused." in texts(explanation)
+    assert "1.00 s of its time remained when it was paused." in texts(explanation)
 
 
 def test_that_a_time_scale_of_zero_is_told(stand: Stand) -> None:
@@ -146,8 +146,8 @@ def test_that_calls_that_are_used_up_are_told_from_what_was_unscheduled(stand: S
 
     used, taken = stand.explain("Actor.burst"), stand.explain("Actor.shoot")
 
-    assert used.headline == "Its calls are used up."
-    assert taken.headline.startswith("It was taken out by command 1 “unschedule “Actor.shoot””")
+    assert used.headline == "It has no calls left."
+    assert taken.headline.startswith("It was removed by command 1 “unschedule “Actor.shoot””")
     assert stand.kinds(used) == stand.kinds(taken) == [MEMBER_REMOVED]
 
 
@@ -160,7 +160,7 @@ def test_that_who_unscheduled_is_known_by_the_form_of_the_command_whatever_its_w
     stand.run(1)
 
     headline = stand.explain("Actor.shoot").headline
-    assert headline.startswith("It was taken out by command 1 “take it out”")
+    assert headline.startswith("It was removed by command 1 “take it out”")
 
 
 def test_that_a_member_goes_with_its_target(stand: Stand) -> None:
@@ -170,7 +170,7 @@ def test_that_a_member_goes_with_its_target(stand: Stand) -> None:
 
     explanation = stand.explain("Actor.update")
 
-    assert "taken out" in texts(explanation)
+    assert "was removed" in texts(explanation)
 
 
 def test_that_a_member_that_never_was_is_said_to_be_so(stand: Stand) -> None:
@@ -178,7 +178,7 @@ def test_that_a_member_that_never_was_is_said_to_be_so(stand: Stand) -> None:
 
     explanation = explain_member(stand.session.history, 999, stand.session.timeline.at_ns)
 
-    assert explanation.headline == "There is no member of this number, and there was none before."
+    assert explanation.headline == "This session never had a member of this number."
 
 
 def test_that_a_held_session_is_told(stand: Stand) -> None:
@@ -214,9 +214,9 @@ def test_that_a_machine_says_its_state_and_an_edge_whether_it_leads_away(tmp_pat
 
     assert machine.reasons[0].text == "It is in the state “playing”, by “start”."
     assert start.headline == (
-        "It cannot be made: it leads away from “menu”, and the machine is in “playing”."
+        "It is not possible: it leaves “menu”, and the machine is in “playing”."
     )
-    assert stop.headline == "The machine is in “playing”, from where it leads away."
+    assert stop.headline == "It is possible: the machine is in “playing”, which it leaves."
     assert stop.reasons[0].text == "The machine is in the state “playing”, by “start”."
     assert stop.reasons[0].cursor == machine.reasons[0].cursor
     session.close()
@@ -270,7 +270,7 @@ def test_that_a_component_that_waits_is_told_by_which_rule(tmp_path: Path) -> No
 
     assert headlines == [
         (
-            "It is enabled and waits for its start in the next frame: "
+            "It is enabled and starts in the next frame: "
             "Cocos Creator 1.10 starts components only when a frame begins."
         ),
         "Nothing keeps it waiting.",

@@ -269,7 +269,7 @@ def test_that_recordings_end_where_they_end_or_earlier() -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: steady_display(0, SECOND), "within 1 and 1000"),
+        (lambda: steady_display(0, SECOND), "between 1 and 1000"),
         (lambda: steady_display(240, 7_200 * SECOND), "too many"),
         (lambda: variable_display(9_000 * SECOND), "too many"),
         (lambda: LabTimer(0), "at least a nanosecond"),
@@ -314,7 +314,7 @@ def test_that_results_are_summed_up_in_a_sentence() -> None:
     right, wrong = run("clock", 240), run("egret", 240)
 
     assert summary_text([right]) == (
-        "Right in 1 run: every firing is within a frame of what was asked for."
+        "Right in 1 run: every firing is within a frame of its expected instant."
     )
     assert summary_text([right, wrong]) == "Wrong in 1 of 2 runs: 1 too early."
     assert "longer duration" in summary_text([run("clock", 60, LabTimer(90 * SECOND))])

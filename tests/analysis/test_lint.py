@@ -59,7 +59,8 @@ stage.root.set_interval(0.25, spawn, name="spawn")
     leak = only(found, FindingKind.LEAK)
     assert leak.text == (
         "80 timers “forgotten”, set at scene.py:3 in build.<locals>.spawn, wait on “root”, and "
-        "become more: 20, 40, 60, 80 after each quarter of the time; none of them is ever cleared."
+        "their number grows: 20, 40, 60, 80 after each quarter of the time; none of them is ever "
+        "cleared."
     )
 
 
@@ -77,7 +78,7 @@ stage.root.set_interval(0.5, toast, name="toast")
     )
 
     leak = next(finding for finding in found if finding.kind is FindingKind.LEAK)
-    assert leak.text.endswith("their clock has stood still for 40.0 s.")
+    assert leak.text.endswith("their clock has been stopped for 40.0 s.")
     assert {finding.kind for finding in found} == {FindingKind.LEAK, FindingKind.NEVER_FIRED}
 
 
@@ -111,8 +112,8 @@ game.child("inner").set_timeout(1, lambda: None, name="other")
 
     finding = only(found, FindingKind.NEVER_FIRED)
     assert finding.text == (
-        "2 timers have waited for 31.0 s without ever firing: “game” is paused since 00:00.000, "
-        "before the first of them was set."
+        "2 timers have waited for 31.0 s without ever firing: “game” has been paused since "
+        "00:00.000, before the first of them was set."
     )
 
 
@@ -196,7 +197,7 @@ def test_that_an_interval_shorter_than_a_frame_is_found(tmp_path: Path) -> None:
 
     assert finding.text == (
         "“fast” repeats every 4.00 ms, which is shorter than a frame (16.7 ms): it fires 4.17 "
-        "times in each, one right after the other."
+        "times per frame, back to back."
     )
 
 
@@ -207,8 +208,8 @@ def test_that_an_interval_that_beats_against_the_frames_shows_its_pattern(tmp_pa
     )
 
     assert finding.text == (
-        "“physics” repeats every 20.0 ms, which is 1.2 frames: seen from the frames its ticks "
-        "are 1-1-1-1-2 apart. An interval of 16.7 ms or 33.3 ms would be even."
+        "“physics” repeats every 20.0 ms, which is 1.2 frames: its ticks are 1-1-1-1-2 frames "
+        "apart. An interval of 16.7 ms or 33.3 ms would be even."
     )
 
 
@@ -241,8 +242,8 @@ waits.append(1)
 
     drift = only(found, FindingKind.DRIFT)
     assert drift.text.startswith(
-        "“re-armed” sets itself again 110 ms ahead, but comes every 117 ms: each time it is set "
-        "a little after it was due, 171 times so far, which has cost "
+        "“re-armed” reschedules itself 110 ms ahead, but fires every 117 ms: each time it is set "
+        "slightly after it was due, 171 times so far, which has cost "
     ), drift.text
 
 

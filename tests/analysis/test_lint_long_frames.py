@@ -53,8 +53,11 @@ stage.root.set_interval(0.08, int, name="tock")
     blocks = found.pop(FindingKind.BLOCKING)
     # What was worked is virtual; what the calls cost besides is measured.
     assert re.match("“load” took 2.. ms in frame ", blocks.text)
-    assert "a frame may take 16.7 ms + 15 %. “tick” and “tock” had to wait for it" in blocks.text
-    assert "came up to 150 ms late. It took too long 9 times." in blocks.text
+    assert (
+        "the limit for a frame is 16.7 ms + 15 %. “tick” and “tock” had to wait for it"
+        in blocks.text
+    )
+    assert "fired up to 150 ms late. It took too long 9 times." in blocks.text
     assert blocks.subject == 1
     assert not found
 
@@ -100,8 +103,8 @@ def test_that_frames_over_budget_are_found_with_their_share_and_work(tmp_path: P
 
     over = found[FindingKind.OVER_BUDGET]
     assert over.text.startswith("200 of 200 frames (100.0%) took longer than ")
-    assert "16.7 ms + 15 %: 50.0 ms in the middle" in over.text
-    assert "Callbacks took 5" in over.text
+    assert "16.7 ms + 15 %: median 50.0 ms" in over.text
+    assert "Callbacks took a median of 5" in over.text
 
 
 class Played:
@@ -154,9 +157,9 @@ def test_that_the_innermost_call_that_took_the_time_is_named() -> None:
     (blocks,) = played.found()
     assert blocks.kind is FindingKind.BLOCKING
     assert blocks.text == (
-        "“inner” took 30.0 ms in frame 100, and a frame may take 16.7 ms + 15 %. The next frame "
-        "had to wait for it. It took too long 3 times. Do a part of that work in each frame, or "
-        "all of it in a thread."
+        "“inner” took 30.0 ms in frame 100; the limit for a frame is 16.7 ms + 15 %. The next "
+        "frame had to wait for it. It took too long 3 times. Spread the work over several frames, "
+        "or move it to a thread."
     )
     assert (blocks.member_id, blocks.frame) == (2, 100)
 
@@ -170,8 +173,8 @@ def test_that_long_frames_without_work_are_blamed_on_no_callback() -> None:
 
     (over,) = played.found()
     assert over.text == (
-        "290 of 299 frames (97.0%) took longer than 16.7 ms + 15 %: 33.0 ms in the middle, "
-        "33.0 ms at most. Callbacks took only 1.00 ms of that in the middle: the rest was the host."
+        "290 of 299 frames (97.0%) took longer than 16.7 ms + 15 %: median 33.0 ms, at most 33.0 "
+        "ms. Callbacks took a median of only 1.00 ms of that: the rest was the host."
     )
 
 

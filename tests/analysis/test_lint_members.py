@@ -87,8 +87,8 @@ timer.start()
 
     pace = next(finding for finding in found if finding.kind is FindingKind.PACE)
     assert pace.text == (
-        "“second” of “ticker” is to come every 1.00 s, but comes every 500 ms, 2 times as often "
-        "as it should: it seems to count calls, not time."
+        "“second” of “ticker” should be called every 1.00 s, but is called every 500 ms, 2 times "
+        "as often as it should: it seems to count calls, not time."
     )
     assert pace.member_id
 
@@ -113,9 +113,9 @@ stage.every_frame(scheduler.run_frame)
         return
     drift = only(found, FindingKind.DRIFT)
     assert drift.text == (
-        "“Actor.shoot” of scheduler “engine” is to come every 210 ms, but comes every 217 ms: "
-        "each time it counts from the frame in which it was called, so it loses 6.67 ms with "
-        "every call."
+        "“Actor.shoot” of scheduler “engine” should be called every 210 ms, but is called every "
+        "217 ms: each time it counts from the frame in which it was called, so it loses 6.67 ms "
+        "with every call."
     )
 
 
@@ -134,8 +134,8 @@ stage.root.set_interval(0.25, spawn, name="spawn")
 
     leak = only(found, FindingKind.LEAK)
     assert leak.text == (
-        "80 timers “Actor.shoot” are with scheduler “calls”, and become more: 20, 40, 60, 80 "
-        "after each quarter of the time; hardly any of them is ever unscheduled."
+        "80 timers “Actor.shoot” belong to scheduler “calls”, and their number grows: 20, 40, 60, "
+        "80 after each quarter of the time; few of them are ever unscheduled."
     )
 
 
@@ -205,7 +205,7 @@ scheduler.schedule(nothing, 0.005)
     )
 
     finding = only(found, FindingKind.SUB_FRAME)
-    assert "is to come every 5.00 ms, which is shorter than a frame (16.7 ms)" in finding.text
+    assert "should be called every 5.00 ms, which is shorter than a frame (16.7 ms)" in finding.text
 
 
 def test_that_a_frame_timer_that_beats_against_the_frames_shows_its_pattern(
@@ -280,7 +280,7 @@ stage.root.set_timeout(4, node.destroy)
         "“sniff” of scheduler “senses” is still scheduled for the component “Fox”, which was "
         "destroyed 16.0 s ago, at 00:04."
     )
-    assert "; “sniff” was called as late as 00:2" in finding.text
+    assert "; “sniff” was last called at 00:2" in finding.text
     assert finding.at_ns // 10**9 == 4
 
 

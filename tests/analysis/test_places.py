@@ -89,15 +89,15 @@ def test_that_a_step_between_frames_leads_to_either_of_them() -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("soon", "“soon” is no place in time: write 02:10.5, frame 812, +3 timers"),
-        ("", "“” is no place in time"),
-        ("+", "“+” is no place in time"),
-        ("frame", "“frame” is no place in time"),
-        ("+3 cats", "“+3 cats” is no place in time"),
-        ("frame 812", "There is no frame 812: frames 0 to 99 are there."),
+        ("soon", "“soon” is not an instant: write 02:10.5, frame 812, +3 timers"),
+        ("", "“” is not an instant"),
+        ("+", "“+” is not an instant"),
+        ("frame", "“frame” is not an instant"),
+        ("+3 cats", "“+3 cats” is not an instant"),
+        ("frame 812", "There is no frame 812: frames 0 to 99 are available."),
         ("frame " + "9" * 30, "999999… is too large a number."),
-        ("1:00", "01:00.000 has not come yet: it is 00:02.005."),
-        ("+5s", "00:06.000 has not come yet: it is 00:02.005."),
+        ("1:00", "01:00.000 is in the future: it is now 00:02.005."),
+        ("+5s", "00:06.000 is in the future: it is now 00:02.005."),
         ("-5s", "-00:04.000 is too early: the session begins at 00:00.000."),
         ("+60 frames", "Fewer than 60 frames began after this instant."),
         ("-60 frames", "Fewer than 60 frames began before this instant."),
@@ -137,7 +137,7 @@ def test_that_what_is_not_kept_is_refused() -> None:
 
     with pytest.raises(PlaceError, match="is too early: what is kept begins at 00:01"):
         places.find("0.1", places.last_ns)
-    with pytest.raises(PlaceError, match=r"There is no frame 2: frames \d+ to 99 are there"):
+    with pytest.raises(PlaceError, match=r"There is no frame 2: frames \d+ to 99 are available"):
         places.find("frame 2", places.last_ns)
     assert places.find("start", 0) == history.first_ns
 

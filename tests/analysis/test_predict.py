@@ -319,7 +319,7 @@ def test_that_a_preview_of_a_rate_says_how_much_later() -> None:
         "Setting the rate of “game” to 0.5: 2 timers would fire 1.00 s to 2.00 s later."
     )
     assert preview(stand.timeline(), ChangeRate(game.id, Fraction(1))).sentence == (
-        "Setting the rate of “game” to 1: 2 timers there, none would fire at another instant."
+        "Setting the rate of “game” to 1: 2 timers there, none would fire at a different instant."
     )
 
 
@@ -357,7 +357,7 @@ def test_that_a_prediction_is_scored_with_what_came_between() -> None:
         "by the program."
     )
     assert scores[late.id].text == (
-        "It fired at 00:01.500 instead of 00:01.000, because “game” got the rate 0.5 at "
+        "It fired at 00:01.500 instead of 00:01.000, because “game” was set to rate 0.5 at "
         "00:00.500 by the program."
     )
     assert scores[late.id].fired_ns == 1_500 * MS
@@ -410,8 +410,8 @@ def test_that_a_one_shot_called_by_hand_is_decided_at_once() -> None:
     (found,) = score(foreseen, stand.history)
     assert found.outcome is Outcome.FALSE
     assert found.text == (
-        "It has not fired at 00:02.000 as predicted, because it was called besides its schedule "
-        "at 00:00.500."
+        "It has not fired at 00:02.000 as predicted, because it was called outside its schedule at "
+        "00:00.500."
     )
 
 
@@ -426,9 +426,7 @@ def test_that_a_change_before_the_time_has_come_leaves_it_open_and_is_told() -> 
 
     (found,) = score(foreseen, stand.history)
     assert found.outcome is Outcome.OPEN
-    assert found.text == (
-        "Its time has not come yet, but “game” was paused at 00:00.500 by the program."
-    )
+    assert found.text == ("It is not due yet, but “game” was paused at 00:00.500 by the program.")
 
 
 def test_that_two_kinds_of_changes_are_both_told() -> None:
@@ -460,7 +458,7 @@ def test_that_what_lies_behind_too_many_events_stays_open() -> None:
 
     (found,) = score([foreseen], stand.history, most_events=5)
     assert found.outcome is Outcome.OPEN
-    assert found.text == "More has happened up to then than is looked through here."
+    assert found.text == "Too many events lie in between to check them all."
 
 
 def test_that_those_that_wait_under_a_name_are_found_in_any_state_the_earliest_first() -> None:

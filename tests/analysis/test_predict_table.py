@@ -29,7 +29,7 @@ def test_that_a_pause_lists_what_would_wait_and_counts_the_rest(tmp_path: Path) 
         PreviewRow("wave 0", "00:01.000", "never", "waits"),
         PreviewRow("wave 1", "00:02.000", "never", "waits"),
     )
-    assert table.rest == "and 2 more; 1 timer would fire no sooner and no later than now"
+    assert table.rest == "and 2 more; 1 timer would fire at the same instant as now"
     session.close()
 
 

@@ -104,7 +104,7 @@ def test_that_some_are_removed_or_none(run: Run, tmp_path: Path) -> None:
     [
         ("--at 2 --until 1 --name x", 2, "A range ends after it begins, not at 00:01.000 before"),
         ("--at 2 --until 2 --name x", 2, "The range takes no time"),
-        ("--at 99 --name x", 2, "01:39.000 has not come yet: it is 00:03.000."),
+        ("--at 99 --name x", 2, "01:39.000 is in the future: it is now 00:03.000."),
         ("--at soon --name x", 2, "“soon” is no place in time"),
         ("--at 1 --until 2", 2, "The range says nothing: give it a name."),
         ('--at 1 --name ""', 2, "The bookmark says nothing: give it a name."),

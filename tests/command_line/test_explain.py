@@ -97,7 +97,7 @@ def test_that_calls_of_schedulers_are_found_too(
 ) -> None:
     assert main(["explain", scene, "often", "--seconds", "1"]) == 0
 
-    assert "It waits for 00:05.000 in the time of “calls”" in capsys.readouterr().out
+    assert "It is due at 00:05.000 in the time of “calls”" in capsys.readouterr().out
 
 
 def test_that_a_timer_that_is_gone_is_explained_and_said_to_be_one_of_many(
@@ -115,7 +115,7 @@ def test_that_a_timer_that_is_gone_is_explained_and_said_to_be_one_of_many(
     assert main(["explain", str(scene), "toast", "--seconds", "3"]) == 0
 
     said = capsys.readouterr().out
-    assert "It has fired and is gone." in said
+    assert "It has fired and is no longer pending." in said
     assert said.endswith("This is the last one; 1 other of this name came before or went.\n")
 
 
@@ -125,7 +125,7 @@ def test_that_an_explanation_can_be_read_by_programs(
     assert main(["explain", scene, "bomb", "--seconds", "3", "--json"]) == 0
 
     values = json.loads(capsys.readouterr().out)
-    assert values["headline"] == "It has fired and is gone."
+    assert values["headline"] == "It has fired and is no longer pending."
     assert values["reasons"][0]["at_ns"] == 1_000_000_000
 
 
@@ -210,7 +210,7 @@ def test_that_lint_lists_what_it_found_by_kind(capsys: pytest.CaptureFixture[str
 
     said = capsys.readouterr().out
     assert said.startswith("Drift and late timers, 00:30.000: 4 findings.\n\ndrift: ")
-    assert "“re-armed by a frame” sets itself again" in said
+    assert "“re-armed by a frame” reschedules itself" in said
 
 
 def test_that_findings_can_be_read_by_programs(capsys: pytest.CaptureFixture[str]) -> None:
@@ -218,7 +218,7 @@ def test_that_findings_can_be_read_by_programs(capsys: pytest.CaptureFixture[str
 
     values = json.loads(capsys.readouterr().out)
     kinds = {finding["kind"] for finding in values["findings"]}
-    assert kinds == {"drift", "ticks left out", "blocks others"}
+    assert kinds == {"drift", "skipped ticks", "blocks others"}
 
 
 def test_that_what_was_predicted_is_said_with_what_came_of_it(
@@ -291,12 +291,12 @@ def test_that_changes_of_schedulers_and_targets_are_previewed(
         said("scale combat 1/2")
     )
     assert "Pausing “combat” from priority 1 on: 2 timers would wait" in said("pause combat from 1")
-    assert "none would fire at another instant" in said("pause combat from 2")
+    assert "none would fire at a different instant" in said("pause combat from 2")
     assert "Pausing “Hero 1”: 1 timer would wait until that is undone." in said("pause Hero 1")
     assert "2 members are called “Hero.update”. Name one by its number: member:4 (combat/" in (
         said("pause Hero.update")
     )
-    assert "Pausing “Hero.update”: no timer waits there." in said("pause member:4")
+    assert "Pausing “Hero.update”: no timer is pending there." in said("pause member:4")
     assert "There is no scheduler “hero”. There are “combat”." in said("scale hero 2")
     assert "There is no member that can be paused “member:99”." in said("pause member:99")
 

@@ -85,7 +85,7 @@ def test_that_the_csv_has_one_row_per_run(tmp_path: Path) -> None:
         "diverges_at_firing": "1",
         "diverges_expected_ns": "1000000000",
         "diverges_actual_ns": "250000000",
-        "known_fault": "Above 60 Hz it is too fast, four times at 240 Hz.",
+        "known_fault": "Above 60 Hz it is too fast: four times at 240 Hz.",
     }
 
 
@@ -191,7 +191,7 @@ def test_that_the_picture_says_what_those_do_wrong_that_are_wrong() -> None:
     texts = [item.text for item in picture.items if isinstance(item, Text)]
 
     at = texts.index("Known faults")
-    assert texts[at + 1] == "Egret, by calls: above 60 Hz it is too fast, four times at 240 Hz."
+    assert texts[at + 1] == "Egret, by calls: above 60 Hz it is too fast: four times at 240 Hz."
     assert not any("Our clock:" in text for text in texts[at:])
 
 

@@ -36,10 +36,10 @@ def test_that_a_timer_is_read_from_an_argument(text: str, timer: LabTimer) -> No
         ("blink=1,repeat=-1", "0 or more"),
         ("blink=1,repeat=1.5", "0 or more"),
         ("blink=1,delay=later", "not a duration"),
-        ("blink=-1", "an interval is above 0, not -1 s"),
-        ("blink=-250ms", "an interval is above 0, not -250 ms"),
-        ("blink=1e-12", "an interval is at least a nanosecond"),
-        ("blink=1,delay=-2ms", "a delay is 0 or more, not -2 ms"),
+        ("blink=-1", "an interval must be above 0, not -1 s"),
+        ("blink=-250ms", "an interval must be above 0, not -250 ms"),
+        ("blink=1e-12", "an interval must be at least a nanosecond"),
+        ("blink=1,delay=-2ms", "a delay must be 0 or more, not -2 ms"),
     ],
 )
 def test_that_an_argument_that_is_no_timer_is_refused(text: str, problem: str) -> None:
@@ -82,7 +82,7 @@ def test_that_timers_are_read_from_csv_and_json(text: str, tmp_path: Path) -> No
         ("[", "not JSON"),
         ("{}", "no array of timers"),
         ("[1]", "timer 1: “1” is not an object"),
-        ('[{"interval": 1}, {"interval": -1}]', "timer 2: an interval is above 0"),
+        ('[{"interval": 1}, {"interval": -1}]', "timer 2: an interval must be above 0"),
         ("interval\n" + "1\n" * 300, "300 timers"),
     ],
 )

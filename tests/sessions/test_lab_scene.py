@@ -261,7 +261,7 @@ def test_that_subjects_and_displays_are_listed(capsys: pytest.CaptureFixture[str
     ("arguments", "code", "problem"),
     [
         (["--display", "fast"], 2, "--display: not a display: 'fast'"),
-        (["--display", "0"], 2, "within 1 and 1000 Hz"),
+        (["--display", "0"], 2, "between 1 and 1000 Hz"),
         (["--display", "60/0"], 2, "not a display"),
         (["--display", "variable:x"], 2, "whole number"),
         (["--subject", "unity"], 2, "no subject “unity”"),
@@ -303,7 +303,7 @@ def test_that_a_failing_callback_of_a_scene_makes_the_exit_code_1(
 
 def test_that_a_firing_that_never_came_is_described() -> None:
     assert Divergence(2, 3 * SECOND, None).text == "firing 3, due at 00:03.000, never came"
-    assert Divergence(0, None, SECOND).text == "firing 1 at 00:01.000 is one too many"
+    assert Divergence(0, None, SECOND).text == "firing 1 at 00:01.000 was not expected"
 
 
 @pytest.mark.parametrize("argument", ["--display", "--subject"])

@@ -71,7 +71,7 @@ def test_that_a_fault_in_a_step_ends_the_job_with_what_happened(qtbot: QtBot) ->
         turn(runner, qtbot)
 
     (problem,) = heard.finished
-    assert problem.startswith("The run broke off: ZeroDivisionError: of the lab.")
+    assert problem.startswith("The run failed: ZeroDivisionError: of the lab.")
     assert [str(error) for _kind, error, _trace in faults] == ["of the lab"]
     assert not runner.is_running
 

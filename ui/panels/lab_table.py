@@ -22,7 +22,7 @@ _SAMPLES: Final = {
     LabColumn.MEDIAN: "−00.0 ms",
     LabColumn.LATEST: "Most late",
     LabColumn.DIVERGENCE: "firing 00 at 00:00.000000000, 000.0 ms early",
-    LabColumn.FAULT: "Above 60 Hz it is too fast, four times at 240 Hz.",
+    LabColumn.FAULT: "Above 60 Hz it is too fast: four times at 240 Hz.",
 }
 
 #: The timer of a scene is named after its clock as well.

@@ -92,7 +92,7 @@ def test_that_a_running_timer_says_how_long_it_takes_at_its_rate(stand: Stand) -
     stand.bridge.select(Selection.timer(timer.id))
 
     assert stand.value("Due, session") == "00:08.000  (8,000,000,000 ns)"
-    assert "On “enemies” it is 00:00.500; 500 ms of its time are left." in stand.lines()
+    assert "“enemies” is at 00:00.500; 500 ms of its time remain." in stand.lines()
     assert "At an effective rate of 0.125 that takes 4.00 s of session time." in stand.lines()
 
 
@@ -143,7 +143,7 @@ def test_that_a_held_session_is_named(stand: Stand) -> None:
 
     stand.bridge.select(Selection.timer(timer.id))
 
-    held = "The session is held: it fires when that much time is let pass."
+    held = "The session is held: it fires after that much session time."
     assert any(line.endswith(held) for line in stand.lines())
 
 
@@ -158,7 +158,7 @@ def test_that_a_timer_that_fired_says_so(stand: Stand) -> None:
         f"Timer “print” ({timer.id})",
         "This timer is no longer pending.",
     ]
-    assert "It has fired and is gone." in stand.lines()
+    assert "It has fired and is no longer pending." in stand.lines()
 
 
 def test_that_a_frame_shows_its_phases_and_what_happened_in_it(stand: Stand) -> None:

@@ -136,7 +136,7 @@ def test_that_one_that_is_gone_is_said_to_be(stand: Stand) -> None:
     stand.scheduler.unschedule_target(stand.ship)
     stand.refresh()
 
-    assert "It was taken out by the program" in stand.panel.text()
+    assert "It was removed by the program" in stand.panel.text()
 
 
 def test_that_a_target_says_whose_it_is(stand: Stand) -> None:

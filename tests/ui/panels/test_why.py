@@ -105,7 +105,7 @@ def test_that_a_timer_that_is_gone_is_explained(stand: Stand) -> None:
     stand.bridge.select(Selection.timer(2))
 
     assert stand.lines()[0] == "Timer “bomb” (2)"
-    assert "It has fired and is gone." in stand.lines()
+    assert "It has fired and is no longer pending." in stand.lines()
 
 
 def test_that_a_member_that_is_not_there_is_explained(stand: Stand) -> None:
@@ -113,7 +113,7 @@ def test_that_a_member_that_is_not_there_is_explained(stand: Stand) -> None:
 
     stand.bridge.select(Selection.member(77))
 
-    assert "There is no member of this number, and there was none before." in stand.lines()
+    assert "This session never had a member of this number." in stand.lines()
 
 
 def test_that_a_running_session_is_looked_at_a_few_times_a_second_only(tmp_path: Path) -> None:
@@ -156,7 +156,7 @@ def test_that_the_past_can_be_explained_after_the_present(tmp_path: Path) -> Non
     session.refresh()
     assert (
         why.timer_rows(session.history, session.timeline, 2, is_live=True)[1].text
-        == "It has fired and is gone."
+        == "It has fired and is no longer pending."
     )
 
     past = session.history.state_at(500_000_000)
@@ -179,7 +179,7 @@ def test_that_what_is_shown_is_explained_by_its_own_past_until_a_rewind_is_shown
     stand.bridge.select(Selection.timer(1))
     assert "It does not fire because “game” is paused." in stand.lines()
     stand.bridge.select(Selection.timer(2))
-    assert "It has fired and is gone." in stand.lines()
+    assert "It has fired and is no longer pending." in stand.lines()
 
     stand.bridge.refresh_now()
     stand.panel.refresh()
