@@ -28,6 +28,7 @@ from typing_extensions import override
 from inspector.clocks.failures import BrokenOffError
 from inspector.sessions.running_code import EntryWatch, running_code
 
+from .guards import guarded
 from .widgets.break_off_bar import BreakOffBar
 
 if TYPE_CHECKING:
@@ -86,6 +87,7 @@ _HELD_BACK: Final = frozenset(
 )
 
 
+@guarded
 class EndlessCode(QObject):
     """Notices code of the scene that does not return, and lets people break it off.
 

@@ -1,18 +1,25 @@
-"""What the window asks models and painters for, guarded: a fault shows "?" and goes on.
+"""What Qt calls in the window, guarded: a fault shows "?" or is reported, and the window goes on.
 
-Qt asks in the midst of its own work, and an exception cannot get through that: it floods
-the log, and what a painter leaves behind half done ends the process. So whatever overrides
-one of Qt's questions stands in a class that is :func:`guarded`.
+Qt calls in the midst of its own work, and an exception cannot get through that: it floods
+the log, what a painter leaves behind half done ends the process, and so does an exception
+of the interpreter itself. So whatever overrides a method of Qt stands in a class that is
+:func:`guarded`.
+
+Where Python code calls Qt and Qt calls an override, PySide hands on what the override raises
+and first reads its arguments. Python 3.11 makes the exception object of an ``IndexError``, a
+``ZeroDivisionError`` and others only when somebody catches them; PySide 6.11 does not wait for
+that and reads what is no exception: a segmentation fault.
 """
 
 from __future__ import annotations
 
 import functools
 import logging
+import sys
 import traceback
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from PySide6.QtCore import QModelIndex, QSize, Qt
+from PySide6.QtCore import QModelIndex, QRectF, QSize, Qt
 
 from inspector.display_text import as_plain
 
@@ -42,23 +49,41 @@ _ANSWERS: Final[dict[str, Callable[[], object]]] = {
     "initStyleOption": lambda: None,
     "initStyleOptionForIndex": lambda: None,
     "sizeHint": QSize,
+    "minimumSizeHint": QSize,
+    "boundingRect": QRectF,
+    "hasChildren": bool,
+    "canFetchMore": bool,
     "createEditor": lambda: None,
     "setEditorData": lambda: None,
 }
-GUARDED_NAMES: Final = frozenset({*_ASKED_BY_ROLE, *_ANSWERS})
+#: What happens to a widget or model, with what is answered when that goes wrong: ``None``, or
+#: that nothing was done about it.
+_HAPPENINGS: Final = {
+    **dict.fromkeys(("event", "eventFilter", "viewportEvent", "editorEvent"), False),
+    **dict.fromkeys(("setData", "focusNextPrevChild"), False),
+    **dict.fromkeys(("changeEvent", "showEvent", "hideEvent", "closeEvent", "resizeEvent")),
+    **dict.fromkeys(("focusInEvent", "focusOutEvent", "leaveEvent", "wheelEvent")),
+    **dict.fromkeys(("mousePressEvent", "mouseMoveEvent", "mouseReleaseEvent")),
+    **dict.fromkeys(("mouseDoubleClickEvent", "keyPressEvent", "dragEnterEvent", "dropEvent")),
+    **dict.fromkeys(("accept", "setModel", "setModelData", "fetchMore", "sort", "dataChanged")),
+    **dict.fromkeys(("doItemsLayout", "scrollContentsBy")),
+}
+GUARDED_NAMES: Final = frozenset({*_ASKED_BY_ROLE, *_ANSWERS, *_HAPPENINGS})
 
 #: Where something went wrong: class, method, and the line it came from.
 faults: set[tuple[str, str, str]] = set()
 
 
 def guarded(cls: _ClassT) -> _ClassT:
-    """Guard what a class answers to Qt; for models, delegates, widgets and items that paint."""
+    """Guard what Qt calls in a class of the window; for whatever overrides a method of Qt."""
     for name in GUARDED_NAMES & cls.__dict__.keys():
         method = cls.__dict__[name]
         if name in _ASKED_BY_ROLE:
             setattr(cls, name, _guarded_value(cls.__name__, method))
-        elif callable(method):
+        elif callable(method) and name in _ANSWERS:
             setattr(cls, name, _guarded_answer(cls.__name__, method, _ANSWERS[name]))
+        elif callable(method):
+            setattr(cls, name, _guarded_happening(method, instead=_HAPPENINGS[name]))
     return cls
 
 
@@ -96,6 +121,24 @@ def _guarded_answer(
         except Exception as error:  # noqa: BLE001 - none of them can get through Qt
             note_fault(owner, method.__name__, error)
             return instead()
+
+    answer.is_guarded = True  # type: ignore[attr-defined]
+    return answer
+
+
+def _guarded_happening(
+    method: Callable[..., object], *, instead: bool | None
+) -> Callable[..., object]:
+    """Guard a method that Qt calls once each time something happens."""
+
+    @functools.wraps(method)
+    def answer(self: object, *arguments: Any, **named: Any) -> object:  # noqa: ANN401 - as Qt asks
+        try:
+            return method(self, *arguments, **named)
+        except Exception as error:  # noqa: BLE001 - none of them can get through Qt
+            # As PySide does where no Python code is waiting for Qt.
+            sys.excepthook(type(error), error, error.__traceback__)
+            return instead
 
     answer.is_guarded = True  # type: ignore[attr-defined]
     return answer

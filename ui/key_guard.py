@@ -20,6 +20,8 @@ from PySide6.QtWidgets import (
 )
 from typing_extensions import override
 
+from .guards import guarded
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -36,6 +38,7 @@ _OWN_KEYS: Final = (
 _TYPED: Final = Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.KeypadModifier
 
 
+@guarded
 class KeyGuard(QObject):
     """Watches windows for keys that are about to become shortcuts.
 
@@ -77,6 +80,7 @@ class KeyGuard(QObject):
         return False
 
 
+@guarded
 class _PressKeeper(QObject):
     """Keeps one key press from a widget: a list would search for a row by its letter."""
 

@@ -18,6 +18,7 @@ from inspector.sessions.commands import (
     UnscheduleMember,
 )
 
+from .guards import guarded
 from .models.member_needs import scheduler_for, selected_member
 from .models.member_texts import UNSCHEDULABLE
 from .panels.previewing import Previewer
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from .main_window import MainWindow
 
 
+@guarded
 class MenuPreviews(QObject):
     """Tells the actions of menus which command they would give, and previews it.
 

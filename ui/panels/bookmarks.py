@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 )
 from typing_extensions import override
 
+from ..guards import guarded
 from ..models.annotation_model import AnnotationColumn, AnnotationModel
 from ..theme import ColorRole
 from ..widgets.elided_label import ElidedLabel
@@ -43,6 +44,7 @@ _ENTER: Final = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 _OWN_KEYS: Final = (*_ENTER, Qt.Key.Key_Delete, Qt.Key.Key_F2)
 
 
+@guarded
 class BookmarksView(PaintedTable):
     """A table with keys of its own.
 

@@ -32,6 +32,7 @@ from inspector.sessions.breakpoints import (
 )
 from inspector.timebase import format_duration, parse_duration_ns
 
+from ..guards import guarded
 from ..theme import ColorRole
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ _MOST_HITS: Final = 1_000_000
 _WIDE: Final = 1_000
 
 
+@guarded
 class BreakpointForm(QWidget):
     """Makes a breakpoint out of what is chosen and typed; says why when it cannot.
 

@@ -30,6 +30,7 @@ from inspector.sessions.breakpoints import BreakKind, Breakpoint
 from inspector.sessions.commands import AddBreakpoint, ChangeBreakpoint, RemoveBreakpoint
 from inspector.timebase import format_instant
 
+from ..guards import guarded
 from ..session_bridge import Selection
 from ..widgets.empty_notice import EmptyNotice
 from ..widgets.painted_views import PaintedItems
@@ -63,6 +64,7 @@ _TITLES: Final = {
 }
 
 
+@guarded
 class BreakpointsPanel(QWidget):
     """Lists the breakpoints, and lets people add, change and remove them."""
 

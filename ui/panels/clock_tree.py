@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 )
 from typing_extensions import override
 
+from ..guards import guarded
 from ..models.clock_texts import path_text
 from ..models.clock_tree_columns import ClockColumn
 from ..models.clock_tree_model import ClockTreeModel
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from ..theme import Theme
 
 
+@guarded
 class ClockTreePanel(QWidget):
     """All clocks by branch; pause and rate can be changed in place."""
 

@@ -13,6 +13,7 @@ from typing_extensions import override
 from inspector.written_numbers import count_in
 
 from ..cells import Cell
+from ..guards import guarded
 from ..models.clock_tree_columns import (
     HEADERS,
     LIVE_COLUMNS,
@@ -66,6 +67,7 @@ _ELASTIC: Final = frozenset({ClockColumn.NAME, ClockColumn.STATE})
 _CHOICE: Final = "clock_columns"
 
 
+@guarded
 class ClockColumns(QObject):
     """Shares out the width of the panel, so that as much as possible can be read.
 

@@ -11,6 +11,7 @@ from typing_extensions import override
 
 from inspector.vocabulary import MemberKind
 
+from ..guards import guarded
 from ..models.clock_tree_briefs import brief_text
 from ..models.clock_tree_columns import SHORT_TITLES, ClockColumn
 from ..models.member_cells import is_member, member_of
@@ -44,6 +45,7 @@ _EXPAND_ALL_UP_TO: Final = 2_000
 _UNFOLD_TARGETS_UP_TO: Final = 12
 
 
+@guarded
 class ClockTreeView(Arranging, PaintedTree):
     """A tree whose rows can be worked without a mouse.
 

@@ -28,6 +28,7 @@ from typing_extensions import override
 
 from inspector.trace.schema import EventGroup
 
+from ..guards import guarded
 from ..models.event_groups import QUIET_GROUPS
 from ..models.event_list_model import MAX_ROWS, EventColumn, EventListModel
 from ..models.roles import Role
@@ -50,6 +51,7 @@ _SHOWN_KINDS: Final = "event_kinds"
 _SAMPLES: Final = {EventColumn.AT: "0:00:00.000", EventColumn.GROUP: "◉ breakpoint"}
 
 
+@guarded
 class EventTableView(PaintedTable):
     """A table that is entered at its newest row, with a line where the playhead is.
 
@@ -83,6 +85,7 @@ class EventTableView(PaintedTable):
         super().focusInEvent(event)
 
 
+@guarded
 class EventListPanel(QWidget):
     """The tail of the event log; follows the newest while it is at the end."""
 

@@ -26,6 +26,7 @@ from inspector.analysis.lint import Finding, findings
 from inspector.display_text import one_line
 from inspector.timebase import format_duration, format_instant
 
+from ..guards import guarded
 from ..session_bridge import Selection
 from ..widgets.empty_notice import EmptyNotice
 from ..widgets.painted_views import PaintedItems
@@ -56,6 +57,7 @@ class _Column(IntEnum):
 _TITLES: Final = {_Column.KIND: "Kind", _Column.AT: "At (m:s)", _Column.TEXT: "Finding"}
 
 
+@guarded
 class FindingsPanel(QWidget):
     """Lists what looks wrong, each with its evidence.
 

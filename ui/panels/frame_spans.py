@@ -21,6 +21,7 @@ from typing_extensions import override
 from inspector.analysis.frame_spans import Span, are_calls_kept, spans_of, totals_of
 from inspector.timebase import format_duration, format_instant
 
+from ..guards import guarded
 from ..models.frame_span_model import FrameSpanModel, SpanColumn, selection_of
 from ..models.roles import Role
 from ..plots.flame_row import FlameRow, span_text
@@ -64,6 +65,7 @@ NOTHING_RECORDED: Final = "This recording holds no frames."
 NO_SESSION: Final = "No scene is open."
 
 
+@guarded
 class FrameSpansPanel(QWidget):
     """Shows the selected frame, or the newest while nothing else was asked for.
 

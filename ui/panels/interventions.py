@@ -20,6 +20,7 @@ from typing_extensions import override
 
 from inspector.sessions.commands import Undo
 
+from ..guards import guarded
 from ..models.intervention_model import InterventionColumn, InterventionModel, selection_of
 from ..session_bridge import Selection
 from ..theme import ColorRole
@@ -44,6 +45,7 @@ _SAMPLES: Final = {
 }
 
 
+@guarded
 class InterventionsView(PaintedTable):
     """A table that is entered at its newest row, not at its oldest."""
 
@@ -58,6 +60,7 @@ class InterventionsView(PaintedTable):
         super().focusInEvent(event)
 
 
+@guarded
 class InterventionsPanel(QWidget):
     """Lists commands and breakpoint hits; what has an opposite can be undone.
 

@@ -30,6 +30,7 @@ from inspector.formats.frame_times import Provenance
 from inspector.formats.lab_graph import LabGraphOptions
 from inspector.trace.recording_name import RECORDING_SUFFIX
 
+from ..guards import guarded
 from ..lab_runner import LabJob, LabRunner
 from ..models.lab_results_model import LabResultsModel
 from ..models.roles import Role
@@ -61,6 +62,7 @@ _FILTERS: Final = {
 }
 
 
+@guarded
 class LabPanel(QWidget):
     """Runs what the form asks for as soon as it changes, and shows table and plot.
 

@@ -35,6 +35,7 @@ from inspector.formats.lab_timers import parse_timer, read_timers
 from inspector.sessions.frame_files import read_frame_file
 from inspector.timebase import NS_PER_MS, format_duration, seconds_to_ns
 
+from ..guards import guarded
 from ..lab_runner import LabJob, SceneJob
 from ..widgets.elided_label import ElidedLabel
 
@@ -415,6 +416,7 @@ class LabForm(QWidget):
         self.subjects_button.setText(f"Runs on: {subjects}")
 
 
+@guarded
 class StayingMenu(QMenu):
     """A menu that stays open while things in it are ticked."""
 

@@ -21,6 +21,7 @@ from inspector.analysis.places import EXAMPLES
 from inspector.sessions.commands import Capability
 from inspector.timebase import format_instant
 
+from ..guards import guarded
 from ..icons import ICON_SIZE, drawn_icon
 from ..theme import ColorRole, mixed
 from ..widgets.elided_label import ElidedLabel
@@ -46,6 +47,7 @@ class TakesItsTime(Protocol):
         """Leave it where it was, or where it has come."""
 
 
+@guarded
 class PlayheadBar(QToolBar):
     """Where the playhead is, and how to move it; hidden at the present.
 

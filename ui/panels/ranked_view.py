@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QModelIndex, QPoint, Qt, Signal, Slot
 from typing_extensions import override
 
+from ..guards import guarded
 from ..widgets.painted_views import PaintedTable
 from ..widgets.quiet_focus import without_choosing
 from ..widgets.tables import Arranging, RowMenus, set_up_table, size_columns
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from ..models.ranked_table import RankedTableModel
 
 
+@guarded
 class RankedView(Arranging, PaintedTable):
     """Shows a :class:`RankedTableModel`.
 

@@ -13,6 +13,7 @@ from typing_extensions import override
 from inspector.analysis.lanes import LaneKind, LaneStore
 from inspector.timebase import format_instant
 
+from ..guards import guarded
 from ..plots.budgets import budget_ns_of
 from ..plots.lane_canvas import LaneCanvas
 from ..widgets.elided_label import ElidedLabel
@@ -35,6 +36,7 @@ _SESSION_TIME = "Ruler: session time"
 _HIDDEN = "timeline.hidden"
 
 
+@guarded
 class TimelinePanel(QWidget):
     """Lanes of everything in the session; hover, selection and following are shared.
 

@@ -26,6 +26,7 @@ from inspector.sessions.commands import (
     UnscheduleMember,
 )
 
+from ..guards import guarded
 from ..models.frame_call_cells import CallColumn
 from ..models.frame_call_model import CallCounts, FrameCallModel
 from ..models.member_texts import UNSCHEDULABLE
@@ -81,6 +82,7 @@ SHOWN_TABLE: Final = "timer_queue.shown"
 FRAME_CALLS: Final = "frame calls"
 
 
+@guarded
 class TimerQueuePanel(QWidget):
     """Pending timers, or frame calls, of all clocks or of the selected branch.
 

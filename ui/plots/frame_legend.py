@@ -13,6 +13,7 @@ from inspector.analysis.frame_budget import OVER_RULE, TOLERANCE
 from inspector.display_text import as_html
 from inspector.vocabulary import Phase
 
+from ..guards import guarded
 from ..theme import Theme
 from .fills import AnyFill, Fill, Pace, PaceFill, PhaseFill, Tone, color_of
 
@@ -33,6 +34,7 @@ class _Entry:
     short_text: str
 
 
+@guarded
 class FrameLegend(QLabel):
     """Squares with words at the right, shorter ones or none where room is short.
 

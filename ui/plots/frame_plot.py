@@ -23,6 +23,7 @@ from inspector.trace.annotations import Annotation
 from inspector.trace.timeline import Timeline
 from inspector.vocabulary import Phase
 
+from ..guards import guarded
 from ..theme import ColorRole, Theme
 from .duration_scale import DEFAULT_BUDGET_NS, DurationScale
 from .frame_canvas import FrameCanvas
@@ -50,6 +51,7 @@ _SMALLER: Final = 0.9
 _NEAR_EDGE: Final = 0.1
 
 
+@guarded
 class FramePlot(pg.GraphicsView):
     """Draws the frames of a timeline and lets people move along them.
 

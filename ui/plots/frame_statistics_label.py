@@ -18,6 +18,7 @@ from inspector.formats.frame_times import Measure
 from inspector.formats.ticks import grouped
 from inspector.timebase import NS_PER_MS, format_duration
 
+from ..guards import guarded
 from .frame_series import FrameSeries
 
 _PERIOD_MS: Final = 250
@@ -54,6 +55,7 @@ class StatisticsWanted:
     is_chosen: bool
 
 
+@guarded
 class FrameStatisticsLabel(QLabel):
     """Shows the statistics that were asked for last, some time after they were."""
 

@@ -123,6 +123,7 @@ class _Row:
         return height
 
 
+@guarded
 class DetailGrid(QWidget):
     """Headings, keys with values, sentences, bars and code below each other.
 

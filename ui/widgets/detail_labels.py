@@ -12,6 +12,8 @@ from typing_extensions import override
 
 from inspector.display_text import as_html, one_line
 
+from ..guards import guarded
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -46,6 +48,7 @@ def _broken(word: re.Match[str]) -> str:
     return _BREAK.join(_BREAK.join(part) if len(part) > _LONGEST_PART else part for part in parts)
 
 
+@guarded
 class ValueLabel(QLabel):
     """Text in as many lines as it needs, to be read and copied."""
 
@@ -82,6 +85,7 @@ class ValueLabel(QLabel):
             super().keyPressEvent(event)
 
 
+@guarded
 class LinkedLabel(ValueLabel):
     """Text of which some pieces are links: Tab goes from one to the next, and then on.
 

@@ -6,7 +6,10 @@ from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtWidgets import QAbstractScrollArea, QLabel
 from typing_extensions import override
 
+from ..guards import guarded
 
+
+@guarded
 class EmptyNotice(QLabel):
     """Lies over the viewport of a view; hidden while there is no text."""
 

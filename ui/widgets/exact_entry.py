@@ -17,6 +17,8 @@ from PySide6.QtWidgets import (
 from shiboken6 import isValid
 from typing_extensions import override
 
+from ..guards import guarded
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from fractions import Fraction
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 _NOTE_MS: Final = 8_000
 
 
+@guarded
 class ExactEntry(QLineEdit):
     """Reads a number when Enter is pressed or the field is left.
 
@@ -169,6 +172,7 @@ class ExactEntry(QLineEdit):
             self._came_from = None
 
 
+@guarded
 class _Note(QLabel):
     """A small sentence beside a field, lying over whatever is there for a while.
 

@@ -7,10 +7,13 @@ from PySide6.QtGui import QAction, QIcon, QKeyEvent
 from PySide6.QtWidgets import QLineEdit, QWidget
 from typing_extensions import override
 
+from ..guards import guarded
+
 #: Long enough for two quick keys to make one change, short enough to feel immediate.
 _SETTLE_MS = 120
 
 
+@guarded
 class FilterLine(QLineEdit):
     """Says what to filter for once typing settles; Escape clears it, Enter applies at once.
 

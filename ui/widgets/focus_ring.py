@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 from shiboken6 import isValid
 from typing_extensions import override
 
+from ..guards import guarded
 from ..theme import ColorRole
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ _SHOW_IT_THEMSELVES: Final = (
 )
 
 
+@guarded
 class FocusRing(QObject):
     """Rings what gets the keyboard by a key; who clicks knows where that was.
 

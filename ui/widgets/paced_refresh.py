@@ -9,6 +9,8 @@ from typing_extensions import override
 
 from inspector.timebase import NS_PER_MS
 
+from ..guards import guarded
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -35,6 +37,7 @@ class Pace(Protocol):
         """Have something refreshed in a turn of its own."""
 
 
+@guarded
 class PacedRefresh(QObject):
     """Passes requests on once a period at most, never loses the last, waits while hidden.
 

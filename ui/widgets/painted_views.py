@@ -533,6 +533,7 @@ class PaintedItems(_TableRows, QTableWidget):
         self.start_painting()
 
 
+@guarded
 class PaintedTree(Painted, QTreeView):
     """A tree with equally high rows, known by the numbers that their indexes carry."""
 

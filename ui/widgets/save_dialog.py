@@ -9,12 +9,15 @@ from PySide6.QtCore import QFileInfo, Qt, Signal, Slot
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 from typing_extensions import override
 
+from ..guards import guarded
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _Button: Final = QMessageBox.StandardButton
 
 
+@guarded
 class SaveDialog(QFileDialog):
     """Asks for a file to write, and about the very file that will be written.
 

@@ -67,6 +67,7 @@ def set_up_table(view: QTableView, *, selects_many: bool = False) -> None:
     view.horizontalHeader().setHighlightSections(False)
 
 
+@guarded
 class RowMenus(QObject):
     """Asks the owner of an item view for context menus, from the mouse and from the keyboard.
 
