@@ -63,6 +63,10 @@ class Game(World):
         return next(member.id for member in members if member.name == name)
 
 
+# Rows have pixmaps in them.
+pytestmark = pytest.mark.usefixtures("qapp")
+
+
 @pytest.fixture
 def game() -> Game:
     return Game()
