@@ -96,6 +96,8 @@ class ColumnPicture:
             return self._draw_all(series, window, (measure, look))
         if not shift and series.end == self._drawn_end:
             return 0, 0
+        if series.first == series.end:
+            return self._draw_all(series, window, (measure, look))
         # The newest frame that was drawn has grown to where the next one begins, and
         # its column may hold some of the new ones.
         newest = max(self._drawn_end - 1, series.first)

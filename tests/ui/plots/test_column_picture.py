@@ -94,6 +94,15 @@ def test_that_a_scrolled_picture_is_the_one_that_is_drawn_anew(
     assert scrolled.picture.spikes.is_same(at_once.picture.spikes)
 
 
+@pytest.mark.parametrize("axis", list(XAxis))
+def test_that_a_picture_without_frames_can_be_moved(theme: Theme, axis: XAxis) -> None:
+    empty = Painted(FrameSeries(usual_timeline(0).frames, axis), theme)
+    empty.show(0.0, 3.0)
+
+    assert empty.show(1.0, 4.0) == (0, WIDTH)
+    assert empty.show(1.0, 4.0) == (0, 0)
+
+
 def test_that_one_more_of_a_million_frames_draws_next_to_nothing(theme: Theme) -> None:
     history = usual_timeline(1_000_000).frames
     painted = Painted(FrameSeries(history), theme)
