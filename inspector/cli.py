@@ -35,18 +35,18 @@ _DESCRIPTION: Final = """\
 See, stop, slow, step, explain and prove time in a running frame-driven program.
 
   timeline-inspector                open the window on a small game
-  timeline-inspector SCENE          open the window on a scene of yours
-  timeline-inspector run SCENE      run a scene without a window, print what its
-                                    timers and frames did, export graphs
+  timeline-inspector SCENE          open the window on your own scene
+  timeline-inspector run SCENE      run a scene without a window, report on its
+                                    timers and frames, export graphs
   timeline-inspector FILE.tlrec     open the window on a recording
-  timeline-inspector export FILE    draw the graph of frame times recorded before
+  timeline-inspector export FILE    draw the graph of recorded frame times
   timeline-inspector replay FILE    run a recorded scene again
-  timeline-inspector annotate FILE  leave bookmarks and notes in a recording
-  timeline-inspector lab            run timers or a scene under display rates, side
-                                    by side with other engines
+  timeline-inspector annotate FILE  add bookmarks and notes to a recording
+  timeline-inspector lab            run timers or a scene at different display rates,
+                                    side by side with other engines
   timeline-inspector explain SCENE TIMER
-                                    say why a timer has not fired, or fired late
-  timeline-inspector lint SCENE     say what looks wrong with the timers of a scene
+                                    explain why a timer has not fired, or fired late
+  timeline-inspector lint SCENE     find problems in the timers of a scene
   timeline-inspector scenes         list the scenes that come with the inspector
 
 SCENE is a Python file with a function build(stage), or the number or name of a
@@ -64,14 +64,14 @@ exit codes:
   0  done
   1  failed: a callback raised, lint or lab --check found something, or something
      could not be read or written
-  2  the arguments make no sense
+  2  the arguments are not valid
   3  no display to open a window on (commands need none)
   4  the scene could not be loaded
-  5  a library is missing, or one is installed that is known not to work
-  6  a recorded scene was run again and did something else (replay --verify)
+  5  a library is missing, or its version is known not to work
+  6  a replayed scene behaved differently (replay --verify)
   130  interrupted with Ctrl+C, the window too
-  143  ended by the system (SIGTERM), likewise; what was being recorded is complete up to
-       there. A second signal ends the process at once
+  143  ended by the system (SIGTERM), likewise; the recording is complete up to
+       that point. A second signal ends the process at once
 """
 
 
@@ -141,7 +141,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if error.errno not in _FULL:
             raise
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        say(sys.stderr, f"The answer could not be written: {error.strerror}. Make room for it.")
+        say(sys.stderr, f"The output could not be written: {error.strerror}. Free some space.")
         return ExitCode.FAILED
     except InspectorError as error:
         return say_error(error, sys.stderr)
@@ -231,16 +231,16 @@ def _add_run(commands: argparse._SubParsersAction[_Parser]) -> None:
 
     summary = "run a scene without a window"
     arguments.add_run_arguments(_command(commands, "run", summary, arguments.RUN_EPILOG))
-    summary = "draw the graph of frame times recorded before"
+    summary = "draw the graph of recorded frame times"
     arguments.add_export_arguments(_command(commands, "export", summary, arguments.EXPORT_EPILOG))
 
 
 def _add_replay(commands: argparse._SubParsersAction[_Parser]) -> None:
     from inspector.command_line import recording_arguments as arguments  # noqa: PLC0415
 
-    summary = "run a recorded scene again, and see whether it does the same"
+    summary = "run a recorded scene again and check that it does the same"
     arguments.add_replay_arguments(_command(commands, "replay", summary, arguments.REPLAY_EPILOG))
-    summary = "list, leave and remove bookmarks, notes and named ranges in a recording"
+    summary = "list, add and remove bookmarks, notes and named ranges in a recording"
     arguments.add_annotate_arguments(
         _command(commands, "annotate", summary, arguments.ANNOTATE_EPILOG)
     )
@@ -250,7 +250,7 @@ def _add_lab(commands: argparse._SubParsersAction[_Parser]) -> None:
     from inspector.command_line.argument_values import duration_ns  # noqa: PLC0415
     from inspector.command_line.lab_arguments import LAB_EPILOG, add_lab_arguments  # noqa: PLC0415
 
-    summary = "run timers or a scene under display rates, side by side"
+    summary = "run timers or a scene at different display rates, side by side"
     add_lab_arguments(_command(commands, "lab", summary, LAB_EPILOG), duration_ns)
 
 
@@ -258,10 +258,10 @@ def _add_explain(commands: argparse._SubParsersAction[_Parser]) -> None:
     from inspector.command_line import explain_arguments as arguments  # noqa: PLC0415
     from inspector.command_line.argument_values import duration_ns  # noqa: PLC0415
 
-    summary = "say why a timer has not fired, or why it fired when it did"
+    summary = "explain why a timer has not fired, or fired when it did"
     explain = _command(commands, "explain", summary, arguments.EXPLAIN_EPILOG)
     arguments.add_explain_arguments(explain, duration_ns)
-    summary = "say what looks wrong with the timers of a session"
+    summary = "find problems in the timers of a session"
     lint = _command(commands, "lint", summary, arguments.LINT_EPILOG)
     arguments.add_lint_arguments(lint, duration_ns)
 
@@ -274,7 +274,7 @@ def _add_scenes(commands: argparse._SubParsersAction[_Parser]) -> None:
         "--copy",
         nargs=2,
         metavar=("SCENE", "TO"),
-        help="copy one to a file or folder of yours, to begin with",
+        help="copy a scene to a file or folder of yours, as a start",
     )
 
 
@@ -297,7 +297,7 @@ def _run_command(options: argparse.Namespace, out: TextIO) -> int:
     match options.command:
         case "run":
             if options.frames is options.seconds is options.frame_times is None:
-                options.parser.error("say how long to run: --frames N or --seconds S")
+                options.parser.error("give a length: --frames N or --seconds S")
             from inspector.command_line.run import run_scene  # noqa: PLC0415
 
             return run_scene(options, out, sys.stderr)

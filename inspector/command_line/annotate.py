@@ -93,7 +93,7 @@ def _keep(path: Path, annotation: Annotation, out: TextIO) -> None:
 def _annotation(options: Namespace, former: Annotation | None, err: TextIO) -> Annotation:
     """Return what the arguments say, on top of what was there before."""
     if options.at is None and former is None:
-        message = "Say where: --at 02:10.5, --at “frame 812”."
+        message = "Give an instant: --at 02:10.5, --at “frame 812”."
         raise AnnotationError(message)
     at_ns, end_ns = _span(options, former, err)
     kind = _kind(options, former, has_end=end_ns is not None)

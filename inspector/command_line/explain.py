@@ -80,22 +80,20 @@ def explain_command(options: Namespace, out: TextIO, err: TextIO) -> int:
         InspectorError: There is no such timer or clock, or more than one.
     """
     if (options.timer is None) == (options.preview is None):
-        message = "Name a timer, or say with --preview what is to be previewed; not both."
+        message = "Name either a timer or a --preview, not both."
         if options.timer is None:
-            message = "Argument TIMER: name a timer, or say with --preview what to preview."
+            message = "Argument TIMER: name a timer, or use --preview."
         raise ArgumentError(message)
     with _past(options, err, options.at) as past:
         at_ns = past.end_ns if options.at is None else options.at
         if at_ns > past.end_ns:
             message = (
-                f"Argument --at: {format_instant(at_ns)} lies behind the end, which is at "
+                f"Argument --at: {format_instant(at_ns)} is after the end, which is at "
                 f"{format_instant(past.end_ns)}."
             )
             raise ArgumentError(message)
         if at_ns < past.history.first_ns:
-            message = (
-                f"Argument --at: what is known begins at {format_instant(past.history.first_ns)}."
-            )
+            message = f"Argument --at: the log begins at {format_instant(past.history.first_ns)}."
             raise ArgumentError(message)
         timeline = past.history.state_at(at_ns)
         if options.preview is not None:
@@ -174,7 +172,7 @@ def _explanation_text(
 ) -> str:
     lines = [f"At {format_instant(at_ns)}.", *explanation.lines()]
     if scores:
-        lines.append("What was predicted there, and what came of it:")
+        lines.append("Predictions at that instant, and their outcome:")
     for each in scores:
         event = "" if each.cursor is None else f"  [event {each.cursor:,}]"
         lines.append(f"  {format_instant(each.prediction.at_ns)}  {each.text}{event}")
@@ -212,16 +210,16 @@ def _past(options: Namespace, err: TextIO, at_ns: int | None) -> Iterator[_Past]
     path = Path(options.past)
     if _is_recording(path):
         if options.seconds is not None:
-            message = "Argument --seconds: a recording is as long as it is. Leave it out."
+            message = "Argument --seconds: a recording has a fixed length. Omit it."
             raise ArgumentError(message)
         if options.real_time:
-            message = "Argument --real-time: a recording is not run. Leave it out."
+            message = "Argument --real-time: a recording is not run. Omit it."
             raise ArgumentError(message)
         recording = open_recording(path)
         try:
             say(err, *recording.notes)
             if not recording.end:
-                message = f"{path} holds no event, so there is nothing to look at."
+                message = f"{path} holds no events."
                 raise RecordingError(message)
             rate = provenance_of_recording(recording).frame_rate or DEFAULT_FRAME_RATE
             with as_far_as_it_goes(recording):
@@ -279,9 +277,9 @@ def _work_hint(session: HostedSession, run: RunOutcome) -> str:
     who = heaviest_in(session.history, session.timeline, index)
     most = f", most of it {who}" if who else ""
     return (
-        f"In virtual time work takes no time, so nothing was late because of it; but frame "
-        f"{index:,} took {format_duration(took_ns)} of work{most}, and a frame may take "
-        f"{budget.limit_text}. Say --real-time to see what that did."
+        f"In virtual time work takes no time, so it delayed nothing; but frame {index:,} took "
+        f"{format_duration(took_ns)} of work{most}; the limit for a frame is {budget.limit_text}. "
+        "Use --real-time to see the effect."
     )
 
 

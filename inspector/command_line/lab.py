@@ -87,8 +87,8 @@ def _refuse_with_scene(options: Namespace) -> None:
     ]
     if given:
         message = (
-            f"Argument {given[0]}: a scene brings its own timers and what they live on. "
-            "Leave it out, or leave out --scene."
+            f"Argument {given[0]}: a scene brings its own timers and clocks. Omit it, or omit "
+            "--scene."
         )
         raise ArgumentError(message)
 
@@ -117,8 +117,7 @@ def _words(argument: str, texts: Sequence[str]) -> list[str]:
     words = [word for text in texts for word in text.split(",") if word.strip()]
     if texts and not words:
         message = (
-            f"Argument {argument}: nothing is named. “timeline-inspector lab --list” shows "
-            "what can be."
+            f"Argument {argument}: no name given. “timeline-inspector lab --list” lists the names."
         )
         raise ArgumentError(message)
     return words

@@ -10,14 +10,14 @@ from typing import Final
 LAB_EPILOG: Final = """\
 what is compared:
   Every timer runs on every subject (our clocks and schedulers, the originals and
-  their repairs) under every display, in virtual time: nothing is waited for. A
-  firing is right if it comes within a frame of what was asked for: the first after
-  the delay or else one interval, the others one interval apart. Lateness is that of
-  each firing against what was asked of its number; drift is that of the last one.
+  their repairs) under every display, in virtual time. A firing is right if it is
+  within a frame of its expected instant: the first after the delay (or one interval),
+  the others one interval apart. Lateness compares each firing with its expected
+  instant; drift is the lateness of the last firing.
 
-  With --scene, a scene runs under each display as in a program that looks at its
-  clocks once a frame. Expected is what its timers do where nothing is ever late, at
-  the scene's own frame rate.
+  With --scene, a scene runs under each display as in a program that reads its clocks
+  once per frame. Expected is what its timers do at the scene's own frame rate when
+  nothing is late.
 
 timers:
   NAME=INTERVAL or INTERVAL, then ,repeat=N (calls after the first) and ,delay=D.
@@ -31,9 +31,9 @@ examples:
   timeline-inspector lab --timers timers.csv --frame-times PresentMon.csv --seconds 60
   timeline-inspector lab --scene game.py --display 30,240 --export game.svg --check
 
-Exit code 0 when it was run, whatever came out; 1 if a callback of the scene failed, a
-file could not be read or written, or --check was given and a run is wrong; 2 if the
-arguments make no sense; 4 if the scene could not be loaded.
+Exit code 0 when the lab has run, whatever the result; 1 if a callback of the scene
+failed, a file could not be read or written, or --check finds a wrong run; 2 if the
+arguments are not valid; 4 if the scene could not be loaded.
 """
 
 
@@ -44,7 +44,7 @@ def add_lab_arguments(lab: ArgumentParser, duration_ns: Callable[[str], int]) ->
         lab: The parser.
         duration_ns: Reads a duration above 0, for argparse.
     """
-    what = lab.add_argument_group("what is run (an interval of 1 second, if nothing is said)")
+    what = lab.add_argument_group("what to run (default: an interval of 1 second)")
     what.add_argument("--scene", metavar="FILE", help="a scene file, or a number or name")
     what.add_argument(
         "--timers",
@@ -66,31 +66,31 @@ def add_lab_arguments(lab: ArgumentParser, duration_ns: Callable[[str], int]) ->
         metavar="NAME",
         action="append",
         default=[],
-        help="what timers live on: names as --list shows them, with commas; egret* for a "
+        help="what timers run on: names as --list shows them, with commas; egret* for a "
         "family (default all)",
     )
-    under = lab.add_argument_group("under which displays")
+    under = lab.add_argument_group("displays")
     under.add_argument(
         "--display",
         metavar="HZ",
         action="append",
         default=[],
-        help="rates with commas, or variable, or variable:SEED (default 60,144,240)",
+        help="rates, separated by commas; variable or variable:SEED (default 60,144,240)",
     )
     under.add_argument(
         "--frame-times",
         metavar="FILE[:COLUMN]",
         action="append",
         default=[],
-        help="the frames of a capture, as another display; may be repeated",
+        help="use the frames of a capture as another display; may be repeated",
     )
     under.add_argument(
         "--seconds",
         metavar="S",
         type=duration_ns,
-        help="how long (default 10; a capture: as long as it is)",
+        help="length of the runs (default 10; for a capture, its length)",
     )
-    output = lab.add_argument_group("what comes out")
+    output = lab.add_argument_group("output")
     output.add_argument(
         "--export",
         metavar="FILE",
@@ -102,8 +102,8 @@ def add_lab_arguments(lab: ArgumentParser, duration_ns: Callable[[str], int]) ->
     )
     output.add_argument("--title", metavar="TEXT", default="", help="heading of a picture")
     output.add_argument("--theme", choices=("light", "dark"), default="light")
-    output.add_argument("--json", action="store_true", help="everything, as JSON")
+    output.add_argument("--json", action="store_true", help="print everything as JSON")
     output.add_argument(
-        "--check", action="store_true", help="exit with 1 if a run is more than a frame off"
+        "--check", action="store_true", help="exit with code 1 if a run is more than a frame off"
     )
     output.add_argument("--list", action="store_true", help="list subjects and displays")

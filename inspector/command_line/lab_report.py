@@ -24,7 +24,7 @@ def lab_text(results: Sequence[LabResult]) -> str:
         head = f"{title}, {duration_text(runs[0].display.end_ns)}"
         blocks.append("\n".join([head, *_lines(runs)]))
     if not blocks:
-        return "No timer fired, and none was expected to."
+        return "No timer fired, and none was expected to fire."
     return "\n\n".join([*blocks, *_faults(results), summary_text(results)])
 
 

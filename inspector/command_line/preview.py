@@ -84,7 +84,7 @@ def considered_command(timeline: Timeline, text: str) -> Considered:
             name, _, rate = rest.rpartition(" ")
             return SetTimeScale(_member(timeline, name.strip(), _SCHEDULERS), _rate(rate))
         case _:
-            message = f"Argument --preview: “{text.strip()}” is no change that is known. {_FORMS}"
+            message = f"Argument --preview: “{text.strip()}” is not a known change. {_FORMS}"
             raise PreviewError(message)
 
 
@@ -167,7 +167,7 @@ def _bare(text: str) -> str:
 def _known(names: Iterable[str]) -> str:
     listed = list(names)
     if not listed:
-        return "There is none at all."
+        return "There are none."
     known = ", ".join(f"“{name}”" for name in listed[:_MOST_LISTED])
     more = f" and {len(listed) - _MOST_LISTED:,} more" if len(listed) > _MOST_LISTED else ""
     return f"There are {known}{more}."

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
 REPLAY_EPILOG: Final = """\
-The scene is built from its file and given the readings of its time source and the
-commands that were recorded; what it does is compared event by event.
+The scene is built from its file and fed the recorded readings of its time source and
+the recorded commands; its events are compared one by one.
 
 examples:
   timeline-inspector replay game.tlrec
@@ -20,13 +20,14 @@ examples:
 
 A file that has changed since the recording is not run without --anyway.
 
-Exit code 6 with --verify if the scene did something else.
+Exit code 6 with --verify if the scene behaved differently.
 """
 
 ANNOTATE_EPILOG: Final = """\
-T is session time (12.5, 02:10.5), a frame (“frame 812”), a way from the end (-1s), or,
-after --until, a way from the beginning (+1.5s). What is given a name is a bookmark, with
---until a named range, what has but a text a note. Nothing else in the file is changed.
+T is session time (12.5, 02:10.5), a frame (“frame 812”), an offset from the end (-1s),
+or, after --until, an offset from the beginning (+1.5s). With a name, the annotation is a
+bookmark; with --until, a named range; with a text only, a note. Nothing else in the file
+changes.
 
 examples:
   timeline-inspector annotate game.tlrec
@@ -36,14 +37,16 @@ examples:
   timeline-inspector annotate game.tlrec --change 3 --name "boss is late"
   timeline-inspector annotate game.tlrec --remove 3
 
-Exit code 1 if the file cannot be opened or written; 2 if there is no such place or number.
+Exit code 1 if the file cannot be opened or written; 2 if there is no such instant or number.
 """
 
 
 def add_replay_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of ``replay``."""
     parser.add_argument("file", metavar="FILE", type=Path, help="the recording (.tlrec)")
-    parser.add_argument("--verify", action="store_true", help="exit with 6 if it does not")
+    parser.add_argument(
+        "--verify", action="store_true", help="exit with code 6 if it behaves differently"
+    )
     parser.add_argument(
         "--anyway", action="store_true", help="run the scene even if its file has changed since"
     )
@@ -53,26 +56,26 @@ def add_replay_arguments(parser: ArgumentParser) -> None:
 def add_annotate_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of ``annotate``."""
     parser.add_argument("file", metavar="RECORDING", type=Path, help="the recording (.tlrec)")
-    what = parser.add_argument_group("what to do (list them, if nothing is said)")
+    what = parser.add_argument_group("action (default: list)")
     acts = what.add_mutually_exclusive_group()
-    acts.add_argument("--list", action="store_true", help="list what is there")
+    acts.add_argument("--list", action="store_true", help="list the annotations")
     acts.add_argument(
         "--remove",
         metavar="N",
         type=number_of_one,
         action="append",
-        help="remove one; may be repeated",
+        help="remove an annotation; may be repeated",
     )
-    acts.add_argument("--change", metavar="N", type=number_of_one, help="change one, as said below")
-    what.add_argument("--json", action="store_true", help="list as JSON, for programs")
-    words = parser.add_argument_group("what to add, or how to change one")
-    words.add_argument("--at", metavar="T", help="where it is, or where it begins")
-    words.add_argument("--until", metavar="T", help="where it ends: so it is a named range")
-    words.add_argument("--name", metavar="TEXT", help="what it is called")
-    words.add_argument("--text", metavar="TEXT", help="what there is to say about it")
+    acts.add_argument("--change", metavar="N", type=number_of_one, help="change an annotation")
+    what.add_argument("--json", action="store_true", help="list as JSON")
+    words = parser.add_argument_group("what to add or change")
+    words.add_argument("--at", metavar="T", help="instant, or where the range begins")
+    words.add_argument("--until", metavar="T", help="where the range ends; makes a named range")
+    words.add_argument("--name", metavar="TEXT", help="name")
+    words.add_argument("--text", metavar="TEXT", help="text of the note")
     kinds = words.add_mutually_exclusive_group()
-    kinds.add_argument("--note", action="store_true", help="it is a note, though it has a name")
-    kinds.add_argument("--bookmark", action="store_true", help="it is a bookmark")
+    kinds.add_argument("--note", action="store_true", help="make a note, although it has a name")
+    kinds.add_argument("--bookmark", action="store_true", help="make a bookmark")
     parser.set_defaults(parser=parser)
 
 
@@ -89,7 +92,7 @@ def check_annotate_arguments(options: Namespace) -> None:
     if options.until is not None and (options.note or options.bookmark):
         options.parser.error("a note or a bookmark has no --until")
     if options.change is not None and not has_words:
-        options.parser.error("say what --change is to change: --at, --until, --name or --text")
+        options.parser.error("name what --change should change: --at, --until, --name or --text")
     if options.json and (has_words or options.remove):
         options.parser.error("--json only lists; leave it out to add, change or remove")
 

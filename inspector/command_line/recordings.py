@@ -46,9 +46,9 @@ def replay_recording(options: Namespace, out: TextIO, err: TextIO) -> int:
     err.writelines(f"{_PROGRAM}: {note}\n" for note in found.notes)
     counts = f"{found.events:,} events, {found.frames:,} frames"
     if found.is_same:
-        out.write(f"{scene.name} did the same again: {counts}.\ndigest {found.digest}\n")
+        out.write(f"{scene.name} behaved as recorded: {counts}.\ndigest {found.digest}\n")
         return ExitCode.OK
-    out.write(f"{scene.name} did something else: {counts}.\n{found.difference}\n")
+    out.write(f"{scene.name} behaved differently: {counts}.\n{found.difference}\n")
     return ExitCode.DIFFERENT if options.verify else ExitCode.OK
 
 
@@ -67,7 +67,7 @@ def export_as_pytest(options: Namespace, out: TextIO, err: TextIO) -> int:
     paths = options.output or [path.with_name(f"test_{_identifier(path.stem)}.py")]
     for test in paths:
         if test.suffix != ".py":
-            raise ExportError(f"{test} is no name of a test. Let it end in .py.")
+            raise ExportError(f"{test} is not a valid name for a test. It must end in .py.")
     recording = _opened(path, err)
     try:
         scene = _scene_of(recording, options.scene)
@@ -97,9 +97,9 @@ def _scene_of(recording: Recording, chosen: Path | None) -> Path:
     """Return the scene's file: the one that was chosen, else the one that was recorded."""
     scene = chosen or Path(recording.scene_path)
     if chosen is None and not recording.scene_path:
-        raise ReplayError(f"{recording.path} does not say which scene it is of. Say --scene FILE.")
+        raise ReplayError(f"{recording.path} does not name its scene. Name the file: --scene FILE.")
     if not is_file(scene):
-        raise ReplayError(f"There is no scene {scene} any more. Say where it is: --scene FILE.")
+        raise ReplayError(f"The scene {scene} no longer exists. Name its file: --scene FILE.")
     return scene
 
 

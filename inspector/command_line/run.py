@@ -218,11 +218,11 @@ def export_file(options: Namespace, out: TextIO, err: TextIO) -> int:
     read = read_frame_file(path, column, version=__version__)
     say(err, *read.notes)
     if not read.has_work and (options.measure == "busy" or options.stacked):
-        message = f"{path} says nothing about the time spent in callbacks. Use --measure interval."
+        message = f"{path} does not contain the time spent in callbacks. Use --measure interval."
         raise CaptureError(message)
     whole = read.frames
     if not len(whole):
-        message = f"{path} holds no frame to draw. Record one, or name another file."
+        message = f"{path} holds no frames to draw. Choose another file."
         raise CaptureError(message)
     frames = whole.between(start, len(whole) if stop is None else stop)
     _check_frames(frames, options, len(whole))
@@ -250,7 +250,7 @@ def _way(options: Namespace, err: TextIO) -> _Way:
     step_ns = options.dt or _DEFAULT_STEP_NS
     if frames is not None and frames * step_ns >= MAX_NS:
         options.parser.error(
-            f"argument --dt: {frames:,} frames so far apart take longer than the 146 years "
+            f"argument --dt: {frames:,} frames at this distance take longer than the 146 years "
             "that a session can last"
         )
     seconds = step_ns / NS_PER_SECOND

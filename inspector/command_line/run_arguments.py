@@ -21,18 +21,18 @@ from inspector.command_line.argument_values import (
 from inspector.command_line.recording_arguments import add_formats
 
 RUN_EPILOG: Final = f"""\
-what the ways in which time passes mean:
-  --dt 1/60       virtual time, as fast as the processor can: frames that far
-                  apart, timers exactly when they are due (the default)
-  --real-time     the time of the computer, at the scene's frame rate
-  --frame-times   frames as long as those of a capture, as in a program that
-                  looks at its clocks once a frame: timers are as late as there
+how time passes:
+  --dt 1/60       virtual time, as fast as the processor allows: frames at this
+                  distance, timers exactly when they are due (the default)
+  --real-time     real time, at the scene's frame rate
+  --frame-times   frames with the durations of a capture, as in a program that
+                  reads its clocks once per frame: timers are as late as there
 
 A frame is over budget when it is
 {OVER_RULE}.
-The report compares the time that the graph shows (--measure) with --budget, or with a
-frame at the scene's frame rate. Delays of minutes are written in seconds, so that
-milliseconds given by mistake are noticed.
+The report compares the plotted time (--measure) with --budget, or with a frame at the
+scene's frame rate. Intervals of minutes are printed in seconds, so that milliseconds
+given by mistake stand out.
 
 examples:
   timeline-inspector run 1 --frames 600
@@ -45,7 +45,7 @@ Exit code 1 if a callback failed; 4 if the scene could not be loaded.
 """
 
 EXPORT_EPILOG: Final = """\
-FILE is a recording (.tlrec), a CSV or JSON that was exported before, or any CSV with
+FILE is a recording (.tlrec), an exported CSV or JSON, or any CSV with
 a column of frame times: PresentMon, CapFrameX, FrameView, MangoHud, OCAT or your own.
 
 examples:
@@ -62,25 +62,25 @@ def add_run_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of ``run``."""
     parser.set_defaults(parser=parser)
     parser.add_argument("scene", metavar="SCENE", help="a scene file, or a number or name")
-    length = parser.add_argument_group("how long (one of them, unless --frame-times is given)")
+    length = parser.add_argument_group("length (required, unless --frame-times is given)")
     lengths = length.add_mutually_exclusive_group()
-    lengths.add_argument("--frames", metavar="N", type=count, help="so many frames, exactly")
+    lengths.add_argument("--frames", metavar="N", type=count, help="number of frames")
     lengths.add_argument(
         "--seconds",
         metavar="S",
         type=duration_ns,
-        help="so much session time: 10, 1.5, 90s, “3 min”, 1:00:00",
+        help="session time: 10, 1.5, 90s, “3 min”, 1:00:00",
     )
     time = parser.add_argument_group("how time passes")
     times = time.add_mutually_exclusive_group()
     times.add_argument(
-        "--dt", metavar="T", type=step_ns, help="from frame to frame: 1/60 (default), 10ms"
+        "--dt", metavar="T", type=step_ns, help="time between frames: 1/60 (default), 10ms"
     )
-    times.add_argument("--real-time", action="store_true", help="by the computer's clock")
+    times.add_argument("--real-time", action="store_true", help="in real time")
     times.add_argument(
         "--frame-times",
         metavar="FILE[:COLUMN]",
-        help="as in a capture of another program, repeated if it is too short",
+        help="frame times of a capture, repeated if it is too short",
     )
     time.add_argument(
         "--rate", metavar="R", type=rate, help="rate of the root clock: 0.25, 1/3, 2x, 50%%"
@@ -104,18 +104,22 @@ def add_run_arguments(parser: ArgumentParser) -> None:
         "--record", metavar="FILE", type=Path, help="record everything to a new file (.tlrec)"
     )
     _add_graph_options(parser)
-    output = parser.add_argument_group("what is printed")
+    output = parser.add_argument_group("output")
     output.add_argument(
-        "--timers", metavar="N", type=count, default=20, help="lines of timers (default 20)"
+        "--timers",
+        metavar="N",
+        type=count,
+        default=20,
+        help="number of timers to list (default 20)",
     )
     outputs = output.add_mutually_exclusive_group()
-    outputs.add_argument("--json", action="store_true", help="everything, as JSON")
-    outputs.add_argument("--quiet", action="store_true", help="nothing but what went wrong")
+    outputs.add_argument("--json", action="store_true", help="print everything as JSON")
+    outputs.add_argument("--quiet", action="store_true", help="print errors only")
 
 
 def add_export_arguments(parser: ArgumentParser) -> None:
     """Add the arguments of ``export``."""
-    parser.add_argument("file", metavar="FILE[:COLUMN]", help="where the frame times are")
+    parser.add_argument("file", metavar="FILE[:COLUMN]", help="file with the frame times")
     parser.add_argument(
         "-o",
         "--output",
@@ -131,7 +135,7 @@ def add_export_arguments(parser: ArgumentParser) -> None:
 
 
 def _add_graph_options(parser: ArgumentParser) -> None:
-    graph = parser.add_argument_group("what is exported, and how")
+    graph = parser.add_argument_group("export options")
     graph.add_argument("--title", metavar="TEXT", default="", help="heading of the graph")
     graph.add_argument(
         "--measure",
@@ -144,10 +148,12 @@ def _add_graph_options(parser: ArgumentParser) -> None:
         metavar="MS",
         type=milliseconds,
         action="append",
-        help="a budget line at so many milliseconds; may be repeated (default 8.3 16.7 33.3; "
+        help="budget line, in milliseconds; may be repeated (default 8.3 16.7 33.3; "
         "run adds a frame at the scene's rate)",
     )
-    graph.add_argument("--stacked", action="store_true", help="the phases of each frame as areas")
+    graph.add_argument(
+        "--stacked", action="store_true", help="stack the phases of each frame as areas"
+    )
     graph.add_argument("--theme", choices=("light", "dark"), default="light")
     graph.add_argument(
         "--size", metavar="WxH", type=size, default=(720.0, 405.0), help="in points (720x405)"
@@ -159,7 +165,7 @@ def _add_graph_options(parser: ArgumentParser) -> None:
         "--range",
         metavar="A:B",
         default="all",
-        help="frames A up to B, without B, counted from 0 as they come (default all)",
+        help="frames A up to, but not including, B, counted from 0 (default all)",
     )
     graph.add_argument(
         "--without",

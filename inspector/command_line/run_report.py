@@ -293,15 +293,15 @@ def _timer_table(timers: Sequence[TimerCount], most: int) -> str:
         "fired",
         "expected",
         "count",
-        "left out",
-        "late at most",
+        "skipped",
+        "max late",
     )
     text = table(heading, rows, right={2, 4, 5, 7, 8})
     rest = ordered[most:]
     if not rest:
         return text
     wrong = sum(not count.is_exact for count in rest)
-    judgement = f"{wrong:,} of them not exact" if wrong else "all exact"
+    judgement = f"{wrong:,} not exact" if wrong else "all exact"
     return f"{text}\n… and {len(rest):,} more, {judgement} (--timers N shows more)"
 
 
@@ -350,7 +350,7 @@ def _closing(report: RunReport) -> str:
     if repeating:
         lines.append(f"{exact:,} of {len(repeating):,} repeating timers have their exact count.")
     if report.lost_events:
-        lines.append(f"{report.lost_events:,} events were lost, so the counts are too low.")
+        lines.append(f"{report.lost_events:,} events were lost; the counts are too low.")
     lines.extend(report.commands_refused)
     if report.failures:
         times = "1 callback" if len(report.failures) == 1 else f"{len(report.failures):,} callbacks"
@@ -465,7 +465,7 @@ def _state(timeline: Timeline, clock_id: int) -> str:
     if reason.is_own:
         return f"{what} since {since}"
     return (
-        f"stands still: “{reason.clock_name}” has {what} since {since}"
+        f"stopped: “{reason.clock_name}” has had {what} since {since}"
         if (reason.is_rate_zero)
-        else f"stands still: “{reason.clock_name}” is paused since {since}"
+        else f"stopped: “{reason.clock_name}” has been paused since {since}"
     )

@@ -38,8 +38,8 @@ def list_scenes(options: Namespace, out: TextIO) -> int:
         out.write(textwrap.indent(textwrap.fill(scene.summary, 80), "   ") + "\n")
         out.write(f"   {scene.path}\n\n")
     out.write(
-        "Open one with “timeline-inspector 2”, "
-        "run one with “timeline-inspector run 2 --seconds 60”,\n"
+        "Open one with “timeline-inspector 2”, run one with “timeline-inspector run 2 --seconds "
+        "60”,\n"
         "begin your own with “timeline-inspector scenes --copy minimal my_scene.py”.\n"
     )
     return ExitCode.OK

@@ -57,7 +57,7 @@ def find_timer(history: History, timeline: Timeline, text: str) -> Meant:
     """
     wanted = text.strip()
     if not wanted:
-        message = "The name of the timer is empty. Say its name or its number."
+        message = "The name of the timer is empty. Give a name or a number."
         raise NoSuchTimerError(message)
     if wanted.isdecimal():
         return _numbered(history, wanted, is_member=False)
@@ -76,7 +76,7 @@ def find_timer(history: History, timeline: Timeline, text: str) -> Meant:
         raise NoSuchTimerError(message)
     if len(matching) > 1:
         listed = ", ".join(f"“{name}”" for name in matching[:_MOST_LISTED])
-        message = f"“{wanted}” could be one of {len(matching)} names: {listed}. Say more of it."
+        message = f"“{wanted}” could be one of {len(matching)} names: {listed}. Give more of it."
         raise NoSuchTimerError(message)
     name = matching[0]
     timers, members = names[name]
@@ -104,7 +104,7 @@ def _numbered(history: History, digits: str, *, is_member: bool) -> Meant:
     # What has fallen off the log is spoken of by the explanation.
     if not is_known and (not history.first or not number):
         shown = digits if len(digits) < _MOST_DIGITS else f"{digits[:_MOST_DIGITS]}…"
-        message = f"There never was a {what} of the number {shown} in this session."
+        message = f"This session never had a {what} of the number {shown}."
         raise NoSuchTimerError(message)
     return Meant(number, is_member=is_member)
 
@@ -176,13 +176,13 @@ def _one_timer(timeline: Timeline, name: str, timers: list[int]) -> Meant:
         if more > 0:
             lines.append(f"  and {more:,} more")
         listed = "\n".join(lines)
-        message = f"{len(waiting):,} timers “{name}” wait. Name one by its number:\n{listed}"
+        message = f"{len(waiting):,} timers “{name}” are pending. Name one by its number:\n{listed}"
         raise NoSuchTimerError(message)
     chosen = waiting[0] if waiting else timers[-1]
     others = len(timers) - 1
     note = ""
     if others:
-        which = "the one that waits" if waiting else "the last one"
+        which = "the pending timer" if waiting else "the last one"
         there = "1 other" if others == 1 else f"{others:,} others"
         note = f"This is {which}; {there} of this name came before or went."
     return Meant(chosen, note=note)

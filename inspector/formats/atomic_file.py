@@ -30,7 +30,7 @@ def check_target(path: Path) -> None:
         message = f"Cannot write {path}: it is a folder. Add the name of a file."
         raise ExportError(message)
     if is_there(path) and not is_file(path):
-        message = f"Cannot write {path}: it is not a plain file. Choose another name."
+        message = f"Cannot write {path}: it is not a regular file. Choose another name."
         raise ExportError(message)
     if not os.access(folder, os.W_OK | os.X_OK):
         raise ExportError(_refusal(path))
@@ -91,6 +91,6 @@ def _explained(path: Path, error: OSError) -> ExportError:
 
 def _refusal(path: Path) -> str:
     return (
-        f"Cannot write {path}: the folder {path.parent} may not be written. "
-        "Choose another folder or change its permissions."
+        f"Cannot write {path}: the folder {path.parent} is not writable. Choose another folder or "
+        "change its permissions."
     )

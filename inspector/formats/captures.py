@@ -101,8 +101,7 @@ def split_column(text: str) -> tuple[Path, str | None]:
         return Path(text), None
     if not column.strip():
         message = (
-            f"{in_quotes(text)} names no column. "
-            "Write one behind the colon, or leave the colon out."
+            f"{in_quotes(text)} names no column. Name a column after the colon, or omit the colon."
         )
         raise CaptureError(message)
     return Path(file), column.strip()
@@ -149,8 +148,8 @@ def read_frame_times(
         time_ns = int((Decimal(cell) * unit_ns).to_integral_value(ROUND_HALF_EVEN))
         if time_ns < 0:
             message = (
-                f"{path}, line {line}, {name}: {cell} is negative, which no frame time is. "
-                f"Correct it or choose another column. {table.listed_columns()}"
+                f"{path}, line {line}, {name}: {cell} is negative; a frame time cannot be. Correct "
+                f"it or choose another column. {table.listed_columns()}"
             )
             raise CaptureError(message)
         if time_ns > _LONGEST_NS:
@@ -199,8 +198,8 @@ def _named_column(table: CaptureTable, wanted: str) -> int:
         raise CaptureError(message)
     if table.has_names and _INSTANTS.fullmatch(comparable(table.columns[at])):
         message = (
-            f"{table.path}: {name} says when frames were, not how long they took. "
-            f"Choose another column. {table.listed_columns()}"
+            f"{table.path}: {name} holds instants, not frame times. Choose another column. "
+            f"{table.listed_columns()}"
         )
         raise CaptureError(message)
     return at
@@ -327,8 +326,8 @@ def _stream_notes(streams: dict[_Stream, list[_Cell]], chosen: _Stream) -> list[
     )
     more = len(others) - _LISTED_STREAMS
     note = (
-        f"Read {_stream_text(chosen)} with {_frame_count(streams[chosen])} frames, "
-        f"one of {len(streams)} streams. Left out: {listed}"
+        f"Read {_stream_text(chosen)} with {_frame_count(streams[chosen])} frames, one of "
+        f"{len(streams)} streams. Skipped: {listed}"
     )
     return [f"{note} and {more} more." if more > 0 else f"{note}."]
 
@@ -336,12 +335,12 @@ def _stream_notes(streams: dict[_Stream, list[_Cell]], chosen: _Stream) -> list[
 def _skip_notes(missing: int, glitches: int) -> list[str]:
     notes = []
     if missing == 1:
-        notes.append("1 row has no value and was left out.")
+        notes.append("1 row has no value and was skipped.")
     elif missing:
-        notes.append(f"{missing} rows have no value and were left out.")
+        notes.append(f"{missing} rows have no value and were skipped.")
     if glitches:
         frames = "1 frame" if glitches == 1 else f"{glitches} frames"
-        notes.append(f"Left out {frames} above 100 s, which capturing programs write by mistake.")
+        notes.append(f"Skipped {frames} above 100 s, which capture programs write by mistake.")
     return notes
 
 

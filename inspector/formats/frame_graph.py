@@ -241,7 +241,7 @@ def _signs_explained(
 ) -> list[_LegendEntry]:
     """Return what the signs above the plot stand for, as far as there are any."""
     found: list[_LegendEntry] = []
-    for is_hit, text in ((False, "changed from outside"), (True, "breakpoint hit")):
+    for is_hit, text in ((False, "intervention"), (True, "breakpoint hit")):
         sign = next((each for each in interventions if each.is_hit == is_hit), None)
         if sign is not None:
             sign = replace(sign, refusal="")
@@ -383,7 +383,7 @@ def _provenance_text(provenance: Provenance, room: float) -> str:
         provenance.created.strftime("%Y-%m-%d %H:%M:%S %Z").strip(),
         f"Timeline Inspector {provenance.version}".strip(),
         plain(provenance.source),
-        f"asked for {float(rate):g} frames per second" if rate is not None else "",
+        f"target {float(rate):g} fps" if rate is not None else "",
         plain(provenance.note),
     )
     return " · ".join(part for part in parts if part)
@@ -397,7 +397,7 @@ def _description(
     if beyond:
         text += f" Above {format_duration(round(top_ns))} and marked: {beyond:,}."
     if interventions:
-        text += f" Marked with numbers, what was changed from outside: {len(interventions):,}."
+        text += f" Interventions, marked with numbers: {len(interventions):,}."
     return text
 
 

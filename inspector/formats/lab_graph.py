@@ -52,8 +52,8 @@ _LARGEST_TITLE_SHARE: Final = 0.3
 
 
 class _Legend(Enum):
-    RIGHT = "firing where it belongs"
-    WRONG = "from the first on that is more than a frame off"
+    RIGHT = "firing within a frame"
+    WRONG = "from the first divergence on"
     EXPECTED = "expected"
 
 

@@ -68,7 +68,9 @@ def read_timers(path: Path) -> tuple[LabTimer, ...]:
     is_json = text.lstrip()[:1] in ("[", "{")
     timers = _from_json(path, text) if is_json else _from_csv(path, text)
     if not timers:
-        message = f"{path} has no timers. Write one a row, below the names {', '.join(_NAMES)}."
+        message = (
+            f"{path} has no timers. Write one per row, below the column names {', '.join(_NAMES)}."
+        )
         raise CaptureError(message)
     if len(timers) > _MOST_TIMERS:
         message = (

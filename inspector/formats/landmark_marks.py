@@ -91,7 +91,7 @@ class LandmarkStrip:
     @property
     def unnamed_text(self) -> str:
         """Say how many stand there without their names."""
-        return f"names left out: {self.unnamed:,}"
+        return f"names omitted: {self.unnamed:,}"
 
 
 def most_rows(options: ExportOptions) -> int:

@@ -54,10 +54,10 @@ class ExportOptions:
             ValueError: A value is out of its range; the message names it.
         """
         if self.measure not in ("interval", "busy", "delta"):
-            message = f"measure is interval, busy or delta, not {self.measure!r}"
+            message = f"measure must be interval, busy or delta, not {self.measure!r}"
             raise ValueError(message)
         if self.theme not in GRAPH_COLORS:
-            message = f"theme is light or dark, not {self.theme!r}"
+            message = f"theme must be light or dark, not {self.theme!r}"
             raise ValueError(message)
         for budget_ms in self.budgets_ms:
             checked_budget_ms(budget_ms)
@@ -68,7 +68,7 @@ class ExportOptions:
 
 def _check_range(name: str, value: float, low: float, high: float) -> None:
     if not low <= value <= high:
-        message = f"{name} is within {low:g} and {high:g}, not {value:g}"
+        message = f"{name} must be between {low:g} and {high:g}, not {value:g}"
         raise ValueError(message)
 
 

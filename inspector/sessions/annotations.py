@@ -149,7 +149,7 @@ class Annotations:
             RecordingError: It cannot be undone where it is kept; then it stays.
         """
         if not self._inverse:
-            message = "No bookmark, note or range was changed that could be put back."
+            message = "There is no change of a bookmark, note or range to undo."
             raise AnnotationError(message)
         changes = self._inverse[-1]
         self._kept(*changes)
@@ -158,10 +158,10 @@ class Annotations:
         for change in changes:
             if isinstance(change, Annotation):
                 self._put(change)
-                titles.append(f"“{change.title}” is back.")
+                titles.append(f"“{change.title}” was restored.")
             else:
-                titles.append(f"“{self._drop(change).title}” is gone again.")
-        return titles[0] if len(titles) == 1 else f"{len(titles):,} annotations are back."
+                titles.append(f"“{self._drop(change).title}” was removed again.")
+        return titles[0] if len(titles) == 1 else f"{len(titles):,} annotations were restored."
 
     def begin_anew(self) -> None:
         """Forget all: another life of the session begins, at another time 0."""
@@ -175,7 +175,7 @@ class Annotations:
     def _known(self, number: int) -> Annotation:
         found = self._by_number.get(number)
         if found is None:
-            message = f"There is no annotation {number} any more."
+            message = f"Annotation {number} no longer exists."
             raise AnnotationError(message)
         return found
 

@@ -36,14 +36,14 @@ def breakpoints_from_json(text: str) -> list[Breakpoint]:
     try:
         whole = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise BreakpointError(f"This is no JSON: {error}.") from error
+        raise BreakpointError(f"This is not JSON: {error}.") from error
     if not isinstance(whole, dict) or whole.get("format") != _FORMAT:
         raise BreakpointError("This file holds no breakpoints of Timeline Inspector.")
     version = whole.get("version")
     if version != _VERSION:
         raise BreakpointError(
-            f"These breakpoints are of version {version!r}; version {_VERSION} is understood. "
-            "A newer Timeline Inspector may have written them."
+            f"These breakpoints have version {version!r}; this program reads version {_VERSION}. A "
+            "newer Timeline Inspector may have written them."
         )
     values = whole.get("breakpoints")
     if not isinstance(values, list) or len(values) > MAX_BREAKPOINTS:

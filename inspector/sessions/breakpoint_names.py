@@ -64,7 +64,7 @@ def doubt_about(breakpoint_: Breakpoint, timeline: Timeline) -> str:
     if not wanted or wanted in timeline.strings:
         return ""
     what = SUBJECTS[breakpoint_.kind]
-    said = f"No {what} has been called “{wanted}” so far; the breakpoint waits for one."
+    said = f"No {what} has had the name “{wanted}” so far; the breakpoint waits for it."
     names = {name.lower(): name for name in names_to_choose(breakpoint_.kind, timeline)}
     alike = get_close_matches(wanted.lower(), list(names), 1)
     return f"{said} Did you mean “{names[alike[0]]}”?" if alike else said

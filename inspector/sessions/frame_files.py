@@ -90,15 +90,15 @@ def _read_json(path: Path) -> FrameFile:
         with open_binary(path) as file:
             values = json.load(file)
     except (ValueError, RecursionError) as error:
-        message = f"{path} is no complete JSON ({error}). Export it again."
+        message = f"{path} is not complete JSON ({error}). Export it again."
         raise CaptureError(message) from None
     if values.get("format") != JSON_FORMAT or not isinstance(values.get("columns"), dict):
-        message = f"{path} is JSON, but no frame times of the inspector. Choose another file."
+        message = f"{path} is JSON, but not frame times of the inspector. Choose another file."
         raise CaptureError(message)
     if values.get("version") != JSON_VERSION:
         message = (
-            f"{path} was written by a newer inspector (version {shown(values.get('version'))} "
-            "of the format). Update this one."
+            f"{path} was written by a newer inspector (version {shown(values.get('version'))} of "
+            "the format). Update this inspector."
         )
         raise CaptureError(message)
     interventions = interventions_from_values(values.get("interventions"))
@@ -108,7 +108,7 @@ def _read_json(path: Path) -> FrameFile:
     there = sum(_count(values.get(name)) for name in ("interventions", "landmarks"))
     damaged = there - len(interventions) - len(landmarks)
     what = "entry" if damaged == 1 else "entries"
-    note = f"{damaged:,} {what} among interventions and landmarks cannot be read and were left out."
+    note = f"{damaged:,} {what} among interventions and landmarks cannot be read and were skipped."
     provenance = _provenance(path, values.get("provenance"))
     return FrameFile(frames, provenance, (note,) if damaged else (), has_work=True)
 

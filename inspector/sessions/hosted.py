@@ -227,7 +227,7 @@ class HostedSession:
         """Return why session time stands still."""
         if (rewinding := self.rewinding) is not None:
             frames = f"frame {rewinding.frame:,}"
-            message = f"Going back to {frames}: {rewinding.percent} % of it has run again."
+            message = f"Going back to {frames}: {rewinding.percent} % replayed."
             return SessionStatus(SessionPhase.REWINDING, message)
         if (stepping := self._host.stepping) is not None:
             done = stepping.frames_done

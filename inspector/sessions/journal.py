@@ -132,7 +132,7 @@ class Beginning:
             values["breakpoints"] = {int(n): Breakpoint.from_values(b) for n, b in found}
             return cls(**values)
         except _UNREADABLE as error:
-            message = f"It is not understood how the scene began: {error}."
+            message = f"The start of the scene cannot be read: {error}."
             raise JournalError(message) from error
 
 
@@ -269,8 +269,8 @@ class Journal:
                 journal.note(HIT_ENTRY, frame, subject, hit)
         if journal is None:
             message = (
-                "It does not say how the scene began: it was made by an older version, or its "
-                "beginning is lost. It cannot be run again."
+                "The start of the scene is missing: an older version made the recording, or its "
+                "beginning is lost. It cannot be replayed."
             )
             raise JournalError(message)
         return journal
@@ -284,7 +284,8 @@ def events_to_run_again(history: History) -> Sequence[RawEvent]:
     """
     if history.first:
         message = (
-            f"The first {history.first:,} events are lost; a scene is run again from its start."
+            f"The first {history.first:,} events are lost; a scene can only be replayed from "
+            "its start."
         )
         raise JournalError(message)
     if not history.has_all_events:
@@ -407,7 +408,7 @@ def _told(form: str, at: int, by: str, host_ms: int, bad: BadCommand) -> tuple[T
         }
         next_number = values.get("next_breakpoint", 1)
     except _UNREADABLE as error:
-        message = f"A command is not understood ({form[:80]}): {error}."
+        message = f"A command cannot be read ({form[:80]}): {error}."
         raise JournalError(message) from error
     refusal = bad.problem if is_rewind else ""
     told = Told(command, place, by, host_ms, refusal, breakpoints, next_number)

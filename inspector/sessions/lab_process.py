@@ -75,9 +75,7 @@ def begin_scene_process(
                     raise InspectorError(told)
                 case None:
                     code = process.wait()
-                    message = (
-                        f"{path.name} has ended the process that it was run in (exit code {code})."
-                    )
+                    message = f"{path.name} ended the process it ran in (exit code {code})."
                     raise InspectorError(message)
                 case _:
                     yield told

@@ -227,8 +227,8 @@ class _FiringReader:
         self._cursor = batch.cursor
         if batch.lost:
             message = (
-                "The scene does more within a second than the lab can keep up with. "
-                "Run it with “timeline-inspector run” instead."
+                "The scene does more per second than the lab can handle. Use “timeline-inspector "
+                "run” instead."
             )
             raise InspectorError(message)
         strings = self.log.strings

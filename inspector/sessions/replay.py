@@ -106,14 +106,13 @@ class Difference:
         where = f" in “{self.label}”" if self.label else ""
         text = (
             f"At {format_instant(self.at_ns)}, after {self.frame:,} "
-            f"{'frame' if self.frame == 1 else 'frames'}{where}: it was “{self.expected}”, "
-            f"now it is “{self.found}”."
+            f"{'frame' if self.frame == 1 else 'frames'}{where}: expected “{self.expected}”, found "
+            f"“{self.found}”."
         )
         if self.label:
             text += (
-                f" Does “{self.label}” use the time of day, random numbers of its own or what "
-                "is kept outside of the scene? Take time from clocks and chance from "
-                "stage.random."
+                f" Does “{self.label}” use the time of day, its own random numbers or state "
+                "outside the scene? Use clocks for time and stage.random for random numbers."
             )
         return text
 

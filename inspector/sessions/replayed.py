@@ -147,7 +147,7 @@ def _events_in(text: str, strings: list[str]) -> Iterator[RawEvent]:
                     subject, a, b = map(int, reading.split(":"))
                     yield 0, READING, subject, a, b
         except (ValueError, KeyError, TypeError) as error:
-            message = f"A line is not understood ({line[:60]}): {error}."
+            message = f"A line cannot be read ({line[:60]}): {error}."
             raise JournalError(message) from error
 
 
@@ -165,7 +165,8 @@ def pytest_text(history: History, title: str, scene_path: Path, test_path: Path)
     """
     if history.first:
         message = (
-            f"The first {history.first:,} events are lost; a scene is run again from its start."
+            f"The first {history.first:,} events are lost; a scene can only be replayed from "
+            "its start."
         )
         raise JournalError(message)
     events, strings = events_to_run_again(history), history.strings

@@ -272,8 +272,8 @@ def _described(path: Path) -> SceneFile:
 def _compiled(path: Path) -> CodeType:
     if path.suffix.lower() not in _PYTHON_SUFFIXES:
         message = (
-            f"{path.name} is no Python file, so it is no scene. Name the scene's .py file; frame "
-            "times of a capture go to “run SCENE --frame-times FILE” or to “export FILE”."
+            f"{path.name} is not a Python file. Name the scene's .py file; frame times of a "
+            "capture go to “run SCENE --frame-times FILE” or to “export FILE”."
         )
         raise SceneProblem(message, path)
     try:
@@ -289,8 +289,8 @@ def _compiled(path: Path) -> CodeType:
         raise SceneProblem(message, path) from None
     if b"\0" in source:
         message = (
-            f"{path.name} is no Python file: it holds bytes that no text has. "
-            "Name the scene's .py file; it must be saved as UTF-8."
+            f"{path.name} is not a Python file: it contains bytes that are not text. Name the "
+            "scene's .py file; it must be saved as UTF-8."
         )
         raise SceneProblem(message, path)
     try:
@@ -360,7 +360,7 @@ def _signature_problem(path: Path, build: Callable[..., object]) -> SceneProblem
         signature.bind(None)
     except TypeError:
         message = (
-            f"{path.name}: build{signature} cannot be given the stage alone{where}. "
+            f"{path.name}: build{signature} does not accept the stage as its only argument{where}. "
             "Define it as build(stage)."
         )
     if isinstance(code, CodeType) and code.co_flags & _DOES_NOTHING_WHEN_CALLED:

@@ -311,7 +311,7 @@ class SceneHost:
             return
         self._give_up(rewinding)
         text = command_text(rewinding.command, self.life.timeline)
-        problem = cast("Command", BadCommand(text, "It was cancelled before it was done."))
+        problem = cast("Command", BadCommand(text, "It was cancelled before it finished."))
         with self.queue.kept_waiting():
             self.desk.apply(problem, rewinding.number, place=Place.AT_ONCE)
 

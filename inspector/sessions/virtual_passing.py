@@ -26,7 +26,7 @@ def pass_virtual_time(host: SceneHost, at_ns: int, *, with_frame: bool) -> None:
     """
     source = host.source
     if not isinstance(source, VirtualTimeSource | ManualTimeSource):
-        message = f"only virtual time can be told to pass, not {source!r}"
+        message = f"only virtual time can be advanced, not {source!r}"
         raise TypeError(message)
     life = host.life
     if life.hosting is None:

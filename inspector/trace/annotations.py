@@ -54,7 +54,7 @@ class Annotation:
         if self.kind not in KINDS:
             raise AnnotationError(f"There are {', '.join(KINDS)}, but no “{self.kind}”.")
         if (self.kind == "range") != (self.end_ns is not None):
-            raise AnnotationError("A range has an end, and nothing else has.")
+            raise AnnotationError("A range has an end; bookmarks and notes have none.")
         if self.end_ns is not None and self.end_ns < self.at_ns:
             ends, begins = format_instant(self.end_ns), format_instant(self.at_ns)
             raise AnnotationError(f"A range ends after it begins, not at {ends} before {begins}.")
@@ -102,14 +102,15 @@ def checked(annotation: Annotation) -> Annotation:
     if annotation.end_ns == annotation.at_ns:
         raise AnnotationError("The range takes no time: make it a bookmark, or end it later.")
     if annotation.last_ns >= MAX_NS:
-        raise AnnotationError("No session takes more than 146 years.")
+        raise AnnotationError("A session lasts at most 146 years.")
     if not name and not (kind == "note" and text):
         wanted = "a text" if kind == "note" else "a name"
-        raise AnnotationError(f"The {kind} says nothing: give it {wanted}.")
+        raise AnnotationError(f"The {kind} is empty: give it {wanted}.")
     for what, said, most in (("name", name, LONGEST_NAME), ("text", text, LONGEST_TEXT)):
         if len(said) > most:
             raise AnnotationError(
-                f"The {what} has {len(said):,} characters; {most:,} are possible. Shorten it."
+                f"The {what} has {len(said):,} characters; at most {most:,} are allowed. "
+                "Shorten it."
             )
     return replace(annotation, name=name, text=text)
 

@@ -132,17 +132,17 @@ class EventGroup(IntEnum):
 
 _GROUP_TEXTS: Final = {
     EventGroup.FAILURES: ("✖ failure", "Callbacks that raised"),
-    EventGroup.COMMANDS: ("» command", "What was asked for from outside, running and holding"),
+    EventGroup.COMMANDS: ("» command", "Interventions, running and holding"),
     EventGroup.BREAKPOINTS: ("◉ breakpoint", "Breakpoints that were hit"),
-    EventGroup.MARKS: ("⚑ mark", "Marked instants and scenes that were loaded"),
-    EventGroup.CLOCKS: ("◷ clock", "Clocks that came, went, paused, resumed, changed rate"),
+    EventGroup.MARKS: ("⚑ mark", "Marked instants and loaded scenes"),
+    EventGroup.CLOCKS: ("◷ clock", "Clocks added, removed, paused, resumed, or with a new rate"),
     EventGroup.MEMBERS: (
         "◇ member",
-        "Schedulers, targets, components, tickers and machines: came, went, paused, resumed",
+        "Schedulers, targets, components, tickers and machines: added, removed, paused, resumed",
     ),
-    EventGroup.STATES: ("◆ state", "States that machines entered, transitions that were refused"),
-    EventGroup.TIMERS: ("+ timer", "Timers that were set, armed or cleared"),
-    EventGroup.FIRINGS: ("! firing", "Timers that fired, ticks that were missed"),
+    EventGroup.STATES: ("◆ state", "States entered and transitions refused"),
+    EventGroup.TIMERS: ("+ timer", "Timers set, armed or cleared"),
+    EventGroup.FIRINGS: ("! firing", "Timers fired and ticks missed"),
     EventGroup.CALLS: (
         "· call",
         "Every call of a scheduler, component or ticker, and when it is due again",
@@ -150,7 +150,7 @@ _GROUP_TEXTS: Final = {
     EventGroup.FRAMES: ("▭ frame", "Frames and their phases"),
     EventGroup.READINGS: (
         "∘ reading",
-        "What time it was outside and how commands read: all that is needed to run it again",
+        "Readings of the time source and data of commands, as a replay needs them",
     ),
 }
 

@@ -105,20 +105,20 @@ def test_that_some_are_removed_or_none(run: Run, tmp_path: Path) -> None:
         ("--at 2 --until 1 --name x", 2, "A range ends after it begins, not at 00:01.000 before"),
         ("--at 2 --until 2 --name x", 2, "The range takes no time"),
         ("--at 99 --name x", 2, "01:39.000 is in the future: it is now 00:03.000."),
-        ("--at soon --name x", 2, "“soon” is no place in time"),
-        ("--at 1 --until 2", 2, "The range says nothing: give it a name."),
-        ('--at 1 --name ""', 2, "The bookmark says nothing: give it a name."),
-        ('--at 1 --text "  "', 2, "The note says nothing: give it a text."),
-        (f"--at 1 --name {'x' * 201}", 2, "The name has 201 characters; 200 are possible."),
-        ("--name x", 2, "Say where: --at 02:10.5"),
+        ("--at soon --name x", 2, "“soon” is not an instant"),
+        ("--at 1 --until 2", 2, "The range is empty: give it a name."),
+        ('--at 1 --name ""', 2, "The bookmark is empty: give it a name."),
+        ('--at 1 --text "  "', 2, "The note is empty: give it a text."),
+        (f"--at 1 --name {'x' * 201}", 2, "The name has 201 characters; at most 200 are allowed."),
+        ("--name x", 2, "Give an instant: --at 02:10.5"),
         ("--change 7 --name x", 2, "There is no annotation 7 in the recording; there are: none."),
-        ("--change 7", 2, "Say what --change is to change"),
+        ("--change 7", 2, "Name what --change should change"),
         ("--list --at 1", 2, "--list and --remove take no --at"),
         ("--at 1 --until 2 --note --text x", 2, "A note or a bookmark has no --until"),
         ("--at 1 --note --bookmark --name x", 2, "not allowed with argument"),
         ("--remove two", 2, "not the number of one"),
-        ("--note", 2, "Say where: --at 02:10.5"),
-        ("--bookmark", 2, "Say where: --at 02:10.5"),
+        ("--note", 2, "Give an instant: --at 02:10.5"),
+        ("--bookmark", 2, "Give an instant: --at 02:10.5"),
         ("--at 1 --name x --json", 2, "--json only lists"),
         ("--remove 1 --json", 2, "--json only lists"),
     ],
@@ -141,7 +141,7 @@ def test_that_a_file_that_cannot_be_written_or_is_none_fails(run: Run, tmp_path:
     assert (code, "it is read-only" in err) == (ExitCode.FAILED, True)
     assert run("annotate game.tlrec")[0] == ExitCode.OK
     code, _, err = run("annotate game.py --at 1 --name x")
-    assert (code, "is no recording" in err) == (ExitCode.FAILED, True)
+    assert (code, "is not a recording" in err) == (ExitCode.FAILED, True)
     code, _, err = run("annotate nothing.tlrec")
     assert (code, "There is no file" in err) == (ExitCode.FAILED, True)
 

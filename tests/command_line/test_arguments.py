@@ -48,7 +48,7 @@ def test_that_the_version_names_what_it_runs_on(run: Run) -> None:
     ("line", "sentence"),
     [
         ("run", "The following arguments are required: SCENE"),
-        ("run 4", "Say how long to run: --frames N or --seconds S"),
+        ("run 4", "Give a length: --frames N or --seconds S"),
         ("run 4 --frames 3 --seconds 3", "Argument --seconds: not allowed with argument --frames"),
         ("run 4 --frames 0", "Argument --frames: not a whole number above 0: '0'"),
         ("run 4 --frames many", "Argument --frames: not a whole number above 0: 'many'"),
@@ -56,10 +56,10 @@ def test_that_the_version_names_what_it_runs_on(run: Run) -> None:
         ("run 4 --seconds nan", "Argument --seconds: not a duration: 'nan'"),
         ("run 4 --frames 1 --dt 0", "Argument --dt: a step must be at least a nanosecond: '0'"),
         ("run 4 --frames 1 --dt 1e40", "Argument --dt: a step must be shorter than 146 years"),
-        ("run 4 --frames 3 --dt 4e9", "Argument --dt: 3 frames so far apart take longer"),
+        ("run 4 --frames 3 --dt 4e9", "Argument --dt: 3 frames at this distance take longer"),
         ("run 4 --frames 1 --rate=-2", "Argument --rate: a rate cannot be negative"),
         ("run 4 --frames 1 --failure-policy x", "Argument --failure-policy: no such policy: 'x'"),
-        ("run 4 --frames 1 --budget 0", "Argument --budget: a budget lies between"),
+        ("run 4 --frames 1 --budget 0", "Argument --budget: a budget must be between"),
         ("run 4 --seconds 1:99:00", "Argument --seconds: not a duration: '1:99:00' (minutes and"),
         ("run 4 --frames 1 --size big", "Argument --size: not a size: 'big'"),
         ("run 4 --frames 1 --real-time --dt 1", "Argument --dt: not allowed with argument --real"),
@@ -109,7 +109,7 @@ def test_that_a_full_disk_is_said_in_a_sentence() -> None:
         )
 
     assert done.returncode == ExitCode.FAILED
-    assert done.stderr.startswith("timeline-inspector: The answer could not be written: ")
+    assert done.stderr.startswith("timeline-inspector: The output could not be written: ")
     assert done.stderr.count("\n") == 1
 
 
@@ -163,8 +163,8 @@ def test_that_a_step_of_a_fraction_is_kept_as_one() -> None:
         ("--range abc", "Argument --range"),
         ("--range 5:2", "Argument --range"),
         ("--range -3:4", "Argument --range: “-3:4” is not a range of frames."),
-        ("--size -5x5", "Argument --size: the width is within 400 and 14400, not -5"),
-        ("--size 1x1", "Argument --size: the width is within 400 and 14400, not 1."),
+        ("--size -5x5", "Argument --size: the width must be between 400 and 14400, not -5"),
+        ("--size 1x1", "Argument --size: the width must be between 400 and 14400, not 1."),
         ("--size 10x10", "Argument --size: the width"),
         ("--dpi 0", "Argument --dpi"),
     ],

@@ -136,7 +136,7 @@ def test_that_nesting_without_end_is_a_sentence(tmp_path: Path, run: Run, text: 
 
     code, _, err = run("export game.json -o out.svg")
 
-    assert (code, "is no complete JSON" in err) == (ExitCode.FAILED, True)
+    assert (code, "is not complete JSON" in err) == (ExitCode.FAILED, True)
 
 
 def test_that_frames_at_one_instant_are_drawn(tmp_path: Path, run: Run) -> None:

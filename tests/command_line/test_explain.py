@@ -67,7 +67,7 @@ def test_that_the_beginning_of_a_name_is_enough_if_it_is_one_names(
 
     assert main(["explain", scene, "bo", "--seconds", "1"]) == 2
     assert capsys.readouterr().err == (
-        "timeline-inspector: “bo” could be one of 2 names: “boss”, “bomb”. Say more of it.\n"
+        "timeline-inspector: “bo” could be one of 2 names: “boss”, “bomb”. Give more of it.\n"
     )
 
 
@@ -77,7 +77,7 @@ def test_that_several_timers_of_a_name_are_listed(
     assert main(["explain", scene, "lamp", "--seconds", "1"]) == 2
 
     said = capsys.readouterr().err.splitlines()
-    assert said[0] == "timeline-inspector: 3 timers “lamp” wait. Name one by its number:"
+    assert said[0] == "timeline-inspector: 3 timers “lamp” are pending. Name one by its number:"
     assert said[1] == "  5  due at local 00:20.000 of “game”"
     assert len(said) == 4
 
@@ -135,7 +135,7 @@ def test_that_an_instant_behind_the_end_is_refused(
     assert main(["explain", scene, "boss", "--seconds", "1", "--at", "2"]) == 2
 
     assert capsys.readouterr().err == (
-        "timeline-inspector: Argument --at: 00:02.000 lies behind the end, which is at 00:01.000.\n"
+        "timeline-inspector: Argument --at: 00:02.000 is after the end, which is at 00:01.000.\n"
     )
 
 
@@ -177,7 +177,7 @@ def test_that_a_recording_has_its_own_length(
     recording: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["explain", recording, "boss", "--seconds", "9"]) == 2
-    assert "a recording is as long as it is" in capsys.readouterr().err
+    assert "a recording has a fixed length" in capsys.readouterr().err
 
     assert main(["lint", recording]) == 0
     assert capsys.readouterr().out.startswith("a game, 00:0")
@@ -187,7 +187,7 @@ def test_that_what_is_named_like_a_recording_is_never_run_as_a_scene(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "game.tlrec"
-    for content, sentence in (("", "is empty"), ("raise SystemExit(7)", "is no recording")):
+    for content, sentence in (("", "is empty"), ("raise SystemExit(7)", "is not a recording")):
         path.write_text(content)
         for line in (["explain", str(path), "boss"], ["lint", str(path)]):
             assert main(line) == 1
@@ -227,7 +227,7 @@ def test_that_what_was_predicted_is_said_with_what_came_of_it(
     assert main(["explain", scene, "wave", "--at", "1.2", "--seconds", "4"]) == 0
 
     lines = capsys.readouterr().out.splitlines()
-    place = lines.index("What was predicted there, and what came of it:")
+    place = lines.index("Predictions at that instant, and their outcome:")
     assert lines[place + 1].startswith("  00:01.500  It fired at 00:01.500 as predicted.  [event ")
     assert lines[place + 3].startswith(
         "  00:02.500  It has not fired at 00:02.500 as predicted, because “game” was paused at "
@@ -316,21 +316,21 @@ def test_that_a_preview_of_members_names_their_numbers_for_programs(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "Argument TIMER: name a timer, or say with --preview what to preview."),
+        ([], "Argument TIMER: name a timer, or use --preview."),
         (
             ["boss", "--preview", "pause game"],
-            "Name a timer, or say with --preview what is to be previewed; not both.",
+            "Name either a timer or a --preview, not both.",
         ),
         (
             ["--preview", "stop game"],
-            "Argument --preview: “stop game” is no change that is known. ",
+            "Argument --preview: “stop game” is not a known change. ",
         ),
         (
             ["--preview", "pause dragons"],
             "Argument --preview: There is no clock “dragons”. There are “root”, “game”.",
         ),
-        (["--preview", "pause"], "Argument --preview: “pause” is no change that is known."),
-        (["--preview", "rate game"], "Argument --preview: “rate game” is no change that is known."),
+        (["--preview", "pause"], "Argument --preview: “pause” is not a known change."),
+        (["--preview", "rate game"], "Argument --preview: “rate game” is not a known change."),
         (["--preview", "rate game fast"], "Argument --preview: "),
         (["--preview", "rate game -1"], "Argument --preview: "),
     ],
@@ -369,12 +369,12 @@ def test_that_a_clock_that_several_are_called_is_asked_for_by_path(
 @pytest.mark.parametrize(
     ("timer", "message"),
     [
-        ("", "The name of the timer is empty. Say its name or its number."),
-        (" ", "The name of the timer is empty. Say its name or its number."),
-        ("0", "There never was a timer of the number 0 in this session."),
-        ("4711", "There never was a timer of the number 4711 in this session."),
-        ("member:4711", "There never was a member of the number 4711 in this session."),
-        ("9" * 5_000, f"There never was a timer of the number {'9' * 19}… in this session."),
+        ("", "The name of the timer is empty. Give a name or a number."),
+        (" ", "The name of the timer is empty. Give a name or a number."),
+        ("0", "This session never had a timer of the number 0."),
+        ("4711", "This session never had a timer of the number 4711."),
+        ("member:4711", "This session never had a member of the number 4711."),
+        ("9" * 5_000, f"This session never had a timer of the number {'9' * 19}…."),
     ],
 )
 def test_that_a_timer_that_never_was_is_refused_in_one_sentence(
@@ -456,10 +456,10 @@ def test_that_virtual_time_says_what_it_does_not_show(run: Run, blocking: str) -
 
     hint = out.splitlines()[-1]
     assert code == ExitCode.OK
-    assert hint.startswith("In virtual time work takes no time, so nothing was late because of it;")
+    assert hint.startswith("In virtual time work takes no time, so it delayed nothing;")
     assert "ms of work, most of it " in hint
     assert "“load”" in hint
-    assert "a frame may take 16.7 ms + 15 %. Say --real-time to see what that did." in hint
+    assert "the limit for a frame is 16.7 ms + 15 %. Use --real-time to see the effect." in hint
     assert explained.splitlines()[-1].startswith("In virtual time work takes no time")
     assert json.loads(values)["hint"].startswith("In virtual time work takes no time")
 
@@ -477,7 +477,7 @@ def test_that_a_callback_that_sleeps_is_told_of_as_well(run: Run, tmp_path: Path
 
     _, out, _ = run(f"lint {scene} --seconds 1")
 
-    assert re.search(r"frame \d+ took 1[1-9]\d ms of work, most of it “sleeps”, and", out)
+    assert re.search(r"frame \d+ took 1[1-9]\d ms of work, most of it “sleeps”; the", out)
 
 
 def test_that_virtual_time_says_nothing_of_work_that_fits(run: Run, scene: str) -> None:
@@ -526,4 +526,4 @@ def test_that_a_recording_is_not_run_in_real_time(run: Run, tmp_path: Path) -> N
     code, _, err = run("lint a.tlrec --real-time")
 
     assert code == ExitCode.USAGE
-    assert "--real-time: a recording is not run. Leave it out." in err
+    assert "--real-time: a recording is not run. Omit it." in err

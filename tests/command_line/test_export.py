@@ -84,7 +84,7 @@ def test_that_work_cannot_be_drawn_of_a_capture_that_has_none(run: Run, tmp_path
     code, _, err = run("export c.csv -o c.svg --measure busy")
 
     assert code == ExitCode.FAILED
-    assert "says nothing about the time spent in callbacks. Use --measure interval." in err
+    assert "does not contain the time spent in callbacks. Use --measure interval." in err
 
 
 def test_that_a_range_without_a_frame_writes_no_graph(run: Run, tmp_path: Path) -> None:

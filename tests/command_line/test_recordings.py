@@ -86,7 +86,7 @@ def test_that_a_format_and_a_name_of_it_are_one_file(run: Run, recording: Path) 
 def test_that_a_scene_that_does_the_same_is_verified(run: Run, recording: Path) -> None:
     code, out, err = run(f"replay {recording} --verify")
     assert (code, err) == (ExitCode.OK, "")
-    assert out.startswith("game.py did the same again: ")
+    assert out.startswith("game.py behaved as recorded: ")
     assert "180 frames" in out
 
 
@@ -97,8 +97,8 @@ def test_that_a_scene_that_does_something_else_is_told_where(
     code, out, err = run(f"replay {recording} --verify --anyway")
     assert code == ExitCode.DIFFERENT
     assert "game.py has changed since" in err
-    assert out.startswith("game.py did something else: ")
-    assert "it was “" in out
+    assert out.startswith("game.py behaved differently: ")
+    assert "expected “" in out
     assert run(f"replay {recording} --anyway")[0] == ExitCode.OK
 
 
@@ -129,17 +129,17 @@ def test_that_chance_in_build_is_told_as_such(run: Run, tmp_path: Path) -> None:
     code, out, _ = run("replay chance.tlrec --verify")
 
     assert code == ExitCode.DIFFERENT
-    assert "after 0 frames in “build”: it was “timer 1 is due at" in out
-    assert "(“jitter”)”, now it is “timer 1 is due at" in out
+    assert "after 0 frames in “build”: expected “timer 1 is due at" in out
+    assert "(“jitter”)”, found “timer 1 is due at" in out
     assert "Does “build” use the time of day" in out
 
 
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("lint {}", "holds no event, so there is nothing to look at."),
-        ("explain {} tick", "holds no event, so there is nothing to look at."),
-        ("export {} -o x.svg", "holds no frame to draw. Record one, or name another file."),
+        ("lint {}", "holds no events."),
+        ("explain {} tick", "holds no events."),
+        ("export {} -o x.svg", "holds no frames to draw. Choose another file."),
     ],
 )
 def test_that_a_recording_of_nothing_is_said_to_be_one(
@@ -192,7 +192,7 @@ def test_that_how_deep_a_callback_has_called_itself_is_no_difference(
     finally:
         sys.setrecursionlimit(limit)
 
-    assert (code, out.splitlines()[0][:28]) == (ExitCode.OK, "deep.py did the same again: ")
+    assert (code, out.splitlines()[0][:28]) == (ExitCode.OK, "deep.py behaved as recorded:")
 
 
 def test_that_names_that_end_lines_elsewhere_are_in_a_test_of_a_recording(tmp_path: Path) -> None:
@@ -218,10 +218,10 @@ def test_that_a_scene_that_has_moved_is_named(run: Run, recording: Path, tmp_pat
     shutil.move(tmp_path / "game.py", tmp_path / "moved.py")
     code, _, err = run(f"replay {recording} --verify")
     assert code == ExitCode.FAILED
-    assert "Say where it is: --scene FILE." in err
+    assert "Name its file: --scene FILE." in err
     code, out, err = run(f"replay {recording} --scene moved.py --verify")
     assert (code, err) == (ExitCode.OK, "")
-    assert out.startswith("moved.py did the same again")
+    assert out.startswith("moved.py behaved as recorded")
 
 
 @pytest.mark.parametrize("line", ["replay {}", "export {} --as pytest", "export {} --as csv"])
@@ -258,7 +258,7 @@ def test_that_a_recording_becomes_a_test_that_passes(
     (tmp_path / "game.py").write_text(SCENE.replace("0.52", "0.53"))
     assert run_test(test) == 1
     assert run(f"export {recording} --as pytest")[2].endswith("Choose another name with -o.\n")
-    assert run(f"export {recording} --as pytest -o a.txt")[2].endswith("Let it end in .py.\n")
+    assert run(f"export {recording} --as pytest -o a.txt")[2].endswith("It must end in .py.\n")
 
 
 def run_test(path: Path) -> int:
@@ -272,7 +272,7 @@ def test_that_what_came_from_outside_is_understood_again(recording: Path) -> Non
     text = outside_text(events, past.strings)
     assert replayed(Path("game.py"), text) == what_happened(events, past.strings)
     for damaged in ("1:2", '["x"]', "hello", '[0, "no_such_kind", 0, 0, 0]'):
-        with pytest.raises(JournalError, match="is not understood"):
+        with pytest.raises(JournalError, match="cannot be read"):
             replayed(Path("game.py"), damaged)
 
 

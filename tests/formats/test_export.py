@@ -73,7 +73,7 @@ def test_that_a_full_disk_is_said_in_a_sentence(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 def test_that_a_device_is_not_replaced_by_a_file() -> None:
-    with pytest.raises(ExportError, match="not a plain file"), replacing(Path("/dev/full")):
+    with pytest.raises(ExportError, match="not a regular file"), replacing(Path("/dev/full")):
         pass
     assert stat.S_ISCHR(Path("/dev/full").stat().st_mode)
 
@@ -97,7 +97,7 @@ def test_that_a_folder_without_permission_is_said_in_a_sentence(
 ) -> None:
     # Permissions do not stop the superuser, so the answer is put in here.
     monkeypatch.setattr(os, "access", lambda *_args: False)
-    with pytest.raises(ExportError, match=r"may not be written\. Choose another folder"):
+    with pytest.raises(ExportError, match=r"is not writable\. Choose another folder"):
         check_export(tmp_path / "run.csv")
 
 

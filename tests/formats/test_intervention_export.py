@@ -60,9 +60,9 @@ def test_that_the_picture_has_signs_with_numbers_and_a_list(
     assert "00:00.500 set the rate of “game” to 2" in found
     assert "00:00.500 pause clock 99, refused: There is none." in found
     assert "00:01.000 pause “game”, by breakpoint 1, undone by 6" in found
-    assert "changed from outside" in found
+    assert "intervention" in found
     assert "breakpoint hit" in found
-    assert "changed from outside: 5" in picture.description
+    assert "Interventions, marked with numbers: 5" in picture.description
 
 
 def test_that_the_picture_without_them_is_as_it_was(
@@ -99,7 +99,7 @@ def test_that_a_long_list_leaves_room_for_the_plot(
     assert any(each.text.startswith("and ") and "more" in each.text for each in found)
     axis = next(each for each in found if each.text.startswith("session time"))
     first_note = next(each for each in found if "set the rate" in each.text)
-    legend = next(each for each in found if each.text == "changed from outside")
+    legend = next(each for each in found if each.text == "intervention")
     assert legend.at.y + 60 < axis.at.y < first_note.at.y < height - 40
 
 

@@ -128,7 +128,7 @@ def test_that_names_never_hide_one_another(
     assert max(each.at.y for each in names) < axis.points[0].y  # type: ignore[union-attr]
     assert axis.points[1].y - axis.points[0].y > height * 0.3  # type: ignore[union-attr]
     unnamed = count - len(names)
-    says = any(f"names left out: {unnamed:,}" in each.text for each in picture.texts())
+    says = any(f"names omitted: {unnamed:,}" in each.text for each in picture.texts())
     assert says == (unnamed > 0)
 
 

@@ -105,9 +105,9 @@ def test_that_every_change_can_be_undone_in_turn() -> None:
 
     said = [found.undo() for _ in range(3)]
 
-    assert said == ["“there” is back.", "“here” is back.", "“here” is gone again."]
+    assert said == ["“there” was restored.", "“here” was restored.", "“here” was removed again."]
     assert (list(found), found.can_undo) == ([], False)
-    with pytest.raises(AnnotationError, match="could be put back"):
+    with pytest.raises(AnnotationError, match="to undo"):
         found.undo()
     # A number is never given out twice.
     assert found.add(bookmark(1)).id == added.id + 1
@@ -116,13 +116,13 @@ def test_that_every_change_can_be_undone_in_turn() -> None:
 def test_that_what_was_removed_at_once_comes_back_at_once() -> None:
     found = Annotations()
     numbers = [found.add(bookmark(at, f"b{at}")).id for at in (10, 20, 30)]
-    with pytest.raises(AnnotationError, match="no annotation 9 any more"):
+    with pytest.raises(AnnotationError, match="Annotation 9 no longer exists"):
         found.remove(numbers[0], 9)
     assert len(found) == 3
 
     found.remove(*numbers[:2])
     assert names(found) == ["b30"]
-    assert found.undo() == "2 annotations are back."
+    assert found.undo() == "2 annotations were restored."
     assert names(found) == ["b10", "b20", "b30"]
 
 
@@ -132,7 +132,7 @@ def test_that_what_is_not_there_can_be_neither_changed_nor_removed() -> None:
         lambda: found.remove(4),
         lambda: found.change(Annotation("bookmark", 1, name="a", id=4)),
     ):
-        with pytest.raises(AnnotationError, match="no annotation 4 any more"):
+        with pytest.raises(AnnotationError, match="Annotation 4 no longer exists"):
             act()
 
 
@@ -253,7 +253,7 @@ def is_kept():
     try:
         return bool(annotations_of(Path({str(path)!r})))
     except RecordingError:
-        return False  # it has only just begun
+        return False  # it has only just started
 session = held_session(Path({str(scene)!r}))
 session.submit(StartRecording({str(path)!r}))
 session.submit(StepFrames(60))
@@ -267,7 +267,7 @@ os.kill(os.getpid(), signal.SIGKILL)
     assert ended.returncode == -signal.SIGKILL
     session = RecordedSession(path)
     assert names(session.annotations) == ["evidence"]
-    assert "was not ended" in session.notes[0]
+    assert "was not closed" in session.notes[0]
     # And it can still be annotated.
     session.annotations.add(bookmark(10, "later"))
     session.close()

@@ -61,14 +61,14 @@ def test_that_each_kind_offers_what_it_can_look_out_for(
             BreakKind.TIMER_FIRES,
             "Bos",
             (
-                "No timer has been called “Bos” so far; the breakpoint waits for one. "
-                "Did you mean “boss”?"
+                "No timer has had the name “Bos” so far; the breakpoint waits for it. Did you mean "
+                "“boss”?"
             ),
         ),
         (
             BreakKind.STATE_ENTERED,
             "burning",
-            "No state has been called “burning” so far; the breakpoint waits for one.",
+            "No state has had the name “burning” so far; the breakpoint waits for it.",
         ),
     ],
 )

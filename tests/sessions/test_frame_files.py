@@ -60,7 +60,7 @@ def test_that_what_is_damaged_beside_the_frames_is_said(
     assert len(read.frames) == len(frames)
     assert read.provenance.frame_rate is None
     assert read.notes == (
-        "4 entries among interventions and landmarks cannot be read and were left out.",
+        "4 entries among interventions and landmarks cannot be read and were skipped.",
     )
 
 
@@ -91,8 +91,8 @@ def test_that_a_csv_cut_in_its_last_line_is_read_up_to_there(
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("{", "is no complete JSON"),
-        ('{"format": "trace"}', "no frame times of the inspector"),
+        ("{", "is not complete JSON"),
+        ('{"format": "trace"}', "not frame times of the inspector"),
         ('{"format": "timeline-inspector frame times", "version": 2, "columns": {}}', "newer"),
         ('{"format": "timeline-inspector frame times", "version": 1, "columns": {}}', "damaged"),
     ],

@@ -73,7 +73,7 @@ def test_that_it_brings_what_a_run_in_here_brings(
         ("1 / 0\n", "scene.py could not be imported (line 1): ZeroDivisionError"),
         (
             "import os\n\ndef build(stage):\n    os._exit(7)\n",
-            "scene.py has ended the process that it was run in (exit code 7).",
+            "scene.py ended the process it ran in (exit code 7).",
         ),
     ],
 )

@@ -313,8 +313,8 @@ def test_that_commas_alone_name_nothing(argument: str, capsys: pytest.CaptureFix
     assert code == 2
     assert out == ""
     assert err == (
-        f"timeline-inspector: Argument {argument}: nothing is named. "
-        "“timeline-inspector lab --list” shows what can be.\n"
+        f"timeline-inspector: Argument {argument}: no name given. “timeline-inspector lab --list” "
+        "lists the names.\n"
     )
 
 

@@ -93,5 +93,5 @@ def test_that_the_frame_rate_is_the_recorded_one(tmp_path: Path) -> None:
 
 def test_that_what_is_no_recording_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.tlrec").write_text("hello")
-    with pytest.raises(RecordingError, match="is no recording"):
+    with pytest.raises(RecordingError, match="is not a recording"):
         RecordedSession(tmp_path / "a.tlrec")

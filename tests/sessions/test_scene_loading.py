@@ -53,7 +53,7 @@ def test_that_a_table_is_no_scene(tmp_path: Path) -> None:
     path.write_text("frame,ms\n1,16.6\n")
 
     assert failed(path).message.startswith(
-        "capture.csv is no Python file, so it is no scene. Name the scene's .py file; frame times"
+        "capture.csv is not a Python file. Name the scene's .py file; frame times"
     )
 
 
@@ -128,7 +128,7 @@ def test_that_a_binary_file_is_told_from_a_scene(tmp_path: Path, content: bytes)
 
     message = failed(path).message
 
-    assert message.startswith("scene.py is no Python file: it holds bytes that no text has.")
+    assert message.startswith("scene.py is not a Python file: it contains bytes that are not text.")
     assert "saved as UTF-8" in message
 
 
@@ -141,7 +141,8 @@ def test_that_a_build_that_takes_no_stage_is_told_what_to_write(
     status = failed(scene_file(tmp_path, f"x = 1\n{head}\n    pass\n"))
 
     assert status.message == (
-        f"scene.py: {shown} cannot be given the stage alone (line 2). Define it as build(stage)."
+        f"scene.py: {shown} does not accept the stage as its only argument (line 2). Define it "
+        "as build(stage)."
     )
     assert f"> 2 │ {head}" in status.detail
     assert "Traceback" not in status.detail

@@ -21,15 +21,15 @@ from inspector.trace.annotations import (
     [
         ({"kind": "range", "at_ns": 2_000_000, "end_ns": 1}, "not at 00:00.000 before 00:00.002"),
         ({"kind": "range", "at_ns": 5, "end_ns": 5, "name": "a"}, "The range takes no time"),
-        ({"kind": "bookmark", "at_ns": 5}, "The bookmark says nothing: give it a name"),
+        ({"kind": "bookmark", "at_ns": 5}, "The bookmark is empty: give it a name"),
         ({"kind": "range", "at_ns": 5, "end_ns": 6, "text": "a"}, "give it a name"),
-        ({"kind": "note", "at_ns": 5, "text": " \n\t "}, "The note says nothing: give it a text"),
+        ({"kind": "note", "at_ns": 5, "text": " \n\t "}, "The note is empty: give it a text"),
         ({"kind": "bookmark", "at_ns": 5, "name": "\0\x1b\u202e"}, "give it a name"),
         ({"kind": "bookmark", "at_ns": -1, "name": "a"}, "is before that"),
         ({"kind": "bookmark", "at_ns": MAX_NS, "name": "a"}, "146 years"),
         (
             {"kind": "bookmark", "at_ns": 1, "name": "x" * (LONGEST_NAME + 1)},
-            "The name has 201 characters; 200 are possible",
+            "The name has 201 characters; at most 200 are allowed",
         ),
         (
             {"kind": "note", "at_ns": 1, "text": "x" * (LONGEST_TEXT + 1)},

@@ -109,7 +109,7 @@ def test_that_a_note_is_asked_for_at_the_instant_that_is_shown(shell: Shell) -> 
     prompt = prompt_of(shell, NotePrompt)
     assert prompt.line.accessibleName() == "Note at 00:00.700"
     prompt.take_answer()
-    assert prompt.problem.text() == "✖ The note says nothing: give it a text."
+    assert prompt.problem.text() == "✖ The note is empty: give it a text."
     prompt.line.setText("The boss is late")
     prompt.take_answer()
 

@@ -87,7 +87,7 @@ def test_that_an_instant_is_typed_into_the_bar(shell: Shell) -> None:
 
     bar.entry.setText("soon")
     QTest.keyClick(bar.entry, Qt.Key.Key_Return)
-    assert bar.problem.text().startswith("✖ “soon” is no place in time")
+    assert bar.problem.text().startswith("✖ “soon” is not an instant")
     assert bridge.playhead_ns == at_ns
 
     QTest.keyClick(bar.entry, Qt.Key.Key_Escape)

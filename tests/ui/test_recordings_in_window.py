@@ -116,7 +116,7 @@ def test_that_what_is_no_recording_is_said_to_be_none(qtbot: QtBot, tmp_path: Pa
     mended = shell.bridge.status
 
     assert (problem.phase, mended.phase) == (SessionPhase.FAILED, SessionPhase.HELD)
-    assert "is no recording" in problem.message
+    assert "is not a recording" in problem.message
 
 
 def test_that_what_cannot_be_changed_in_a_recording_does_not_leave_the_past(

@@ -41,12 +41,12 @@ def test_that_a_recording_that_cannot_be_read_is_not_offered_to_an_editor(
 
     view = shell.window.shown_in_middle
     assert isinstance(view, SceneErrorView)
-    assert "is no recording" in view.heading.text()
+    assert "is not a recording" in view.heading.text()
     assert view.edit_button.isHidden()
     assert view.reload_button.toolTip() == "Try to open the file again (F5)"
     status = shell.window.transport.status_label
     assert status.text() == "✖ Failed"
-    assert "is no recording" in status.toolTip()
+    assert "is not a recording" in status.toolTip()
 
 
 def test_that_reloading_a_mended_scene_brings_the_plot_back(qtbot: QtBot, tmp_path: Path) -> None:

@@ -64,7 +64,7 @@ def annotate(path: Path, annotation: Annotation) -> int:
 
     def write(connection: sqlite3.Connection) -> int:
         if annotation.id and not _count(connection, annotation.id):
-            raise RecordingError(f"There is no annotation {annotation.id} any more.")
+            raise RecordingError(f"Annotation {annotation.id} no longer exists.")
         return _put(connection, annotation)
 
     return _changed(path, write)
@@ -179,10 +179,10 @@ def _changed(path: Path, write: Callable[[sqlite3.Connection], _T]) -> _T:
             (application,) = connection.execute("PRAGMA application_id").fetchone()
             (version,) = connection.execute("PRAGMA user_version").fetchone()
             if application != APPLICATION_ID:
-                raise RecordingError(f"{asked} is no recording that can be annotated.")
+                raise RecordingError(f"{asked} is not a recording that can be annotated.")
             if version not in VERSIONS_ALIKE:
                 raise RecordingError(
-                    f"{asked} is no recording that can be annotated: another version of the "
+                    f"{asked} is not a recording that can be annotated: another version of the "
                     "inspector wrote it."
                 )
             check_tables(connection, asked)
@@ -210,9 +210,7 @@ def _check_writable(asked: Path, path: Path) -> None:
     if not path.is_file():
         raise RecordingError(f"There is no file {asked}.")
     if is_written_here(path):
-        raise RecordingError(
-            f"{asked} is being recorded: leave it in the session itself, and it is written."
-        )
+        raise RecordingError(f"{asked} is being recorded: add annotations in that session instead.")
     if not path.stat().st_mode & _ANYBODY_WRITES:
         raise RecordingError(
             f"{asked} cannot be annotated: it is read-only. Make it writable, or annotate a copy."
@@ -238,9 +236,12 @@ def _check_writable(asked: Path, path: Path) -> None:
 def _reason(error: Exception) -> str:
     text = str(error)
     if "locked" in text:
-        return "another program is writing it. Leave it there, or wait until that has ended"
+        return (
+            "another program is writing it. Annotate it there, or wait until that program "
+            "has finished"
+        )
     if "readonly" in text or "unable to open" in text:
-        return "it may not be written here. Make it and its folder writable, or annotate a copy"
+        return "it is read-only here. Make it and its folder writable, or annotate a copy"
     if "full" in text:
         return "the disk is full"
     return text

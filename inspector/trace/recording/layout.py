@@ -120,8 +120,8 @@ def check_tables(connection: sqlite3.Connection, path: Path) -> None:
         if not is_plain:
             what = kind if kind in {"view", "trigger"} else "computed table"
             raise RecordingError(
-                f"{path} is no recording of the inspector: it holds a {what}, and recordings hold "
-                "plain tables only. Choose another file."
+                f"{path} is not a recording of the inspector: it holds a {what}, and recordings "
+                "hold plain tables only. Choose another file."
             )
 
 

@@ -170,8 +170,8 @@ class OpenFile:
         wanted = pages * (65_536 if page == 1 else page)
         if there < wanted:
             self._notes.append(
-                f"The file was cut off: {there:,} of {wanted:,} bytes are there. "
-                "What follows is what could be read."
+                f"The file was cut off: {there:,} of {wanted:,} bytes remain. What could be read "
+                "is shown."
             )
 
     def _checked_meta(self) -> dict[str, Any]:
@@ -181,12 +181,12 @@ class OpenFile:
         if not isinstance(schema, int) or not isinstance(vocabulary, int):
             if is_written_here(self._real):
                 raise RecordingError(
-                    f"{self.path} has only just begun: nothing is in it yet. Open it in a moment."
+                    f"{self.path} has only just started and is still empty. Open it in a moment."
                 )
             if not meta and list(self.rows("SELECT 1 FROM sqlite_master WHERE name = 'meta'")):
                 raise RecordingError(
-                    f"{self.path} holds nothing: its program ended before anything was committed, "
-                    f"or it was copied without {self.path.name}-wal beside it."
+                    f"{self.path} is empty: its program ended before anything was committed, or it "
+                    f"was copied without {self.path.name}-wal beside it."
                 )
             raise RecordingError(
                 f"{self.path} is damaged: nothing in it can be read. Copy it again, in full."
@@ -201,7 +201,7 @@ class OpenFile:
                     "Copy both into one folder."
                 )
             self._notes.append(
-                f"The recording was not ended: its program crashed or is still running. {missing}"
+                f"The recording was not closed: its program crashed or is still running. {missing}"
             )
         lost = meta.get("lost_events")
         if isinstance(lost, int) and lost > 0:
@@ -316,7 +316,7 @@ def _checked_version(path: Path, real: Path) -> int:
     except OSError as error:
         raise RecordingError(f"{path} cannot be read: {error.strerror or error}.") from None
     if not head.startswith(_MAGIC[: len(head)]):
-        raise RecordingError(f"{path} is no recording of the inspector. Choose another file.")
+        raise RecordingError(f"{path} is not a recording of the inspector. Choose another file.")
     if int.from_bytes(head[_ID_AT : _ID_AT + 4], "big") == APPLICATION_ID:
         return _supported(path, int.from_bytes(head[_VERSION_AT : _VERSION_AT + 4], "big"))
     if size(real.with_name(f"{real.name}-wal")) > 0:
@@ -325,7 +325,7 @@ def _checked_version(path: Path, real: Path) -> int:
     if not head:
         raise RecordingError(f"{path} is empty: nothing was recorded before it ended.")
     if len(head) < _HEAD_BYTES:
-        cut = f"{path} was cut off after {len(head)} bytes: nothing is left of it."
+        cut = f"{path} was cut off after {len(head)} bytes: nothing in it can be read."
         raise RecordingError(cut)
     raise RecordingError(_why_none(path))
 
@@ -342,12 +342,13 @@ def _supported(path: Path, version: int) -> int:
 
 
 def _why_none(path: Path) -> str:
-    return f"{path} is an SQLite file, but no recording of the inspector. Choose another file."
+    return f"{path} is an SQLite file, but not a recording of the inspector. Choose another file."
 
 
 def _newer(path: Path, version: str) -> str:
     return (
-        f"{path} was written by a newer inspector (version {version} of the file). Update this one."
+        f"{path} was written by a newer inspector (version {version} of the file). Update this "
+        "inspector."
     )
 
 

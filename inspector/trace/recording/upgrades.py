@@ -35,7 +35,7 @@ def upgraded(path: Path, version: int, original: Path) -> Path:
     """
     step = _UPGRADES.get(version)
     if step is None:
-        raise RecordingError(f"{original} has tables of version {version}, which never were.")
+        raise RecordingError(f"{original} has tables of version {version}, which does not exist.")
     try:
         return step(path)
     except (sqlite3.Error, ValueError, TypeError, KeyError, IndexError) as error:

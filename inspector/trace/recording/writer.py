@@ -238,7 +238,7 @@ class RecordingWriter:
             if file is not None:
                 file.abandon()
         except Exception as error:  # noqa: BLE001 - a fault here must not stop the session
-            self._problem = f"{self.path.name} could not be recorded any further: {error!r}."
+            self._problem = f"{self.path.name} could not be recorded further: {error!r}."
             if file is not None:
                 file.abandon()
 
@@ -323,4 +323,4 @@ def disk_problem(path: Path, error: Exception) -> str:
     if "full" in text:
         return f"The disk is full: {path.name} ends here. Free some space and record again."
     reason = getattr(error, "strerror", None) or text
-    return f"{path.name} cannot be written any more ({reason}); it ends here."
+    return f"{path.name} can no longer be written ({reason}); it ends here."

@@ -153,7 +153,7 @@ os.kill(os.getpid(), 9)
     subprocess.run([sys.executable, "-c", killed], check=False)
     before = {each.name: each.read_bytes() for each in tmp_path.iterdir()}
 
-    with pytest.raises(RecordingError, match="is an SQLite file, but no recording"):
+    with pytest.raises(RecordingError, match="is an SQLite file, but not a recording"):
         open_recording(path)
     assert {each.name: each.read_bytes() for each in tmp_path.iterdir()} == before
 
@@ -199,7 +199,7 @@ def test_that_a_recording_of_which_nothing_is_written_yet_is_not_called_damaged(
 ) -> None:
     path = tmp_path / "a.tlrec"
     file = RecordingFile(path, About(), Timeline([""]), 1)
-    with pytest.raises(RecordingError, match="has only just begun"):
+    with pytest.raises(RecordingError, match="has only just started"):
         open_recording(path)
     file.commit()
     open_recording(path).close()

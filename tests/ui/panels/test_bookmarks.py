@@ -126,8 +126,11 @@ def test_that_names_and_texts_are_edited_in_their_cells(stand: Stand) -> None:
 @pytest.mark.parametrize(
     ("typed", "reason"),
     [
-        ("  ", "✖ The bookmark says nothing: give it a name."),
-        ("x" * (LONGEST_NAME + 1), "✖ The name has 201 characters; 200 are possible. Shorten it."),
+        ("  ", "✖ The bookmark is empty: give it a name."),
+        (
+            "x" * (LONGEST_NAME + 1),
+            ("✖ The name has 201 characters; at most 200 are allowed. Shorten it."),
+        ),
     ],
 )
 def test_that_a_name_that_cannot_be_taken_says_why(stand: Stand, typed: str, reason: str) -> None:

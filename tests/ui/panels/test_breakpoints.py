@@ -112,8 +112,8 @@ def test_that_a_name_nobody_has_is_doubted_but_taken(stand: Stand) -> None:
     assert stand.session.submitted == [AddBreakpoint(Breakpoint(BreakKind.TIMER_FIRES, "bos"))]
     assert form.problem.isVisible()
     assert form.problem.text() == (
-        "● No timer has been called “bos” so far; the breakpoint waits for one. "
-        "Did you mean “boss”?"
+        "● No timer has had the name “bos” so far; the breakpoint waits for it. Did you mean "
+        "“boss”?"
     )
     form.subject.setText("boss")
     form.give()
@@ -265,7 +265,7 @@ def test_that_a_file_brings_everything_back(stand: Stand, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("nonsense", "no JSON"),
+        ("nonsense", "not JSON"),
         ("[]", "holds no breakpoints"),
         ('{"format": "timeline-inspector breakpoints", "version": 9}', "version 9"),
     ],
