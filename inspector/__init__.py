@@ -18,18 +18,18 @@ if TYPE_CHECKING:
         TimeSource,
         Transport,
     )
-    from inspector.clocks.asyncio_source import AsyncioTimeSource
-    from inspector.clocks.system_source import SystemTimeSource
+    from inspector.clocks.sources.asyncio_source import AsyncioTimeSource
+    from inspector.clocks.sources.system_source import SystemTimeSource
     from inspector.errors import InspectorError
+    from inspector.events import EventLog, Timeline
     from inspector.frames import Director, start_loop
-    from inspector.frames.components import Component
-    from inspector.frames.creator_director import CreatorDirector
-    from inspector.frames.dialect_scheduler import DialectScheduler
-    from inspector.frames.scheduler import Scheduler
+    from inspector.frames.cocos.scheduler import DialectScheduler
+    from inspector.frames.creator.components import Component
+    from inspector.frames.creator.director import CreatorDirector
+    from inspector.frames.egret.ticker import Ticker, TickerTimer
+    from inspector.frames.scheduler.scheduler import Scheduler
     from inspector.frames.state_machine import Edge, StateMachine
-    from inspector.frames.ticker import Ticker, TickerTimer
     from inspector.sessions.stage import Stage
-    from inspector.trace import EventLog, Timeline
     from inspector.vocabulary import Phase
 
 __version__ = "0.1.0"
@@ -64,28 +64,28 @@ __all__ = [
 ]
 
 _HOMES = {
-    "AsyncioTimeSource": "inspector.clocks.asyncio_source",
+    "AsyncioTimeSource": "inspector.clocks.sources.asyncio_source",
     "Clock": "inspector.clocks",
     "ClockTree": "inspector.clocks",
-    "Component": "inspector.frames.components",
-    "CreatorDirector": "inspector.frames.creator_director",
-    "DialectScheduler": "inspector.frames.dialect_scheduler",
+    "Component": "inspector.frames.creator.components",
+    "CreatorDirector": "inspector.frames.creator.director",
+    "DialectScheduler": "inspector.frames.cocos.scheduler",
     "Director": "inspector.frames",
     "Edge": "inspector.frames.state_machine",
-    "EventLog": "inspector.trace",
+    "EventLog": "inspector.events",
     "FailurePolicy": "inspector.clocks",
     "InspectorError": "inspector.errors",
     "ManualTimeSource": "inspector.clocks",
     "MissedTicks": "inspector.clocks",
     "Phase": "inspector.vocabulary",
-    "Scheduler": "inspector.frames.scheduler",
+    "Scheduler": "inspector.frames.scheduler.scheduler",
     "Stage": "inspector.sessions.stage",
     "StateMachine": "inspector.frames.state_machine",
-    "SystemTimeSource": "inspector.clocks.system_source",
-    "Ticker": "inspector.frames.ticker",
-    "TickerTimer": "inspector.frames.ticker",
+    "SystemTimeSource": "inspector.clocks.sources.system_source",
+    "Ticker": "inspector.frames.egret.ticker",
+    "TickerTimer": "inspector.frames.egret.ticker",
     "TimeSource": "inspector.clocks",
-    "Timeline": "inspector.trace",
+    "Timeline": "inspector.events",
     "Timer": "inspector.clocks",
     "Transport": "inspector.clocks",
     "start_loop": "inspector.frames",

@@ -39,13 +39,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     except InspectorError as error:
         if sys.stderr is None:  # it is when started without a console on Windows
             return error.exit_code
-        from inspector.command_line.terminal import say_error  # noqa: PLC0415 - seldom needed
+        from inspector.cli.terminal import say_error  # noqa: PLC0415 - seldom needed
 
         return say_error(error, sys.stderr)
 
 
 def load_ui(submodule: str | None = None) -> ModuleType:
-    """Return the package ``ui`` beside this one, or one of its modules (``"picture"``).
+    """Return the package ``ui`` beside this one, or one of its modules (``"kit.picture"``).
 
     Raises:
         EnvironmentProblemError: Qt is not installed, is one that is known not to
@@ -66,7 +66,7 @@ def load_ui(submodule: str | None = None) -> ModuleType:
 def _run(arguments: list[str]) -> int:
     scene = None
     if arguments:
-        from inspector import cli  # noqa: PLC0415 - without arguments, the window need not wait
+        from inspector.cli import main as cli  # noqa: PLC0415 - without arguments, the window need not wait
 
         scene = cli.window_scene(arguments)
         if scene is None:
@@ -76,7 +76,7 @@ def _run(arguments: list[str]) -> int:
     # paint. The window switches it on again when it is complete.
     gc.disable()
     try:
-        return int(load_ui("application").main(scene))
+        return int(load_ui("window.application").main(scene))
     finally:
         gc.enable()
 

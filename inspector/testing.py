@@ -15,22 +15,22 @@ from fractions import Fraction
 from pathlib import Path
 
 from inspector.clocks.failures import FailurePolicy
-from inspector.clocks.manual_source import ManualTimeSource
-from inspector.clocks.wake_errors import WakeErrorSummary
+from inspector.clocks.sources.manual_source import ManualTimeSource
+from inspector.clocks.sources.wake_errors import WakeErrorSummary
+from inspector.events.history import LogHistory
+from inspector.events.log import EventLog
+from inspector.events.sentences import describe
+from inspector.events.timeline import Timeline
 from inspector.sessions.annotations import Annotations
-from inspector.sessions.breakpoints import Breakpoints
-from inspector.sessions.commands import Capability, Command
+from inspector.sessions.breakpoints.breakpoints import Breakpoints
+from inspector.sessions.commands.commands import Capability, Command
+from inspector.sessions.commands.interventions import Undoing
 from inspector.sessions.hosted import HostedSession
-from inspector.sessions.interventions import Undoing
 from inspector.sessions.recorder import Recorder
+from inspector.sessions.runs.virtual import RunOutcome, run_virtual
 from inspector.sessions.session import SessionPhase, SessionStatus
-from inspector.sessions.virtual_run import RunOutcome, run_virtual
-from inspector.sessions.virtual_source import VirtualTimeSource
+from inspector.sessions.sources.virtual_source import VirtualTimeSource
 from inspector.timebase import seconds_to_ns
-from inspector.trace.history import LogHistory
-from inspector.trace.log import EventLog
-from inspector.trace.sentences import describe
-from inspector.trace.timeline import Timeline
 from inspector.vocabulary import TIMER_ADDED, TIMER_FIRED, EventKind, RawEvent
 
 

@@ -12,7 +12,7 @@ from fractions import Fraction
 from numbers import Integral, Real
 from typing import Final
 
-from inspector.written_numbers import LARGEST_EXPONENT, number_in, refusal, shown
+from inspector.foreign.numbers import LARGEST_EXPONENT, number_in, refusal, shown
 
 NS_PER_US: Final = 1_000
 NS_PER_MS: Final = 1_000_000

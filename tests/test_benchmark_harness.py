@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import inspector.clocks.tree
-from inspector.trace.log import EventLog
+from inspector.events.log import EventLog
 from tests.benchmarks import bench_branches, bench_exactness, bench_frames, bench_queue
 from tests.benchmarks.__main__ import FOLDER, benchmarks_of, main, module_names, run_benchmark
 from tests.benchmarks.bench_exactness import jittered_frames

@@ -20,8 +20,8 @@ from inspector.vocabulary import (
 if TYPE_CHECKING:
     from collections.abc import Container
 
-    from inspector.trace.history import History
-    from inspector.trace.timeline import Timeline
+    from inspector.events.history import History
+    from inspector.events.timeline import Timeline
     from inspector.vocabulary import RawEvent
 
 #: So many events are looked at when something is searched for around an instant.

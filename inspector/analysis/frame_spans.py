@@ -34,8 +34,8 @@ from inspector.vocabulary import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from inspector.trace.history import History
-    from inspector.trace.timeline import Timeline
+    from inspector.events.history import History
+    from inspector.events.timeline import Timeline
     from inspector.vocabulary import RawEvent
 
 PHASE_KIND: Final = "phase"

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from inspector.trace.states import BreakHit, CommandRecord
-    from inspector.trace.timeline import Timeline
+    from inspector.events.states import BreakHit, CommandRecord
+    from inspector.events.timeline import Timeline
 
 _UNDO: Final = re.compile(r"undo command (\d+)\b")
 #: What the commands that let time go on and stand still say.

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from inspector.trace.annotations import Annotation
-    from inspector.trace.timeline import Timeline
+    from inspector.events.annotations import Annotation
+    from inspector.events.timeline import Timeline
 
 #: What the kinds are called, those that people left before those that the scene made.
 LANDMARK_KINDS: Final = ("bookmark", "note", "range", "mark")

@@ -14,8 +14,8 @@ from inspector.timebase import format_instant, parse_duration_ns
 from inspector.vocabulary import TIMER_FIRED
 
 if TYPE_CHECKING:
-    from inspector.trace.frame_history import FrameHistory
-    from inspector.trace.history import History
+    from inspector.events.frame_history import FrameHistory
+    from inspector.events.history import History
 
 EXAMPLES: Final = "02:10.5, frame 812, +3 timers, -2 frames or +1.5s"
 

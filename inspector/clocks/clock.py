@@ -29,6 +29,7 @@ from inspector.clocks.timer import (
     held_arguments,
     label_of,
 )
+from inspector.foreign.numbers import shown
 from inspector.timebase import MAX_NS_BITS, checked_ns, seconds_to_ns
 from inspector.vocabulary import (
     CLOCK_ADDED,
@@ -41,7 +42,6 @@ from inspector.vocabulary import (
     TIMER_CLEARED,
     TIMER_ORIGIN,
 )
-from inspector.written_numbers import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

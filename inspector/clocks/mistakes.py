@@ -11,8 +11,8 @@ import re
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from inspector.clocks.timer import label_of
+from inspector.foreign.numbers import shown
 from inspector.timebase import seconds_to_ns
-from inspector.written_numbers import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -8,9 +8,9 @@ no error builds up however often the rate changes. Pause is ``n = 0``.
 
 from fractions import Fraction
 
+from inspector.foreign.numbers import number_in, refusal, shown
 from inspector.timebase import plain_number
 from inspector.vocabulary import RATE_DENOMINATOR
-from inspector.written_numbers import number_in, refusal, shown
 
 D = RATE_DENOMINATOR
 

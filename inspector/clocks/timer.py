@@ -8,9 +8,9 @@ from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR, CO_ITERABLE_
 from types import AsyncGeneratorType, CodeType, CoroutineType, GeneratorType
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from inspector.foreign.numbers import shown
 from inspector.timebase import format_duration, format_instant
 from inspector.vocabulary import TimerKind
-from inspector.written_numbers import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable

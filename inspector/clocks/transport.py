@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from inspector.clocks.manual_source import ManualTimeSource
-from inspector.clocks.time_source import CallsFromThreads
+from inspector.clocks.sources.manual_source import ManualTimeSource
+from inspector.clocks.sources.time_source import CallsFromThreads
 from inspector.vocabulary import TRANSPORT, Mode
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from inspector.clocks.time_source import TimeSource
+    from inspector.clocks.sources.time_source import TimeSource
     from inspector.clocks.tree import ClockTree
 
 #: No frame is given more than this, however long the program was stopped.

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from inspector.errors import ExportError
-from inspector.paths import is_file, is_folder, is_there
+from inspector.foreign.paths import is_file, is_folder, is_there
 
 
 def check_target(path: Path) -> None:

@@ -3,11 +3,11 @@
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from inspector.formats.csv_frames import write_csv
+from inspector.formats.captures.csv_frames import write_csv
+from inspector.formats.captures.json_frames import write_json
 from inspector.formats.file_formats import FileFormat, check_file, picture_formats, write_file
-from inspector.formats.frame_graph import frame_graph
+from inspector.formats.frame_graph.frame_graph import frame_graph
 from inspector.formats.frame_times import FrameTimes, Provenance
-from inspector.formats.json_frames import write_json
 from inspector.formats.options import ExportOptions
 
 Exporter: TypeAlias = FileFormat[FrameTimes, ExportOptions]

@@ -137,4 +137,4 @@ def _picture_writer() -> PictureWriter:
     as it finds the window itself. Where Qt is missing it says so in a sentence.
     """
     launcher = importlib.import_module("inspector.launcher")
-    return cast("PictureWriter", launcher.load_ui("picture"))
+    return cast("PictureWriter", launcher.load_ui("kit.picture"))

@@ -13,10 +13,10 @@ from inspector.analysis.intervention_list import Intervention, interventions_bet
 from inspector.analysis.landmarks import Landmark, landmarks_between, landmarks_within
 from inspector.display_text import in_quotes
 from inspector.errors import ExportError
-from inspector.trace.annotations import Annotation
-from inspector.trace.timeline import Timeline
+from inspector.events.annotations import Annotation
+from inspector.events.timeline import Timeline
+from inspector.foreign.numbers import count_in
 from inspector.vocabulary import Phase
-from inspector.written_numbers import count_in
 
 #: What is plotted: source time between frame starts, time spent in callbacks, or
 #: local time handed to the callbacks.

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from inspector.analysis.frame_budget import checked_budget_ms
+from inspector.analysis.statistics.frame_budget import checked_budget_ms
 from inspector.formats.frame_times import Measure
 from inspector.vocabulary import Phase
 

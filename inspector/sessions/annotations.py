@@ -13,7 +13,7 @@ from typing import Final
 
 from typing_extensions import override
 
-from inspector.trace.annotations import Annotation, AnnotationChange, AnnotationError, checked
+from inspector.events.annotations import Annotation, AnnotationChange, AnnotationError, checked
 
 #: More of them are no help to anybody.
 MOST: Final = 10_000

@@ -14,21 +14,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inspector.errors import CaptureError
-from inspector.foreign_files import open_binary, open_text
-from inspector.formats.captures import read_frame_times
-from inspector.formats.csv_frames import CSV_COLUMNS, PHASE_COLUMNS
-from inspector.formats.frame_times import FrameTimes, NsColumn, Provenance
-from inspector.formats.json_frames import (
+from inspector.events.recording import as_far_as_it_goes, open_recording
+from inspector.foreign.files import open_binary, open_text
+from inspector.foreign.numbers import shown
+from inspector.formats.captures.captures import read_frame_times
+from inspector.formats.captures.csv_frames import CSV_COLUMNS, PHASE_COLUMNS
+from inspector.formats.captures.json_frames import (
     JSON_FORMAT,
     JSON_VERSION,
     interventions_from_values,
     landmarks_from_values,
 )
+from inspector.formats.frame_times import FrameTimes, NsColumn, Provenance
 from inspector.sessions.provenance import provenance_of_recording, rate_in_file
 from inspector.timebase import MAX_NS
-from inspector.trace.recording import as_far_as_it_goes, open_recording
 from inspector.vocabulary import Phase
-from inspector.written_numbers import shown
 
 _NS_COLUMNS: Final = ("frame", "at_ns", "interval_ns", "delta_ns", "busy_ns", *PHASE_COLUMNS)
 

@@ -11,11 +11,11 @@ from typing_extensions import override
 from inspector.clocks.failures import FailurePolicy, as_shown
 from inspector.clocks.transport import DEFAULT_MAX_DELTA_NS
 from inspector.sessions.annotations import Annotations
-from inspector.sessions.commands import Capability, Command, Reload
+from inspector.sessions.commands.commands import Capability, Command, Reload
 from inspector.sessions.recorder import Recorder
 from inspector.sessions.scene_host import SceneHost
 from inspector.sessions.session import MeasuresWakeErrors, SessionPhase, SessionStatus
-from inspector.sessions.virtual_passing import block_virtual_time, pass_virtual_time
+from inspector.sessions.sources.virtual_passing import block_virtual_time, pass_virtual_time
 from inspector.timebase import format_instant
 from inspector.vocabulary import what_was_raised
 
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
     from fractions import Fraction
     from types import ModuleType
 
-    from inspector.clocks.time_source import TimeSource
-    from inspector.clocks.wake_errors import WakeErrorSummary
-    from inspector.sessions.breakpoints import Breakpoints
-    from inspector.sessions.interventions import Undoing
-    from inspector.sessions.journal import Journal
+    from inspector.clocks.sources.time_source import TimeSource
+    from inspector.clocks.sources.wake_errors import WakeErrorSummary
+    from inspector.events.history import LogHistory
+    from inspector.events.log import EventLog
+    from inspector.events.timeline import Timeline
+    from inspector.sessions.breakpoints.breakpoints import Breakpoints
+    from inspector.sessions.commands.interventions import Undoing
     from inspector.sessions.life import Life
-    from inspector.sessions.rewinding import Rewinding
+    from inspector.sessions.replay.journal import Journal
+    from inspector.sessions.replay.rewinding import Rewinding
     from inspector.sessions.scene import SceneProblem
-    from inspector.trace.history import LogHistory
-    from inspector.trace.log import EventLog
-    from inspector.trace.timeline import Timeline
 
 _EVERYTHING: Final = frozenset(Capability)
 
@@ -376,7 +376,7 @@ class HostedSession:
 
         Raises:
             TypeError: The time source is not a
-                :class:`~inspector.sessions.virtual_source.VirtualTimeSource`.
+                :class:`~inspector.sessions.sources.virtual_source.VirtualTimeSource`.
         """
         block_virtual_time(self._host, duration_ns)
 

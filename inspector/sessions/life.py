@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Protocol
 from inspector.clocks.failures import BrokenOffError, EndlessInstantError, FailurePolicy
 from inspector.clocks.transport import Transport
 from inspector.clocks.tree import ClockTree
+from inspector.events.history import LogHistory
+from inspector.events.log import DEFAULT_BUDGET_BYTES, EventLog
+from inspector.events.timeline import Timeline
 from inspector.frames.director import Director
-from inspector.sessions.commands import Reload, command_text
+from inspector.sessions.commands.commands import Reload, command_text
+from inspector.sessions.commands.interventions import Undoing
 from inspector.sessions.hosting import Hosting
-from inspector.sessions.interventions import Undoing
-from inspector.sessions.journal import MOST_ENTRIES, Beginning, Journal
+from inspector.sessions.replay.journal import MOST_ENTRIES, Beginning, Journal
 from inspector.sessions.scene import SceneProblem, load_scene
+from inspector.sessions.sources.virtual_source import VirtualTimeSource
 from inspector.sessions.stage import DEFAULT_FRAME_RATE, Stage
-from inspector.sessions.virtual_source import VirtualTimeSource
-from inspector.trace.history import LogHistory
-from inspector.trace.log import DEFAULT_BUDGET_BYTES, EventLog
-from inspector.trace.timeline import Timeline
 from inspector.vocabulary import CALLBACK_FAILED, COMMAND, COMMAND_FORM, READING, SCENE, Reading
 
 if TYPE_CHECKING:
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from inspector.clocks.failures import CallbackFailure
-    from inspector.sessions.breakpoints import BreakpointHit, Breakpoints
-    from inspector.sessions.gate import Gate
+    from inspector.sessions.breakpoints.breakpoints import BreakpointHit, Breakpoints
+    from inspector.sessions.sources.gate import Gate
     from inspector.vocabulary import RawEvent
 
 logger = logging.getLogger(__name__)

@@ -7,14 +7,14 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from inspector import __version__
-from inspector.analysis.frame_budget import LONGEST_BUDGET_MS, SHORTEST_BUDGET_MS
+from inspector.analysis.statistics.frame_budget import LONGEST_BUDGET_MS, SHORTEST_BUDGET_MS
+from inspector.events.recording import Recording
+from inspector.foreign.numbers import number_in
 from inspector.formats.frame_times import Provenance
-from inspector.sessions.source_names import source_name, source_text
-from inspector.trace.recording import Recording
-from inspector.written_numbers import number_in
+from inspector.sessions.sources.source_names import source_name, source_text
 
 if TYPE_CHECKING:
-    from inspector.clocks.time_source import TimeSource
+    from inspector.clocks.sources.time_source import TimeSource
     from inspector.sessions.session import Session
 
 

@@ -8,27 +8,27 @@ from typing import TYPE_CHECKING, Final
 
 from typing_extensions import override
 
+from inspector.events.annotations import AnnotationChange
+from inspector.events.log import EventLog
+from inspector.events.recording import open_recording
+from inspector.events.recording.annotations import annotate_all
 from inspector.sessions.annotations import Annotations
 from inspector.sessions.provenance import rate_in_file
 from inspector.sessions.session import SessionPhase, SessionStatus
 from inspector.sessions.stage import DEFAULT_FRAME_RATE
 from inspector.timebase import format_duration
-from inspector.trace.annotations import AnnotationChange
-from inspector.trace.log import EventLog
-from inspector.trace.recording import open_recording
-from inspector.trace.recording.annotations import annotate_all
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from inspector.clocks.wake_errors import WakeErrorSummary
-    from inspector.sessions.breakpoints import Breakpoints
-    from inspector.sessions.commands import Capability, Command
-    from inspector.sessions.interventions import Undoing
+    from inspector.clocks.sources.wake_errors import WakeErrorSummary
+    from inspector.events.recording import Recording
+    from inspector.events.timeline import Timeline
+    from inspector.sessions.breakpoints.breakpoints import Breakpoints
+    from inspector.sessions.commands.commands import Capability, Command
+    from inspector.sessions.commands.interventions import Undoing
     from inspector.sessions.recorder import Recorder
-    from inspector.trace.recording import Recording
-    from inspector.trace.timeline import Timeline
 
 #: So many of the newest events are in the log; the history has all of them.
 NEWEST: Final = 200_000

@@ -10,28 +10,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
 from inspector import __version__
-from inspector.clocks.manual_source import ManualTimeSource
+from inspector.clocks.sources.manual_source import ManualTimeSource
 from inspector.errors import CommandError, InspectorError
-from inspector.paths import expanded, is_there
-from inspector.sessions.breakpoints import DEFAULT_SAVED_NS, BreakAction
-from inspector.sessions.commands import SaveLast, StartRecording, StopRecording
-from inspector.sessions.journal import file_digest
-from inspector.sessions.source_names import source_name
-from inspector.sessions.virtual_source import VirtualTimeSource
+from inspector.events.recording_name import RECORDING_SUFFIX
+from inspector.foreign.paths import expanded, is_there
+from inspector.sessions.breakpoints.breakpoints import DEFAULT_SAVED_NS, BreakAction
+from inspector.sessions.commands.commands import SaveLast, StartRecording, StopRecording
+from inspector.sessions.replay.journal import file_digest
+from inspector.sessions.sources.source_names import source_name
+from inspector.sessions.sources.virtual_source import VirtualTimeSource
 from inspector.timebase import format_duration
-from inspector.trace.recording_name import RECORDING_SUFFIX
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from fractions import Fraction
 
-    from inspector.clocks.time_source import TimeSource
+    from inspector.clocks.sources.time_source import TimeSource
+    from inspector.events.annotations import AnnotationChange
+    from inspector.events.history import LogHistory
+    from inspector.events.log import EventLog
+    from inspector.events.recording import About, RecordingWriter
     from inspector.sessions.annotations import Annotations
-    from inspector.sessions.breakpoints import Breakpoint, BreakpointHit
-    from inspector.trace.annotations import AnnotationChange
-    from inspector.trace.history import LogHistory
-    from inspector.trace.log import EventLog
-    from inspector.trace.recording import About, RecordingWriter
+    from inspector.sessions.breakpoints.breakpoints import Breakpoint, BreakpointHit
 
 # Most scenes are not recorded, so what needs numpy is brought in by those that are.
 
@@ -189,7 +189,7 @@ class Recorder:
         Raises:
             RecordingError: It cannot be written, or something is recorded already.
         """
-        from inspector.trace.recording import RecordingError  # noqa: PLC0415 - see above
+        from inspector.events.recording import RecordingError  # noqa: PLC0415 - see above
 
         if self.is_recording:
             message = f"{self.path} is being recorded already. Stop that first."
@@ -197,7 +197,7 @@ class Recorder:
         self._start(path or self._new_path())
 
     def _start(self, path: Path) -> None:
-        from inspector.trace.recording import RecordingWriter  # noqa: PLC0415 - see above
+        from inspector.events.recording import RecordingWriter  # noqa: PLC0415 - see above
 
         self._drop_writer()
         self._waits_behind = None
@@ -234,7 +234,7 @@ class Recorder:
         Raises:
             RecordingError: It cannot be written.
         """
-        from inspector.trace.recording import RecordingWriter  # noqa: PLC0415 - see above
+        from inspector.events.recording import RecordingWriter  # noqa: PLC0415 - see above
 
         path = path or self._new_path()
         history = self._session.history
@@ -328,7 +328,7 @@ class Recorder:
         self._ending.clear()
 
     def _about(self) -> About:
-        from inspector.trace.recording import About  # noqa: PLC0415 - see above
+        from inspector.events.recording import About  # noqa: PLC0415 - see above
 
         session = self._session
         return About(
@@ -346,7 +346,7 @@ class Recorder:
         Raises:
             RecordingError: The folder cannot be made.
         """
-        from inspector.trace.recording import RecordingError  # noqa: PLC0415 - see above
+        from inspector.events.recording import RecordingError  # noqa: PLC0415 - see above
 
         folder = self.folder or _default_folder()
         try:

@@ -23,7 +23,7 @@ from types import CodeType, ModuleType
 
 from inspector.clocks.failures import CALLBACK_ERRORS, SCENE_MODULE, BrokenOffError, as_shown
 from inspector.errors import SceneError
-from inspector.paths import expanded, is_file, is_folder
+from inspector.foreign.paths import expanded, is_file, is_folder
 from inspector.resources import resource_path
 from inspector.sessions.stage import Stage
 from inspector.vocabulary import what_was_raised

@@ -8,12 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from inspector.errors import CommandError
-from inspector.sessions.breakpoints import Breakpoints
-from inspector.sessions.command_actions import frame_to_go_back_to
-from inspector.sessions.command_desk import CommandDesk
-from inspector.sessions.command_queue import CommandQueue
-from inspector.sessions.command_values import BadCommand, value_problem
-from inspector.sessions.commands import (
+from inspector.events.log import DEFAULT_BUDGET_BYTES
+from inspector.sessions.breakpoints.breakpoints import Breakpoints
+from inspector.sessions.commands.actions import frame_to_go_back_to
+from inspector.sessions.commands.commands import (
     STEPS,
     Command,
     Hold,
@@ -22,20 +20,22 @@ from inspector.sessions.commands import (
     StepBack,
     command_text,
 )
-from inspector.sessions.gate import Gate, gate_before
-from inspector.sessions.journal import Beginning, Journal, Place, file_digest
+from inspector.sessions.commands.desk import CommandDesk
+from inspector.sessions.commands.queue import CommandQueue
+from inspector.sessions.commands.values import BadCommand, value_problem
 from inspector.sessions.life import Life
+from inspector.sessions.replay.journal import Beginning, Journal, Place, file_digest
 from inspector.sessions.session import MeasuresWakeErrors
+from inspector.sessions.sources.gate import Gate, gate_before
 from inspector.sessions.stepping import Stepping
-from inspector.trace.log import DEFAULT_BUDGET_BYTES
 from inspector.vocabulary import Reading
 
 if TYPE_CHECKING:
     from inspector.clocks.failures import FailurePolicy
-    from inspector.clocks.time_source import TimeSource
+    from inspector.clocks.sources.time_source import TimeSource
     from inspector.sessions.annotations import Annotations
     from inspector.sessions.recorder import Recorder
-    from inspector.sessions.rewinding import Rewinding
+    from inspector.sessions.replay.rewinding import Rewinding
 
 
 class SceneHost:
@@ -236,7 +236,7 @@ class SceneHost:
             log_budget_bytes=sys.maxsize if keeps_all else DEFAULT_BUDGET_BYTES,
             unreported=former.unreported,
         )
-        from inspector.sessions.script_follower import ScriptFollower  # noqa: PLC0415 - few go back
+        from inspector.sessions.replay.script_follower import ScriptFollower  # noqa: PLC0415 - few go back
 
         follower = ScriptFollower(self.desk, journal)
         with self.queue.kept_waiting():
@@ -267,7 +267,7 @@ class SceneHost:
             frame = frame_to_go_back_to(command, former.timeline, former.frames_run)
         except CommandError:
             return False
-        from inspector.sessions.rewinding import Rewinding  # noqa: PLC0415 - few go back
+        from inspector.sessions.replay.rewinding import Rewinding  # noqa: PLC0415 - few go back
 
         rewinding = Rewinding(command, number, frame, former, self._life_beside(former))
         self.rewinding = rewinding

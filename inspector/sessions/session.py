@@ -7,14 +7,14 @@ from enum import Enum
 from fractions import Fraction
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from inspector.clocks.wake_errors import WakeErrorSummary
+from inspector.clocks.sources.wake_errors import WakeErrorSummary
+from inspector.events.history import History
+from inspector.events.log import EventLog
+from inspector.events.timeline import Timeline
 from inspector.sessions.annotations import Annotations
-from inspector.sessions.breakpoints import Breakpoints
-from inspector.sessions.commands import Capability, Command
-from inspector.sessions.interventions import Undoing
-from inspector.trace.history import History
-from inspector.trace.log import EventLog
-from inspector.trace.timeline import Timeline
+from inspector.sessions.breakpoints.breakpoints import Breakpoints
+from inspector.sessions.commands.commands import Capability, Command
+from inspector.sessions.commands.interventions import Undoing
 
 if TYPE_CHECKING:
     # What records is loaded with a scene, which is the only thing that needs it.

@@ -10,25 +10,25 @@ from typing import TYPE_CHECKING, Final, Protocol, TypeVar, runtime_checkable
 from typing_extensions import override
 
 from inspector.clocks.mistakes import missing_attribute
+from inspector.foreign.numbers import rounded, shown
 from inspector.timebase import NS_PER_SECOND, seconds_to_ns
 from inspector.vocabulary import MARK, Phase
-from inspector.written_numbers import rounded, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence
 
     from inspector.clocks.clock import Clock
-    from inspector.clocks.time_source import TimeSource
+    from inspector.clocks.sources.time_source import TimeSource
     from inspector.clocks.transport import Transport
-    from inspector.frames.creator_dialects import ComponentDialect
-    from inspector.frames.creator_director import CreatorDirector
-    from inspector.frames.dialect_scheduler import DialectScheduler
-    from inspector.frames.dialects import Dialect
+    from inspector.frames.cocos.dialects import Dialect
+    from inspector.frames.cocos.scheduler import DialectScheduler
+    from inspector.frames.creator.director import CreatorDirector
+    from inspector.frames.creator.versions import ComponentDialect
     from inspector.frames.director import Director, FrameCallback
-    from inspector.frames.scheduler import Scheduler
+    from inspector.frames.egret.ticker import Ticker
+    from inspector.frames.scheduler.scheduler import Scheduler
     from inspector.frames.scheduling import Overshoot
     from inspector.frames.state_machine import Edge, MachineRules, StateMachine
-    from inspector.frames.ticker import Ticker
 
 StateT = TypeVar("StateT", bound="Hashable")
 
@@ -172,7 +172,7 @@ class Stage:
             overshoot: What its timers do about being late, unless they say otherwise.
             max_calls_per_frame: How often a timer that catches up is called in one frame.
         """
-        from inspector.frames.scheduler import Scheduler  # noqa: PLC0415 - not every scene has one
+        from inspector.frames.scheduler.scheduler import Scheduler  # noqa: PLC0415 - not every scene has one
 
         made = Scheduler(
             self.root if clock is None else clock,
@@ -194,12 +194,12 @@ class Stage:
         """Make a scheduler that behaves like an original, faults included.
 
         Args:
-            dialect: Whose rules it follows; see :mod:`inspector.frames.dialects`.
+            dialect: Whose rules it follows; see :mod:`inspector.frames.cocos.dialects`.
             clock: Whose time passes in it; the root's if left out.
             name: What people call it; the original's name if left out.
             phase: When in the frame.
         """
-        from inspector.frames.dialect_scheduler import DialectScheduler  # noqa: PLC0415 - likewise
+        from inspector.frames.cocos.scheduler import DialectScheduler  # noqa: PLC0415 - likewise
 
         made = DialectScheduler(dialect, clock=self.root if clock is None else clock, name=name)
         self.every_frame(made.run_frame, clock=clock, phase=phase, name=made.name)
@@ -219,13 +219,13 @@ class Stage:
         Args:
             clock: Whose time passes in it; the root's if left out.
             dialect: Which version's rules it follows, see
-                :mod:`inspector.frames.creator_dialects`; Creator 2.4's if left out.
+                :mod:`inspector.frames.creator.versions`; Creator 2.4's if left out.
             name: What people call it.
             phase: When in the frame all of its phases run.
             is_debug: Behave as a debug build.
         """
-        from inspector.frames.creator_dialects import COMPONENTS_2_4  # noqa: PLC0415 - likewise
-        from inspector.frames.creator_director import CreatorDirector  # noqa: PLC0415 - likewise
+        from inspector.frames.creator.director import CreatorDirector  # noqa: PLC0415 - likewise
+        from inspector.frames.creator.versions import COMPONENTS_2_4  # noqa: PLC0415 - likewise
 
         made = CreatorDirector(
             clock=self.root if clock is None else clock,
@@ -250,7 +250,7 @@ class Stage:
             name: What people call it.
             phase: When in the frame.
         """
-        from inspector.frames.ticker import Ticker  # noqa: PLC0415 - likewise
+        from inspector.frames.egret.ticker import Ticker  # noqa: PLC0415 - likewise
 
         made = Ticker(clock=self.root if clock is None else clock, name=name)
         self.every_frame(made.run_frame, clock=clock, phase=phase, name=made.name)

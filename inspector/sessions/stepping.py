@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from inspector.sessions.slices import goes_to_end
+from inspector.sessions.replay.slices import goes_to_end
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from inspector.sessions.command_desk import CommandDesk
+    from inspector.sessions.commands.desk import CommandDesk
 
 
 class Stepping:

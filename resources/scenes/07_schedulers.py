@@ -18,7 +18,7 @@ Try:
 
 from fractions import Fraction
 
-from inspector.frames.dialects import COCOS2DX_3_15, CREATOR_2_4
+from inspector.frames.cocos.dialects import COCOS2DX_3_15, CREATOR_2_4
 from inspector.frames.scheduling import FrameScheduler
 from inspector.sessions.stage import Stage
 

@@ -16,9 +16,9 @@ Try:
 
 from math import cos, pi, sin
 
-from inspector.frames.components import Component
-from inspector.frames.creator_director import CreatorDirector
-from inspector.frames.nodes import Node
+from inspector.frames.creator.components import Component
+from inspector.frames.creator.director import CreatorDirector
+from inspector.frames.creator.nodes import Node
 from inspector.sessions.stage import Stage
 
 WIDTH, HEIGHT = 320.0, 180.0

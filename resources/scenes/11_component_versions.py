@@ -15,9 +15,9 @@ Try:
 * Read the marks: every ten seconds one says what was different.
 """
 
-from inspector.frames.components import Component
-from inspector.frames.creator_dialects import COMPONENT_DIALECTS, ComponentDialect, DirectorEvent
-from inspector.frames.nodes import Node
+from inspector.frames.creator.components import Component
+from inspector.frames.creator.nodes import Node
+from inspector.frames.creator.versions import COMPONENT_DIALECTS, ComponentDialect, DirectorEvent
 from inspector.sessions.stage import Stage
 
 

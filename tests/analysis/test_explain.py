@@ -9,13 +9,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from inspector.analysis.evidence import Explanation, Reason
-from inspector.analysis.explain import explain_timer
-from inspector.analysis.predict import next_fires
-from inspector.analysis.timer_story import TimerStory
+from inspector.analysis.explain.timer_story import TimerStory
+from inspector.analysis.explain.timers import explain_timer
+from inspector.analysis.predict.timers import next_fires
 from inspector.clocks import ClockTree
 from inspector.clocks.failures import FailurePolicy
-from inspector.sessions import command_desk
-from inspector.sessions.commands import (
+from inspector.events.history import LogHistory
+from inspector.events.log import BYTES_PER_EVENT, EventLog
+from inspector.sessions.commands import desk as command_desk
+from inspector.sessions.commands.commands import (
     ClearTimer,
     Command,
     FireTimer,
@@ -24,11 +26,9 @@ from inspector.sessions.commands import (
     SetRate,
 )
 from inspector.sessions.hosted import HostedSession
-from inspector.sessions.virtual_run import run_frame_times
+from inspector.sessions.runs.virtual import run_frame_times
 from inspector.testing import pass_seconds, scene_file, virtual_session
 from inspector.timebase import format_instant
-from inspector.trace.history import LogHistory
-from inspector.trace.log import BYTES_PER_EVENT, EventLog
 from inspector.vocabulary import (
     CALLBACK_FAILED,
     CLOCK_PAUSED,

@@ -3,9 +3,9 @@
 import re
 import shlex
 
-from inspector.analysis.lint import FindingKind
-from inspector.cli import build_parser
-from inspector.command_line.explain_arguments import EXPLAIN_EPILOG, LINT_EPILOG
+from inspector.analysis.lint.rules import FindingKind
+from inspector.cli.arguments.explain import EXPLAIN_EPILOG, LINT_EPILOG
+from inspector.cli.main import build_parser
 from inspector.resources import resource_path
 
 PAGE = resource_path("help", "explain.md").read_text(encoding="utf-8")

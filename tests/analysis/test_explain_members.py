@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from inspector.analysis.evidence import Explanation
-from inspector.analysis.explain_members import explain_member
-from inspector.sessions import command_desk
-from inspector.sessions.commands import (
+from inspector.analysis.explain.members import explain_member
+from inspector.sessions.commands import desk as command_desk
+from inspector.sessions.commands.commands import (
     PauseClock,
     PauseMember,
     SetTimeScale,
@@ -233,8 +233,8 @@ def test_that_what_is_called_in_every_frame_does_not_wait_for_the_root(stand: St
 
 
 VERSIONS = """
-    from inspector.frames.components import Component
-    from inspector.frames.creator_dialects import COMPONENTS_1_10, COMPONENTS_2_4
+    from inspector.frames.creator.components import Component
+    from inspector.frames.creator.versions import COMPONENTS_1_10, COMPONENTS_2_4
 
 
     class Fox(Component):

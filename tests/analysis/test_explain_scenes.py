@@ -6,10 +6,10 @@ from random import Random
 import pytest
 
 from inspector.analysis.evidence import Explanation
-from inspector.analysis.explain import explain_timer
-from inspector.analysis.explain_members import explain_member
-from inspector.analysis.forecast import scored_calls
-from inspector.sessions.commands import ClearTimer, FireTimer, PauseClock, ResumeClock
+from inspector.analysis.explain.members import explain_member
+from inspector.analysis.explain.timers import explain_timer
+from inspector.analysis.predict.forecast import scored_calls
+from inspector.sessions.commands.commands import ClearTimer, FireTimer, PauseClock, ResumeClock
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.scene import Scene, built_in_scenes
 from inspector.testing import pass_seconds, virtual_session

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from inspector.analysis.frame_spans import Span, are_calls_kept, spans_of, totals_of
-from inspector.trace import EventLog, Timeline
-from inspector.trace.history import LogHistory
+from inspector.events import EventLog, Timeline
+from inspector.events.history import LogHistory
 from inspector.vocabulary import (
     CALL_ENDED,
     CLOCK_ADDED,

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.analysis.frame_budget import OVER_RULE, FrameBudget
-from inspector.analysis.frame_statistics import (
+from inspector.analysis.statistics.frame_budget import OVER_RULE, FrameBudget
+from inspector.analysis.statistics.frame_statistics import (
     frame_statistics,
     missed_refreshes,
     nearest_rank,

@@ -13,8 +13,10 @@ from inspector.analysis.intervention_list import (
     interventions_between,
     undone_number,
 )
-from inspector.sessions.breakpoints import BreakAction, BreakKind, Breakpoint
-from inspector.sessions.commands import (
+from inspector.events import Timeline
+from inspector.events.states import CommandRecord
+from inspector.sessions.breakpoints.breakpoints import BreakAction, BreakKind, Breakpoint
+from inspector.sessions.commands.commands import (
     AddBreakpoint,
     AddMark,
     Hold,
@@ -28,8 +30,6 @@ from inspector.sessions.commands import (
 )
 from inspector.sessions.hosted import HostedSession
 from inspector.testing import held_session, pass_seconds, scene_file, virtual_session
-from inspector.trace import Timeline
-from inspector.trace.states import CommandRecord
 
 SCENE = """
     def build(stage):

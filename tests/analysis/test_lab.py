@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.analysis.lab_display import (
+from inspector.analysis.lab.display import (
     DISPLAY_RATES,
     Display,
     display_named,
@@ -14,15 +14,7 @@ from inspector.analysis.lab_display import (
     steady_display,
     variable_display,
 )
-from inspector.analysis.lab_subjects import (
-    SUBJECTS,
-    BeginRun,
-    Steps,
-    Subject,
-    subjects_named,
-)
-from inspector.analysis.lab_timer import LabTimer
-from inspector.analysis.refresh_lab import (
+from inspector.analysis.lab.refresh_lab import (
     Divergence,
     LabResult,
     Verdict,
@@ -30,6 +22,14 @@ from inspector.analysis.refresh_lab import (
     run_lab,
     summary_text,
 )
+from inspector.analysis.lab.subjects import (
+    SUBJECTS,
+    BeginRun,
+    Steps,
+    Subject,
+    subjects_named,
+)
+from inspector.analysis.lab.timer import LabTimer
 
 SECOND = 1_000_000_000
 EACH_SECOND = LabTimer(SECOND)

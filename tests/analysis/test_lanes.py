@@ -9,11 +9,11 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.analysis.lanes import Lane, LaneKind, LaneStore
+from inspector.analysis.lanes.lanes import Lane, LaneKind, LaneStore
 from inspector.clocks import Clock
-from inspector.trace import EventLog, Timeline
-from inspector.trace.history import LogHistory
-from inspector.trace.log import BYTES_PER_EVENT
+from inspector.events import EventLog, Timeline
+from inspector.events.history import LogHistory
+from inspector.events.log import BYTES_PER_EVENT
 from inspector.vocabulary import EventKind, Field, MemberKind, RawEvent
 from tests.ui.members_world import MembersSession
 from tests.ui.world import World
@@ -193,7 +193,7 @@ def test_that_counts_of_columns_add_up_to_all_there_is() -> None:
 
 @given(st.lists(st.integers(0, 10**6), max_size=300), st.integers(1, 60))
 def test_that_the_latest_of_each_column_is_never_lost(values: list[int], columns: int) -> None:
-    from inspector.analysis.lanes_columns import Instants  # noqa: PLC0415 - beside its test
+    from inspector.analysis.lanes.columns import Instants  # noqa: PLC0415 - beside its test
 
     instants = Instants()
     for number, value in enumerate(values):

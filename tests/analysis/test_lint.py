@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from inspector.analysis.lint import Finding, FindingKind, findings
-from inspector.analysis.lint_lives import LEAK_TIMERS
+from inspector.analysis.lint.lives import LEAK_TIMERS
+from inspector.analysis.lint.rules import Finding, FindingKind, findings
 from inspector.sessions.scene import built_in_scenes
 from inspector.testing import pass_seconds, scene_file, virtual_session
 

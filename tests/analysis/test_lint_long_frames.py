@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from inspector.analysis.frame_budget import FrameBudget
-from inspector.analysis.lint import Finding, FindingKind, findings
+from inspector.analysis.lint.rules import Finding, FindingKind, findings
+from inspector.analysis.statistics.frame_budget import FrameBudget
+from inspector.events.history import LogHistory
+from inspector.events.log import EventLog
 from inspector.testing import pass_seconds, scene_file, virtual_session
-from inspector.trace.history import LogHistory
-from inspector.trace.log import EventLog
 from inspector.vocabulary import (
     CALL_ENDED,
     CLOCK_ADDED,

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from inspector.analysis.lint import Finding, FindingKind, findings
+from inspector.analysis.lint.rules import Finding, FindingKind, findings
 from inspector.testing import pass_seconds, scene_file, virtual_session
 from inspector.vocabulary import MemberKind
 
 HEAD = """
-from inspector.frames.dialect_scheduler import DialectScheduler
-from inspector.frames.dialects import CREATOR_2_4, COCOS2DX_3_15
-from inspector.frames.ticker import BY_CALLS, Ticker, TickerTimer
+from inspector.frames.cocos.scheduler import DialectScheduler
+from inspector.frames.cocos.dialects import CREATOR_2_4, COCOS2DX_3_15
+from inspector.frames.egret.ticker import BY_CALLS, Ticker, TickerTimer
 
 def nothing(*_):
     pass
@@ -244,8 +244,8 @@ scheduler.pause_target(actor)
 
 
 WOOD = """
-from inspector.frames.components import Component
-from inspector.frames.creator_director import CreatorDirector
+from inspector.frames.creator.components import Component
+from inspector.frames.creator.director import CreatorDirector
 
 class Fox(Component):
     def on_destroy(self):

@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from inspector.analysis.places import PlaceError, Places
 from inspector.clocks.tree import ClockTree
+from inspector.events.frame_history import FrameHistory
+from inspector.events.history import LogHistory
+from inspector.events.log import BYTES_PER_EVENT, EventLog
+from inspector.events.timeline import Timeline
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND, format_instant
-from inspector.trace.frame_history import FrameHistory
-from inspector.trace.history import LogHistory
-from inspector.trace.log import BYTES_PER_EVENT, EventLog
-from inspector.trace.timeline import Timeline
 from inspector.vocabulary import FRAME_BEGAN, FRAME_ENDED, TIMER_FIRED
 
 FRAME_MS = 20

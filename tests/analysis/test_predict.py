@@ -6,9 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.analysis.forecast import Forecast
-from inspector.analysis.predict import Prediction, next_fires, upcoming, waiting
-from inspector.analysis.predict_changes import (
+from inspector.analysis.predict.changes import (
     Change,
     ChangeRate,
     DuePreview,
@@ -17,11 +15,13 @@ from inspector.analysis.predict_changes import (
     Resume,
     preview,
 )
-from inspector.analysis.predict_scores import Outcome, score
+from inspector.analysis.predict.forecast import Forecast
+from inspector.analysis.predict.scores import Outcome, score
+from inspector.analysis.predict.timers import Prediction, next_fires, upcoming, waiting
 from inspector.clocks import Clock, ClockTree
-from inspector.trace.history import LogHistory
-from inspector.trace.log import EventLog
-from inspector.trace.timeline import Timeline
+from inspector.events.history import LogHistory
+from inspector.events.log import EventLog
+from inspector.events.timeline import Timeline
 from inspector.vocabulary import TIMER_FIRED
 
 MS = 1_000_000

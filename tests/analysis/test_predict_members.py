@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from inspector.analysis.predict_table import preview_table
-from inspector.command_line.preview import considered_command
-from inspector.sessions.commands import (
+from inspector.analysis.predict.table import preview_table
+from inspector.cli.preview import considered_command
+from inspector.sessions.commands.commands import (
     Command,
     PauseFromPriority,
     PauseMember,
@@ -18,8 +18,8 @@ from inspector.sessions.commands import (
     SetTimeScale,
     StepFrames,
 )
+from inspector.sessions.commands.previews import preview_command
 from inspector.sessions.hosted import HostedSession
-from inspector.sessions.previews import preview_command
 from inspector.testing import held_session, scene_file
 from inspector.vocabulary import MemberKind
 
@@ -27,7 +27,7 @@ SECOND = 1_000_000_000
 FRAME = SECOND // 60 + 1
 
 SCENE = """
-    from inspector.frames.scheduler import Scheduler
+    from inspector.frames.scheduler.scheduler import Scheduler
     class Unit:
         def __init__(self, name):
             self.name = name
@@ -177,8 +177,8 @@ def test_that_nothing_is_foreseen_of_what_is_refused(session: HostedSession) -> 
 
 
 OTHERS = """
-    from inspector.frames.dialect_scheduler import DialectScheduler
-    from inspector.frames.ticker import Ticker, TickerTimer
+    from inspector.frames.cocos.scheduler import DialectScheduler
+    from inspector.frames.egret.ticker import Ticker, TickerTimer
 
     class Target:
         pass
@@ -229,7 +229,7 @@ def test_that_dialects_and_tickers_have_previews_too(tmp_path: Path) -> None:
 
 
 WOOD = """
-    from inspector.frames.components import Component
+    from inspector.frames.creator.components import Component
 
     class Fox(Component):
         def start(self):

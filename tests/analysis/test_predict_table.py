@@ -3,8 +3,8 @@
 from fractions import Fraction
 from pathlib import Path
 
-from inspector.analysis.predict_changes import ChangeRate, Pause, Resume, preview
-from inspector.analysis.predict_table import PreviewRow, preview_table
+from inspector.analysis.predict.changes import ChangeRate, Pause, Resume, preview
+from inspector.analysis.predict.table import PreviewRow, preview_table
 from inspector.testing import held_session, scene_file
 
 SCENE = """

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.analysis.pyramid import BUCKET, Pyramid
+from inspector.analysis.statistics.pyramid import BUCKET, Pyramid
 
 LOWEST = np.iinfo(np.int64).min
 HIGHEST = np.iinfo(np.int64).max

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from inspector.clocks import Clock, ClockTree, ManualTimeSource, Transport
 from inspector.clocks.rate import D
-from inspector.trace.log import EventLog
+from inspector.events.log import EventLog
 from inspector.vocabulary import CLOCK_PAUSED, CLOCK_RATE, CLOCK_RESUMED, RawEvent
 from tests.benchmarks.measuring import Effort, say
 from tests.benchmarks.peers import PEERS

@@ -18,21 +18,21 @@ import pyqtgraph as pg
 from PySide6.QtCore import QPointF
 from PySide6.QtWidgets import QApplication
 
-from inspector.trace import Timeline
+from inspector.events import Timeline
 from inspector.vocabulary import Phase
 from tests.benchmarks.measuring import Case, Effort, measure, powers_of_ten
 from tests.benchmarks.report import Row
-from ui.plots.frame_plot import FramePlot
-from ui.plots.frame_series import FrameSeries, XAxis
-from ui.plots.overview_strip import OverviewStrip
-from ui.theme import Theme
+from ui.frame_times.frame_plot import FramePlot
+from ui.frame_times.overview_strip import OverviewStrip
+from ui.kit.theme import Theme
+from ui.plotting.frame_series import FrameSeries, XAxis
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from inspector.trace.frame_history import FrameHistory
+    from inspector.events.frame_history import FrameHistory
     from tests.benchmarks.measuring import Work
 
 _SIZE: Final = (1_280, 400)

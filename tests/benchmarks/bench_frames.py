@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 import inspector.clocks.tree
-from inspector.trace.log import EventLog
+from inspector.events.log import EventLog
 from tests.benchmarks.bench_queue import random_delays
 from tests.benchmarks.measuring import (
     Case,

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtGui import QImage, QPainter
 from PySide6.QtWidgets import QApplication
 
-from inspector.analysis.lanes import LaneStore
-from inspector.trace import EventLog, Timeline
-from inspector.trace.history import LogHistory
+from inspector.analysis.lanes.lanes import LaneStore
+from inspector.events import EventLog, Timeline
+from inspector.events.history import LogHistory
 from inspector.vocabulary import (
     CLOCK_ADDED,
     CLOCK_ANCHORED,
@@ -38,8 +38,8 @@ from inspector.vocabulary import (
 )
 from tests.benchmarks.measuring import Case, Effort, Work, measure, powers_of_ten
 from tests.benchmarks.report import FRAME_MS, Row
-from ui.plots.lane_canvas import LaneCanvas
-from ui.theme import Theme
+from ui.kit.theme import Theme
+from ui.timeline.lane_canvas import LaneCanvas
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -18,18 +18,18 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 from PySide6.QtCore import QCoreApplication, QEvent
 
-from inspector.clocks.manual_source import ManualTimeSource
-from inspector.sessions.commands import Hold
+from inspector.clocks.sources.manual_source import ManualTimeSource
+from inspector.sessions.commands.commands import Hold
 from inspector.sessions.scene import find_scene
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
 from tests.benchmarks.bench_recording import record_scene
 from tests.benchmarks.measuring import powers_of_ten
 from tests.benchmarks.report import FRAME_MS, Row
-from ui.application import make_application
-from ui.main_window import MainWindow
-from ui.session_bridge import SessionBridge
-from ui.settings import Settings, SettingsFile
-from ui.theme import Theme
+from ui.kit.theme import Theme
+from ui.session.bridge import SessionBridge
+from ui.window.application import make_application
+from ui.window.main_window import MainWindow
+from ui.window.settings import Settings, SettingsFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -23,7 +23,7 @@ from PySide6.QtGui import QGuiApplication
 
 from inspector.clocks import ClockTree, Transport
 from inspector.resources import resource_path
-from inspector.sessions.commands import Hold
+from inspector.sessions.commands.commands import Hold
 from inspector.sessions.session import SessionPhase
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND, NS_PER_US
 from tests.benchmarks.measuring import (
@@ -37,8 +37,8 @@ from tests.benchmarks.report import (
     calls_row,
     ratio_row,
 )
-from ui.qt_time_source import Precision, QtTimeSource
-from ui.session_bridge import SessionBridge
+from ui.session.bridge import SessionBridge
+from ui.session.qt_time_source import Precision, QtTimeSource
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from inspector.clocks.timer import Timer
-from inspector.trace.log import EventLog
+from inspector.events.log import EventLog
 from tests.benchmarks.measuring import (
     Case,
     Effort,

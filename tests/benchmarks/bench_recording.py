@@ -11,13 +11,13 @@ from tempfile import TemporaryDirectory
 from time import perf_counter_ns, process_time_ns, thread_time_ns
 from typing import TYPE_CHECKING
 
+from inspector.events.log import BYTES_PER_EVENT, EventLog
+from inspector.events.recording import RecordingWriter, open_recording
 from inspector.sessions.hosted import HostedSession
+from inspector.sessions.runs.virtual import run_virtual
 from inspector.sessions.scene import find_scene
-from inspector.sessions.virtual_run import run_virtual
-from inspector.sessions.virtual_source import VirtualTimeSource
+from inspector.sessions.sources.virtual_source import VirtualTimeSource
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
-from inspector.trace.log import BYTES_PER_EVENT, EventLog
-from inspector.trace.recording import RecordingWriter, open_recording
 from tests.benchmarks.measuring import (
     Case,
     Effort,

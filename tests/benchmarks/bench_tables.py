@@ -29,20 +29,20 @@ from inspector.vocabulary import TRANSPORT, Mode
 from tests.benchmarks.measuring import Case, Effort, measure, powers_of_ten
 from tests.benchmarks.report import Row
 from tests.ui.world import PlayedSession
-from ui.models.clock_tree_columns import ClockColumn
-from ui.panels.clock_tree import ClockTreePanel
-from ui.panels.details import DetailsPanel
-from ui.panels.event_list import EventListPanel
-from ui.panels.timer_queue import TimerQueuePanel
-from ui.session_bridge import SessionBridge
-from ui.theme import Theme
+from ui.clock_tree.columns import ClockColumn
+from ui.clock_tree.panel import ClockTreePanel
+from ui.details.panel import DetailsPanel
+from ui.events.panel import EventListPanel
+from ui.kit.theme import Theme
+from ui.session.bridge import SessionBridge
+from ui.timer_queue.panel import TimerQueuePanel
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from inspector.trace.timeline import Timeline
+    from inspector.events.timeline import Timeline
     from tests.benchmarks.measuring import Work
-    from ui.widgets.painted_views import Painted
+    from ui.kit.table.painted_views import Painted
 
 _TICK_NS = 50_000_000
 _FIRING = 50

@@ -42,18 +42,18 @@ from inspector.timebase import NS_PER_MS, format_duration, format_instant
 from tests.benchmarks.measuring import Case, Effort, Measurements, measure, powers_of_ten
 from tests.benchmarks.report import FRAME_MS, Row
 from tests.ui.crowded_session import CrowdedSession
-from ui.application import make_application
-from ui.main_window import MainWindow
-from ui.models.clock_tree_columns import ClockColumn
-from ui.models.clock_tree_model import ClockTreeModel
-from ui.session_bridge import Selection, SessionBridge
-from ui.settings import Settings, SettingsFile
-from ui.theme import Theme
+from ui.clock_tree.columns import ClockColumn
+from ui.clock_tree.model import ClockTreeModel
+from ui.kit.theme import Theme
+from ui.session.bridge import Selection, SessionBridge
+from ui.window.application import make_application
+from ui.window.main_window import MainWindow
+from ui.window.settings import Settings, SettingsFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from inspector.trace.timeline import Timeline
+    from inspector.events.timeline import Timeline
     from tests.benchmarks.measuring import Work
 
 _SIZE: Final = (1_920, 1_040)

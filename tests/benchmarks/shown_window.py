@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import ModuleType
 
-    from ui.main_window import MainWindow
+    from ui.window.main_window import MainWindow
 
 #: What happens first is not watched: panels are made, files are read.
 SETTLING_MS = 3_000
@@ -120,7 +120,7 @@ def run_bare(size: tuple[int, int], seconds: float) -> None:
 
 def run_scene(scene: Path, seconds: float) -> None:
     """Run a scene in real time on the event loop, without a window and without a reader."""
-    from inspector.sessions.commands import Run
+    from inspector.sessions.commands.commands import Run
     from inspector.sessions.hosted import HostedSession
 
     application = QCoreApplication(sys.argv)
@@ -139,7 +139,7 @@ def run_inspector(size: tuple[int, int], seconds: float, scene: list[str]) -> No
 
     def load_watched(submodule: str | None = None) -> ModuleType:
         module = load_ui(submodule)
-        if submodule == "application":
+        if submodule == "window.application":
             module.__dict__["MainWindow"] = watched_class(module.MainWindow, size, seconds)
         return module
 

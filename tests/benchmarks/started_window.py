@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QPaintEvent
 
-    from ui.main_window import MainWindow
+    from ui.window.main_window import MainWindow
 
 #: How long a held window is left alone before it counts as idle, and then watched.
 SETTLING_MS = 1_500
@@ -80,7 +80,7 @@ def run_inspector() -> None:
 
     def load_watched(submodule: str | None = None) -> ModuleType:
         module = load_ui(submodule)
-        if submodule == "application":
+        if submodule == "window.application":
             module.__dict__["MainWindow"] = watched_class(module.MainWindow)
         return module
 
@@ -125,7 +125,7 @@ def watched_class(base: type[MainWindow]) -> type[MainWindow]:  # noqa: C901 - a
             QTimer.singleShot(2 * SETTLING_MS, self.watch)
 
         def hold(self) -> None:
-            from inspector.sessions.commands import Hold
+            from inspector.sessions.commands.commands import Hold
 
             self.bridge.submit(Hold())
 

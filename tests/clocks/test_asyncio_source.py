@@ -12,7 +12,7 @@ from typing import Any, cast
 import pytest
 
 from inspector.clocks import ClockTree, Transport
-from inspector.clocks.asyncio_source import AsyncioTimeSource
+from inspector.clocks.sources.asyncio_source import AsyncioTimeSource
 
 MS = 1_000_000
 SECOND = 1_000_000_000
@@ -337,7 +337,7 @@ def test_that_a_clock_tree_runs_on_it() -> None:
 
 def test_that_importing_the_module_does_not_import_asyncio() -> None:
     program = (
-        "import sys, inspector.clocks.asyncio_source;"
+        "import sys, inspector.clocks.sources.asyncio_source;"
         "sys.exit('asyncio was imported' if 'asyncio' in sys.modules else 0)"
     )
 

@@ -16,7 +16,7 @@ from inspector.clocks import (
     MissedTicks,
     Transport,
 )
-from inspector.trace import EventLog
+from inspector.events import EventLog
 
 NS = 1
 SECOND = 1_000_000_000

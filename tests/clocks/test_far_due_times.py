@@ -8,8 +8,8 @@ import pytest
 
 from inspector.clocks import Clock, ClockTree, ManualTimeSource, Transport
 from inspector.clocks.rate import D
+from inspector.events import EventLog, Timeline
 from inspector.timebase import MAX_NS
-from inspector.trace import EventLog, Timeline
 
 MOST_NS = MAX_NS - 1
 SECOND_NS = 10**9

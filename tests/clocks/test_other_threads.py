@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from inspector.clocks import Clock, ClockTree, ManualTimeSource, Transport
-from inspector.clocks.asyncio_source import AsyncioTimeSource
-from inspector.clocks.system_source import SystemTimeSource
+from inspector.clocks.sources.asyncio_source import AsyncioTimeSource
+from inspector.clocks.sources.system_source import SystemTimeSource
+from inspector.events.log import EventLog
 from inspector.frames.loop import start_loop
-from inspector.sessions.commands import StepFrames
+from inspector.sessions.commands.commands import StepFrames
 from inspector.testing import held_session, pass_seconds, scene_file, virtual_session
-from inspector.trace.log import EventLog
 from inspector.vocabulary import EventKind
 
 SECOND = 1_000_000_000

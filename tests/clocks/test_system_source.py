@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from inspector.clocks import ClockTree, Transport
-from inspector.clocks.system_source import SystemTimeSource
+from inspector.clocks.sources.system_source import SystemTimeSource
 
 MS = 1_000_000
 SECOND = 1_000_000_000

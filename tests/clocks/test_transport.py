@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from inspector.clocks import ClockTree, ManualTimeSource, Transport
+from inspector.events import EventLog, Timeline
 from inspector.frames import Director
-from inspector.trace import EventLog, Timeline
 
 if TYPE_CHECKING:
     from collections.abc import Callable

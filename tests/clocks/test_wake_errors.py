@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.clocks.wake_errors import KEPT_WAKES, WakeErrors, WakeErrorSummary
+from inspector.clocks.sources.wake_errors import KEPT_WAKES, WakeErrors, WakeErrorSummary
 
 
 def measured(errors_ns: Sequence[int]) -> WakeErrorSummary | None:

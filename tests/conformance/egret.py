@@ -8,8 +8,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from inspector.frames.egret_repairs import ElapsedGuard, FactorMeasurement, longer_count
-from inspector.frames.ticker import BY_CALLS, Counting, Ticker, TickerTimer
+from inspector.frames.egret.repairs import ElapsedGuard, FactorMeasurement, longer_count
+from inspector.frames.egret.ticker import BY_CALLS, Counting, Ticker, TickerTimer
 from tests.conformance.replay import Event, GoldenLine, Hooks
 
 

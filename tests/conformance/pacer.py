@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from inspector.frames.pacer import FramePacer
+from inspector.frames.creator.pacer import FramePacer
 from tests.conformance.replay import Event, GoldenLine, Hooks
 
 

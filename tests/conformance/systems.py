@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from inspector.frames.creator_dialects import (
+from inspector.frames.cocos.dialects import COCOS2DX_3_4, COCOS2DX_3_15, CREATOR_2_4, CREATOR_3_8
+from inspector.frames.creator.versions import (
     COMPONENTS_1_10,
     COMPONENTS_2_0_10,
     COMPONENTS_2_1_4,
     COMPONENTS_2_2,
     COMPONENTS_2_4,
 )
-from inspector.frames.dialects import COCOS2DX_3_4, COCOS2DX_3_15, CREATOR_2_4, CREATOR_3_8
 from tests.conformance.egret import replay_egret, replay_egret_repairs
 from tests.conformance.fsm import replay_fsm
 from tests.conformance.html_timers import replay_chromium, replay_standard

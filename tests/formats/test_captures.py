@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from inspector.errors import CaptureError, UnreadableFileError
-from inspector.formats.captures import read_frame_times, split_column
+from inspector.formats.captures.captures import read_frame_times, split_column
 
 SampleFile = Callable[[str], Path]
 MS = 1_000_000

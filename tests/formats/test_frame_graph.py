@@ -19,7 +19,7 @@ from inspector.formats.display_list import (
     Text,
 )
 from inspector.formats.font_metrics import text_width
-from inspector.formats.frame_graph import frame_graph
+from inspector.formats.frame_graph.frame_graph import frame_graph
 from inspector.formats.frame_times import FrameTimes, Provenance
 from inspector.formats.options import GRAPH_COLORS, ExportOptions
 from inspector.vocabulary import Phase

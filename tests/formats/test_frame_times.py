@@ -1,8 +1,8 @@
 import pytest
 
 from inspector.errors import ExportError
+from inspector.events.frame_history import FrameHistory
 from inspector.formats.frame_times import FrameTimes, parse_frame_range
-from inspector.trace.frame_history import FrameHistory
 from inspector.vocabulary import Phase
 
 

@@ -6,14 +6,14 @@ from datetime import UTC, datetime
 
 import pytest
 
-from inspector.analysis.lab_display import steady_display
-from inspector.analysis.lab_subjects import SUBJECTS, subjects_named
-from inspector.analysis.lab_timer import LabTimer
-from inspector.analysis.refresh_lab import LabResult, run_lab
+from inspector.analysis.lab.display import steady_display
+from inspector.analysis.lab.refresh_lab import LabResult, run_lab
+from inspector.analysis.lab.subjects import SUBJECTS, subjects_named
+from inspector.analysis.lab.timer import LabTimer
 from inspector.formats.display_list import Box, Group, Item, Polyline, Text
 from inspector.formats.frame_times import Provenance
-from inspector.formats.lab_drift import DriftChart, drift_chart, drift_groups, drift_text
-from inspector.formats.lab_graph import LabGraphOptions, lab_graph
+from inspector.formats.lab.drift import DriftChart, drift_chart, drift_groups, drift_text
+from inspector.formats.lab.graph import LabGraphOptions, lab_graph
 
 SECOND = 1_000_000_000
 

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from inspector.analysis.lab_display import Display, steady_display
-from inspector.analysis.lab_subjects import SUBJECTS, Steps, Subject, subjects_named
-from inspector.analysis.lab_timer import LabTimer
-from inspector.analysis.refresh_lab import LabResult, run_cell, run_lab
+from inspector.analysis.lab.display import Display, steady_display
+from inspector.analysis.lab.refresh_lab import LabResult, run_cell, run_lab
+from inspector.analysis.lab.subjects import SUBJECTS, Steps, Subject, subjects_named
+from inspector.analysis.lab.timer import LabTimer
 from inspector.errors import ExportError
 from inspector.formats.display_list import Anchor, Group, Polyline, Rect, Text
 from inspector.formats.font_metrics import text_width
 from inspector.formats.frame_times import Provenance
-from inspector.formats.lab_export import LAB_EXPORTERS, check_lab_export, export_lab
-from inspector.formats.lab_graph import LabGraph, LabGraphOptions, lab_graph, outcome_text
+from inspector.formats.lab.export import LAB_EXPORTERS, check_lab_export, export_lab
+from inspector.formats.lab.graph import LabGraph, LabGraphOptions, lab_graph, outcome_text
 
 SECOND = 1_000_000_000
 PROVENANCE = Provenance("", datetime(2026, 1, 2, 3, 4, tzinfo=UTC), "1.2.3")

@@ -5,14 +5,14 @@ import shlex
 from itertools import pairwise
 from pathlib import Path
 
-from inspector.analysis.lab_display import DISPLAY_RATES, steady_display, variable_display
-from inspector.analysis.lab_subjects import subjects_named
-from inspector.analysis.lab_timer import LabTimer
-from inspector.analysis.refresh_lab import EXAMPLE_TIMER, run_cell
-from inspector.cli import build_parser
-from inspector.command_line.lab_arguments import LAB_EPILOG
-from inspector.formats.lab_graph import outcome_text
-from inspector.formats.lab_timers import parse_timer, read_timers
+from inspector.analysis.lab.display import DISPLAY_RATES, steady_display, variable_display
+from inspector.analysis.lab.refresh_lab import EXAMPLE_TIMER, run_cell
+from inspector.analysis.lab.subjects import subjects_named
+from inspector.analysis.lab.timer import LabTimer
+from inspector.cli.arguments.lab import LAB_EPILOG
+from inspector.cli.main import build_parser
+from inspector.formats.lab.graph import outcome_text
+from inspector.formats.lab.timers import parse_timer, read_timers
 from inspector.resources import resource_path
 
 PAGE = resource_path("help", "lab.md").read_text(encoding="utf-8")

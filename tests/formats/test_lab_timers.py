@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from inspector.analysis.lab_timer import LabTimer
+from inspector.analysis.lab.timer import LabTimer
 from inspector.errors import CaptureError, InspectorError
-from inspector.formats.lab_timers import parse_timer, read_timers
+from inspector.formats.lab.timers import parse_timer, read_timers
 
 MS = 1_000_000
 

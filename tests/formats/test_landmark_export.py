@@ -13,19 +13,19 @@ from pathlib import Path
 import pytest
 
 from inspector.analysis.landmarks import Landmark
-from inspector.cli import main
-from inspector.formats.csv_frames import CSV_COLUMNS, write_csv
+from inspector.cli.main import main
+from inspector.events.annotations import Annotation
+from inspector.formats.captures.csv_frames import CSV_COLUMNS, write_csv
+from inspector.formats.captures.json_frames import landmarks_from_values, write_json
 from inspector.formats.display_list import Anchor, Box, DisplayList, Group, Rect, Text
 from inspector.formats.export import export_frames
 from inspector.formats.font_metrics import text_width
-from inspector.formats.frame_graph import frame_graph
+from inspector.formats.frame_graph.frame_graph import frame_graph
 from inspector.formats.frame_times import FrameTimes, Provenance
-from inspector.formats.json_frames import landmarks_from_values, write_json
 from inspector.formats.options import ExportOptions
-from inspector.sessions.commands import StepFrames
+from inspector.sessions.commands.commands import StepFrames
 from inspector.sessions.frame_files import read_frame_file
 from inspector.testing import held_session, scene_file
-from inspector.trace.annotations import Annotation
 from tests.formats.conftest import MakeFrames
 
 MS = 1_000_000

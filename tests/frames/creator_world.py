@@ -5,17 +5,17 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from inspector.frames.components import Component
-from inspector.frames.creator_dialects import COMPONENTS_2_4
-from inspector.frames.creator_director import CreatorDirector
+from inspector.frames.creator.components import Component
+from inspector.frames.creator.director import CreatorDirector
+from inspector.frames.creator.versions import COMPONENTS_2_4
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from inspector.frames.creator_dialects import ComponentDialect, DirectorEvent
-    from inspector.frames.destruction import LifeComplaint, LifeDiagnostic
-    from inspector.frames.dialect_scheduler import Complaint, Diagnostic
-    from inspector.frames.nodes import Node
+    from inspector.frames.cocos.scheduler import Complaint, Diagnostic
+    from inspector.frames.creator.destruction import LifeComplaint, LifeDiagnostic
+    from inspector.frames.creator.nodes import Node
+    from inspector.frames.creator.versions import ComponentDialect, DirectorEvent
 
 MS = 1000 / 64
 FRAME = 1 / 64

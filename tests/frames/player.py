@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from inspector.frames.scheduler import Scheduler
+    from inspector.frames.scheduler.scheduler import Scheduler
     from inspector.frames.scheduling import Callback
 
 

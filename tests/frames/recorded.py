@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from inspector.clocks.clock import Clock
 from inspector.clocks.tree import ClockTree
-from inspector.trace.log import EventLog
-from inspector.trace.members import MemberState, MemberTable
-from inspector.trace.timeline import Timeline
+from inspector.events.log import EventLog
+from inspector.events.members import MemberState, MemberTable
+from inspector.events.timeline import Timeline
 from inspector.vocabulary import EventKind, Field, MemberKind, RawEvent
 
 MS = 1_000_000

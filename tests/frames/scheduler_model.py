@@ -46,7 +46,7 @@ class ModelUpdate:
 
 @dataclass
 class SchedulerModel:
-    """What :class:`inspector.frames.scheduler.Scheduler` should do, in a plain way."""
+    """What :class:`inspector.frames.scheduler.scheduler.Scheduler` should do, in a plain way."""
 
     limit: int
     on_call: Callable[[str, int, int], None]

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inspector.frames.components import Component, LifeState
-from inspector.frames.controls import Pausable
-from inspector.frames.creator_dialects import COMPONENTS_1_10
-from inspector.frames.creator_director import CreatorDirector
-from inspector.frames.nodes import Node, Scene
-from inspector.trace.members import MemberTable
+from inspector.events.members import MemberTable
+from inspector.frames.creator.components import Component, LifeState
+from inspector.frames.creator.director import CreatorDirector
+from inspector.frames.creator.nodes import Node, Scene
+from inspector.frames.creator.versions import COMPONENTS_1_10
+from inspector.frames.scheduler.controls import Pausable
 from inspector.vocabulary import EventKind, Field, Life, MemberKind
 from tests.frames.recorded import MS, Recorded
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from inspector.frames.components import Component, LifeState
-from inspector.frames.creator_director import ComponentFailure
-from inspector.frames.destruction import LifeComplaint
-from inspector.frames.dialect_scheduler import Complaint
+from inspector.frames.cocos.scheduler import Complaint
+from inspector.frames.creator.components import Component, LifeState
+from inspector.frames.creator.destruction import LifeComplaint
+from inspector.frames.creator.director import ComponentFailure
 from tests.frames.creator_world import (
     FRAME,
     Starter,

@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from inspector.frames.creator_dialects import (
+from inspector.frames.creator.destruction import LifeComplaint
+from inspector.frames.creator.nodes import Scene
+from inspector.frames.creator.rendering_scenes import RenderingScene
+from inspector.frames.creator.versions import (
     COMPONENT_DIALECTS,
     COMPONENTS_1_10,
     COMPONENTS_2_0_10,
@@ -17,13 +20,10 @@ from inspector.frames.creator_dialects import (
     ComponentDialect,
     DirectorEvent,
 )
-from inspector.frames.destruction import LifeComplaint
-from inspector.frames.nodes import Scene
-from inspector.frames.rendering_scenes import RenderingScene
 from tests.frames.creator_world import FRAME, MS, Updater, World, boom, only
 
 if TYPE_CHECKING:
-    from inspector.frames.rendering_scenes import SceneMessage
+    from inspector.frames.creator.rendering_scenes import SceneMessage
     from tests.frames.creator_world import Probe
 
 BEFORE_2_4 = COMPONENT_DIALECTS[:-1]

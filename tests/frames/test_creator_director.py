@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from inspector.frames.creator_director import DirectorEvent
-from inspector.frames.destruction import LifeComplaint
-from inspector.frames.dialect_scheduler import Complaint
-from inspector.frames.nodes import Node, Scene
+from inspector.frames.cocos.scheduler import Complaint
+from inspector.frames.creator.destruction import LifeComplaint
+from inspector.frames.creator.director import DirectorEvent
+from inspector.frames.creator.nodes import Node, Scene
 from tests.frames.creator_world import FRAME, MS, Updater, World, only
 
 

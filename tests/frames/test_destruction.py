@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from inspector.frames.components import LifeState
-from inspector.frames.destruction import LifeComplaint
-from inspector.frames.nodes import Node
+from inspector.frames.creator.components import LifeState
+from inspector.frames.creator.destruction import LifeComplaint
+from inspector.frames.creator.nodes import Node
 from tests.frames.creator_world import (
     Probe,
     World,

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from inspector.frames.controls import Pausable, SchedulerControl, Unschedulable, pause_from
-from inspector.frames.dialect_scheduler import DialectScheduler
-from inspector.frames.dialects import COCOS2DX_3_15, CREATOR_2_4
+from inspector.frames.cocos.dialects import COCOS2DX_3_15, CREATOR_2_4
+from inspector.frames.cocos.scheduler import DialectScheduler
+from inspector.frames.scheduler.controls import (
+    Pausable,
+    SchedulerControl,
+    Unschedulable,
+    pause_from,
+)
 from inspector.vocabulary import RATE_DENOMINATOR, Field, MemberKind
 from tests.frames.recorded import MS, SECOND, Recorded
 

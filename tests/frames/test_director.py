@@ -7,8 +7,8 @@ from functools import partial
 import pytest
 
 from inspector.clocks import CallbackFailure, ClockTree, ManualTimeSource, Transport
+from inspector.events import EventLog, Timeline
 from inspector.frames import Director
-from inspector.trace import EventLog, Timeline
 from inspector.vocabulary import Phase
 
 

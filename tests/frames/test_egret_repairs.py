@@ -7,13 +7,13 @@ from collections.abc import Callable
 
 import pytest
 
-from inspector.frames.egret_repairs import (
+from inspector.frames.egret.repairs import (
     ElapsedGuard,
     FactorMeasurement,
     longer_count,
     longer_delay,
 )
-from inspector.frames.ticker import BY_CALLS, Counting, Ticker, TickerTimer
+from inspector.frames.egret.ticker import BY_CALLS, Counting, Ticker, TickerTimer
 
 
 class Display:

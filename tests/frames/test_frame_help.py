@@ -8,7 +8,7 @@ from io import StringIO
 
 import pytest
 
-from inspector.frames.creator_dialects import COMPONENT_DIALECTS
+from inspector.frames.creator.versions import COMPONENT_DIALECTS
 from inspector.resources import resource_path
 
 PAGES = {

@@ -10,13 +10,13 @@ import pytest
 
 from inspector.clocks import ClockTree, ManualTimeSource, Transport
 from inspector.frames import Director
-from inspector.frames.components import Component, defines
-from inspector.frames.creator_director import CreatorDirector
-from inspector.frames.dialect_scheduler import DialectScheduler
-from inspector.frames.dialects import CREATOR_2_4
-from inspector.frames.nodes import Node
-from inspector.frames.scheduler import Scheduler
-from inspector.frames.ticker import Ticker
+from inspector.frames.cocos.dialects import CREATOR_2_4
+from inspector.frames.cocos.scheduler import DialectScheduler
+from inspector.frames.creator.components import Component, defines
+from inspector.frames.creator.director import CreatorDirector
+from inspector.frames.creator.nodes import Node
+from inspector.frames.egret.ticker import Ticker
+from inspector.frames.scheduler.scheduler import Scheduler
 from inspector.sessions.stage import Stage
 
 

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.analysis.predict_members import MemberPause, MemberResume, preview_members
+from inspector.analysis.predict.members import MemberPause, MemberResume, preview_members
 from inspector.clocks import Clock
-from inspector.frames.controls import Pausable, Unschedulable
 from inspector.frames.loop import OPEN_FLASH, OPEN_FLASH_ARTICLE, start_loop, start_loop_by
 from inspector.frames.open_flash import OpenFlashClock
+from inspector.frames.scheduler.controls import Pausable, Unschedulable
 from inspector.vocabulary import NEVER, EventKind, Field, MemberKind
 from tests.frames.recorded import MS, Recorded
 

@@ -6,9 +6,9 @@ from enum import Enum
 
 import pytest
 
-from inspector.frames.controls import MachineControl
+from inspector.events.sentences import describe
+from inspector.frames.scheduler.controls import MachineControl
 from inspector.frames.state_machine import ANY, SOUND, Edge, StateMachine
-from inspector.trace.sentences import describe
 from inspector.vocabulary import EventKind, Field, MemberKind
 from tests.frames.recorded import Recorded
 

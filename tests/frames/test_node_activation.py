@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from inspector.frames.components import Component, LifeState
-from inspector.frames.destruction import LifeComplaint
-from inspector.frames.nodes import Node
+from inspector.frames.creator.components import Component, LifeState
+from inspector.frames.creator.destruction import LifeComplaint
+from inspector.frames.creator.nodes import Node
 from tests.frames.creator_world import (
     EarlyProbe,
     Probe,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from inspector.frames.pacer import FramePacer
+from inspector.frames.creator.pacer import FramePacer
 
 
 def _frames(target: float, display: int, seconds: int = 2) -> int:

@@ -16,17 +16,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inspector.frames.dialect_reports import DialectTarget
-from inspector.frames.dialect_scheduler import DialectScheduler
-from inspector.frames.dialects import DIALECTS, Dialect
-from inspector.frames.egret_repairs import longer_count
-from inspector.frames.scheduler import Scheduler
+from inspector.events.members import MemberState, MemberTable
+from inspector.events.timeline import Timeline
+from inspector.frames.cocos.dialects import DIALECTS, Dialect
+from inspector.frames.cocos.reports import DialectTarget
+from inspector.frames.cocos.scheduler import DialectScheduler
+from inspector.frames.egret.repairs import longer_count
+from inspector.frames.egret.ticker import BY_CALLS, BY_ELAPSED, Ticker, TickerTimer
+from inspector.frames.scheduler.scheduler import Scheduler
+from inspector.frames.scheduler.targets import TargetRecord
 from inspector.frames.scheduling import PendingCall
 from inspector.frames.state_machine import ANY, SOUND, Edge, MachineRules, StateMachine
-from inspector.frames.targets import TargetRecord
-from inspector.frames.ticker import BY_CALLS, BY_ELAPSED, Ticker, TickerTimer
-from inspector.trace.members import MemberState, MemberTable
-from inspector.trace.timeline import Timeline
 from inspector.vocabulary import NEVER, RATE_DENOMINATOR, Field, MemberKind
 from tests.frames.recorded import Recorded
 from tests.frames.test_scheduler_model import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from inspector.frames.scheduler import Scheduler
+from inspector.frames.scheduler.scheduler import Scheduler
 from inspector.frames.scheduling import callback_key, default_target
 from inspector.timebase import NS_PER_MS
 from tests.frames.player import Player, noting, run

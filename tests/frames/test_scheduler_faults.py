@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import pytest
 
-from inspector.frames.dialect_scheduler import Complaint, Diagnostic, DialectScheduler
-from inspector.frames.dialects import (
+from inspector.frames.cocos.dialects import (
     COCOS2DX_3_4,
     COCOS2DX_3_15,
     CREATOR_2_4,
@@ -16,7 +15,8 @@ from inspector.frames.dialects import (
     DIALECTS,
     Dialect,
 )
-from inspector.frames.scheduler import Scheduler
+from inspector.frames.cocos.scheduler import Complaint, Diagnostic, DialectScheduler
+from inspector.frames.scheduler.scheduler import Scheduler
 
 if TYPE_CHECKING:
     from collections.abc import Callable

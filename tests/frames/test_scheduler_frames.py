@@ -11,7 +11,7 @@ import pytest
 
 from inspector.clocks import ClockTree
 from inspector.frames import Director
-from inspector.frames.scheduler import Scheduler
+from inspector.frames.scheduler.scheduler import Scheduler
 from inspector.frames.scheduling import Overshoot
 from inspector.timebase import NS_PER_SECOND
 from tests.frames.player import Player, noting, run

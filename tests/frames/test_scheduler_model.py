@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inspector.frames.scheduler import Scheduler
+from inspector.frames.scheduler.scheduler import Scheduler
 from inspector.frames.scheduling import Overshoot
 from tests.frames.scheduler_model import Call, SchedulerModel
 
 if TYPE_CHECKING:
-    from inspector.frames.pause import Pause
+    from inspector.frames.scheduler.pause import Pause
     from inspector.frames.scheduling import Callback
 
 MS = 1_000_000

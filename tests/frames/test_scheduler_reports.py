@@ -9,8 +9,13 @@ from typing import Any
 import pytest
 
 from inspector.clocks.tree import ClockTree
-from inspector.frames.controls import Pausable, SchedulerControl, Unschedulable, pause_from
-from inspector.frames.scheduler import Scheduler
+from inspector.frames.scheduler.controls import (
+    Pausable,
+    SchedulerControl,
+    Unschedulable,
+    pause_from,
+)
+from inspector.frames.scheduler.scheduler import Scheduler
 from inspector.vocabulary import NEVER, RATE_DENOMINATOR, EventKind, Field, MemberKind
 from tests.frames.recorded import MS, SECOND, Recorded
 

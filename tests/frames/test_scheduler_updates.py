@@ -8,7 +8,7 @@ from weakref import ref
 
 import pytest
 
-from inspector.frames.scheduler import Scheduler
+from inspector.frames.scheduler.scheduler import Scheduler
 from inspector.timebase import NS_PER_MS
 from tests.frames.player import Player, noting, run
 

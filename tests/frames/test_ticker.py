@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from inspector.frames.ticker import BY_CALLS, BY_ELAPSED, Counting, Ticker, TickerTimer
+from inspector.frames.egret.ticker import BY_CALLS, BY_ELAPSED, Counting, Ticker, TickerTimer
 
 
 class Display:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from inspector.frames.controls import Pausable, Unschedulable
 from inspector.frames.director import Director
+from inspector.frames.egret.ticker import BY_CALLS, Ticker, TickerTimer
 from inspector.frames.reporting import Reporter, nanoseconds
-from inspector.frames.ticker import BY_CALLS, Ticker, TickerTimer
+from inspector.frames.scheduler.controls import Pausable, Unschedulable
 from inspector.vocabulary import NEVER, EventKind, Field, MemberKind, Phase
 from tests.frames.recorded import MS, SECOND, Recorded
 

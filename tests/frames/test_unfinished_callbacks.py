@@ -10,18 +10,18 @@ from typing import Any
 import pytest
 
 from inspector.clocks import ClockTree
+from inspector.events.log import EventLog
 from inspector.frames.browser_timers import BrowserTimers
-from inspector.frames.components import Component
-from inspector.frames.creator_director import CreatorDirector, DirectorEvent
-from inspector.frames.dialect_scheduler import DialectScheduler
-from inspector.frames.dialects import COCOS2DX_3_15, CREATOR_2_4
+from inspector.frames.cocos.dialects import COCOS2DX_3_15, CREATOR_2_4
+from inspector.frames.cocos.scheduler import DialectScheduler
+from inspector.frames.creator.components import Component
+from inspector.frames.creator.director import CreatorDirector, DirectorEvent
 from inspector.frames.director import Director
+from inspector.frames.egret.ticker import Ticker, TickerTimer
 from inspector.frames.loop import start_loop
 from inspector.frames.open_flash import OpenFlashClock
-from inspector.frames.scheduler import Scheduler
+from inspector.frames.scheduler.scheduler import Scheduler
 from inspector.frames.state_machine import Edge, StateMachine
-from inspector.frames.ticker import Ticker, TickerTimer
-from inspector.trace.log import EventLog
 
 SECOND = 1_000_000_000
 

@@ -236,7 +236,7 @@ def test_that_the_window_is_loaded_once_under_its_private_name() -> None:
 
     assert package.__name__ == UI_NAME
     assert load_ui() is package
-    assert load_ui("picture").__name__ == f"{UI_NAME}.picture"
+    assert load_ui("kit.picture").__name__ == f"{UI_NAME}.kit.picture"
 
 
 @on_linux

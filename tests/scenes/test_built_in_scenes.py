@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.command_line.timer_tally import TimerTally
+from inspector.cli.timer_tally import TimerTally
 from inspector.sessions.scene import built_in_scenes, find_scene
 from inspector.testing import fired, pass_seconds, virtual_session
 from inspector.vocabulary import EventKind

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from inspector.sessions.commands import PauseMember
+from inspector.events.members import MemberState
+from inspector.sessions.commands.commands import PauseMember
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.scene import find_scene
 from inspector.testing import pass_seconds, virtual_session
-from inspector.trace.members import MemberState
 from inspector.vocabulary import EventKind, Field, Life, MemberKind
 
 

@@ -17,22 +17,28 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.sessions.annotations import MOST, Annotations
-from inspector.sessions.commands import Reload, RewindTo, SaveLast, StartRecording, StepFrames
-from inspector.sessions.hosted import HostedSession
-from inspector.sessions.recorded import RecordedSession
-from inspector.testing import held_session, scene_file
-from inspector.timebase import NS_PER_MS, NS_PER_SECOND
-from inspector.trace.annotations import Annotation, AnnotationError
-from inspector.trace.log import EventLog
-from inspector.trace.recording import (
+from inspector.events.annotations import Annotation, AnnotationError
+from inspector.events.log import EventLog
+from inspector.events.recording import (
     About,
     RecordingError,
     annotate,
     annotations_of,
     open_recording,
 )
-from inspector.trace.recording.file import RecordingFile
+from inspector.events.recording.writing.file import RecordingFile
+from inspector.sessions.annotations import MOST, Annotations
+from inspector.sessions.commands.commands import (
+    Reload,
+    RewindTo,
+    SaveLast,
+    StartRecording,
+    StepFrames,
+)
+from inspector.sessions.hosted import HostedSession
+from inspector.sessions.recorded import RecordedSession
+from inspector.testing import held_session, scene_file
+from inspector.timebase import NS_PER_MS, NS_PER_SECOND
 
 SCENE = """
     def build(stage):
@@ -245,10 +251,10 @@ def test_that_they_survive_the_death_of_the_program(tmp_path: Path) -> None:
     program = f"""
 import os, signal, time
 from pathlib import Path
-from inspector.sessions.commands import StartRecording, StepFrames
+from inspector.sessions.commands.commands import StartRecording, StepFrames
 from inspector.testing import held_session
-from inspector.trace.annotations import Annotation
-from inspector.trace.recording import RecordingError, annotations_of
+from inspector.events.annotations import Annotation
+from inspector.events.recording import RecordingError, annotations_of
 def is_kept():
     try:
         return bool(annotations_of(Path({str(path)!r})))
@@ -278,14 +284,14 @@ os.kill(os.getpid(), signal.SIGKILL)
 def test_that_a_file_that_another_program_records_is_left_to_that(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("inspector.trace.recording.annotations._PATIENCE_S", 0.0)
+    monkeypatch.setattr("inspector.events.recording.annotations._PATIENCE_S", 0.0)
     scene = scene_file(tmp_path, SCENE)
     path = tmp_path / "a.tlrec"
     program = f"""
 from pathlib import Path
-from inspector.sessions.commands import StartRecording, StepFrames
+from inspector.sessions.commands.commands import StartRecording, StepFrames
 from inspector.testing import held_session
-from inspector.trace.annotations import Annotation
+from inspector.events.annotations import Annotation
 session = held_session(Path({str(scene)!r}))
 session.submit(StartRecording({str(path)!r}))
 session.submit(StepFrames(5))
@@ -404,7 +410,7 @@ def test_that_a_file_that_cannot_be_written_says_so_and_stays_as_it_is(
     sentence: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("inspector.trace.recording.annotations._PATIENCE_S", 0.0)
+    monkeypatch.setattr("inspector.events.recording.annotations._PATIENCE_S", 0.0)
     session = RecordedSession(recording)
     held = spoil(recording)
     before = recording.read_bytes() if recording.is_file() else b""

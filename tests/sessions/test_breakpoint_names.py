@@ -3,12 +3,12 @@
 import pytest
 
 from inspector.clocks.tree import ClockTree
-from inspector.frames.scheduler import Scheduler
+from inspector.events.log import EventLog
+from inspector.events.timeline import Timeline
+from inspector.frames.scheduler.scheduler import Scheduler
 from inspector.frames.state_machine import Edge, StateMachine
-from inspector.sessions.breakpoint_names import doubt_about, names_to_choose
-from inspector.sessions.breakpoints import BreakKind, Breakpoint
-from inspector.trace.log import EventLog
-from inspector.trace.timeline import Timeline
+from inspector.sessions.breakpoints.breakpoints import BreakKind, Breakpoint
+from inspector.sessions.breakpoints.names import doubt_about, names_to_choose
 
 
 def _nothing(*_: object) -> None:

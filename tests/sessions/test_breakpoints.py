@@ -7,8 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.clocks.tree import ClockTree
+from inspector.events.log import EventLog
+from inspector.events.timeline import Timeline
 from inspector.frames.director import Director
-from inspector.sessions.breakpoints import (
+from inspector.sessions.breakpoints.breakpoints import (
     MAX_BREAKPOINTS,
     BreakAction,
     BreakKind,
@@ -16,8 +18,6 @@ from inspector.sessions.breakpoints import (
     BreakpointError,
     Breakpoints,
 )
-from inspector.trace.log import EventLog
-from inspector.trace.timeline import Timeline
 
 MS = 1_000_000
 

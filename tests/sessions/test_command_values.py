@@ -9,9 +9,8 @@ from typing import Any, cast, get_args
 import pytest
 
 from inspector.clocks import ManualTimeSource
-from inspector.sessions import commands
-from inspector.sessions.command_values import _KINDS
-from inspector.sessions.commands import (
+from inspector.sessions.commands import commands
+from inspector.sessions.commands.commands import (
     AddBreakpoint,
     AddMark,
     ClearTimer,
@@ -27,6 +26,7 @@ from inspector.sessions.commands import (
     StepToNextTimer,
     Undo,
 )
+from inspector.sessions.commands.values import _KINDS
 from inspector.sessions.hosted import HostedSession
 from inspector.testing import held_session, scene_file
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from inspector.clocks import FailurePolicy, ManualTimeSource
-from inspector.sessions.commands import (
+from inspector.sessions.commands.commands import (
     AddMark,
     ClearTimer,
     Command,

@@ -5,10 +5,10 @@ from collections.abc import Callable
 import pytest
 
 from inspector.clocks import ManualTimeSource
-from inspector.sessions.gate import Gate, gate_before
-from inspector.sessions.journal import Beginning, Journal, Script
+from inspector.sessions.replay.journal import Beginning, Journal, Script
+from inspector.sessions.sources.gate import Gate, gate_before
+from inspector.sessions.sources.virtual_source import VirtualTimeSource
 from inspector.sessions.stage import JumpsInTime
-from inspector.sessions.virtual_source import VirtualTimeSource
 from inspector.vocabulary import Reading
 
 SOURCES: list[type[ManualTimeSource] | type[VirtualTimeSource]] = [

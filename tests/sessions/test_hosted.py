@@ -6,11 +6,13 @@ from pathlib import Path
 import pytest
 
 from inspector.clocks import FailurePolicy, ManualTimeSource
-from inspector.sessions.commands import Hold, Reload, Run, StepFrames
+from inspector.events import Timeline
+from inspector.events.log import BYTES_PER_EVENT
+from inspector.sessions.commands.commands import Hold, Reload, Run, StepFrames
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.scene import find_scene
 from inspector.sessions.session import Session, SessionPhase
-from inspector.sessions.virtual_source import VirtualTimeSource
+from inspector.sessions.sources.virtual_source import VirtualTimeSource
 from inspector.testing import (
     FakeSession,
     fired,
@@ -19,8 +21,6 @@ from inspector.testing import (
     scene_file,
     virtual_session,
 )
-from inspector.trace import Timeline
-from inspector.trace.log import BYTES_PER_EVENT
 from inspector.vocabulary import Phase
 
 FAILING = """

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from inspector.sessions.breakpoints import (
+from inspector.sessions.breakpoints.breakpoints import (
     MAX_BREAKPOINTS,
     BreakAction,
     BreakKind,
     Breakpoint,
 )
-from inspector.sessions.commands import (
+from inspector.sessions.commands.commands import (
     AddBreakpoint,
     ChangeBreakpoint,
     Reload,

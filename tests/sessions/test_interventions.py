@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from inspector.clocks import FailurePolicy
-from inspector.sessions.breakpoints import BreakAction, BreakKind, Breakpoint
-from inspector.sessions.commands import (
+from inspector.sessions.breakpoints.breakpoints import BreakAction, BreakKind, Breakpoint
+from inspector.sessions.commands.commands import (
     AddBreakpoint,
     AddMark,
     ClearTimer,
@@ -24,7 +24,7 @@ from inspector.sessions.commands import (
     Undo,
 )
 from inspector.sessions.hosted import HostedSession
-from inspector.sessions.journal import Place, Told, command_form, command_of
+from inspector.sessions.replay.journal import Place, Told, command_form, command_of
 from inspector.testing import held_session, pass_seconds, scene_file, virtual_session
 
 SCENE = """

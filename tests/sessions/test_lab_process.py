@@ -9,10 +9,10 @@ from typing import TypeVar
 
 import pytest
 
-from inspector.analysis.lab_display import Display, steady_display
+from inspector.analysis.lab.display import Display, steady_display
 from inspector.errors import InspectorError
-from inspector.sessions.lab_process import begin_scene_process
-from inspector.sessions.lab_scene import SceneRun, run_scene_lab
+from inspector.sessions.lab.process import begin_scene_process
+from inspector.sessions.lab.scene import SceneRun, run_scene_lab
 from inspector.testing import held_session
 
 SECOND = 1_000_000_000

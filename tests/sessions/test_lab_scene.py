@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from inspector.analysis.lab_display import recorded_display, steady_display
-from inspector.analysis.refresh_lab import Divergence, Verdict
-from inspector.cli import main
+from inspector.analysis.lab.display import recorded_display, steady_display
+from inspector.analysis.lab.refresh_lab import Divergence, Verdict
+from inspector.cli.main import main
 from inspector.errors import InspectorError, SceneError
-from inspector.sessions.lab_scene import begin_scene_lab, run_scene_lab
+from inspector.sessions.lab.scene import begin_scene_lab, run_scene_lab
 
 SECOND = 1_000_000_000
 
@@ -34,8 +34,8 @@ def build(stage):
 
 
 FRAME_TIMERS = """
-from inspector.frames.scheduler import Scheduler
-from inspector.frames.ticker import BY_CALLS, Ticker, TickerTimer
+from inspector.frames.scheduler.scheduler import Scheduler
+from inspector.frames.egret.ticker import BY_CALLS, Ticker, TickerTimer
 
 def build(stage):
     scheduler = Scheduler(stage.root, name="combat")
@@ -159,7 +159,7 @@ def test_that_a_scene_that_fails_or_stops_is_reported(tmp_path: Path) -> None:
 def test_that_a_scene_that_does_too_much_is_refused(
     scene: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from inspector.trace.log import EventLog  # noqa: PLC0415
+    from inspector.events.log import EventLog  # noqa: PLC0415
 
     read = EventLog.read
 

@@ -7,8 +7,8 @@ from types import NoneType
 import pytest
 
 from inspector.clocks import FailurePolicy, ManualTimeSource
-from inspector.sessions.breakpoints import BreakKind, Breakpoint
-from inspector.sessions.commands import (
+from inspector.sessions.breakpoints.breakpoints import BreakKind, Breakpoint
+from inspector.sessions.commands.commands import (
     AddBreakpoint,
     PauseClock,
     Reload,
@@ -18,7 +18,7 @@ from inspector.sessions.commands import (
 )
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.life import Life
-from inspector.sessions.virtual_source import VirtualTimeSource
+from inspector.sessions.sources.virtual_source import VirtualTimeSource
 from inspector.testing import scene_file
 
 SCENE = """

@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from inspector.analysis.explain_members import explain_member
-from inspector.analysis.lanes import LaneKind, LaneStore
-from inspector.cli import main
-from inspector.sessions.commands import (
+from inspector.analysis.explain.members import explain_member
+from inspector.analysis.lanes.lanes import LaneKind, LaneStore
+from inspector.cli.main import main
+from inspector.events.members import MemberState
+from inspector.events.recording import open_recording
+from inspector.sessions.commands.commands import (
     Command,
     PauseMember,
     ResumeMember,
@@ -19,8 +21,6 @@ from inspector.sessions.commands import (
 )
 from inspector.sessions.hosted import HostedSession
 from inspector.testing import held_session, scene_file
-from inspector.trace.members import MemberState
-from inspector.trace.recording import open_recording
 from inspector.vocabulary import EventKind, Field
 
 SCENE = """

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from inspector.frames.controls import Pausable
-from inspector.sessions.commands import (
+from inspector.events.members import PAUSABLE, MemberState
+from inspector.frames.scheduler.controls import Pausable
+from inspector.sessions.commands.commands import (
     Command,
     MakeTransition,
     PauseFromPriority,
@@ -23,7 +24,6 @@ from inspector.sessions.commands import (
 )
 from inspector.sessions.hosted import HostedSession
 from inspector.testing import held_session, scene_file
-from inspector.trace.members import PAUSABLE, MemberState
 from inspector.vocabulary import RATE_DENOMINATOR, Field, MemberKind
 
 SCENE = """
@@ -195,12 +195,12 @@ def test_that_every_command_to_a_member_has_a_sentence(session: HostedSession) -
 
 
 EVERY_KIND = """
-    from inspector.frames.components import Component
-    from inspector.frames.dialects import COCOS2DX_3_4
+    from inspector.frames.creator.components import Component
+    from inspector.frames.cocos.dialects import COCOS2DX_3_4
     from inspector.frames.loop import start_loop
     from inspector.frames.open_flash import OpenFlashClock
     from inspector.frames.state_machine import Edge
-    from inspector.frames.ticker import TickerTimer
+    from inspector.frames.egret.ticker import TickerTimer
 
     class Fox(Component):
         def start(self):

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from inspector.sessions.commands import StartRecording, StepFrames
+from inspector.events.recording import open_recording
+from inspector.events.sentences import describe
+from inspector.sessions.commands.commands import StartRecording, StepFrames
 from inspector.testing import held_session, scene_file
-from inspector.trace.recording import open_recording
-from inspector.trace.sentences import describe
 from inspector.vocabulary import MEMBER_SET, VOCABULARY_VERSION, Field, MemberKind
 
 SCENE = """
-    from inspector.frames.components import Component
-    from inspector.frames.creator_director import CreatorDirector
+    from inspector.frames.creator.components import Component
+    from inspector.frames.creator.director import CreatorDirector
 
     class Fox(Component):
         def start(self):

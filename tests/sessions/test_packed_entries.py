@@ -8,10 +8,10 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.sessions.commands import RewindTo, StepBack, StepFrames
-from inspector.sessions.journal import Beginning, Journal
-from inspector.sessions.packed_entries import BLOCK, PackedEntries
-from inspector.sessions.rerun import rerun
+from inspector.sessions.commands.commands import RewindTo, StepBack, StepFrames
+from inspector.sessions.replay.journal import Beginning, Journal
+from inspector.sessions.replay.packed_entries import BLOCK, PackedEntries
+from inspector.sessions.replay.rerun import rerun
 from inspector.testing import held_session, scene_file
 
 numbers = st.integers(-(2**63), 2**63 - 1)

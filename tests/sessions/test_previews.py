@@ -3,8 +3,8 @@
 from fractions import Fraction
 from pathlib import Path
 
-from inspector.sessions.commands import Command, Hold, PauseClock, ResumeClock, SetRate
-from inspector.sessions.previews import preview_command
+from inspector.sessions.commands.commands import Command, Hold, PauseClock, ResumeClock, SetRate
+from inspector.sessions.commands.previews import preview_command
 from inspector.testing import held_session, scene_file
 
 SCENE = """

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.clocks import FailurePolicy, ManualTimeSource
-from inspector.sessions.commands import (
+from inspector.sessions.commands.commands import (
     AddMark,
     ClearTimer,
     Command,
@@ -28,7 +28,7 @@ from inspector.sessions.commands import (
 )
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.session import SessionPhase
-from inspector.sessions.virtual_source import VirtualTimeSource
+from inspector.sessions.sources.virtual_source import VirtualTimeSource
 from inspector.testing import scene_file
 
 SCENE = """

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from inspector.events.log import EventLog
+from inspector.events.recording import About, Annotation, RecordingError
+from inspector.events.recording.writing.file import RecordingFile
 from inspector.sessions import recorded
-from inspector.sessions.commands import Run
+from inspector.sessions.commands.commands import Run
 from inspector.sessions.recorded import RecordedSession
 from inspector.sessions.session import Session, SessionPhase
-from inspector.trace.log import EventLog
-from inspector.trace.recording import About, Annotation, RecordingError
-from inspector.trace.recording.file import RecordingFile
-from tests.trace.recording.recorded_worlds import described, folded, record, scene_log
+from tests.events.recording.recorded_worlds import described, folded, record, scene_log
 
 
 @pytest.fixture(scope="module")

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from inspector.events.recording import open_recording
 from inspector.sessions import recorder as recorder_module
-from inspector.sessions.breakpoints import BreakAction, BreakKind, Breakpoint
-from inspector.sessions.commands import (
+from inspector.sessions.breakpoints.breakpoints import BreakAction, BreakKind, Breakpoint
+from inspector.sessions.commands.commands import (
     AddBreakpoint,
     AddMark,
     Capability,
@@ -23,10 +24,9 @@ from inspector.sessions.commands import (
 )
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.recorder import Recorder, RecordingOutcome
-from inspector.sessions.rerun import rerun
-from inspector.sessions.virtual_source import VirtualTimeSource
+from inspector.sessions.replay.rerun import rerun
+from inspector.sessions.sources.virtual_source import VirtualTimeSource
 from inspector.timebase import NS_PER_SECOND
-from inspector.trace.recording import open_recording
 
 SCENE = """
 def build(stage):

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from inspector.command_line.timer_names import NoSuchTimerError, find_timer
-from inspector.sessions.breakpoints import BreakAction, BreakKind, Breakpoint
-from inspector.sessions.commands import AddBreakpoint, StepFrames
+from inspector.cli.timer_names import NoSuchTimerError, find_timer
+from inspector.sessions.breakpoints.breakpoints import BreakAction, BreakKind, Breakpoint
+from inspector.sessions.commands.commands import AddBreakpoint, StepFrames
 from inspector.sessions.hosted import HostedSession
-from inspector.sessions.replay import Run, first_difference
+from inspector.sessions.replay.replay import Run, first_difference
 from inspector.testing import held_session, scene_file
 from inspector.vocabulary import (
     CALL_ENDED,
@@ -23,7 +23,7 @@ from inspector.vocabulary import (
 )
 
 SCENE = """
-    from inspector.frames.components import Component
+    from inspector.frames.creator.components import Component
 
     class Fox(Component):
         def start(self):

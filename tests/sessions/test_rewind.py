@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.clocks import FailurePolicy, ManualTimeSource
-from inspector.sessions.breakpoints import BreakAction, BreakKind, Breakpoint
-from inspector.sessions.commands import (
+from inspector.sessions.breakpoints.breakpoints import BreakAction, BreakKind, Breakpoint
+from inspector.sessions.commands.commands import (
     AddBreakpoint,
     AddMark,
     ClearTimer,
@@ -40,7 +40,7 @@ from inspector.sessions.commands import (
     UnscheduleMember,
 )
 from inspector.sessions.hosted import HostedSession
-from inspector.sessions.journal import (
+from inspector.sessions.replay.journal import (
     Journal,
     JournalError,
     Place,
@@ -48,13 +48,13 @@ from inspector.sessions.journal import (
     command_form,
     command_of,
 )
-from inspector.sessions.replay import Run as Compared
-from inspector.sessions.replay import digest_of, first_difference
-from inspector.sessions.rerun import rerun
+from inspector.sessions.replay.replay import Run as Compared
+from inspector.sessions.replay.replay import digest_of, first_difference
+from inspector.sessions.replay.rerun import rerun
+from inspector.sessions.replay.script_follower import ScriptFollower
 from inspector.sessions.scene import built_in_scenes
-from inspector.sessions.script_follower import ScriptFollower
 from inspector.sessions.session import SessionPhase
-from inspector.sessions.virtual_source import VirtualTimeSource
+from inspector.sessions.sources.virtual_source import VirtualTimeSource
 from inspector.testing import fired, held_session, pass_seconds, scene_file, virtual_session
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
 from inspector.vocabulary import READING

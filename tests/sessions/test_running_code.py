@@ -10,8 +10,8 @@ from types import FrameType, ModuleType
 import pytest
 
 from inspector.clocks import ManualTimeSource
-from inspector.sessions.commands import StepBy
-from inspector.sessions.running_code import EntryWatch, RunningCode, running_code
+from inspector.sessions.commands.commands import StepBy
+from inspector.sessions.runs.running_code import EntryWatch, RunningCode, running_code
 from inspector.testing import held_session, scene_file
 from inspector.timebase import NS_PER_SECOND
 

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from inspector.sessions.commands import (
+from inspector.events.log import BYTES_PER_EVENT
+from inspector.events.recording import open_recording
+from inspector.sessions.commands.commands import (
     Hold,
     Run,
     SetRate,
@@ -19,13 +21,11 @@ from inspector.sessions.commands import (
     StopRecording,
 )
 from inspector.sessions.hosted import HostedSession
-from inspector.sessions.replay import LogEvents, first_difference
-from inspector.sessions.replay import Run as Compared
+from inspector.sessions.replay.replay import LogEvents, first_difference
+from inspector.sessions.replay.replay import Run as Compared
 from inspector.sessions.scene import find_scene
 from inspector.sessions.session import SessionPhase
 from inspector.testing import held_session
-from inspector.trace.log import BYTES_PER_EVENT
-from inspector.trace.recording import open_recording
 
 MS = 1_000_000
 

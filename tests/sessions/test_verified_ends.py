@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from inspector.clocks import ManualTimeSource
-from inspector.sessions.commands import (
+from inspector.events.recording import open_recording
+from inspector.sessions.commands.commands import (
     Command,
     Reload,
     Run,
@@ -18,11 +19,10 @@ from inspector.sessions.commands import (
     StopRecording,
 )
 from inspector.sessions.hosted import HostedSession
-from inspector.sessions.rerun import rerun
+from inspector.sessions.replay.rerun import rerun
 from inspector.sessions.scene import find_scene
-from inspector.sessions.virtual_source import VirtualTimeSource
+from inspector.sessions.sources.virtual_source import VirtualTimeSource
 from inspector.timebase import NS_PER_SECOND
-from inspector.trace.recording import open_recording
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from inspector.cli.timer_tally import TimerTally
 from inspector.clocks import ManualTimeSource
-from inspector.clocks.system_source import SystemTimeSource
-from inspector.command_line.timer_tally import TimerTally
+from inspector.clocks.sources.system_source import SystemTimeSource
 from inspector.sessions.hosted import HostedSession
+from inspector.sessions.runs.virtual import run_frame_times, run_virtual
 from inspector.sessions.scene import find_scene
-from inspector.sessions.virtual_run import run_frame_times, run_virtual
-from inspector.sessions.virtual_source import VirtualTimeSource
+from inspector.sessions.sources.virtual_source import VirtualTimeSource
 from inspector.testing import fired, scene_file, virtual_session
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
 
@@ -211,7 +211,7 @@ def test_that_a_run_that_makes_no_sense_is_refused(
 
 
 def test_that_progress_is_reported_as_a_rising_share(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("inspector.sessions.virtual_run._PROGRESS_EVERY_NS", -1)
+    monkeypatch.setattr("inspector.sessions.runs.virtual._PROGRESS_EVERY_NS", -1)
     session = minimal()
     shares: list[float] = []
 

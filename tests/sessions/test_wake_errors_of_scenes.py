@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from inspector.clocks import ManualTimeSource
-from inspector.clocks.wake_errors import WakeErrors, WakeErrorSummary
-from inspector.sessions.commands import StepBack
+from inspector.clocks.sources.wake_errors import WakeErrors, WakeErrorSummary
+from inspector.sessions.commands.commands import StepBack
 from inspector.sessions.hosted import HostedSession
 
 SCENE = """

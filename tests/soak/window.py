@@ -24,7 +24,7 @@ def main(pipe: int, arguments: list[str]) -> int:
     faulthandler.enable()
     faulthandler.register(signal.SIGUSR1, all_threads=True)
     os.set_blocking(pipe, False)
-    application = launcher.load_ui("application").make_application()
+    application = launcher.load_ui("window.application").make_application()
 
     def beat() -> None:
         os.write(pipe, b".")

@@ -8,22 +8,22 @@ from fractions import Fraction
 from PySide6.QtCore import QEventLoop, QTimer
 
 from inspector.clocks import ClockTree
-from inspector.clocks.wake_errors import WakeErrorSummary
+from inspector.clocks.sources.wake_errors import WakeErrorSummary
+from inspector.events import EventLog, Timeline
+from inspector.events.history import LogHistory
 from inspector.sessions.annotations import Annotations
-from inspector.sessions.breakpoints import Breakpoints
-from inspector.sessions.commands import (
+from inspector.sessions.breakpoints.breakpoints import Breakpoints
+from inspector.sessions.commands.commands import (
     Capability,
     Command,
     Hold,
     Run,
 )
-from inspector.sessions.interventions import Undoing
+from inspector.sessions.commands.interventions import Undoing
 from inspector.sessions.recorder import Recorder
 from inspector.sessions.session import SessionPhase, SessionStatus
-from inspector.trace import EventLog, Timeline
-from inspector.trace.history import LogHistory
 from inspector.vocabulary import FRAME_BEGAN, FRAME_ENDED, TRANSPORT
-from ui.session_bridge import (
+from ui.session.bridge import (
     REFRESH_MS,
     SessionBridge,
 )

@@ -12,8 +12,33 @@ from pytestqt.qtbot import QtBot
 
 from tests.ui.bridge_stand import Noted
 from tests.ui.shell import Shell, open_shell
-from ui import guards
-from ui.session_bridge import SessionBridge
+from tests.ui.world import World
+from ui.frame_times.frame_plot import FramePlot
+from ui.kit import guards
+from ui.kit.theme import Theme
+from ui.session.bridge import SessionBridge
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+@pytest.fixture
+def theme(qapp: QCoreApplication) -> Theme:
+    assert qapp is not None
+    return Theme("light")
+
+
+@pytest.fixture
+def plot(qtbot: QtBot, theme: Theme) -> FramePlot:
+    """An empty plot of which about 1 100 pixels are for frames."""
+    plot = FramePlot(theme)
+    qtbot.addWidget(plot)
+    plot.resize(1_200, 360)
+    plot.show()
+    qtbot.waitExposed(plot)
+    return plot
 
 
 @pytest.fixture

@@ -10,11 +10,11 @@ from pytestqt.qtbot import QtBot
 
 from inspector.clocks import ManualTimeSource
 from inspector.resources import resource_path
-from ui.application import make_application
-from ui.main_window import MainWindow
-from ui.session_bridge import SessionBridge
-from ui.settings import SettingsFile
-from ui.theme import Theme
+from ui.kit.theme import Theme
+from ui.session.bridge import SessionBridge
+from ui.window.application import make_application
+from ui.window.main_window import MainWindow
+from ui.window.settings import SettingsFile
 
 SMALL_GAME = resource_path("scenes", "01_small_game.py")
 

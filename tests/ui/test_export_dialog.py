@@ -21,7 +21,7 @@ from inspector.analysis.landmarks import Landmark
 from inspector.formats.frame_times import Provenance
 from inspector.formats.options import DEFAULT_BUDGETS_MS, ExportOptions
 from inspector.vocabulary import Phase
-from ui.dialogs.export_dialog import (
+from ui.export.export_dialog import (
     ExportChoices,
     ExportDialog,
     ExportSource,
@@ -29,8 +29,8 @@ from ui.dialogs.export_dialog import (
     budgets_to_text,
     parse_budgets_ms,
 )
-from ui.export_setup import choices_of
-from ui.theme import Theme
+from ui.kit.theme import Theme
+from ui.window.handlers.export_setup import choices_of
 
 FRAMES = 200
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from fractions import Fraction
 
 from inspector.clocks import Clock, ClockTree
-from inspector.clocks.wake_errors import WakeErrorSummary
+from inspector.clocks.sources.wake_errors import WakeErrorSummary
+from inspector.events import EventLog, Timeline
+from inspector.events.history import LogHistory
 from inspector.sessions.annotations import Annotations
-from inspector.sessions.breakpoints import Breakpoints
-from inspector.sessions.commands import Capability, Command
-from inspector.sessions.interventions import Undoing
+from inspector.sessions.breakpoints.breakpoints import Breakpoints
+from inspector.sessions.commands.commands import Capability, Command
+from inspector.sessions.commands.interventions import Undoing
 from inspector.sessions.recorder import Recorder
 from inspector.sessions.session import SessionPhase, SessionStatus
-from inspector.trace import EventLog, Timeline
-from inspector.trace.history import LogHistory
 from inspector.vocabulary import (
     FRAME_BEGAN,
     FRAME_ENDED,

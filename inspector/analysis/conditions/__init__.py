@@ -1,0 +1,1 @@
+"""Conditions on events, as breakpoints use them."""

@@ -1,0 +1,1 @@
+"""Why a timer has not fired, or fired late."""

@@ -1,0 +1,1 @@
+"""Timers and scenes under display rates, side by side."""

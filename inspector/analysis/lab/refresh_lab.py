@@ -1,0 +1,317 @@
+"""The refresh-rate lab: what a display's rate does to timers, found without waiting.
+
+Timers are run on every subject under every display side by side, in virtual time. Their
+firings are set against those that were asked for: the first after the delay or else one
+interval, the others one interval apart, whatever the display does.
+"""
+
+from collections.abc import Generator, Iterable, Iterator
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+from statistics import median_low
+from typing import Final
+
+from inspector.analysis.lab.display import Display
+from inspector.analysis.lab.subjects import Subject, SubjectName
+from inspector.analysis.lab.timer import LabTimer, SceneTimer, duration_text
+from inspector.timebase import NS_PER_MS, format_instant
+
+
+class Verdict(Enum):
+    """What is to be thought of a run."""
+
+    EXACT = "exact"
+    ON_TIME = "within a frame"
+    EARLY = "too early"
+    LATE = "too late"
+    UNEXPECTED = "nothing expected"
+
+    @property
+    def is_right(self) -> bool:
+        """Whether no firing was more than a frame away from where it belongs."""
+        return self not in (Verdict.EARLY, Verdict.LATE)
+
+
+@dataclass(frozen=True, slots=True)
+class Divergence:
+    """The first firing that is more than one frame away from where it belongs.
+
+    Attributes:
+        index: Its number, from 0.
+        expected_ns: When it was due; ``None`` for one too many.
+        actual_ns: When it came; ``None`` if it never did.
+    """
+
+    index: int
+    expected_ns: int | None
+    actual_ns: int | None
+
+    @property
+    def at_ns(self) -> int:
+        """The instant from which on something is wrong."""
+        instants = [at for at in (self.expected_ns, self.actual_ns) if at is not None]
+        return min(instants, default=0)
+
+    @property
+    def text(self) -> str:
+        """Which firing, when and by how much, for people."""
+        number = f"firing {self.index + 1:,}"
+        if self.actual_ns is None:
+            return f"{number}, due at {instant_text(self.expected_ns or 0)}, never came"
+        at = f"{number} at {instant_text(self.actual_ns)}"
+        if self.expected_ns is None:
+            return f"{at} was not expected"
+        late_ns = self.actual_ns - self.expected_ns
+        word = "late" if late_ns > 0 else "early"
+        return f"{at}, {duration_text(abs(late_ns))} {word}"
+
+
+@dataclass(frozen=True, slots=True)
+class Lateness:
+    """How late the firings of a run were for their numbers; below 0 for too early.
+
+    Attributes:
+        min_ns: The least.
+        median_ns: The lower median, so that it is one of them.
+        max_ns: The most.
+        last_ns: That of the last firing: the drift at the end.
+    """
+
+    min_ns: int
+    median_ns: int
+    max_ns: int
+    last_ns: int
+
+
+@dataclass(frozen=True)
+class LabResult:
+    """How a timer fared on a subject under a display.
+
+    Attributes:
+        timer: What was asked for.
+        subject: What it lived on.
+        display: Which refreshes there were.
+        fired_ns: When it fired.
+        expected_ns: When it should have, up to the end of the run.
+        divergence: Where it went wrong first; ``None`` if it did not.
+    """
+
+    timer: LabTimer | SceneTimer
+    subject: SubjectName
+    display: Display
+    fired_ns: tuple[int, ...]
+    expected_ns: tuple[int, ...]
+    divergence: Divergence | None
+
+    @property
+    def group_title(self) -> str:
+        """What it is listed under: display and timer, or the display a scene was run under."""
+        if isinstance(self.timer, SceneTimer):
+            return self.display.name
+        return f"{self.display.name}, timer “{self.timer.title}”"
+
+    @property
+    def row_title(self) -> str:
+        """What tells it from others in its group: the subject, or the timer of a scene."""
+        is_scene = isinstance(self.timer, SceneTimer)
+        return self.timer.title if is_scene else self.subject.title
+
+    @property
+    def count(self) -> int:
+        """How often it fired."""
+        return len(self.fired_ns)
+
+    @property
+    def expected_count(self) -> int:
+        """How often it should have."""
+        return len(self.expected_ns)
+
+    @property
+    def mean_period_ns(self) -> float | None:
+        """Mean time from firing to firing; of one firing that from the start."""
+        fired_ns = self.fired_ns
+        if not fired_ns:
+            return None
+        if len(fired_ns) == 1:
+            return float(fired_ns[0])
+        return (fired_ns[-1] - fired_ns[0]) / (len(fired_ns) - 1)
+
+    @property
+    def drifts_ns(self) -> tuple[int, ...]:
+        """How late each firing was for its number; below 0 for too early.
+
+        Firings that nobody asked for are left out.
+        """
+        drifts = []
+        for index, at_ns in enumerate(self.fired_ns):
+            due_ns = self.timer.due_ns(index)
+            if due_ns is None:
+                break
+            drifts.append(at_ns - due_ns)
+        return tuple(drifts)
+
+    @cached_property
+    def lateness(self) -> Lateness | None:
+        """How late the firings were; ``None`` if there was none to compare."""
+        drifts = self.drifts_ns
+        if not drifts:
+            return None
+        return Lateness(min(drifts), median_low(drifts), max(drifts), drifts[-1])
+
+    @property
+    def drift_ns(self) -> int | None:
+        """How late the last firing was for its number; ``None`` if there was none."""
+        return None if self.lateness is None else self.lateness.last_ns
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """What is to be thought of it."""
+        if self.divergence is not None:
+            return self._blame(self.divergence)
+        if not self.expected_ns and not self.fired_ns:
+            return Verdict.UNEXPECTED
+        return Verdict.EXACT if self.fired_ns == self.expected_ns else Verdict.ON_TIME
+
+    @staticmethod
+    def _blame(divergence: Divergence) -> Verdict:
+        expected_ns, actual_ns = divergence.expected_ns, divergence.actual_ns
+        if actual_ns is None or (expected_ns is not None and actual_ns > expected_ns):
+            return Verdict.LATE
+        return Verdict.EARLY
+
+    @property
+    def speed(self) -> float | None:
+        """How many times as fast as asked for it fires; ``None`` if that is not known."""
+        period_ns, asked_ns = self.mean_period_ns, self.timer.interval_ns
+        return asked_ns / period_ns if period_ns and asked_ns else None
+
+
+#: The first example: what made the lab be built.
+EXAMPLE_TIMER: Final = LabTimer(1_000 * NS_PER_MS)
+
+
+def run_cell(timer: LabTimer, subject: Subject, display: Display) -> LabResult:
+    """Run one timer on one subject under one display.
+
+    Raises:
+        ValueError: The timer would fire too often.
+    """
+    steps = begin_cell(timer, subject, display)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            result: LabResult = end.value
+            return result
+
+
+def begin_cell(
+    timer: LabTimer, subject: Subject, display: Display
+) -> Generator[None, None, LabResult]:
+    """Do what :func:`run_cell` does in steps of about a millisecond.
+
+    Raises:
+        ValueError: The timer would fire too often.
+    """
+    # First, so that what would take for ever is refused before it is begun.
+    timer.expected_ns(display.end_ns)
+    fired_ns = yield from subject.begin(timer, display)
+    yield
+    result = compared(timer, subject, display, fired_ns)
+    yield
+    # Found out here and kept, so that whoever shows many results need not wait for it.
+    _ = result.lateness, result.verdict
+    return result
+
+
+def compared(
+    timer: LabTimer | SceneTimer, subject: SubjectName, display: Display, fired_ns: Iterable[int]
+) -> LabResult:
+    """Return the result of a run whose firings are known."""
+    fired = tuple(fired_ns)
+    expected_ns = timer.expected_ns(display.end_ns)
+    divergence = _first_divergence(fired, expected_ns, timer, display)
+    return LabResult(timer, subject, display, fired, expected_ns, divergence)
+
+
+def run_lab(
+    timers: Iterable[LabTimer], subjects: Iterable[Subject], displays: Iterable[Display]
+) -> Iterator[LabResult]:
+    """Run everything on everything, one result at a time, by timer, display and subject.
+
+    Raises:
+        ValueError: A timer would fire too often.
+    """
+    subjects, displays = tuple(subjects), tuple(displays)
+    for timer in timers:
+        for display in displays:
+            for subject in subjects:
+                yield run_cell(timer, subject, display)
+
+
+def summary_text(results: Iterable[LabResult]) -> str:
+    """Return how many results are right, in a sentence."""
+    verdicts = [result.verdict for result in results]
+    runs = "1 run" if len(verdicts) == 1 else f"{len(verdicts):,} runs"
+    if all(verdict is Verdict.UNEXPECTED for verdict in verdicts):
+        return f"Nothing was due, and nothing fired, in {runs}. Choose a longer duration."
+    wrong = sum(not verdict.is_right for verdict in verdicts)
+    if not wrong:
+        return f"Right in {runs}: every firing is within a frame of its expected instant."
+    early = sum(verdict is Verdict.EARLY for verdict in verdicts)
+    parts = [f"{early:,} too early"] if early else []
+    parts += [f"{wrong - early:,} too late"] if wrong > early else []
+    return f"Wrong in {wrong:,} of {runs}: {', '.join(parts)}."
+
+
+def known_faults(results: Iterable[LabResult]) -> list[str]:
+    """Return what the subjects do wrong whose runs are, a line each."""
+    wrong = dict.fromkeys(result.subject for result in results if not result.verdict.is_right)
+    return [f"{each.title}: {each.fault}" for each in wrong if each.fault]
+
+
+def instant_text(at_ns: int) -> str:
+    """Return an instant with as many decimals as it has, up to the nanosecond."""
+    text = format_instant(at_ns, 9)
+    whole, _, fraction = text.partition(".")
+    fraction = fraction.rstrip("0")
+    return f"{whole}.{fraction.ljust(3, '0')}"
+
+
+def _first_divergence(
+    fired_ns: tuple[int, ...],
+    expected_ns: tuple[int, ...],
+    timer: LabTimer | SceneTimer,
+    display: Display,
+) -> Divergence | None:
+    for index, due_ns in enumerate(expected_ns):
+        before_ns, after_ns = display.neighbours_ns(due_ns)
+        if index >= len(fired_ns):
+            # Not to be blamed for a frame that the run no longer has.
+            return None if after_ns is None else Divergence(index, due_ns, None)
+        actual_ns = fired_ns[index]
+        if actual_ns < before_ns or (after_ns is not None and actual_ns > after_ns):
+            return Divergence(index, due_ns, actual_ns)
+    extra = len(expected_ns)
+    if len(fired_ns) <= extra:
+        return None
+    due_after_ns = timer.due_ns(extra)
+    frames_ns = display.frames_ns
+    before_end_ns = frames_ns[-2] if len(frames_ns) > 1 else 0
+    # The last one may come a frame early, like any other.
+    is_wrong = (
+        due_after_ns is None
+        or fired_ns[extra] < before_end_ns
+        or due_after_ns > _end_slack(display)
+    )
+    return Divergence(extra, due_after_ns, fired_ns[extra]) if is_wrong else None
+
+
+def _end_slack(display: Display) -> int:
+    """Return the instant of the refresh that would follow the last one, about."""
+    frames_ns = display.frames_ns
+    if not frames_ns:
+        return display.end_ns
+    before_ns = frames_ns[-2] if len(frames_ns) > 1 else 0
+    return 2 * frames_ns[-1] - before_ns

@@ -1,0 +1,1 @@
+"""What clocks and timers did, as lanes over time."""

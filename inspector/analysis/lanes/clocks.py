@@ -1,0 +1,267 @@
+"""The whole past of every clock: rates, pauses and parents, and its local time at any instant."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_right
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from inspector.analysis.lanes.columns import Steps
+from inspector.clocks.rate import local_ns, moved, reanchored
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from inspector.events.timeline import Timeline
+
+#: The rate in force of a clock that is gone.
+GONE: Final = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Standstill:
+    """A stretch of time in which a clock stood still by itself.
+
+    Attributes:
+        clock_id: The clock.
+        began_ns: Session time at which it began.
+        end_ns: When it ended; the present when it has not.
+        cause: Number of the command that led to it, 0 for the program.
+        is_rate_zero: It was not paused, its rate was 0.
+        is_over: Whether it has ended.
+    """
+
+    clock_id: int
+    began_ns: int
+    end_ns: int
+    cause: int
+    is_rate_zero: bool
+    is_over: bool
+
+
+class ClockPast(Steps):
+    """How a clock went: its steps are rates in force, 0 while it stands still, :data:`GONE`.
+
+    Attributes:
+        name: What people call it.
+        rate_n: Its own rate at each step, kept while paused.
+        parent: Number of its parent at each step, 0 for the root.
+        paused: Whether it was paused at each step: 1 or 0.
+    """
+
+    __slots__ = ("_off", "name", "parent", "paused", "rate_n")
+
+    def __init__(self, name: str) -> None:
+        """Begin before it was made."""
+        super().__init__()
+        self.name = name
+        self.rate_n = array("q")
+        self.parent = array("q")
+        self.paused = array("b")
+        # These outgrow 64 bits.
+        self._off: list[int] = []
+
+    def step(  # noqa: PLR0913, PLR0917 - one value a column
+        self, at_ns: int, n: int, off: int, rate_n: int, parent: int, paused: int, cause: int
+    ) -> None:
+        """Add how it goes from now on."""
+        self.append(at_ns, n, cause)
+        self._off.append(off)
+        self.rate_n.append(rate_n)
+        self.parent.append(parent)
+        self.paused.append(paused)
+
+    @property
+    def last(self) -> tuple[int, int, int, int, int]:
+        """Rate in force, offset, own rate, parent and whether it is paused, as they are now."""
+        return (
+            self.value[-1],
+            self._off[-1],
+            self.rate_n[-1],
+            self.parent[-1],
+            self.paused[-1],
+        )
+
+    def mapped(self, place: int, above_ns: int) -> int:
+        """Return local time at an instant of its parent's, at the place of a step."""
+        return local_ns(above_ns, self.value[place], self._off[place])
+
+
+class ClockPasts:
+    """All clocks that ever were, by number."""
+
+    def __init__(self) -> None:
+        """Begin without clocks."""
+        self.by_id: dict[int, ClockPast] = {}
+        self.version = 0
+
+    # ------------------------------------------------------------------ questions
+
+    def local_ns(self, clock_id: int, at_ns: int) -> int | None:
+        """Return a clock's local time at an instant, ``None`` when it was not there."""
+        if not clock_id:
+            return at_ns
+        past = self.by_id.get(clock_id)
+        place = -1 if past is None else past.place_at(at_ns)
+        if past is None or place < 0 or past.value[place] == GONE:
+            return None
+        above = self.local_ns(past.parent[place], at_ns)
+        return None if above is None else past.mapped(place, above)
+
+    def path_at(self, clock_id: int, at_ns: float) -> list[int]:
+        """Return the clock and what it hung under at an instant, the root last."""
+        found: list[int] = []
+        while clock_id and clock_id in self.by_id:
+            found.append(clock_id)
+            past = self.by_id[clock_id]
+            clock_id = past.parent[max(past.place_at(at_ns), 0)] if len(past) else 0
+        return found
+
+    def standstills(self, clock_id: int, low_ns: float, high_ns: float) -> Iterator[Standstill]:
+        """Go through the times in which a clock stood still by itself, as far as in view.
+
+        Args:
+            clock_id: The clock.
+            low_ns: Left edge of the view.
+            high_ns: Right edge, the present at most.
+        """
+        past = self.by_id.get(clock_id)
+        if past is None:
+            return
+        start, stop = past.within(low_ns, high_ns)
+        for place in range(start, stop):
+            if past.value[place] == 0:
+                is_over = place + 1 < len(past)
+                yield Standstill(
+                    *(clock_id, past.at_ns[place], past.end_of(place, int(high_ns))),
+                    *(past.cause[place], not past.paused[place], is_over),
+                )
+
+    def changes_of_path(self, clock_id: int, low_ns: float, high_ns: float) -> list[int]:
+        """Return the instants in view at which a clock's local time changed its pace."""
+        found: set[int] = set()
+        for number in self.path_at(clock_id, high_ns):
+            past = self.by_id[number]
+            start = bisect_right(past.at_ns, low_ns)
+            stop = bisect_right(past.at_ns, high_ns)
+            found.update(past.at_ns[start:stop])
+        return sorted(found)
+
+    def samples(
+        self, clock_id: int, low_ns: float, high_ns: float, most: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return instants in view and the clock's local time at each, for an axis.
+
+        Straight lines between them are exact as long as there are fewer than ``most``
+        changes of pace.
+        """
+        changes = self.changes_of_path(clock_id, low_ns, high_ns)
+        if len(changes) > most:
+            changes = [round(each) for each in np.linspace(low_ns, high_ns, most)]
+        instants = sorted({max(int(low_ns), 0), int(high_ns), *changes})
+        pairs = [(at_ns, self.local_ns(clock_id, at_ns)) for at_ns in instants]
+        known = [(at_ns, local) for at_ns, local in pairs if local is not None]
+        if not known:
+            nothing = np.zeros(0)
+            return nothing, nothing
+        xs, locals_ns = zip(*known, strict=True)
+        return np.array(xs, dtype=np.float64), np.array(locals_ns, dtype=np.float64)
+
+    # ------------------------------------------------------------------ fold
+
+    def go_on_from(self, timeline: Timeline) -> None:
+        """Go on with the clocks of a timeline, as they are in it; what came before is a gap."""
+        for clock in timeline.clocks.values():
+            past = self.by_id.setdefault(clock.id, ClockPast(clock.name))
+            # One that was about to be anchored.
+            del past.parent[len(past) :]
+            past.step(
+                *(timeline.at_ns, clock.n, clock.off, clock.rate_n, clock.parent_id),
+                *(int(clock.paused), clock.pause_cause),
+            )
+        for number, past in self.by_id.items():
+            if number not in timeline.clocks and len(past) and past.value[-1] != GONE:
+                _, off, rate_n, parent, paused = past.last
+                past.step(timeline.at_ns, GONE, off, rate_n, parent, paused, 0)
+        self.version += 1
+
+    def added(self, subject: int, parent: int, name: str) -> None:
+        """Take in a clock that is anchored next.
+
+        Raises:
+            ValueError: It is there already, as only a damaged file says.
+        """
+        if subject in self.by_id or subject == parent:
+            message = f"clock {subject} cannot be added"
+            raise ValueError(message)
+        past = self.by_id[subject] = ClockPast(name)
+        past.parent.append(parent)
+        self.version += 1
+
+    def anchored(self, at_ns: int, subject: int, epoch_ns: int, n: int) -> None:
+        """Take in where a clock begins."""
+        past = self.by_id[subject]
+        parent = past.parent.pop() if len(past.parent) > len(past) else past.parent[-1]
+        past.step(at_ns, n, -epoch_ns * n, n, parent, 0, 0)
+
+    def rate(self, at_ns: int, subject: int, rate_n: int, cause: int) -> None:
+        """Take in another rate of a clock."""
+        n, off, _, parent, paused = self.by_id[subject].last
+        new = 0 if paused else rate_n
+        self._change(at_ns, subject, new, rate_n, paused, cause, (n, off, parent))
+
+    def paused(self, at_ns: int, subject: int, cause: int) -> None:
+        """Take in that a clock was paused."""
+        n, off, rate_n, parent, _ = self.by_id[subject].last
+        self._change(at_ns, subject, 0, rate_n, 1, cause, (n, off, parent))
+
+    def resumed(self, at_ns: int, subject: int, cause: int) -> None:
+        """Take in that a clock was resumed."""
+        n, off, rate_n, parent, _ = self.by_id[subject].last
+        self._change(at_ns, subject, rate_n, rate_n, 0, cause, (n, off, parent))
+
+    def moved(self, at_ns: int, subject: int, parent: int) -> None:
+        """Take in that a clock hangs under another one.
+
+        Raises:
+            ValueError: That hangs under this one, as only a damaged file says.
+        """
+        past = self.by_id[subject]
+        if subject in self.path_at(parent, at_ns):
+            message = f"clock {subject} cannot hang under clock {parent}"
+            raise ValueError(message)
+        n, off, rate_n, former, paused = past.last
+        old_ns = self.local_ns(former, at_ns) or 0
+        new_ns = self.local_ns(parent, at_ns) or 0
+        past.step(at_ns, n, moved(off, n, old_ns, new_ns), rate_n, parent, paused, past.cause[-1])
+        self.version += 1
+
+    def removed(self, at_ns: int, subject: int) -> None:
+        """Take in that a clock is gone with all below it."""
+        for number, past in self.by_id.items():
+            if not len(past) or past.value[-1] == GONE:
+                continue
+            if subject in self.path_at(number, at_ns):
+                _, off, rate_n, parent, paused = past.last
+                past.step(at_ns, GONE, off, rate_n, parent, paused, 0)
+        self.version += 1
+
+    def _change(  # noqa: PLR0913, PLR0917 - one value a column
+        self,
+        at_ns: int,
+        subject: int,
+        n: int,
+        rate_n: int,
+        paused: int,
+        cause: int,
+        former: tuple[int, int, int],
+    ) -> None:
+        n_old, off, parent = former
+        above_ns = self.local_ns(parent, at_ns) or 0
+        new_off = reanchored(off, above_ns, n_old, n)
+        self.by_id[subject].step(at_ns, n, new_off, rate_n, parent, paused, cause)

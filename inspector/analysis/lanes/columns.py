@@ -1,0 +1,131 @@
+"""What happened on one lane, as columns that only grow: instants, and steps from state to state.
+
+Every question costs as much as the answer is long, times the logarithm of the column: places
+are found by bisection, and what shares a column of pixels is counted, not looked at.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left, bisect_right
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from inspector.analysis.statistics.pyramid import Pyramid
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+#: Nanoseconds or numbers, one a record.
+NsColumn = np.ndarray[tuple[int], np.dtype[np.int64]]
+
+
+def view_of(column: array[int]) -> NDArray[np.int64]:
+    """Return a column without copying it; to be dropped before anything is added."""
+    return np.frombuffer(column, dtype=np.int64) if column else np.zeros(0, dtype=np.int64)
+
+
+class Instants:
+    """Things that happened at instants, in order.
+
+    Attributes:
+        at_ns: Session time of each.
+        value: A number of each: how late it was, or how long it took, in nanoseconds.
+        subject: Whom each is about: a timer, a member, the place in a list.
+        highest: The highest value of all.
+    """
+
+    __slots__ = ("_pyramid", "at_ns", "highest", "subject", "value")
+
+    def __init__(self) -> None:
+        """Begin empty."""
+        self.at_ns = array("q")
+        self.value = array("q")
+        self.subject = array("q")
+        self.highest = 0
+        self._pyramid: Pyramid | None = None
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self.at_ns)
+
+    def append(self, at_ns: int, value: int, subject: int) -> None:
+        """Add what happened now."""
+        self.at_ns.append(at_ns)
+        self.value.append(value)
+        self.subject.append(subject)
+        if value > self.highest:  # noqa: PLR1730 - a call of max would take twice as long
+            self.highest = value
+
+    def within(self, low_ns: float, high_ns: float) -> tuple[int, int]:
+        """Return the first at or after one instant, and the one behind the last before another."""
+        return bisect_left(self.at_ns, low_ns), bisect_left(self.at_ns, high_ns)
+
+    def places(self, edges_ns: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return how many there are before each of some instants."""
+        return np.searchsorted(view_of(self.at_ns), edges_ns)
+
+    def maxima(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the highest value between each place and the next; 0 where there is none."""
+        if self._pyramid is None:
+            self._pyramid = Pyramid()
+        known = len(self._pyramid)
+        if known < len(self):
+            self._pyramid.extend(view_of(self.value)[known:])
+        found = self._pyramid.stretches(view_of(self.value), places)
+        return np.where(found.counts > 0, found.maxima, 0)
+
+    def nearest(self, at_ns: float, within_ns: float) -> int | None:
+        """Return the place of what is nearest to an instant, if it is near enough."""
+        place = bisect_left(self.at_ns, at_ns)
+        near = [each for each in (place - 1, place) if 0 <= each < len(self)]
+        best = min(near, key=lambda each: abs(self.at_ns[each] - at_ns), default=None)
+        if best is None or abs(self.at_ns[best] - at_ns) > within_ns:
+            return None
+        return best
+
+
+class Steps:
+    """States that each last until the next one, in order.
+
+    Attributes:
+        at_ns: Session time at which each began.
+        value: What it is: a state (sid), a rate; below 0 for nothing any more.
+        cause: What led there: a transition (sid), a command; 0 for none.
+    """
+
+    __slots__ = ("at_ns", "cause", "value")
+
+    def __init__(self) -> None:
+        """Begin empty."""
+        self.at_ns = array("q")
+        self.value = array("q")
+        self.cause = array("q")
+
+    def __len__(self) -> int:
+        """Return how many steps there were."""
+        return len(self.at_ns)
+
+    def append(self, at_ns: int, value: int, cause: int) -> None:
+        """Add what begins now."""
+        self.at_ns.append(at_ns)
+        self.value.append(value)
+        self.cause.append(cause)
+
+    def place_at(self, at_ns: float) -> int:
+        """Return the place of the step that lasts at an instant, -1 before the first."""
+        return bisect_right(self.at_ns, at_ns) - 1
+
+    def within(self, low_ns: float, high_ns: float) -> tuple[int, int]:
+        """Return the first step any part of which lies between instants, and behind the last."""
+        return max(self.place_at(low_ns), 0), bisect_left(self.at_ns, high_ns)
+
+    def end_of(self, place: int, present_ns: int) -> int:
+        """Return when a step ended, the present for the last one."""
+        following = place + 1
+        return self.at_ns[following] if following < len(self) else max(present_ns, self.at_ns[-1])
+
+    def places(self, instants_ns: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the place of the step that lasts at each instant, -1 before the first."""
+        return np.searchsorted(view_of(self.at_ns), instants_ns, side="right") - 1

@@ -1,0 +1,360 @@
+"""The lanes of a timeline: what clocks, timers and machines did over the whole session.
+
+A timeline is a state; lanes are its past, as columns that grow with the log. They are read by
+cursor, so that a refresh costs what is new, and what has fallen off the log before it was read
+is counted. Timers of the same label on the same clock share a lane: a program that sets a
+one-shot again and again has one lane for it, not thousands.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import TYPE_CHECKING, Final
+
+from inspector.analysis.lanes.clocks import ClockPasts
+from inspector.analysis.lanes.columns import Instants, Steps
+from inspector.events.member_names import MEMBER_NAMING_KINDS, MemberNames
+from inspector.events.members import CLOCK_CALLS
+from inspector.events.timeline import MISFIT
+from inspector.vocabulary import NEVER, EventKind, Field, MemberKind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from inspector.events.annotations import Annotation
+    from inspector.events.history import History
+    from inspector.events.member_names import KnownMember
+    from inspector.events.timeline import Timeline
+    from inspector.vocabulary import RawEvent
+
+_CALLED: Final = CLOCK_CALLS | {
+    MemberKind.FRAME_TIMER,
+    MemberKind.TICKER_TIMER,
+    MemberKind.HOOK,
+}
+#: What a machine is in when it is gone.
+GONE_STATE: Final = -1
+
+
+class LaneKind(IntEnum):
+    """What a lane shows; also the order in which lanes of a clock come."""
+
+    FRAMES = 0
+    BOOKMARKS = 1
+    MARKS = 2
+    COMMANDS = 3
+    FAILURES = 4
+    HITS = 5
+    CLOCK = 6
+    MACHINE = 7
+    TIMER = 8
+    CALL = 9
+
+    @property
+    def text(self) -> str:
+        """The kind in the words of the window."""
+        return _KIND_TEXTS[self]
+
+
+_KIND_TEXTS: Final = {
+    LaneKind.FRAMES: "frames",
+    LaneKind.BOOKMARKS: "bookmarks",
+    LaneKind.MARKS: "marks",
+    LaneKind.COMMANDS: "commands",
+    LaneKind.FAILURES: "failures",
+    LaneKind.HITS: "breakpoint hits",
+    LaneKind.CLOCK: "clock",
+    LaneKind.MACHINE: "state machine",
+    LaneKind.TIMER: "timer",
+    LaneKind.CALL: "frame timer",
+}
+
+LaneKey = tuple[LaneKind, int, str]
+
+
+@dataclass(slots=True, eq=False)
+class Lane:
+    """One lane.
+
+    Attributes:
+        kind: What it shows.
+        clock_id: The clock it belongs to, 0 for none.
+        label: What people call it.
+        subject_id: The clock or machine; the timer or member that was there last.
+        instants: What happened, of all but clocks and machines.
+        steps: What it was in, of machines.
+        pending: The timers that wait.
+        sid: Number of the label in the string table, of timers.
+    """
+
+    kind: LaneKind
+    clock_id: int
+    label: str
+    subject_id: int = 0
+    instants: Instants = field(default_factory=Instants)
+    steps: Steps = field(default_factory=Steps)
+    pending: dict[int, None] = field(default_factory=dict)
+    sid: int = 0
+
+    @property
+    def key(self) -> LaneKey:
+        """What stays the same of it from one session to the next."""
+        return self.kind, self.clock_id, self.label
+
+
+class LaneStore:
+    """All lanes of a session, read from its history by cursor.
+
+    Attributes:
+        clocks: The past of every clock.
+        lanes: Every lane but those of clocks, by key.
+        annotations: What people left in the session, the earliest first.
+        refusals: By machine: the transitions that were refused, as instants whose value is the
+            transition (sid) and whose subject is the reason (sid).
+        cursor: Where to read on.
+        lost: How many events had fallen off before they could be read.
+        gaps: From when until when each of them had been, in session nanoseconds.
+        version: Raised when a lane comes, or a clock comes, goes or moves.
+        most_at_once: How many events are read at once, so that a long log does not hold up
+            the window: some 60 ms.
+    """
+
+    most_at_once = 100_000
+
+    def __init__(self) -> None:
+        """Begin with nothing."""
+        self.clocks = ClockPasts()
+        self.lanes: dict[LaneKey, Lane] = {}
+        self.annotations: tuple[Annotation, ...] = ()
+        self.refusals: dict[int, Instants] = {}
+        self.cursor = 0
+        self.lost = 0
+        self.gaps: list[tuple[int, int]] = []
+        self._read_ns = 0
+        self._version = 0
+        self._strings: list[str] | tuple[str, ...] = ("",)
+        self._lane_of_timer: dict[int, Lane] = {}
+        self._lane_of_member: dict[int, Lane] = {}
+        self._names = MemberNames(("",))
+        self._lists = {
+            kind: self._lane(kind, 0, kind.text.capitalize())
+            for kind in (LaneKind.MARKS, LaneKind.COMMANDS, LaneKind.FAILURES, LaneKind.HITS)
+        }
+        self._lane(LaneKind.FRAMES, 0, "Frames")
+        self._lane(LaneKind.BOOKMARKS, 0, "Bookmarks")
+        self._fold: dict[int, Callable[[int, int, int, int], None]] = {
+            EventKind.CLOCK_ADDED: self._clock_added,
+            EventKind.CLOCK_ANCHORED: self.clocks.anchored,
+            EventKind.CLOCK_RATE: self.clocks.rate,
+            EventKind.CLOCK_PAUSED: lambda at_ns, subject, a, _b: self.clocks.paused(
+                at_ns, subject, a
+            ),
+            EventKind.CLOCK_RESUMED: lambda at_ns, subject, a, _b: self.clocks.resumed(
+                at_ns, subject, a
+            ),
+            EventKind.CLOCK_MOVED: lambda at_ns, subject, a, _b: self.clocks.moved(
+                at_ns, subject, a
+            ),
+            EventKind.CLOCK_REMOVED: lambda at_ns, subject, _a, _b: self.clocks.removed(
+                at_ns, subject
+            ),
+            EventKind.TIMER_ADDED: self._timer_added,
+            EventKind.TIMER_FIRED: self._timer_fired,
+            EventKind.TIMER_CLEARED: self._timer_cleared,
+            EventKind.MEMBER_REMOVED: self._member_removed,
+            EventKind.CALL_ENDED: self._call_ended,
+            EventKind.STATE_ENTERED: self._state_entered,
+            EventKind.TRANSITION_REFUSED: self._refused,
+        }
+
+    @property
+    def version(self) -> int:
+        """Raised when a lane comes, or a clock comes, goes or moves."""
+        return self._version + self.clocks.version
+
+    def lane(self, kind: LaneKind, subject_id: int) -> Lane | None:
+        """Return the lane of a timer, a member or a clock; ``None`` without one."""
+        if kind is LaneKind.TIMER:
+            found = self._lane_of_timer.get(subject_id)
+            ended = (lane for lane in self.lanes.values() if lane.subject_id == subject_id)
+            return found or next((lane for lane in ended if lane.kind is kind), None)
+        return self._lane_of_member.get(subject_id)
+
+    # ------------------------------------------------------------------ reading
+
+    def read(self, history: History, timeline: Timeline) -> int:
+        """Take in what is new, or the next :attr:`most_at_once` events of it.
+
+        Args:
+            history: Where to read.
+            timeline: Whose marks, commands and failures are taken over.
+
+        Returns:
+            How many events are still to be read.
+        """
+        self._strings = history.strings  # type: ignore[assignment]
+        self._names.strings = history.strings
+        if self.cursor < history.first:
+            self._begin_at(history)
+        end = min(history.end, self.cursor + self.most_at_once)
+        fold = self._fold
+        at_ns = self._read_ns
+        for event in history.events(self.cursor, end):
+            at_ns, kind, subject, a, b = event
+            step = fold.get(kind)
+            try:
+                if step is not None:
+                    step(at_ns, subject, a, b)
+                elif kind in MEMBER_NAMING_KINDS:
+                    self._note_member(event)
+            except MISFIT:
+                if not timeline.skips_misfits:
+                    raise
+        self._read_ns = at_ns
+        self.cursor = end
+        self._take_lists(timeline)
+        return history.end - end
+
+    def _begin_at(self, history: History) -> None:
+        """Go on behind what has fallen off, with the state that it led to."""
+        self.lost += history.first - self.cursor
+        state = history.state_before(history.first)
+        self.cursor = history.first
+        self.gaps.append((self._read_ns, state.at_ns))
+        self.clocks.go_on_from(state)
+        for lane in self.lanes.values():
+            lane.pending.clear()
+        timers = state.timers
+        for timer_id in timers.ids():
+            row = timers.index(timer_id)
+            self._timer_added(state.at_ns, timer_id, timers.clock[row], timers.label[row])
+        self._names = MemberNames(history.strings, state.members.by_id.values())
+        for number in state.members.by_id:
+            self._place_member(number)
+        for number, entered in state.members.histories.items():
+            machine = self._lane_of_member.get(number)
+            if machine is not None:
+                known = machine.steps.at_ns[-1] if len(machine.steps) else -1
+                for step in zip(entered.at_ns, entered.state, entered.transition, strict=True):
+                    if step[0] > known:
+                        machine.steps.append(*step)
+
+    def _take_lists(self, timeline: Timeline) -> None:
+        """Take over the instants of what a timeline keeps for good."""
+        for kind, records in (
+            (LaneKind.MARKS, timeline.marks),
+            (LaneKind.COMMANDS, timeline.commands),
+            (LaneKind.FAILURES, timeline.failures),
+            (LaneKind.HITS, timeline.hits),
+        ):
+            instants = self._lists[kind].instants
+            if not instants and records:
+                self._version += 1
+            for place in range(len(instants), len(records)):
+                instants.append(records[place].at_ns, 0, place)
+
+    def take_annotations(self, annotations: Sequence[Annotation]) -> None:
+        """Show what people left in the session, in place of what was there before.
+
+        Args:
+            annotations: The earliest first.
+        """
+        lane = self._lane(LaneKind.BOOKMARKS, 0, "Bookmarks")
+        if bool(annotations) != bool(self.annotations):
+            self._version += 1
+        self.annotations = tuple(annotations)
+        lane.instants = Instants()
+        for place, each in enumerate(annotations):
+            lane.instants.append(each.at_ns, 0, place)
+
+    # ------------------------------------------------------------------ fold
+
+    def _lane(self, kind: LaneKind, clock_id: int, label: str) -> Lane:
+        key = (kind, clock_id, label)
+        lane = self.lanes.get(key)
+        if lane is None:
+            lane = self.lanes[key] = Lane(kind, clock_id, label)
+            self._version += 1
+        return lane
+
+    def _clock_added(self, _at_ns: int, subject: int, a: int, b: int) -> None:
+        self.clocks.added(subject, a, self._strings[b])
+
+    def _timer_added(self, _at_ns: int, subject: int, a: int, b: int) -> None:
+        lane = self._lane(LaneKind.TIMER, a, self._strings[b])
+        lane.subject_id, lane.sid = subject, b
+        lane.pending[subject] = None
+        self._lane_of_timer[subject] = lane
+
+    def _timer_fired(self, at_ns: int, subject: int, a: int, b: int) -> None:
+        lane = self._lane_of_timer[subject]
+        lane.instants.append(at_ns, a, subject)
+        if b == NEVER:
+            lane.pending.pop(subject, None)
+            del self._lane_of_timer[subject]
+
+    def _timer_cleared(self, _at_ns: int, subject: int, _a: int, _b: int) -> None:
+        lane = self._lane_of_timer.pop(subject)
+        lane.pending.pop(subject, None)
+
+    def _note_member(self, event: RawEvent) -> None:
+        at_ns, kind, subject, a, b = event
+        if self._names.note(event) is not None:
+            # A lane is named after a member and what that hangs under.
+            for number in (subject, *self._names.below(subject)):
+                self._place_member(number)
+        elif kind == EventKind.MEMBER_SET and a == Field.STATE:
+            lane = self._lane_of_member.get(subject)
+            if lane is not None:
+                lane.steps.append(at_ns, b, 0)
+
+    def _place_member(self, number: int) -> None:
+        """Let a member have the lane of its present name; what went before stays where it is."""
+        member = self._names.get(number)
+        if member is None or member.kind is None:
+            return
+        if member.kind is MemberKind.MACHINE:
+            self._place_machine(number, member)
+        elif member.kind in _CALLED:
+            above = self._names.name_of(member.parent_id)
+            label = f"{above}: {member.name}" if above else member.name
+            lane = self._lane(LaneKind.CALL, member.clock_id, label)
+            lane.subject_id = number
+            self._lane_of_member[number] = lane
+
+    def _place_machine(self, number: int, machine: KnownMember) -> None:
+        """Let a machine have a lane of its own, with all of its past."""
+        lane = self._lane_of_member.get(number)
+        label, count = machine.name, 2
+        while self.lanes.get((LaneKind.MACHINE, machine.clock_id, label), lane) is not lane:
+            label = f"{machine.name} ({count})"
+            count += 1
+        if lane is None:
+            lane = self._lane(LaneKind.MACHINE, machine.clock_id, label)
+        elif label != lane.label:
+            del self.lanes[lane.key]
+            lane.label = label
+            self.lanes[lane.key] = lane
+            self._version += 1
+        lane.subject_id = number
+        self._lane_of_member[number] = lane
+
+    def _member_removed(self, at_ns: int, subject: int, _a: int, _b: int) -> None:
+        lane = self._lane_of_member.get(subject)
+        if lane is not None and lane.kind is LaneKind.MACHINE:
+            lane.steps.append(at_ns, GONE_STATE, 0)
+        self._names.forget(subject)
+
+    def _call_ended(self, at_ns: int, subject: int, _a: int, b: int) -> None:
+        lane = self._lane_of_member.get(subject)
+        if lane is not None:
+            lane.instants.append(at_ns, b, subject)
+
+    def _state_entered(self, at_ns: int, subject: int, a: int, b: int) -> None:
+        lane = self._lane_of_member.get(subject)
+        if lane is not None:
+            lane.steps.append(at_ns, a, b)
+
+    def _refused(self, at_ns: int, subject: int, a: int, b: int) -> None:
+        self.refusals.setdefault(subject, Instants()).append(at_ns, a, b)

@@ -1,0 +1,1 @@
+"""What looks wrong in a session."""

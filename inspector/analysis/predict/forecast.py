@@ -1,0 +1,81 @@
+"""What was predicted for a timer, and what came of it: from the past, and as time goes on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from inspector.analysis.predict.scores import Outcome, Score, score
+from inspector.analysis.predict.timers import upcoming
+from inspector.vocabulary import NEVER
+
+if TYPE_CHECKING:
+    from inspector.analysis.predict.timers import Prediction
+    from inspector.events.history import History
+    from inspector.events.timeline import Timeline
+
+#: So many calls to come are predicted from an instant of the past.
+MOST_CALLS: Final = 3
+#: So many events are looked through to say what came of it: that takes a few milliseconds.
+MOST_EVENTS: Final = 50_000
+
+
+def scored_calls(
+    history: History, timeline: Timeline, timer_id: int, most: int = MOST_CALLS
+) -> list[Score]:
+    """Return what was predicted from a state of the past for a timer, and what came of it.
+
+    Args:
+        history: The past, including what came after that state.
+        timeline: The state from which on.
+        timer_id: The timer; there is nothing to predict for one that does not wait.
+        most: So many calls at most.
+    """
+    return score(_next_calls(timeline, timer_id, most), history, MOST_EVENTS)
+
+
+class Forecast:
+    """Predicts the next call of a timer again and again, and counts what came true.
+
+    Attributes:
+        timer_id: The timer.
+        made: How many predictions have been decided.
+        came_true: How many of them came true.
+        last_false: The last one that did not, ``None`` for none.
+    """
+
+    def __init__(self, timer_id: int) -> None:
+        """Begin with nothing predicted."""
+        self.timer_id = timer_id
+        self.made = 0
+        self.came_true = 0
+        self.last_false: Score | None = None
+        self._open: Prediction | None = None
+
+    def look(self, history: History, timeline: Timeline) -> None:
+        """Decide what was predicted last, if it can be; then predict the next call.
+
+        Args:
+            history: The past up to the state.
+            timeline: The state now; later than that of the last look.
+        """
+        if self._open is not None and self._open.at_ns < timeline.at_ns:
+            (found,) = score([self._open], history, MOST_EVENTS)
+            if found.outcome is not Outcome.OPEN:
+                self.made += 1
+                self.came_true += found.outcome is Outcome.TRUE
+                if found.outcome is Outcome.FALSE:
+                    self.last_false = found
+            if found.outcome is not Outcome.OPEN or history.last_ns > self._open.at_ns:
+                self._open = None
+        if self._open is None:
+            self._open = next(iter(_next_calls(timeline, self.timer_id, 1)), None)
+
+
+def tally_text(forecast: Forecast) -> str:
+    """Return how many predictions came true, in words."""
+    calls = "call" if forecast.made == 1 else "calls"
+    return f"{forecast.came_true:,} of {forecast.made:,} {calls} came exactly as predicted"
+
+
+def _next_calls(timeline: Timeline, timer_id: int, most: int) -> list[Prediction]:
+    return upcoming(timeline, NEVER - 1, [timer_id], most)

@@ -1,0 +1,111 @@
+"""A preview as a short table: which timer, when it fires as things are, and when it would."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from inspector.timebase import format_duration, format_instant
+
+if TYPE_CHECKING:
+    from inspector.analysis.predict.changes import DuePreview, Preview
+    from inspector.events.timeline import Timeline
+
+#: So many timers are listed if nothing else is said.
+MOST_ROWS: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewRow:
+    """One timer of a preview, in words.
+
+    Attributes:
+        name: What the timer is called.
+        old: When it fires as things are.
+        new: When it would.
+        difference: What that comes to.
+    """
+
+    name: str
+    old: str
+    new: str
+    difference: str
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewTable:
+    """The first timers of a preview, and how many more there are.
+
+    Attributes:
+        sentence: What it would come to.
+        rows: The timers that fire first, of those that would fire at another instant.
+        rest: How many more would, and how many would not, in a sentence; or nothing.
+    """
+
+    sentence: str
+    rows: tuple[PreviewRow, ...]
+    rest: str
+
+    def lines(self) -> list[str]:
+        """Return it as lines of text, the columns one below the other."""
+        if not self.rows:
+            return [self.sentence]
+        titles = PreviewRow("timer", "fires at", "would fire at", "")
+        shown = [titles, *self.rows]
+        width = max(len(row.name) for row in shown)
+        old, new = (max(len(getattr(row, what)) for row in shown) for what in ("old", "new"))
+        lines = [
+            f"  {row.name:<{width}}  {row.old:>{old}}  {row.new:>{new}}  {row.difference}".rstrip()
+            for row in shown
+        ]
+        return [self.sentence, *lines, *([f"  {self.rest}"] if self.rest else [])]
+
+
+def preview_table(timeline: Timeline, preview: Preview, most: int = MOST_ROWS) -> PreviewTable:
+    """Return the first timers of a preview in words.
+
+    Costs hardly more than counting, however many timers there are.
+
+    Args:
+        timeline: The state for which the preview was made.
+        preview: What a change would do.
+        most: So many timers are listed.
+    """
+    changed = np.flatnonzero(preview.old_ns != preview.new_ns)
+    rows = tuple(
+        _row(_name(timeline, preview, int(place)), preview[int(place)]) for place in changed[:most]
+    )
+    more, same = len(changed) - len(rows), len(preview) - len(changed)
+    parts = []
+    if more:
+        parts.append(f"and {more:,} more")
+    if same and len(changed):
+        kept = "1 timer" if same == 1 else f"{same:,} timers"
+        parts.append(f"{kept} would fire at the same instant as now")
+    return PreviewTable(preview.sentence, rows, "; ".join(parts))
+
+
+def _name(timeline: Timeline, preview: Preview, place: int) -> str:
+    number = int(preview.timer_ids[place])
+    if preview.is_of_members:
+        return timeline.members.by_id[number].name or f"member {number}"
+    return timeline.timers.row(number).label or f"timer {number}"
+
+
+def _row(name: str, due: DuePreview) -> PreviewRow:
+    return PreviewRow(name, _at(due.old_ns), _at(due.new_ns), _difference(due))
+
+
+def _at(at_ns: int | None) -> str:
+    return "never" if at_ns is None else format_instant(at_ns)
+
+
+def _difference(due: DuePreview) -> str:
+    if due.new_ns is None:
+        return "waits"
+    if due.old_ns is None:
+        return "goes on"
+    shift_ns = due.new_ns - due.old_ns
+    return f"{format_duration(abs(shift_ns))} {'later' if shift_ns > 0 else 'earlier'}"

@@ -1,0 +1,176 @@
+"""When timers fire next, at present rates: exact, because a timer counts, never adds up.
+
+A prediction holds for as long as nobody changes a rate, a pause, a parent or the timer
+itself. A host that is late calls a timer for the instant at which it was due, so that
+makes no difference, except to policies that count from the call. Afterwards it can be said
+which came true, and what came between: :mod:`inspector.analysis.predict.scores`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from heapq import heappop, heappush
+from typing import TYPE_CHECKING
+
+from inspector.clocks.rate import local_ns, parent_ns
+from inspector.vocabulary import NEVER, TimerKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from inspector.events.states import ClockState
+    from inspector.events.timeline import Timeline
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """One call of a timer that is to come.
+
+    Attributes:
+        timer_id: The timer.
+        at_ns: Session instant at which it is called.
+        number: Which call it is, counted from 1 after the prediction was made.
+        due_ns: When it is due then, in local time of its clock.
+        cursor: Where the log was when this was predicted.
+        path: The timer's clock and those above it, the root last.
+        first_due_ns: When the timer was due when this was predicted, in local time.
+    """
+
+    timer_id: int
+    at_ns: int
+    number: int
+    due_ns: int
+    cursor: int
+    path: tuple[int, ...]
+    first_due_ns: int = NEVER
+
+
+def next_fires(timeline: Timeline, timer_id: int, until_ns: int, most: int = 100) -> list[int]:
+    """Return the session instants at which a timer fires next, at present rates.
+
+    Args:
+        timeline: The state from which on.
+        timer_id: A pending timer.
+        until_ns: Session instant behind which nothing is predicted.
+        most: So many at most.
+
+    Raises:
+        KeyError: The timer is not pending.
+    """
+    return [prediction.at_ns for prediction in _first(_calls(timeline, timer_id), until_ns, most)]
+
+
+def upcoming(
+    timeline: Timeline,
+    until_ns: int,
+    timer_ids: Iterable[int] | None = None,
+    most: int = 10_000,
+) -> list[Prediction]:
+    """Return the next calls of many timers at present rates, the earliest first.
+
+    Args:
+        timeline: The state from which on.
+        until_ns: Session instant behind which nothing is predicted.
+        timer_ids: The timers that matter, all if left out; those not pending are left out.
+        most: So many calls at most, over all timers.
+    """
+    timeline.resolve_dues()
+    table = timeline.timers
+    wanted = table.ids() if timer_ids is None else (each for each in timer_ids if each in table)
+    calls: list[tuple[int, int, Prediction, Iterator[Prediction]]] = []
+    for timer_id in wanted:
+        row = table.index(timer_id)
+        if table.session_due[row] > until_ns:
+            continue
+        series = _calls(timeline, timer_id)
+        first = next(series, None)
+        if first is not None:
+            heappush(calls, (first.at_ns, table.order[row], first, series))
+    found: list[Prediction] = []
+    while calls and len(found) < most:
+        at_ns, order, prediction, series = heappop(calls)
+        if at_ns > until_ns:
+            break
+        found.append(prediction)
+        following = next(series, None)
+        if following is not None:
+            heappush(calls, (following.at_ns, order, following, series))
+    return found
+
+
+def waiting(timeline: Timeline, clock_id: int, label_sid: int, most: int) -> list[int]:
+    """Return timers of a clock that have one name and wait, the earliest due first.
+
+    Args:
+        timeline: The state, present or past.
+        clock_id: Their clock.
+        label_sid: Their name, as a number of the string table.
+        most: So many at most.
+    """
+    import numpy as np  # noqa: PLC0415 - predicting one timer needs none
+
+    table = timeline.timers
+    if not len(table):
+        return []
+    is_meant = (table.numpy("clock") == clock_id) & (table.numpy("label") == label_sid)
+    places = np.flatnonzero(is_meant)
+    by_due = places[np.argsort(table.numpy("due")[places], kind="stable")]
+    return [int(number) for number in table.numpy("id")[by_due[:most]]]
+
+
+def session_instant(due_ns: int, path: Iterable[ClockState]) -> int:
+    """Return when a local time is reached in session time; ``NEVER`` at a standstill."""
+    for clock in path:
+        if clock.n == 0:
+            return NEVER
+        due_ns = parent_ns(due_ns, clock.n, clock.off)
+    return min(due_ns, NEVER)
+
+
+def _first(calls: Iterator[Prediction], until_ns: int, most: int) -> Iterator[Prediction]:
+    for number, prediction in enumerate(calls):
+        if number >= most or prediction.at_ns > until_ns:
+            return
+        yield prediction
+
+
+def _calls(timeline: Timeline, timer_id: int) -> Iterator[Prediction]:
+    """Go through the calls of a timer to come, without an end if it repeats.
+
+    Raises:
+        KeyError: The timer is not pending.
+    """
+    table = timeline.timers
+    row = table.index(timer_id)
+    due_ns, interval_ns, kind = table.due[row], table.interval[row], table.kind[row]
+    path = timeline.path(table.clock[row])
+    # What was due before something that has happened is called with the next wake-up. What is
+    # due since then is called for its own instant, however far time has passed by now.
+    reached_ns = timeline.newest_ns
+    numbers = tuple(clock.id for clock in path)
+    number, first_due_ns = 0, due_ns
+    while True:
+        at_ns = session_instant(due_ns, path)
+        if at_ns == NEVER:
+            return
+        at_ns = reached_ns = max(at_ns, reached_ns)
+        number += 1
+        yield Prediction(
+            timer_id, at_ns, number, due_ns, timeline.events_folded, numbers, first_due_ns
+        )
+        if not interval_ns:
+            return
+        due_ns = _next_due(due_ns, interval_ns, kind, max(at_ns, timeline.at_ns), path)
+
+
+def _next_due(due_ns: int, interval_ns: int, kind: int, at_ns: int, path: list[ClockState]) -> int:
+    """Return when it is due again, by its policy; a fast clock is a little late on time."""
+    if kind not in {TimerKind.INTERVAL_DELAY, TimerKind.INTERVAL_SKIP}:
+        return due_ns + interval_ns
+    now_ns = at_ns
+    for clock in reversed(path):
+        now_ns = local_ns(now_ns, clock.n, clock.off)
+    late_ns = now_ns - due_ns
+    if kind == TimerKind.INTERVAL_DELAY:
+        return due_ns + interval_ns + max(late_ns, 0)
+    return due_ns + interval_ns * (1 + max(late_ns, 0) // interval_ns)

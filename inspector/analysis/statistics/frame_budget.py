@@ -1,0 +1,100 @@
+"""How long a frame may take, and from when on it counts as over: the only definition.
+
+The window, graphs, tables, findings, the command line and JSON all count by
+:attr:`FrameBudget.longest_ns`, so they never disagree.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
+
+from inspector.foreign.numbers import rounded
+from inspector.timebase import NS_PER_MS, NS_PER_SECOND, format_duration
+
+#: A frame is over budget when it takes longer than the budget by more than this share of
+#: it. A loop that holds 60 frames per second measures 15 to 19 ms from one to the next: both
+#: ends of an interval are wake-ups, and precise timers promise a millisecond each
+#: (Qt's ``Qt::PreciseTimer``), 2 ms or 12 % in all. The next lower rate of displays is
+#: a fifth slower (60 to 50, 120 to 100, 144 to 120) and has to count in every frame. The
+#: share lies between the two.
+TOLERANCE: Final = Fraction(15, 100)
+#: Of short budgets that would be less than one such wake-up is off by.
+LEAST_TOLERANCE_NS: Final = NS_PER_MS
+_SHARE_TEXT: Final = f"{float(100 * TOLERANCE):g} %"
+_LEAST_TEXT: Final = f"{LEAST_TOLERANCE_NS / NS_PER_MS:g} ms"
+#: The rule in words, for wherever frames over a budget are counted.
+OVER_RULE: Final = f"longer than the budget by more than {_SHARE_TEXT} (at least {_LEAST_TEXT})"
+
+SHORTEST_BUDGET_MS: Final = Fraction(1, 1000)
+LONGEST_BUDGET_MS: Final = Fraction(3_600_000)
+
+
+def checked_budget_ms(budget_ms: float | Fraction) -> float:
+    """Return a budget that a frame can be compared with, in milliseconds.
+
+    Raises:
+        ValueError: It is shorter than a microsecond, longer than an hour, or no number.
+    """
+    if not SHORTEST_BUDGET_MS <= budget_ms <= LONGEST_BUDGET_MS:
+        message = f"a budget must be between 0.001 ms and an hour, not {rounded(budget_ms)} ms"
+        raise ValueError(message)
+    return float(budget_ms)
+
+
+@dataclass(frozen=True, slots=True)
+class FrameBudget:
+    """How long a frame may take.
+
+    Attributes:
+        budget_ns: The budget, above 0.
+    """
+
+    budget_ns: int
+
+    def __post_init__(self) -> None:
+        """Refuse what no frame can keep.
+
+        Raises:
+            ValueError: The budget is not above 0.
+        """
+        if self.budget_ns <= 0:
+            message = f"a budget is a positive number of nanoseconds, not {self.budget_ns!r}"
+            raise ValueError(message)
+
+    @classmethod
+    def of_ms(cls, budget_ms: float) -> FrameBudget:
+        """Return a budget of so many milliseconds, 1 ns at least."""
+        return cls(max(1, round(budget_ms * NS_PER_MS)))
+
+    @classmethod
+    def of_rate(cls, rate: Fraction) -> FrameBudget:
+        """Return the budget of a frame at so many frames per second."""
+        return cls(max(1, round(NS_PER_SECOND / rate)))
+
+    @property
+    def tolerance_ns(self) -> int:
+        """By how much a frame may exceed the budget without being over it."""
+        share_ns = self.budget_ns * TOLERANCE.numerator // TOLERANCE.denominator
+        return max(share_ns, LEAST_TOLERANCE_NS)
+
+    @property
+    def longest_ns(self) -> int:
+        """The longest frame time that is not over budget."""
+        return self.budget_ns + self.tolerance_ns
+
+    @property
+    def longest_missing_one_ns(self) -> int:
+        """The longest frame time during which one refresh of a screen is missed, not two."""
+        return self.longest_ns + self.budget_ns
+
+    @property
+    def tolerance_text(self) -> str:
+        """The tolerance in words: ``15 %``, or ``1 ms`` where that is more."""
+        return _SHARE_TEXT if self.tolerance_ns > LEAST_TOLERANCE_NS else _LEAST_TEXT
+
+    @property
+    def limit_text(self) -> str:
+        """What a frame over budget takes more than: ``16.7 ms + 15 %``."""
+        return f"{format_duration(self.budget_ns)} + {self.tolerance_text}"

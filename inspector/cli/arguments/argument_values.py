@@ -1,0 +1,114 @@
+"""How the commands read their arguments, as ``argparse`` wants it: a text in, a value out.
+
+What makes no sense raises ``argparse.ArgumentTypeError`` with a sentence; it ends up
+behind the name of the argument.
+"""
+
+from __future__ import annotations
+
+from argparse import ArgumentTypeError
+from fractions import Fraction
+
+from inspector.analysis.statistics.frame_budget import checked_budget_ms
+from inspector.clocks.failures import FailurePolicy
+from inspector.foreign.numbers import count_in, number_in, refusal, shown
+from inspector.timebase import MAX_NS, NS_PER_SECOND, parse_duration_ns
+
+
+def count(text: str) -> int:
+    """Return a whole number above 0; 1,000 and 1_000 may be written."""
+    count = count_in(text.strip().replace("_", "").replace(",", ""))
+    if not count:
+        message = f"not a whole number above 0: {shown(text)}"
+        raise ArgumentTypeError(message)
+    return count
+
+
+def number_of_one(text: str) -> int:
+    """Return the number of something that has numbers, from 0."""
+    number = count_in(text.strip())
+    if number is None:
+        message = f"not the number of one: {shown(text)}"
+        raise ArgumentTypeError(message)
+    return number
+
+
+def duration_ns(text: str) -> int:
+    """Return a duration above 0: 10, 1.5, 90s, “3 min”, 1:00:00."""
+    try:
+        duration_ns = parse_duration_ns(text)
+    except ValueError as error:
+        raise ArgumentTypeError(str(error)) from None
+    if duration_ns <= 0:
+        message = f"a duration must be above 0: {shown(text)}"
+        raise ArgumentTypeError(message)
+    return duration_ns
+
+
+def step_ns(text: str) -> Fraction:
+    """Return a step exactly: sixty steps of 1/60 are one second."""
+    try:
+        step_ns = number_in(text.strip()) * NS_PER_SECOND
+    except ValueError:
+        step_ns = Fraction(duration_ns(text))
+    if step_ns < 1:
+        message = f"a step must be at least a nanosecond: {shown(text)}"
+        raise ArgumentTypeError(message)
+    if step_ns >= MAX_NS:
+        message = f"a step must be shorter than 146 years: {shown(text)}"
+        raise ArgumentTypeError(message)
+    return step_ns
+
+
+def rate(text: str) -> Fraction:
+    """Return the rate of a clock: 0.25, 1/3, 2x, 50%."""
+    from inspector.clocks.rate import D, rate_numerator  # noqa: PLC0415 - seldom needed
+
+    try:
+        return Fraction(rate_numerator(text), D)
+    except ValueError as error:
+        raise ArgumentTypeError(str(error)) from None
+
+
+def failure_policy(text: str) -> FailurePolicy:
+    """Return what happens after a callback raised: continue, pause-branch or stop."""
+    wanted = text.lower().replace("-", " ").replace("_", " ")
+    for policy in FailurePolicy:
+        if policy.value == wanted:
+            return policy
+    message = f"no such policy: {shown(text)} (there are continue, pause-branch and stop)"
+    raise ArgumentTypeError(message)
+
+
+def milliseconds(text: str) -> float:
+    """Return a budget in milliseconds: 16.7, 16.7ms."""
+    try:
+        budget_ms = number_in(text.strip().removesuffix("ms").strip())
+    except ValueError:
+        reason = refusal("a number of milliseconds", text, "write 16.7")
+        raise ArgumentTypeError(reason) from None
+    try:
+        return checked_budget_ms(budget_ms)
+    except ValueError as error:
+        raise ArgumentTypeError(str(error)) from None
+
+
+def dots_per_inch(text: str) -> float:
+    """Return a resolution."""
+    return _float(text, "a resolution", "write 144")
+
+
+def size(text: str) -> tuple[float, float]:
+    """Return a width and a height: 720x405."""
+    width, cross, height = text.lower().replace("×", "x").partition("x")
+    if not cross:
+        raise ArgumentTypeError(refusal("a size", text, "write 720x405"))
+    hint = "write 720x405"
+    return _float(width, "a size", hint), _float(height, "a size", hint)
+
+
+def _float(text: str, what: str, hint: str) -> float:
+    try:
+        return float(number_in(text.strip()))
+    except (ValueError, OverflowError):
+        raise ArgumentTypeError(refusal(what, text, hint)) from None

@@ -1,0 +1,178 @@
+"""The arguments of the commands ``run`` and ``export``; imports nothing heavy."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Final
+
+from inspector.analysis.statistics.frame_budget import OVER_RULE
+from inspector.cli.arguments.argument_values import (
+    count,
+    dots_per_inch,
+    duration_ns,
+    failure_policy,
+    milliseconds,
+    rate,
+    size,
+    step_ns,
+)
+from inspector.cli.arguments.recordings import add_formats
+from inspector.clocks.failures import FailurePolicy
+
+RUN_EPILOG: Final = f"""\
+how time passes:
+  --dt 1/60       virtual time, as fast as the processor allows: frames at this
+                  distance, timers exactly when they are due (the default)
+  --real-time     real time, at the scene's frame rate
+  --frame-times   frames with the durations of a capture, as in a program that
+                  reads its clocks once per frame: timers are as late as there
+
+A frame is over budget when it is
+{OVER_RULE}.
+The report compares the plotted time (--measure) with --budget, or with a frame at the
+scene's frame rate. Intervals of minutes are printed in seconds, so that milliseconds
+given by mistake stand out.
+
+examples:
+  timeline-inspector run 1 --frames 600
+  timeline-inspector run game.py --seconds "1 min" --export game.svg --export game.csv
+  timeline-inspector run game.py --frame-times PresentMon.csv:MsBetweenPresents
+  timeline-inspector run game.py --seconds 10 --real-time --budget 8.3 --export game.png
+  timeline-inspector run game.py --seconds 60 --record game.tlrec
+
+Exit code 1 if a callback failed; 4 if the scene could not be loaded.
+"""
+
+EXPORT_EPILOG: Final = """\
+FILE is a recording (.tlrec), an exported CSV or JSON, or any CSV with
+a column of frame times: PresentMon, CapFrameX, FrameView, MangoHud, OCAT or your own.
+
+examples:
+  timeline-inspector export run.json -o run.svg -o run.pdf --stacked
+  timeline-inspector export PresentMon.csv:MsBetweenPresents -o frames.png
+  timeline-inspector export run.csv -o start.svg --range :600 --theme dark
+  timeline-inspector export game.tlrec --as svg --as csv
+  timeline-inspector export game.tlrec -o game.png --without interventions
+  timeline-inspector export game.tlrec --as pytest -o test_game.py
+"""
+
+
+def add_run_arguments(parser: ArgumentParser) -> None:
+    """Add the arguments of ``run``."""
+    parser.set_defaults(parser=parser)
+    parser.add_argument("scene", metavar="SCENE", help="a scene file, or a number or name")
+    length = parser.add_argument_group("length (required, unless --frame-times is given)")
+    lengths = length.add_mutually_exclusive_group()
+    lengths.add_argument("--frames", metavar="N", type=count, help="number of frames")
+    lengths.add_argument(
+        "--seconds",
+        metavar="S",
+        type=duration_ns,
+        help="session time: 10, 1.5, 90s, “3 min”, 1:00:00",
+    )
+    time = parser.add_argument_group("how time passes")
+    times = time.add_mutually_exclusive_group()
+    times.add_argument(
+        "--dt", metavar="T", type=step_ns, help="time between frames: 1/60 (default), 10ms"
+    )
+    times.add_argument("--real-time", action="store_true", help="in real time")
+    times.add_argument(
+        "--frame-times",
+        metavar="FILE[:COLUMN]",
+        help="frame times of a capture, repeated if it is too short",
+    )
+    time.add_argument(
+        "--rate", metavar="R", type=rate, help="rate of the root clock: 0.25, 1/3, 2x, 50%%"
+    )
+    parser.add_argument(
+        "--failure-policy",
+        type=failure_policy,
+        default=FailurePolicy.CONTINUE,
+        metavar="POLICY",
+        help="after a callback raised: continue (default), pause-branch or stop",
+    )
+    parser.add_argument(
+        "--export",
+        metavar="FILE",
+        type=Path,
+        action="append",
+        default=[],
+        help="write the frame times: .svg .png .pdf .csv .json; may be repeated",
+    )
+    parser.add_argument(
+        "--record", metavar="FILE", type=Path, help="record everything to a new file (.tlrec)"
+    )
+    _add_graph_options(parser)
+    output = parser.add_argument_group("output")
+    output.add_argument(
+        "--timers",
+        metavar="N",
+        type=count,
+        default=20,
+        help="number of timers to list (default 20)",
+    )
+    outputs = output.add_mutually_exclusive_group()
+    outputs.add_argument("--json", action="store_true", help="print everything as JSON")
+    outputs.add_argument("--quiet", action="store_true", help="print errors only")
+
+
+def add_export_arguments(parser: ArgumentParser) -> None:
+    """Add the arguments of ``export``."""
+    parser.add_argument("file", metavar="FILE[:COLUMN]", help="file with the frame times")
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        type=Path,
+        action="append",
+        default=[],
+        help="what to write: .svg .png .pdf .csv .json; may be repeated",
+    )
+    parser.set_defaults(parser=parser)
+    add_formats(parser)
+    _add_graph_options(parser)
+
+
+def _add_graph_options(parser: ArgumentParser) -> None:
+    graph = parser.add_argument_group("export options")
+    graph.add_argument("--title", metavar="TEXT", default="", help="heading of the graph")
+    graph.add_argument(
+        "--measure",
+        choices=("interval", "busy", "delta"),
+        help="time from frame to frame, time spent in callbacks, or local time given to "
+        "them (default: interval, or busy when all intervals are alike)",
+    )
+    graph.add_argument(
+        "--budget",
+        metavar="MS",
+        type=milliseconds,
+        action="append",
+        help="budget line, in milliseconds; may be repeated (default 8.3 16.7 33.3; "
+        "run adds a frame at the scene's rate)",
+    )
+    graph.add_argument(
+        "--stacked", action="store_true", help="stack the phases of each frame as areas"
+    )
+    graph.add_argument("--theme", choices=("light", "dark"), default="light")
+    graph.add_argument(
+        "--size", metavar="WxH", type=size, default=(720.0, 405.0), help="in points (720x405)"
+    )
+    graph.add_argument(
+        "--dpi", metavar="N", type=dots_per_inch, default=144.0, help="resolution of a PNG (144)"
+    )
+    graph.add_argument(
+        "--range",
+        metavar="A:B",
+        default="all",
+        help="frames A up to, but not including, B, counted from 0 (default all)",
+    )
+    graph.add_argument(
+        "--without",
+        metavar="WHAT",
+        choices=("interventions", "bookmarks"),
+        action="append",
+        default=[],
+        help="leave out interventions, or bookmarks (with notes, ranges and marks); "
+        "may be repeated",
+    )

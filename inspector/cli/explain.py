@@ -1,0 +1,294 @@
+"""What the commands ``explain`` and ``lint`` do, once their arguments are understood."""
+
+from __future__ import annotations
+
+import json
+from argparse import Namespace
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import TextIO
+
+from inspector.analysis.evidence import Explanation
+from inspector.analysis.explain.members import explain_member
+from inspector.analysis.explain.timers import explain_timer
+from inspector.analysis.frame_spans import heaviest_in
+from inspector.analysis.lint.rules import Finding, FindingKind, findings
+from inspector.analysis.predict.forecast import scored_calls
+from inspector.analysis.predict.scores import Score
+from inspector.analysis.predict.table import preview_table
+from inspector.analysis.statistics.frame_budget import FrameBudget
+from inspector.cli.arguments.explain import DEFAULT_REAL_SECONDS, DEFAULT_SECONDS
+from inspector.cli.preview import considered_command
+from inspector.cli.terminal import Progress, say
+from inspector.cli.timer_names import find_timer
+from inspector.clocks.sources.system_source import SystemTimeSource
+from inspector.errors import ArgumentError, UnreadableFileError
+from inspector.events.history import History
+from inspector.events.recording import RecordingError, as_far_as_it_goes, open_recording
+from inspector.events.recording_name import is_recording_name
+from inspector.events.timeline import Timeline
+from inspector.exit_codes import ExitCode
+from inspector.foreign.files import open_binary
+from inspector.sessions.commands.previews import preview_command
+from inspector.sessions.hosted import HostedSession
+from inspector.sessions.provenance import provenance_of_recording
+from inspector.sessions.runs.real import run_real
+from inspector.sessions.runs.virtual import RunOutcome, run_virtual
+from inspector.sessions.scene import find_scene
+from inspector.sessions.sources.virtual_source import VirtualTimeSource
+from inspector.sessions.stage import DEFAULT_FRAME_RATE
+from inspector.timebase import NS_PER_SECOND, format_duration, format_instant
+
+#: What every SQLite file begins with: so recordings are told from scenes.
+_SQLITE = b"SQLite format 3\0"
+#: So many timers of a preview are printed; as JSON all of them are.
+_MOST_PREVIEWED = 40
+#: A callback that takes this long without the processor sleeps, or waits for a file.
+_ASLEEP_NS = 100_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Past:
+    """What is explained.
+
+    Attributes:
+        history: The past.
+        title: What people call it.
+        end_ns: Session instant at its end.
+        frame_rate: Frames per second that were asked for.
+        hint: What virtual time does not show, in a sentence; or nothing.
+    """
+
+    history: History
+    title: str
+    end_ns: int
+    frame_rate: Fraction
+    hint: str = ""
+
+
+def explain_command(options: Namespace, out: TextIO, err: TextIO) -> int:
+    """Say why a timer has not fired, or why it did when it did; or preview a change.
+
+    Returns:
+        The exit code.
+
+    Raises:
+        SceneError: The scene could not be loaded.
+        InspectorError: There is no such timer or clock, or more than one.
+    """
+    if (options.timer is None) == (options.preview is None):
+        message = "Name either a timer or a --preview, not both."
+        if options.timer is None:
+            message = "Argument TIMER: name a timer, or use --preview."
+        raise ArgumentError(message)
+    with _past(options, err, options.at) as past:
+        at_ns = past.end_ns if options.at is None else options.at
+        if at_ns > past.end_ns:
+            message = (
+                f"Argument --at: {format_instant(at_ns)} is after the end, which is at "
+                f"{format_instant(past.end_ns)}."
+            )
+            raise ArgumentError(message)
+        if at_ns < past.history.first_ns:
+            message = f"Argument --at: the log begins at {format_instant(past.history.first_ns)}."
+            raise ArgumentError(message)
+        timeline = past.history.state_at(at_ns)
+        if options.preview is not None:
+            return _preview(timeline, options, out)
+        meant = find_timer(past.history, timeline, options.timer)
+        explain = explain_member if meant.is_member else explain_timer
+        explanation = explain(past.history, meant.number, at_ns)
+        is_past = at_ns < past.end_ns and not meant.is_member
+        scores = scored_calls(past.history, timeline, meant.number) if is_past else []
+    if options.json:
+        values = {"at_ns": at_ns, **asdict(explanation), "note": meant.note, "hint": past.hint}
+        _write_json(out, {**values, "predicted": [_score_value(each) for each in scores]})
+    else:
+        out.write(_explanation_text(explanation, at_ns, (meant.note, past.hint), scores))
+    return ExitCode.OK
+
+
+def _preview(timeline: Timeline, options: Namespace, out: TextIO) -> ExitCode:
+    """Say when the timers of a branch would fire after a change."""
+    foreseen = preview_command(timeline, considered_command(timeline, options.preview))
+    assert foreseen is not None, "the clock or member is there, and the rate was read"
+    if options.json:
+        number = "member_id" if foreseen.is_of_members else "timer_id"
+        timers = [
+            {number: each.timer_id, "old_ns": each.old_ns, "new_ns": each.new_ns}
+            for each in foreseen
+        ]
+        values: dict[str, object] = {"at_ns": timeline.at_ns, "sentence": foreseen.sentence}
+        _write_json(out, {**values, "timers": timers})
+    else:
+        table = preview_table(timeline, foreseen, _MOST_PREVIEWED)
+        lines = [f"At {format_instant(timeline.at_ns)}.", *table.lines()]
+        out.write("\n".join(lines) + "\n")
+    return ExitCode.OK
+
+
+def _score_value(score: Score) -> dict[str, object]:
+    prediction = score.prediction
+    return {
+        "at_ns": prediction.at_ns,
+        "due_ns": prediction.due_ns,
+        "outcome": score.outcome.value,
+        "text": score.text,
+        "fired_ns": score.fired_ns,
+        "cursor": score.cursor,
+    }
+
+
+def lint_command(options: Namespace, out: TextIO, err: TextIO) -> int:
+    """Say what looks wrong with the timers of a session.
+
+    Returns:
+        The exit code: 0 when nothing was found.
+
+    Raises:
+        SceneError: The scene could not be loaded.
+        InspectorError: The recording could not be read.
+    """
+    with _past(options, err, None) as past:
+        budget = FrameBudget.of_rate(past.frame_rate)
+        found = findings(past.history, budget=budget)
+        title, end_ns, count = past.title, past.end_ns, past.history.end
+    if options.json:
+        values = [{**asdict(finding), "kind": finding.kind.value} for finding in found]
+        values_of_past = {"title": title, "end_ns": end_ns, "events": count, "hint": past.hint}
+        _write_json(out, {**values_of_past, "findings": values})
+    else:
+        out.write(_findings_text(title, end_ns, found))
+        if past.hint:
+            out.write(f"\n{past.hint}\n")
+    return ExitCode.FAILED if found else ExitCode.OK
+
+
+def _explanation_text(
+    explanation: Explanation, at_ns: int, notes: tuple[str, ...], scores: list[Score]
+) -> str:
+    lines = [f"At {format_instant(at_ns)}.", *explanation.lines()]
+    if scores:
+        lines.append("Predictions at that instant, and their outcome:")
+    for each in scores:
+        event = "" if each.cursor is None else f"  [event {each.cursor:,}]"
+        lines.append(f"  {format_instant(each.prediction.at_ns)}  {each.text}{event}")
+    lines += filter(None, notes)
+    return "\n".join(lines) + "\n"
+
+
+def _findings_text(title: str, end_ns: int, found: list[Finding]) -> str:
+    what = f"{title}, {format_instant(end_ns)}"
+    if not found:
+        return f"{what}: nothing looks wrong.\n"
+    count = "1 finding" if len(found) == 1 else f"{len(found):,} findings"
+    lines = [f"{what}: {count}."]
+    for kind in FindingKind:
+        mine = [finding for finding in found if finding.kind is kind]
+        if not mine:
+            continue
+        lines.append(f"\n{kind.value}: {kind.summary}")
+        for finding in mine:
+            event = "" if finding.cursor is None else f"  [event {finding.cursor:,}]"
+            lines.append(f"  {format_instant(finding.at_ns)}  {finding.text}{event}")
+    return "\n".join(lines) + "\n"
+
+
+def _write_json(out: TextIO, values: dict[str, object]) -> None:
+    out.write(f"{json.dumps(values, ensure_ascii=False, indent=2)}\n")
+
+
+# ------------------------------------------------------------------ where the past is
+
+
+@contextmanager
+def _past(options: Namespace, err: TextIO, at_ns: int | None) -> Iterator[_Past]:
+    """Open a recording, or run a scene in virtual or real time."""
+    path = Path(options.past)
+    if _is_recording(path):
+        if options.seconds is not None:
+            message = "Argument --seconds: a recording has a fixed length. Omit it."
+            raise ArgumentError(message)
+        if options.real_time:
+            message = "Argument --real-time: a recording is not run. Omit it."
+            raise ArgumentError(message)
+        recording = open_recording(path)
+        try:
+            say(err, *recording.notes)
+            if not recording.end:
+                message = f"{path} holds no events."
+                raise RecordingError(message)
+            rate = provenance_of_recording(recording).frame_rate or DEFAULT_FRAME_RATE
+            with as_far_as_it_goes(recording):
+                yield _Past(recording, recording.title, recording.last_ns, rate)
+        finally:
+            recording.close()
+        return
+    source = SystemTimeSource() if options.real_time else VirtualTimeSource()
+    session = HostedSession(find_scene(options.past), source, autorun=False)
+    try:
+        if session.problem is not None:
+            raise session.problem
+        default = DEFAULT_REAL_SECONDS if options.real_time else DEFAULT_SECONDS
+        duration_ns = options.seconds or max(at_ns or 0, default * NS_PER_SECOND)
+        run = _run(session, duration_ns, err, is_real=options.real_time)
+        session.refresh()
+        if not run.is_complete:
+            say(err, f"The run ended early. {session.status.message}")
+        # What was reached may lie a little behind the last event.
+        hint = "" if options.real_time else _work_hint(session, run)
+        history, end_ns = session.history, session.timeline.at_ns
+        yield _Past(history, session.title, end_ns, session.frame_rate, hint)
+    finally:
+        session.close()
+
+
+def _run(session: HostedSession, duration_ns: int, err: TextIO, *, is_real: bool) -> RunOutcome:
+    if not is_real:
+        return run_virtual(session, duration_ns=duration_ns)
+    progress = Progress(err)
+    try:
+        return run_real(session, duration_ns=duration_ns, on_progress=progress.show)
+    finally:
+        progress.clear()
+
+
+def _work_hint(session: HostedSession, run: RunOutcome) -> str:
+    """Say that a callback took longer than a frame, which virtual time does not notice."""
+    budget = FrameBudget.of_rate(session.frame_rate)
+    frames = session.timeline.frames
+    index, took_ns = run.heaviest_frame, run.heaviest_ns
+    # One that sleeps takes no processor time; a little of that may be other programs. Work
+    # that is virtual itself is noticed: the next frame is late.
+    slept = [
+        (busy_ns, frames.first + place)
+        for place, (busy_ns, next_ns) in enumerate(
+            zip(frames.busy_ns, frames.interval_ns[1:], strict=False)
+        )
+        if busy_ns >= _ASLEEP_NS and next_ns <= budget.longest_ns
+    ]
+    if slept:
+        took_ns, index = max(slept)
+    if took_ns <= budget.longest_ns or not frames.first <= index < frames.end:
+        return ""
+    who = heaviest_in(session.history, session.timeline, index)
+    most = f", most of it {who}" if who else ""
+    return (
+        f"In virtual time work takes no time, so it delayed nothing; but frame {index:,} took "
+        f"{format_duration(took_ns)} of work{most}; the limit for a frame is {budget.limit_text}. "
+        "Use --real-time to see the effect."
+    )
+
+
+def _is_recording(path: Path) -> bool:
+    if is_recording_name(path):
+        # Whatever has become of it, it is no program to be run.
+        return True
+    try:
+        with open_binary(path) as file:
+            return file.read(len(_SQLITE)) == _SQLITE
+    except (UnreadableFileError, OSError):
+        return False

@@ -1,0 +1,195 @@
+"""What the command ``lab`` does, once its arguments are understood."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from io import BytesIO
+from pathlib import Path
+from typing import Final, TextIO
+
+from inspector import __version__
+from inspector.analysis.lab.display import Display, display_named, recorded_display
+from inspector.analysis.lab.refresh_lab import EXAMPLE_TIMER, LabResult, run_lab
+from inspector.analysis.lab.subjects import SUBJECTS, Subject, subjects_named
+from inspector.analysis.lab.timer import LabTimer
+from inspector.cli.lab_report import lab_text, subjects_text
+from inspector.cli.terminal import Progress, say
+from inspector.errors import ArgumentError
+from inspector.exit_codes import ExitCode
+from inspector.formats.captures.captures import split_column
+from inspector.formats.frame_times import Provenance
+from inspector.formats.lab.export import check_lab_export, export_lab
+from inspector.formats.lab.graph import LabGraphOptions
+from inspector.formats.lab.table import write_lab_json
+from inspector.formats.lab.timers import parse_timer, read_timers
+from inspector.sessions.frame_files import read_frame_file
+from inspector.sessions.lab.scene import SceneRun, run_scene_lab
+from inspector.sessions.scene import find_scene
+from inspector.timebase import NS_PER_SECOND
+
+_DEFAULT_SECONDS: Final = 10
+_DEFAULT_DISPLAYS: Final = ("60", "144", "240")
+
+
+def run_lab_command(options: Namespace, out: TextIO, err: TextIO) -> int:
+    """Run timers or a scene under displays, print what came of it and export it.
+
+    Returns:
+        The exit code.
+
+    Raises:
+        SceneError: The scene could not be loaded.
+        InspectorError: Something could not be read, written or understood.
+    """
+    if options.list:
+        out.write(f"{subjects_text()}\n")
+        return ExitCode.OK
+    for path in options.export:
+        check_lab_export(path)
+    displays = _displays(options, err)
+    title = ""
+    failures: tuple[str, ...] = ()
+    if options.scene is not None:
+        _refuse_with_scene(options)
+        run = _followed_scene(find_scene(options.scene), displays, err)
+        title, failures = run.title, run.failures
+        results: Sequence[LabResult] = run.results
+    else:
+        results = _run_timers(_timers(options), _subjects(options), displays, err)
+    provenance = Provenance(title, datetime.now(UTC), __version__, "virtual time")
+    if options.json:
+        stream = BytesIO()
+        write_lab_json(results, provenance, stream)
+        out.write(stream.getvalue().decode())
+    else:
+        out.write(f"{lab_text(results)}\n")
+    graph = LabGraphOptions(theme=options.theme, title=options.title)
+    for path in options.export:
+        export_lab(results, provenance, graph, path)
+        if not options.json:
+            out.write(f"wrote {path} ({_count(len(results), 'run')})\n")
+    say(err, *failures)
+    is_wrong = options.check and any(not result.verdict.is_right for result in results)
+    return ExitCode.FAILED if failures or is_wrong else ExitCode.OK
+
+
+def _refuse_with_scene(options: Namespace) -> None:
+    given = [
+        name
+        for name, value in (
+            ("--timers", options.timers),
+            ("--timer", options.timer),
+            ("--subject", options.subject),
+        )
+        if value
+    ]
+    if given:
+        message = (
+            f"Argument {given[0]}: a scene brings its own timers and clocks. Omit it, or omit "
+            "--scene."
+        )
+        raise ArgumentError(message)
+
+
+def _displays(options: Namespace, err: TextIO) -> tuple[Display, ...]:
+    duration_ns = options.seconds or _DEFAULT_SECONDS * NS_PER_SECOND
+    words = _words("--display", options.display)
+    if not words and not options.frame_times:
+        words = list(_DEFAULT_DISPLAYS)
+    try:
+        displays = {
+            display.name: display
+            for display in (display_named(word, duration_ns) for word in words)
+        }
+    except ValueError as error:
+        message = f"Argument --display: {error}."
+        raise ArgumentError(message) from None
+    for text in options.frame_times:
+        display = _recorded(text, options.seconds, err)
+        displays[display.name] = display
+    return tuple(displays.values())
+
+
+def _words(argument: str, texts: Sequence[str]) -> list[str]:
+    """Return what is between commas."""
+    words = [word for text in texts for word in text.split(",") if word.strip()]
+    if texts and not words:
+        message = (
+            f"Argument {argument}: no name given. “timeline-inspector lab --list” lists the names."
+        )
+        raise ArgumentError(message)
+    return words
+
+
+def _recorded(text: str, duration_ns: int | None, err: TextIO) -> Display:
+    path, column = split_column(text)
+    read = read_frame_file(path, column, version=__version__)
+    say(err, *read.notes)
+    times_ns = read.frames.interval_ns.tolist()
+    try:
+        return recorded_display(path.name, times_ns, duration_ns)
+    except ValueError as error:
+        message = f"Argument --frame-times: {path}: {str(error).rstrip('.')}."
+        raise ArgumentError(message) from None
+
+
+def _timers(options: Namespace) -> tuple[LabTimer, ...]:
+    timers: list[LabTimer] = []
+    for path in options.timers:
+        timers += read_timers(path)
+    for text in options.timer:
+        try:
+            timers.append(parse_timer(text))
+        except ValueError as error:
+            message = f"Argument --timer {text}: {error}."
+            raise ArgumentError(message) from None
+    return tuple(timers) or (EXAMPLE_TIMER,)
+
+
+def _subjects(options: Namespace) -> tuple[Subject, ...]:
+    words = _words("--subject", options.subject)
+    try:
+        return subjects_named(words) if words else tuple(SUBJECTS)
+    except ValueError as error:
+        message = f"Argument --subject: {error}."
+        raise ArgumentError(message) from None
+
+
+def _run_timers(
+    timers: Sequence[LabTimer],
+    subjects: Sequence[Subject],
+    displays: Sequence[Display],
+    err: TextIO,
+) -> list[LabResult]:
+    progress = Progress(err)
+    count = len(timers) * len(subjects) * len(displays)
+    results: list[LabResult] = []
+    try:
+        for result in run_lab(timers, subjects, displays):
+            results.append(result)
+            progress.show(len(results) / count)
+    except ValueError as error:
+        text = str(error)
+        message = f"{text[:1].upper()}{text[1:]}."
+        raise ArgumentError(message) from None
+    finally:
+        progress.clear()
+    return results
+
+
+def _followed_scene(path: Path, displays: Sequence[Display], err: TextIO) -> SceneRun:
+    progress = Progress(err)
+    try:
+        return run_scene_lab(path, displays, progress.show)
+    except ValueError as error:
+        text = str(error)
+        message = f"{text[:1].upper()}{text[1:]}."
+        raise ArgumentError(message) from None
+    finally:
+        progress.clear()
+
+
+def _count(number: int, what: str) -> str:
+    return f"1 {what}" if number == 1 else f"{number:,} {what}s"

@@ -1,0 +1,187 @@
+"""A pause, a rate or a time scale that is only considered, as it is written on the command line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from inspector.clocks.rate import rate_numerator
+from inspector.errors import ArgumentError
+from inspector.events.members import PAUSABLE
+from inspector.foreign.numbers import count_in
+from inspector.sessions.commands.commands import (
+    PauseClock,
+    PauseFromPriority,
+    PauseMember,
+    ResumeClock,
+    ResumeMember,
+    SetRate,
+    SetTimeScale,
+)
+from inspector.vocabulary import RATE_DENOMINATOR, MemberKind
+
+if TYPE_CHECKING:
+    from inspector.events.timeline import Timeline
+
+_FORMS: Final = (
+    "Write “pause NAME”, “resume NAME”, “rate CLOCK R”, “scale SCHEDULER R” or "
+    "“pause SCHEDULER from PRIORITY”."
+)
+_FROM_PRIORITY: Final = re.compile(
+    r"(?P<name>.+?)\s+from\s+(?:priority\s+)?(?P<priority>-?\d{1,9})"
+)
+_MEMBER: Final = "member"
+_SCHEDULERS: Final = frozenset({MemberKind.SCHEDULER})
+_MOST_LISTED: Final = 12
+#: Longer numbers are none that anything was ever given.
+
+
+class PreviewError(ArgumentError):
+    """What is to be previewed makes no sense."""
+
+
+Considered: TypeAlias = (
+    PauseClock
+    | ResumeClock
+    | SetRate
+    | PauseMember
+    | ResumeMember
+    | PauseFromPriority
+    | SetTimeScale
+)
+
+
+def considered_command(timeline: Timeline, text: str) -> Considered:
+    """Return what somebody considers doing, as ``pause enemies`` or ``rate game 1/2``.
+
+    Args:
+        timeline: The state in which the clock or member is looked for.
+        text: What would be done, and to what: its name, its path or its number, and for
+            a member the same as ``member:5``.
+
+    Raises:
+        PreviewError: It is none of these, the rate cannot be used, or there is no such
+            clock or member, or more than one.
+    """
+    verb, _, rest = text.strip().partition(" ")
+    rest = rest.strip()
+    match verb.lower():
+        case "pause" if found := _FROM_PRIORITY.fullmatch(rest):
+            number = _member(timeline, found["name"], _SCHEDULERS)
+            return PauseFromPriority(number, int(found["priority"]))
+        case "pause" if rest:
+            kind, number = _clock_or_member(timeline, rest)
+            return PauseMember(number) if kind == _MEMBER else PauseClock(number)
+        case "resume" if rest:
+            kind, number = _clock_or_member(timeline, rest)
+            return ResumeMember(number) if kind == _MEMBER else ResumeClock(number)
+        case "rate" if len(rest.split()) > 1:
+            name, _, rate = rest.rpartition(" ")
+            return SetRate(_clock(timeline, name.strip()), _rate(rate))
+        case "scale" if len(rest.split()) > 1:
+            name, _, rate = rest.rpartition(" ")
+            return SetTimeScale(_member(timeline, name.strip(), _SCHEDULERS), _rate(rate))
+        case _:
+            message = f"Argument --preview: “{text.strip()}” is not a known change. {_FORMS}"
+            raise PreviewError(message)
+
+
+def _rate(text: str) -> Fraction:
+    try:
+        return Fraction(rate_numerator(text), RATE_DENOMINATOR)
+    except ValueError as error:
+        message = f"Argument --preview: {error}"
+        raise PreviewError(message) from None
+
+
+def _clock_or_member(timeline: Timeline, text: str) -> tuple[str, int]:
+    """Return whether a clock or a member is meant, and its number; clocks come first."""
+    if _names_member(text) or (not _clocks(timeline, text) and _members(timeline, text, PAUSABLE)):
+        return _MEMBER, _member(timeline, text, PAUSABLE)
+    return "clock", _clock(timeline, text)
+
+
+def _clock(timeline: Timeline, text: str) -> int:
+    found = _clocks(timeline, text)
+    if len(found) == 1:
+        return next(iter(found))
+    if not found:
+        names = dict.fromkeys(clock.name for clock in timeline.clocks.values())
+        message = f"Argument --preview: There is no clock “{text}”. {_known(names)}"
+        raise PreviewError(message)
+    raise PreviewError(_too_many(text, "clocks", found, prefix=""))
+
+
+def _clocks(timeline: Timeline, text: str) -> dict[int, str]:
+    """Return the clocks that may be meant, with their paths."""
+    wanted = _bare(text)
+    paths = {number: _path(timeline, number) for number in timeline.clocks}
+    number = count_in(wanted)
+    if number in paths:
+        return {number: paths[number]}
+    return {
+        number: path
+        for number, path in paths.items()
+        if wanted in {path.lower(), path.lower().rpartition("/")[2]}
+    }
+
+
+def _member(timeline: Timeline, text: str, kinds: frozenset[MemberKind]) -> int:
+    found = _members(timeline, text, kinds)
+    if len(found) == 1:
+        return next(iter(found))
+    what = "scheduler" if kinds is _SCHEDULERS else "member that can be paused"
+    if not found:
+        members = timeline.members.by_id.values()
+        names = dict.fromkeys(each.name for each in members if each.kind in kinds)
+        message = f"Argument --preview: There is no {what} “{text}”. {_known(names)}"
+        raise PreviewError(message)
+    raise PreviewError(_too_many(text, "members", found, prefix=f"{_MEMBER}:"))
+
+
+def _members(timeline: Timeline, text: str, kinds: frozenset[MemberKind]) -> dict[int, str]:
+    """Return the members of some kinds that may be meant, with their paths."""
+    wanted = _bare(text)
+    members = timeline.members
+    if _names_member(wanted):
+        number = count_in(wanted.partition(":")[2]) or 0
+        is_there = number in members.by_id and members.by_id[number].kind in kinds
+        return {number: ""} if is_there else {}
+    return {
+        each.id: "/".join(above.name for above in reversed(members.path(each.id)))
+        for each in members.by_id.values()
+        if each.kind in kinds and each.name.lower() == wanted
+    }
+
+
+def _names_member(text: str) -> bool:
+    return _bare(text).startswith(f"{_MEMBER}:")
+
+
+def _bare(text: str) -> str:
+    return text.strip("“”\"'").lower()
+
+
+def _known(names: Iterable[str]) -> str:
+    listed = list(names)
+    if not listed:
+        return "There are none."
+    known = ", ".join(f"“{name}”" for name in listed[:_MOST_LISTED])
+    more = f" and {len(listed) - _MOST_LISTED:,} more" if len(listed) > _MOST_LISTED else ""
+    return f"There are {known}{more}."
+
+
+def _too_many(text: str, what: str, found: dict[int, str], *, prefix: str) -> str:
+    places = list(found.items())[:_MOST_LISTED]
+    listed = ", ".join(f"{prefix}{number} ({path})" for number, path in places)
+    which = "number or its path" if what == "clocks" else "number"
+    return (
+        f"Argument --preview: {len(found):,} {what} are called “{text}”. Name one by its "
+        f"{which}: {listed}."
+    )
+
+
+def _path(timeline: Timeline, clock_id: int) -> str:
+    return "/".join(clock.name for clock in reversed(timeline.path(clock_id)))

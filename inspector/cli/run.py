@@ -1,0 +1,440 @@
+"""What the commands ``run`` and ``export`` do, once their arguments are understood."""
+
+from __future__ import annotations
+
+import json
+import sys
+from argparse import Namespace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from threading import get_ident
+from typing import Self, TextIO
+
+from inspector import __version__
+from inspector.analysis.statistics.frame_budget import FrameBudget
+from inspector.analysis.statistics.frame_statistics import over_budget
+from inspector.cli.run_report import (
+    RunReport,
+    clock_lines,
+    frames_text,
+    report_text,
+    report_values,
+    short_line,
+    spread,
+)
+from inspector.cli.terminal import Progress, say
+from inspector.cli.timer_tally import TimerTally
+from inspector.clocks.sources.system_source import SystemTimeSource
+from inspector.errors import ArgumentError, CaptureError, ExportError
+from inspector.events.recording import RecordingError
+from inspector.exit_codes import ExitCode
+from inspector.formats.captures.captures import read_frame_times, split_column
+from inspector.formats.export import check_export, export_frames
+from inspector.formats.frame_times import (
+    FrameTimes,
+    Measure,
+    Provenance,
+    parse_frame_range,
+)
+from inspector.formats.options import DEFAULT_BUDGETS_MS, ExportOptions
+from inspector.sessions.commands.commands import SetRate
+from inspector.sessions.frame_files import read_frame_file
+from inspector.sessions.hosted import HostedSession
+from inspector.sessions.provenance import provenance_of
+from inspector.sessions.runs.real import run_real
+from inspector.sessions.runs.running_code import EntryWatch, running_code
+from inspector.sessions.runs.virtual import RunOutcome, run_frame_times, run_virtual
+from inspector.sessions.scene import find_scene, user_place
+from inspector.sessions.sources.virtual_source import VirtualTimeSource
+from inspector.timebase import MAX_NS, NS_PER_SECOND, format_duration
+from inspector.vocabulary import what_was_raised
+
+_DEFAULT_STEP_NS = Fraction(NS_PER_SECOND, 60)
+#: After so long in one frame it is said which code does not return.
+_ENDLESS_AFTER_S = 5.0
+
+#: What people call the options that they can choose as arguments.
+_ARGUMENT_NAMES = {
+    "width_pt": "--size: the width",
+    "height_pt": "--size: the height",
+    "dots_per_inch": "--dpi: the resolution",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """How time passes in a run.
+
+    Attributes:
+        text: In words.
+        is_real: Whether the computer's clock drives it.
+        run: Runs a session; is given something to call with the share that is done.
+    """
+
+    text: str
+    is_real: bool
+    run: Callable[[HostedSession, Callable[[float], None]], RunOutcome]
+
+
+def run_scene(options: Namespace, out: TextIO, err: TextIO) -> int:
+    """Run a scene without a window, print what it came to and export its frame times.
+
+    Returns:
+        The exit code.
+
+    Raises:
+        SceneError: The scene could not be loaded.
+        InspectorError: Something could not be read or written.
+    """
+    # Looked at before the run, so that nobody waits for it in vain.
+    for path in options.export:
+        check_export(path)
+    _frame_range(options)
+    way = _way(options, err)
+    _graph_options(options, "interval")
+    source = SystemTimeSource() if way.is_real else VirtualTimeSource()
+    scene = find_scene(options.scene)
+    with _EndlessCodeNote(err) as note:
+        session = note.session = HostedSession(
+            scene, source, failure_policy=options.failure_policy, autorun=False
+        )
+        try:
+            return _run_session(session, way, options, out, err)
+        finally:
+            session.close()
+
+
+def _run_session(
+    session: HostedSession, way: _Way, options: Namespace, out: TextIO, err: TextIO
+) -> int:
+    if session.problem is not None:
+        raise session.problem
+    if options.rate is not None:
+        session.refresh()
+        session.submit(SetRate(session.timeline.root_id or 0, options.rate))
+    if options.record is not None:
+        session.recorder.start(options.record)
+    tally = TimerTally(session.log)
+    progress = Progress(err)
+
+    def follow(done: float) -> None:
+        tally.update()
+        progress.show(done)
+
+    try:
+        run = way.run(session, follow)
+    finally:
+        progress.clear()
+    whole = FrameTimes.from_history(session.timeline.frames)
+    graph = _graph_options(options, _worth_plotting(whole), session.frame_rate)
+    report = _report(session, tally, run, way, options.budget, graph.measure)
+    if options.json:
+        text = json.dumps(report_values(report), ensure_ascii=False, indent=2)
+        out.write(f"{text}\n")
+    elif not options.quiet:
+        out.write(f"{report_text(report, most_timers=options.timers)}\n")
+    start, stop = _frame_range(options)
+    frames = FrameTimes.from_timeline(session.timeline, start, stop, session.annotations)
+    provenance = replace(provenance_of(session), source=way.text)
+    if options.export:
+        _check_frames(frames, options, len(session.timeline.frames))
+    is_silent = options.json or options.quiet
+    _export(options.export, frames, provenance, graph, None if is_silent else out)
+    _end_recording(session, None if is_silent else out)
+    return _judge(report, session.status.message, err)
+
+
+class _EndlessCodeNote:
+    """Says so, once, when code of a scene does not return."""
+
+    def __init__(self, err: TextIO) -> None:
+        """Watch nothing yet.
+
+        Args:
+            err: Where it is said.
+        """
+        self.session: HostedSession | None = None
+        self._err = err
+        self._is_said = False
+
+    def __enter__(self) -> Self:
+        """Watch this thread, which loads a scene and then runs it as :attr:`session`."""
+        self._thread = get_ident()
+        self._watch = EntryWatch(
+            self._entry, on_long=self._say, on_over=self._forget, after_s=_ENDLESS_AFTER_S
+        )
+        return self
+
+    def __exit__(self, *_problem: object) -> None:
+        """Watch no longer."""
+        self._watch.stop()
+
+    def _entry(self) -> object:
+        session = self.session
+        return () if session is None else (session.frames_run, session.session_ns)
+
+    def _say(self, seconds: float) -> None:
+        if self._is_said:
+            return
+        code = running_code(sys._current_frames().get(self._thread))  # noqa: SLF001
+        if code is not None:
+            self._is_said = True
+            say(self._err, f"{code.text(seconds)} Ctrl+C ends it.")
+            self._err.flush()
+
+    def _forget(self) -> None:
+        self._is_said = False
+
+
+def _end_recording(session: HostedSession, out: TextIO | None) -> None:
+    """End the recording, if there is one.
+
+    Raises:
+        RecordingError: The disk did not take all of it.
+    """
+    recorder = session.recorder
+    recorder.close()
+    if recorder.problem:
+        raise RecordingError(recorder.problem)
+    if out is not None:
+        out.writelines(f"recorded {path}\n" for path in recorder.saved)
+
+
+def export_file(options: Namespace, out: TextIO, err: TextIO) -> int:
+    """Draw frame times that were recorded before.
+
+    Returns:
+        The exit code.
+
+    Raises:
+        InspectorError: Something could not be read or written.
+    """
+    for path in options.output:
+        check_export(path)
+    start, stop = _frame_range(options)
+    path, column = split_column(options.file)
+    read = read_frame_file(path, column, version=__version__)
+    say(err, *read.notes)
+    if not read.has_work and (options.measure == "busy" or options.stacked):
+        message = f"{path} does not contain the time spent in callbacks. Use --measure interval."
+        raise CaptureError(message)
+    whole = read.frames
+    if not len(whole):
+        message = f"{path} holds no frames to draw. Choose another file."
+        raise CaptureError(message)
+    frames = whole.between(start, len(whole) if stop is None else stop)
+    _check_frames(frames, options, len(whole))
+    measure = _worth_plotting(frames) if read.has_work else "interval"
+    graph = _graph_options(options, measure)
+    _export(options.output, frames, read.provenance, graph, out)
+    return ExitCode.OK
+
+
+# ------------------------------------------------------------------ ways to run
+
+
+def _way(options: Namespace, err: TextIO) -> _Way:
+    frames, duration_ns = options.frames, options.seconds
+    if options.frame_times is not None:
+        return _capture_way(options, err)
+    if options.real_time:
+        return _Way(
+            "in real time",
+            is_real=True,
+            run=lambda session, follow: run_real(
+                session, frames=frames, duration_ns=duration_ns, on_progress=follow
+            ),
+        )
+    step_ns = options.dt or _DEFAULT_STEP_NS
+    if frames is not None and frames * step_ns >= MAX_NS:
+        options.parser.error(
+            f"argument --dt: {frames:,} frames at this distance take longer than the 146 years "
+            "that a session can last"
+        )
+    seconds = step_ns / NS_PER_SECOND
+    step = str(seconds) if seconds.numerator == 1 else format_duration(round(step_ns))
+    unit = " s" if seconds.numerator == 1 else ""
+    return _Way(
+        f"virtual time, dt {step}{unit}",
+        is_real=False,
+        run=lambda session, follow: run_virtual(
+            session, frames=frames, duration_ns=duration_ns, dt_ns=step_ns, on_progress=follow
+        ),
+    )
+
+
+def _capture_way(options: Namespace, err: TextIO) -> _Way:
+    path, column = split_column(options.frame_times)
+    capture = read_frame_times(path, column)
+    say(err, *capture.notes)
+    times_ns = capture.frame_times_ns
+    if options.seconds is not None and not any(times_ns):
+        message = (
+            f"{path}: no time passes in {capture.column}, so it never gets to --seconds. "
+            "Say --frames instead, or choose another column."
+        )
+        raise CaptureError(message)
+    wanted, total_ns = options.frames or 0, sum(times_ns)
+    again = ""
+    if wanted > len(times_ns) or (options.seconds or 0) > total_ns:
+        again = ", again and again"
+        held = "1 frame" if len(times_ns) == 1 else f"{len(times_ns):,} frames"
+        say(err, f"{path.name} holds {held}, {format_duration(total_ns)}; it is repeated.")
+    return _Way(
+        f"frame times of {path.name} ({capture.column}){again}",
+        is_real=False,
+        run=lambda session, follow: run_frame_times(
+            session,
+            capture.frame_times_ns,
+            frames=options.frames,
+            duration_ns=options.seconds,
+            on_progress=follow,
+        ),
+    )
+
+
+# ------------------------------------------------------------- what it came to
+
+
+def _worth_plotting(frames: FrameTimes) -> Measure:
+    """Return the interval if it varies; on virtual time it may be the same throughout."""
+    times_ns = frames.interval_ns
+    varies = len(times_ns) == 0 or int(times_ns.max() - times_ns.min()) > 1
+    return "interval" if varies else "busy"
+
+
+def _frame_range(options: Namespace) -> tuple[int, int | None]:
+    try:
+        return parse_frame_range(options.range)
+    except ExportError as error:
+        message = f"Argument --range: {error}"
+        raise ArgumentError(message) from None
+
+
+def _check_frames(frames: FrameTimes, options: Namespace, count: int) -> None:
+    """Refuse to draw nothing when there is something."""
+    if count and not len(frames.index):
+        message = (
+            f"There is no frame in the range {options.range}: "
+            f"{'1 frame is' if count == 1 else f'{count:,} frames are'} "
+            f"numbered from 0 to {count - 1:,}, as they come in the file. "
+            "Choose another --range."
+        )
+        raise ExportError(message)
+
+
+def _graph_options(
+    options: Namespace, measure: Measure, frame_rate: Fraction | None = None
+) -> ExportOptions:
+    """Return what was chosen about the graph.
+
+    Args:
+        options: What was chosen.
+        measure: Which time it shows if that was not chosen.
+        frame_rate: Frames per second that the scene asks for: its budget is among those shown.
+    """
+    width_pt, height_pt = options.size
+    try:
+        return ExportOptions(
+            title=options.title,
+            measure=options.measure or measure,
+            budgets_ms=_budgets_ms(options, frame_rate),
+            stacked=options.stacked,
+            theme=options.theme,
+            width_pt=width_pt,
+            height_pt=height_pt,
+            dots_per_inch=options.dpi,
+            interventions="interventions" not in options.without,
+            landmarks="bookmarks" not in options.without,
+        )
+    except ValueError as error:
+        text = str(error)
+        for name, argument in _ARGUMENT_NAMES.items():
+            text = text.replace(name, argument)
+        message = f"Argument {text}."
+        raise ArgumentError(message) from None
+
+
+def _budgets_ms(options: Namespace, frame_rate: Fraction | None) -> tuple[float, ...]:
+    if options.budget:
+        return tuple(options.budget)
+    own_ms = DEFAULT_BUDGETS_MS[0] if frame_rate is None else float(1000 / frame_rate)
+    return tuple(sorted({*DEFAULT_BUDGETS_MS, own_ms}))
+
+
+def _report(  # noqa: PLR0913, PLR0917
+    session: HostedSession,
+    tally: TimerTally,
+    run: RunOutcome,
+    way: _Way,
+    budgets_ms: list[float] | None,
+    measure: Measure,
+) -> RunReport:
+    tally.update()
+    timeline = session.timeline
+    frames = FrameTimes.from_history(timeline.frames)
+    return RunReport(
+        title=session.title,
+        scene=str(session.scene_path),
+        how=way.text,
+        is_complete=run.is_complete,
+        frames=run.frames,
+        session_ns=run.session_ns,
+        took_ns=run.took_ns,
+        interval=spread(frames.interval_ns),
+        busy=spread(frames.busy_ns),
+        cut_ns=sum(timeline.frames.cut_ns),
+        cut_frames=sum(map(bool, timeline.frames.cut_ns)),
+        measure=measure,
+        over_budgets=tuple(
+            over_budget(frames.measured(measure), FrameBudget.of_ms(budget_ms))
+            for budget_ms in budgets_ms or [float(1000 / session.frame_rate)]
+        ),
+        clocks=clock_lines(timeline, tally),
+        timers=tuple(tally.counts(timeline, is_complete=run.is_complete)),
+        keepers=tally.members.keepers(timeline),
+        calls=tally.members.counts(timeline),
+        failures=tuple(timeline.failures),
+        commands_refused=tuple(
+            f"Could not {record.text}: {record.refusal}"
+            for record in timeline.commands
+            if record.refusal
+        ),
+        lost_events=tally.lost,
+    )
+
+
+def _export(
+    paths: list[Path],
+    frames: FrameTimes,
+    provenance: Provenance,
+    graph: ExportOptions,
+    out: TextIO | None,
+) -> None:
+    for path in paths:
+        export_frames(frames, provenance, graph, path)
+        if out is not None:
+            out.write(f"wrote {path} ({frames_text(len(frames))})\n")
+
+
+def _judge(report: RunReport, status: str, err: TextIO) -> int:
+    """Say what went wrong, if anything did; return the exit code."""
+    if report.failures:
+        first = report.failures[0]
+        what = what_was_raised(first.traceback)
+        count = len(report.failures)
+        times = "" if count == 1 else f"{count:,} callbacks failed, first of all "
+        verb = " failed" if count == 1 else ""
+        stopped = "" if report.is_complete else " The scene was stopped there."
+        place = user_place(first.traceback)
+        where = f" ({place})" if place else ""
+        what = what.rstrip(".")
+        label = short_line(first.label)
+        say(err, f"{times}“{label}”{verb} with {what}{where}.{stopped}")
+        return ExitCode.FAILED
+    if not report.is_complete:
+        say(err, f"The run ended early. {status}")
+        return ExitCode.FAILED
+    return ExitCode.OK

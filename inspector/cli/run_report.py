@@ -1,0 +1,471 @@
+"""What a run came to, as text for people and as plain values for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Final
+
+from inspector.cli.member_tally import CallCount, KeeperLine
+from inspector.cli.timer_tally import TimerCount, TimerTally
+from inspector.display_text import one_line
+from inspector.events.states import Failure
+from inspector.events.timeline import Timeline
+from inspector.timebase import (
+    NS_PER_MS,
+    NS_PER_SECOND,
+    format_duration,
+    format_instant,
+    ns_to_seconds,
+)
+from inspector.vocabulary import rate_text, what_was_raised
+
+if TYPE_CHECKING:
+    from inspector.analysis.statistics.frame_statistics import OverBudget
+    from inspector.formats.frame_times import Measure, NsColumn
+
+_LISTED_FAILURES: Final = 5
+_LISTED_CLOCKS: Final = 40
+_LONG_NS: Final = 120 * NS_PER_SECOND
+_WIDEST_CELL: Final = 80
+#: What the times of a frame are called in the table.
+_MEASURE_NAMES: Final[dict[Measure, str]] = {
+    "interval": "frame time",
+    "busy": "work in it",
+    "delta": "delta",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """How long something took over all frames: nearest-rank percentiles.
+
+    Attributes:
+        mean_ns: Arithmetic mean, rounded.
+        median_ns: Half of the frames did not take longer.
+        p99_ns: 99 % of the frames did not take longer.
+        max_ns: No frame took longer.
+    """
+
+    mean_ns: int
+    median_ns: int
+    p99_ns: int
+    max_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class ClockLine:
+    """One clock as it was at the end.
+
+    Attributes:
+        depth: How far below the root it hangs.
+        name: What people call it.
+        local_ns: Its local time.
+        rate: Its own rate.
+        effective_rate: Local seconds per session second.
+        state: ``running``, or why not.
+        pending: How many timers wait on it.
+        fired: How often its timers have fired.
+    """
+
+    depth: int
+    name: str
+    local_ns: int
+    rate: str
+    effective_rate: str
+    state: str
+    pending: int
+    fired: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunReport:
+    """Everything worth knowing about a run.
+
+    Attributes:
+        title: Title of the scene.
+        scene: Path of the scene.
+        how: How time passed.
+        is_complete: Whether the run got to its end.
+        frames: How many frames have run.
+        session_ns: How much session time has passed.
+        took_ns: How long it took.
+        interval: From frame to frame; ``None`` without a frame.
+        busy: Time spent in callbacks; ``None`` without a frame.
+        cut_ns: What ``max_delta`` took from the deltas of all frames.
+        cut_frames: From how many.
+        measure: Which time of a frame is compared with budgets.
+        over_budgets: For each budget, how many frames took longer.
+        clocks: All clocks, in tree order.
+        timers: What the timers did.
+        keepers: Schedulers, component directors, tickers and machines.
+        calls: What those called, and what was called in every frame.
+        failures: Callbacks that raised.
+        commands_refused: What was refused, as sentences.
+        lost_events: Events that could not be counted.
+    """
+
+    title: str
+    scene: str
+    how: str
+    is_complete: bool
+    frames: int
+    session_ns: int
+    took_ns: int
+    interval: Spread | None
+    busy: Spread | None
+    cut_ns: int
+    cut_frames: int
+    measure: Measure
+    over_budgets: tuple[OverBudget, ...]
+    clocks: tuple[ClockLine, ...]
+    timers: tuple[TimerCount, ...]
+    keepers: tuple[KeeperLine, ...]
+    calls: tuple[CallCount, ...]
+    failures: tuple[Failure, ...]
+    commands_refused: tuple[str, ...]
+    lost_events: int
+
+
+def spread(times_ns: NsColumn) -> Spread | None:
+    """Return the spread of frame times, ``None`` if there are none."""
+    from inspector.analysis.statistics.frame_statistics import percentile_frame_time_ns  # noqa: PLC0415 - numpy is slow
+
+    if not len(times_ns):
+        return None
+    return Spread(
+        round(float(times_ns.mean())),
+        percentile_frame_time_ns(times_ns, 50),
+        percentile_frame_time_ns(times_ns, 99),
+        int(times_ns.max()),
+    )
+
+
+def clock_lines(timeline: Timeline, tally: TimerTally) -> tuple[ClockLine, ...]:
+    """Return all clocks in tree order."""
+    if timeline.root_id is None:
+        return ()
+    fired = tally.fired_by_clock()
+    lines = []
+    for number in timeline.branch(timeline.root_id):
+        clock = timeline.clocks[number]
+        lines.append(
+            ClockLine(
+                depth=len(timeline.path(number)) - 1,
+                name=clock.name,
+                local_ns=timeline.local_ns(number),
+                rate=rate_text(clock.rate_n),
+                effective_rate=_fraction_text(float(timeline.effective_rate(number))),
+                state=_state(timeline, number),
+                pending=clock.pending,
+                fired=fired.get(number, 0),
+            )
+        )
+    return tuple(lines)
+
+
+def report_text(report: RunReport, *, most_timers: int = 20) -> str:
+    """Return the report as a page of text.
+
+    Args:
+        report: What to tell.
+        most_timers: How many lines of timers to show; those that are not exact come
+            first, then those that fired most.
+    """
+    parts = [_head(report)]
+    if report.clocks:
+        parts.append(_clock_table(report.clocks))
+    if report.timers:
+        parts.append(_timer_table(report.timers, most_timers))
+    if report.keepers:
+        parts.append(_keeper_table(report.keepers))
+    if report.calls:
+        parts.append(_call_table(report.calls, most_timers))
+    parts.append(_closing(report))
+    return "\n\n".join(parts)
+
+
+def report_values(report: RunReport) -> dict[str, object]:
+    """Return the report as plain values, for JSON."""
+    return {
+        "title": report.title,
+        "scene": report.scene,
+        "how": report.how,
+        "is_complete": report.is_complete,
+        "frames": report.frames,
+        "session_ns": report.session_ns,
+        "took_ns": report.took_ns,
+        "interval": None if report.interval is None else asdict(report.interval),
+        "busy": None if report.busy is None else asdict(report.busy),
+        "cut_ns": report.cut_ns,
+        "cut_frames": report.cut_frames,
+        "over_budget": {
+            "measure": report.measure,
+            "budgets": [over.values() for over in report.over_budgets],
+        },
+        "clocks": [asdict(clock) for clock in report.clocks],
+        "timers": [
+            {**asdict(timer), "kind": timer.kind.text, "is_exact": timer.is_exact}
+            for timer in report.timers
+        ],
+        "keepers": [asdict(line) for line in report.keepers],
+        "calls": [asdict(count) for count in report.calls],
+        "failures": [asdict(failure) for failure in report.failures],
+        "commands_refused": list(report.commands_refused),
+        "lost_events": report.lost_events,
+    }
+
+
+def _head(report: RunReport) -> str:
+    passed = ns_to_seconds(report.session_ns)
+    took = report.took_ns / NS_PER_SECOND
+    faster = f", {passed / took:,.0f} times real time" if took and passed / took >= 2 else ""  # noqa: PLR2004
+    lines = [
+        report.title,
+        report.scene,
+        "",
+        f"{frames_text(report.frames)} in {format_instant(report.session_ns)}, {report.how}",
+        f"took {format_duration(report.took_ns)}{faster}",
+    ]
+    if report.interval is not None and report.busy is not None:
+        times: tuple[tuple[Measure, Spread], ...] = (
+            ("interval", report.interval),
+            ("busy", report.busy),
+        )
+        rows = [
+            (
+                _MEASURE_NAMES[name],
+                *map(_ms, (each.mean_ns, each.median_ns, each.p99_ns, each.max_ns)),
+            )
+            for name, each in times
+        ]
+        lines += ["", table(("ms", "mean", "median", "99 %", "longest"), rows, right={1, 2, 3, 4})]
+        for over in report.over_budgets:
+            share = f" ({over.share:.1%})" if over.count else ""
+            what = f"{_MEASURE_NAMES[report.measure]} over {over.budget.limit_text}"
+            lines.append(f"{what}: {frames_text(over.count)}{share}")
+    if report.cut_frames:
+        cut = format_duration(report.cut_ns)
+        lines.append(f"{cut} cut from {frames_text(report.cut_frames)} longer than max_delta")
+    return "\n".join(lines)
+
+
+def _clock_table(clocks: Sequence[ClockLine]) -> str:
+    rows = [
+        (
+            "  " * clock.depth + clock.name,
+            format_instant(clock.local_ns),
+            clock.rate,
+            clock.effective_rate,
+            f"{clock.pending:,}",
+            f"{clock.fired:,}",
+            clock.state,
+        )
+        for clock in clocks[:_LISTED_CLOCKS]
+    ]
+    heading = ("clock", "local time", "rate", "effective", "pending", "fired", "state")
+    text = table(heading, rows, right={1, 2, 3, 4, 5})
+    more = len(clocks) - _LISTED_CLOCKS
+    return text if more <= 0 else f"{text}\n… and {more:,} more clocks"
+
+
+def _timer_table(timers: Sequence[TimerCount], most: int) -> str:
+    ordered = sorted(timers, key=lambda count: (count.is_exact, -count.fired))
+    rows = [
+        (
+            count.label,
+            count.clock,
+            _delay(count),
+            _schedule(count),
+            f"{count.fired:,}",
+            "–" if count.expected is None else f"{count.expected:,}",
+            _difference(count),
+            f"{count.left_out:,}" if count.left_out else "",
+            format_duration(count.max_lateness_ns) if count.late else "",
+        )
+        for count in ordered[:most]
+    ]
+    heading = (
+        "timer",
+        "clock",
+        "delay",
+        "schedule",
+        "fired",
+        "expected",
+        "count",
+        "skipped",
+        "max late",
+    )
+    text = table(heading, rows, right={2, 4, 5, 7, 8})
+    rest = ordered[most:]
+    if not rest:
+        return text
+    wrong = sum(not count.is_exact for count in rest)
+    judgement = f"{wrong:,} not exact" if wrong else "all exact"
+    return f"{text}\n… and {len(rest):,} more, {judgement} (--timers N shows more)"
+
+
+def _keeper_table(keepers: Sequence[KeeperLine]) -> str:
+    rows = [
+        (
+            "  " * line.depth + line.name,
+            line.kind,
+            line.clock,
+            line.rate,
+            f"{line.members:,}" if line.members else "",
+            f"{line.calls:,}" if line.calls else "",
+            line.state,
+        )
+        for line in keepers[:_LISTED_CLOCKS]
+    ]
+    heading = ("scheduler or machine", "kind", "clock", "scale", "holds", "called", "state")
+    text = table(heading, rows, right={3, 4, 5})
+    more = len(keepers) - _LISTED_CLOCKS
+    return text if more <= 0 else f"{text}\n… and {more:,} more"
+
+
+def _call_table(calls: Sequence[CallCount], most: int) -> str:
+    rows = [
+        (
+            count.label,
+            count.kind,
+            count.keeper,
+            _call_schedule(count),
+            f"{count.calls:,}",
+            _ms(count.took_ns),
+            _ms(count.longest_ns),
+        )
+        for count in calls[:most]
+    ]
+    heading = ("call", "kind", "of", "schedule", "called", "took, ms", "longest")
+    text = table(heading, rows, right={4, 5, 6})
+    more = len(calls) - most
+    return text if more <= 0 else f"{text}\n… and {more:,} more (--timers N shows more)"
+
+
+def _closing(report: RunReport) -> str:
+    repeating = [count for count in report.timers if count.expected is not None]
+    exact = sum(count.is_exact for count in repeating)
+    lines = []
+    if repeating:
+        lines.append(f"{exact:,} of {len(repeating):,} repeating timers have their exact count.")
+    if report.lost_events:
+        lines.append(f"{report.lost_events:,} events were lost; the counts are too low.")
+    lines.extend(report.commands_refused)
+    if report.failures:
+        times = "1 callback" if len(report.failures) == 1 else f"{len(report.failures):,} callbacks"
+        lines.append(f"{times} failed:")
+        for failure in report.failures[:_LISTED_FAILURES]:
+            what = what_was_raised(failure.traceback)
+            lines.append(
+                f"  {format_instant(failure.at_ns)}  “{short_line(failure.label)}”  {what}"
+            )
+        more = len(report.failures) - _LISTED_FAILURES
+        if more > 0:
+            lines.append(f"  … and {more:,} more")
+    else:
+        lines.append("No callback failed.")
+    if not report.is_complete:
+        lines.append("The run was stopped before its end.")
+    return "\n".join(lines)
+
+
+def frames_text(count: int) -> str:
+    """Return a number of frames in words."""
+    return "1 frame" if count == 1 else f"{count:,} frames"
+
+
+def table(heading: Sequence[str], rows: Sequence[Sequence[str]], *, right: set[int]) -> str:
+    """Return rows under a heading, columns aligned.
+
+    Args:
+        heading: Names of the columns.
+        rows: The cells.
+        right: Columns aligned to the right.
+    """
+    rows = [[short_line(cell) for cell in row] for row in rows]
+    widths = [max(len(line[i]) for line in (heading, *rows)) for i in range(len(heading))]
+    rule = ["─" * width for width in widths]
+    return "\n".join(
+        "  ".join(
+            cell.rjust(width) if i in right else cell.ljust(width)
+            for i, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in (heading, rule, *rows)
+    )
+
+
+def short_line(text: str) -> str:
+    """Return a text as it tears no table apart: in one line, and not too long."""
+    line = one_line(text)
+    return line if len(line) <= _WIDEST_CELL else f"{line[: _WIDEST_CELL - 1]}…"
+
+
+def _ms(ns: int) -> str:
+    return f"{ns / NS_PER_MS:,.3f}"
+
+
+def _fraction_text(rate: float) -> str:
+    return f"{rate:.4g}"
+
+
+def _delay(count: TimerCount) -> str:
+    """Return how long timers wait from being set; nothing where the schedule says it."""
+    least_ns, most_ns = count.delay_ns, count.longest_delay_ns
+    is_interval = (least_ns, most_ns) == (count.interval_ns, count.longest_interval_ns)
+    return (
+        "" if least_ns is None or most_ns is None or is_interval else _range_text(least_ns, most_ns)
+    )
+
+
+def _range_text(least_ns: int, most_ns: int) -> str:
+    least, most = _seconds_text(least_ns), _seconds_text(most_ns)
+    return least if least == most else f"{least} to {most}"
+
+
+def _seconds_text(ns: int) -> str:
+    """Return a duration; long ones in seconds, so that meant milliseconds are noticed."""
+    is_long = ns >= _LONG_NS
+    return f"{ns / NS_PER_SECOND:,.0f} s" if is_long else format_duration(ns)
+
+
+def _schedule(count: TimerCount) -> str:
+    if not count.interval_ns:
+        return "once" if count.timers == 1 else f"once, {count.timers:,} set"
+    policy = count.kind.text.removeprefix("interval").strip()
+    text = f"every {_range_text(count.interval_ns, count.longest_interval_ns)}"
+    text = f"{text} {policy}" if policy else text
+    return text if count.timers == 1 else f"{text}, {count.timers:,} set"
+
+
+def _call_schedule(count: CallCount) -> str:
+    several = "" if count.members == 1 else f"{count.members:,} of them"
+    if not count.interval_ns:
+        return several
+    text = f"every {_range_text(count.interval_ns, count.longest_interval_ns)}"
+    return f"{text}, {several}" if several else text
+
+
+def _difference(count: TimerCount) -> str:
+    if count.expected is None:
+        return ""
+    forced = f", {count.forced} by hand" if count.forced else ""
+    difference = count.fired - count.forced - count.expected
+    # What a policy leaves out on purpose has a column of its own.
+    return ("exact" if count.is_exact else f"{difference:+,}") + forced
+
+
+def _state(timeline: Timeline, clock_id: int) -> str:
+    reasons = timeline.pause_reasons(clock_id)
+    if not reasons:
+        return "running"
+    reason = reasons[0]
+    since = format_instant(reason.since_ns)
+    what = "rate 0" if reason.is_rate_zero else "paused"
+    if reason.is_own:
+        return f"{what} since {since}"
+    return (
+        f"stopped: “{reason.clock_name}” has had {what} since {since}"
+        if (reason.is_rate_zero)
+        else f"stopped: “{reason.clock_name}” has been paused since {since}"
+    )

@@ -1,0 +1,1 @@
+"""Where real and virtual time comes from."""

@@ -1,0 +1,155 @@
+"""A time source on an asyncio event loop that is running already."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING
+
+from inspector.clocks.sources.wake_errors import WakeErrors
+from inspector.timebase import NS_PER_SECOND
+
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Callable
+
+    from inspector.clocks.sources.wake_errors import WakeErrorSummary
+
+
+class AsyncioTimeSource:
+    """The time of an asyncio loop, and one ``call_at`` on it.
+
+    The loop's own clock is read, so a loop with another one (uvloop, virtual time in
+    tests) is followed. Everything but :meth:`now_ns` is for the loop's thread. What a
+    wake-up raises goes to the loop's exception handler.
+
+    Attributes:
+        wakes: How often the loop has called, also too early or for nothing.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop | None = None) -> None:
+        """Begin now, at 0.
+
+        Args:
+            loop: The event loop; left out, the running one.
+
+        Raises:
+            RuntimeError: No loop was given and none is running.
+        """
+        if loop is None:
+            # Only programs that use asyncio pay for importing it.
+            import asyncio  # noqa: PLC0415
+
+            loop = asyncio.get_running_loop()
+        self.wakes = 0
+        self._loop = loop
+        self._origin_s = loop.time()
+        # asyncio calls what is due within the resolution of its clock, that is early;
+        # asked for that much later, it calls on time.
+        self._early_s = time.get_clock_info("monotonic").resolution
+        self._owner = threading.get_ident()
+        self._on_wake: Callable[[], None] | None = None
+        self._wanted_ns: int | None = None
+        self._asked_ns = 0
+        self._handle: asyncio.TimerHandle | None = None
+        self._armed_ns = 0
+        self._is_waking = False
+        self._is_closed = False
+        self._errors = WakeErrors()
+
+    def __repr__(self) -> str:
+        """Show the present instant."""
+        return f"AsyncioTimeSource(now_ns={self.now_ns()})"
+
+    @property
+    def wake_errors(self) -> WakeErrorSummary | None:
+        """How late the wake-ups were; ``None`` before the first."""
+        return self._errors.summary()
+
+    def measure_anew(self) -> None:
+        """Forget how late the wake-ups were, this one too if it is asked for inside of one."""
+        self._errors.clear()
+
+    def now_ns(self) -> int:
+        """Return the nanoseconds of the loop's time since the source was made."""
+        return int((self._loop.time() - self._origin_s) * NS_PER_SECOND)
+
+    def set_wake(self, at_ns: int | None) -> None:
+        """Ask to be woken once at ``at_ns``, instead of what was asked before.
+
+        Raises:
+            RuntimeError: Called from another thread than the owner's.
+        """
+        self._check_thread()
+        self._wanted_ns = at_ns
+        if at_ns is None:
+            self._disarm()
+            return
+        self._asked_ns = self.now_ns()
+        # When it is later than armed for, the early call finds out: a cancelled handle
+        # costs more, because it stays in the loop's heap.
+        if not self._is_waking and (self._handle is None or at_ns < self._armed_ns):
+            self._arm(at_ns)
+
+    def attach(self, on_wake: Callable[[], None]) -> None:
+        """Say what to call on a wake-up: on the owner's thread and never early."""
+        self._check_thread()
+        self._on_wake = on_wake
+
+    def close(self) -> None:
+        """Stop for good; nothing is called afterwards."""
+        self._check_thread()
+        self._is_closed = True
+        self._on_wake = self._wanted_ns = None
+        self._disarm()
+
+    def call_soon_threadsafe(self, callback: Callable[[], None]) -> None:
+        """Have something called on the loop's thread, soon; from any thread."""
+        self._loop.call_soon_threadsafe(callback)
+
+    def _arm(self, at_ns: int) -> None:
+        self._disarm()
+        if self._is_closed:
+            return
+        self._armed_ns = at_ns
+        at_s = self._origin_s + at_ns / NS_PER_SECOND + self._early_s
+        self._handle = self._loop.call_at(at_s, self._look)
+
+    def _disarm(self) -> None:
+        if self._handle is not None:
+            self._handle.cancel()
+            self._handle = None
+
+    def _look(self) -> None:
+        """Wake whoever is attached if it is time, and arm for what is wanted next."""
+        self.wakes += 1
+        self._handle = None
+        wanted_ns = self._wanted_ns
+        if wanted_ns is None:
+            return
+        now_ns = self.now_ns()
+        if now_ns < wanted_ns:
+            self._arm(wanted_ns)
+            return
+        self._wanted_ns = None
+        self._errors.add(now_ns - max(wanted_ns, self._asked_ns))
+        self._errors.settle()
+        self._is_waking = True
+        try:
+            if self._on_wake is not None:
+                self._on_wake()
+        finally:
+            self._is_waking = False
+            self._arm_if_wanted()
+
+    def _arm_if_wanted(self) -> None:
+        if self._wanted_ns is not None:
+            self._arm(self._wanted_ns)
+
+    def _check_thread(self) -> None:
+        if threading.get_ident() != self._owner:
+            message = (
+                "a time source belongs to the thread that made it; from another thread use "
+                "loop.call_soon_threadsafe()"
+            )
+            raise RuntimeError(message)

@@ -1,0 +1,177 @@
+"""A time source that blocks its thread until something is due: for headless runs."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from time import perf_counter_ns
+from typing import TYPE_CHECKING, Final
+
+from inspector.clocks.sources.wake_errors import WakeErrors
+from inspector.timebase import NS_PER_SECOND
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from inspector.clocks.sources.wake_errors import WakeErrorSummary
+
+#: The longest single wait: what is accepted as a time-out everywhere (Windows: 49 days).
+_LONGEST_WAIT_NS: Final = 3_600 * NS_PER_SECOND
+
+
+class SystemTimeSource:
+    """The processor's clock, with a loop of its own that sleeps in between.
+
+    :meth:`run` blocks the thread that made the source and wakes whoever is attached.
+    Only :meth:`now_ns`, :meth:`stop` and :meth:`call_soon_threadsafe` may be called from
+    other threads.
+
+    Attributes:
+        wakes: How often the loop has woken up, whatever for.
+    """
+
+    def __init__(
+        self,
+        *,
+        clock: Callable[[], int] = perf_counter_ns,
+        wait: Callable[[float | None], object] | None = None,
+    ) -> None:
+        """Begin now, at 0.
+
+        Args:
+            clock: Returns nanoseconds that never run backwards.
+            wait: Sleeps that many seconds, without limit for ``None``, or less; left out,
+                the sleep is cut short by other threads that have something to say.
+        """
+        self.wakes = 0
+        self._clock = clock
+        self._origin_ns = clock()
+        self._news = threading.Event()
+        self._wait = self._news.wait if wait is None else wait
+        self._owner = threading.get_ident()
+        self._on_wake: Callable[[], None] | None = None
+        self._wanted_ns: int | None = None
+        self._soon: deque[Callable[[], None]] = deque()
+        self._is_running = False
+        self._is_stopping = False
+        self._errors = WakeErrors()
+
+    def __repr__(self) -> str:
+        """Show the present instant."""
+        return f"SystemTimeSource(now_ns={self.now_ns()})"
+
+    @property
+    def wake_errors(self) -> WakeErrorSummary | None:
+        """How late the wake-ups were; ``None`` before the first."""
+        return self._errors.summary()
+
+    def measure_anew(self) -> None:
+        """Forget how late the wake-ups were, this one too if it is asked for inside of one."""
+        self._errors.clear()
+
+    def now_ns(self) -> int:
+        """Return the nanoseconds since the source was made; from any thread."""
+        return self._clock() - self._origin_ns
+
+    def set_wake(self, at_ns: int | None) -> None:
+        """Ask to be woken once at ``at_ns``, instead of what was asked before.
+
+        Raises:
+            RuntimeError: Called from another thread than the owner's.
+        """
+        self._check_thread()
+        # What has passed counts as asked for now, so that a run up to an instant ends
+        # even if every wake-up asks for another one at once.
+        self._wanted_ns = None if at_ns is None else max(at_ns, self.now_ns())
+
+    def attach(self, on_wake: Callable[[], None]) -> None:
+        """Say what to call on a wake-up: on the owner's thread and never early."""
+        self._check_thread()
+        self._on_wake = on_wake
+
+    def close(self) -> None:
+        """Stop for good; nothing is called afterwards."""
+        self._check_thread()
+        self._on_wake = self._wanted_ns = None
+        self._soon.clear()
+        self.stop()
+
+    def run(self, until_ns: int | None = None, *, until_idle: bool = False) -> None:
+        """Wake whoever is attached whenever it asked for, and sleep in between.
+
+        What a wake-up raises ends the run and comes out of it; another may follow.
+
+        Args:
+            until_ns: Return at this instant, after what is due at it; left out, run until
+                :meth:`stop`.
+            until_idle: Return as soon as no wake-up is asked for.
+
+        Raises:
+            RuntimeError: Already running, or called from another thread than the owner's.
+        """
+        self._check_thread()
+        if self._is_running:
+            message = "the time source is running already; a wake-up cannot run it again"
+            raise RuntimeError(message)
+        self._is_running = True
+        try:
+            while not self._is_stopping:
+                if self._soon:
+                    self._soon.popleft()()
+                    continue
+                wanted_ns = self._wanted_ns
+                if wanted_ns is None and until_idle:
+                    break
+                now_ns = self.now_ns()
+                if until_ns is not None and until_ns <= now_ns:
+                    if wanted_ns is None or wanted_ns > until_ns:
+                        break
+                elif wanted_ns is None or wanted_ns > now_ns:
+                    self._sleep(now_ns, wanted_ns, until_ns)
+                    continue
+                self._wake(now_ns, wanted_ns)
+        finally:
+            self._is_running = False
+            self._is_stopping = False
+
+    def stop(self) -> None:
+        """End the present run after the present wake-up, or else the next one at once.
+
+        May be called from any thread, and from inside a wake-up.
+        """
+        self._is_stopping = True
+        self._news.set()
+
+    def call_soon_threadsafe(self, callback: Callable[[], None]) -> None:
+        """Have something called on the owner's thread, between wake-ups; from any thread.
+
+        The way to change a clock tree from elsewhere, and to have the run look up.
+        """
+        self._soon.append(callback)
+        self._news.set()
+
+    def _sleep(self, now_ns: int, wanted_ns: int | None, until_ns: int | None) -> None:
+        """Wait for the next instant or for news from another thread."""
+        ends_ns = [at_ns for at_ns in (wanted_ns, until_ns) if at_ns is not None]
+        if ends_ns:
+            self._wait(min(min(ends_ns) - now_ns, _LONGEST_WAIT_NS) / NS_PER_SECOND)
+        else:
+            self._wait(None)
+        self.wakes += 1
+        # Whoever sets it has said before what the loop looks at after this.
+        self._news.clear()
+
+    def _wake(self, now_ns: int, wanted_ns: int) -> None:
+        self._wanted_ns = None
+        self._errors.add(now_ns - wanted_ns)
+        self._errors.settle()
+        if self._on_wake is not None:
+            self._on_wake()
+
+    def _check_thread(self) -> None:
+        if threading.get_ident() != self._owner:
+            message = (
+                "a time source belongs to the thread that made it; from another thread use "
+                "call_soon_threadsafe() or stop()"
+            )
+            raise RuntimeError(message)

@@ -1,0 +1,152 @@
+"""The past of a session: its events by cursor, and its state at any instant.
+
+A state in the past is the nearest keyframe before it and a fold of what came since, so
+that reaching it costs the same wherever it lies.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import TYPE_CHECKING, Final, Protocol
+
+from inspector.events.timeline import Timeline
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from inspector.events.log import EventLog
+    from inspector.vocabulary import RawEvent
+
+#: Events from one keyframe to the next: folding so many takes about 20 ms.
+KEYFRAME_EVERY: Final = 20_000
+#: More keyframes than these are thinned out: every second one goes.
+MAX_KEYFRAMES: Final = 64
+
+
+class History(Protocol):
+    """A session's past, live or from a file. Cursors count events since it began."""
+
+    @property
+    def strings(self) -> Sequence[str]:
+        """The string table."""
+
+    @property
+    def first(self) -> int:
+        """Cursor of the oldest event that is kept."""
+
+    @property
+    def end(self) -> int:
+        """Cursor behind the newest event."""
+
+    @property
+    def first_ns(self) -> int:
+        """The earliest session instant whose state is known."""
+
+    @property
+    def last_ns(self) -> int:
+        """Session instant of the newest event."""
+
+    @property
+    def has_all_events(self) -> bool:
+        """Whether every event from the first to the newest is there, as it happened."""
+
+    def events(self, start: int, end: int) -> Sequence[RawEvent]:
+        """Return the events from one cursor up to another; what is not kept is left out."""
+
+    def cursor_at(self, at_ns: int) -> int:
+        """Return the cursor behind the last event at or before an instant."""
+
+    def state_before(self, cursor: int) -> Timeline:
+        """Return the state after all events before ``cursor``, as a timeline of its own."""
+
+    def state_at(self, at_ns: int) -> Timeline:
+        """Return the state at an instant, everything that happened then included."""
+
+
+class LogHistory:
+    """The past of a log that is still growing; knows what the log has kept."""
+
+    def __init__(self, log: EventLog) -> None:
+        """Look back into ``log``."""
+        self._log = log
+        self._cursors: list[int] = []
+        self._keyframes: list[Timeline] = []
+        self._every = KEYFRAME_EVERY
+
+    @property
+    def strings(self) -> Sequence[str]:
+        """The string table."""
+        return self._log.strings
+
+    @property
+    def first(self) -> int:
+        """Cursor of the oldest event that is kept."""
+        return self._log.first
+
+    @property
+    def end(self) -> int:
+        """Cursor behind the newest event."""
+        return self._log.end
+
+    @property
+    def first_ns(self) -> int:
+        """The earliest session instant whose state is known."""
+        return self._log.base.at_ns if self._log.first else 0
+
+    @property
+    def last_ns(self) -> int:
+        """Session instant of the newest event."""
+        newest = self._log.read(self._log.end - 1).events
+        return newest[-1][0] if newest else self.first_ns
+
+    @property
+    def has_all_events(self) -> bool:
+        """Whether every event from the first to the newest is there: they are."""
+        return True
+
+    def events(self, start: int, end: int) -> list[RawEvent]:
+        """Return the events from one cursor up to another; what is not kept is left out."""
+        return self._log.slice(start, end)
+
+    def cursor_at(self, at_ns: int) -> int:
+        """Return the cursor behind the last event at or before an instant."""
+        return self._log.cursor_at(at_ns)
+
+    def state_before(self, cursor: int) -> Timeline:
+        """Return the state after all events before ``cursor``, as a timeline of its own.
+
+        What lies before the oldest event that is kept is shown as it was there.
+        """
+        cursor = min(max(cursor, self.first), self.end)
+        self._forget_fallen()
+        place = bisect_right(self._cursors, cursor) - 1
+        if place >= 0:
+            at, timeline = self._cursors[place], self._keyframes[place].copy()
+        else:
+            at, timeline = self.first, self._log.base.copy()
+        # Keyframes are made on the way, so that the next look nearby is short; the more
+        # there is to be copied into one, the further they are apart.
+        while cursor - at > (step := max(self._every, 2 * len(timeline.timers))):
+            timeline.apply_all(self.events(at, at + step))
+            at += step
+            self._keep(at, timeline.copy())
+        timeline.apply_all(self.events(at, cursor))
+        return timeline
+
+    def state_at(self, at_ns: int) -> Timeline:
+        """Return the state at an instant, everything that happened then included."""
+        timeline = self.state_before(self.cursor_at(at_ns))
+        timeline.set_present(at_ns)
+        return timeline
+
+    def _forget_fallen(self) -> None:
+        fallen = bisect_right(self._cursors, self.first - 1)
+        del self._cursors[:fallen], self._keyframes[:fallen]
+
+    def _keep(self, cursor: int, timeline: Timeline) -> None:
+        place = bisect_right(self._cursors, cursor)
+        self._cursors.insert(place, cursor)
+        self._keyframes.insert(place, timeline)
+        if len(self._cursors) > MAX_KEYFRAMES:
+            del self._cursors[1::2], self._keyframes[1::2]
+            self._every *= 2

@@ -1,0 +1,247 @@
+"""Notes, bookmarks and named ranges in the file of a recording."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from inspector.events.annotations import LONGEST_NAME, LONGEST_TEXT, Annotation, AnnotationError
+from inspector.events.recording.layout import (
+    APPLICATION_ID,
+    VERSIONS_ALIKE,
+    RecordingError,
+    check_tables,
+    text_of,
+)
+from inspector.events.recording.live_files import is_written_here
+from inspector.events.recording.reading.private_copy import real_path
+from inspector.timebase import MAX_NS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+
+    from inspector.events.annotations import AnnotationChange
+
+_T = TypeVar("_T")
+
+__all__ = [
+    "Annotation",
+    "annotate",
+    "annotate_all",
+    "annotations_of",
+    "read_annotations",
+    "remove",
+    "write_annotations",
+]
+
+_PUT: Final = (
+    "INSERT OR REPLACE INTO annotations (id, kind, at_ns, end_ns, name, text, created) "
+    "VALUES (?,?,?,?,?,?,?)"
+)
+#: More of them were never left by people.
+_MOST_READ: Final = 10_000
+_ANYBODY_WRITES: Final = 0o222
+_PAGE_AT: Final = 16
+_PAGES_AT: Final = 28
+_LARGEST_PAGE: Final = 65_536
+_HEAD_BYTES: Final = 100
+#: Some other program may be writing; so long its turn is waited for, in seconds.
+_PATIENCE_S: Final = 2.0
+
+
+def annotate(path: Path, annotation: Annotation) -> int:
+    """Write an annotation into a recording, or change the one with its number.
+
+    Returns:
+        Its number.
+
+    Raises:
+        RecordingError: The recording cannot be written, or there is no such annotation.
+    """
+
+    def write(connection: sqlite3.Connection) -> int:
+        if annotation.id and not _count(connection, annotation.id):
+            raise RecordingError(f"Annotation {annotation.id} no longer exists.")
+        return _put(connection, annotation)
+
+    return _changed(path, write)
+
+
+def remove(path: Path, number: int) -> bool:
+    """Take an annotation out of a recording; returns whether there was such a one.
+
+    Raises:
+        RecordingError: The recording cannot be written.
+    """
+    return bool(_changed(path, lambda connection: _take_out(connection, number)))
+
+
+def annotate_all(path: Path, changes: Iterable[AnnotationChange]) -> list[int]:
+    """Add, change and take out annotations, all or none.
+
+    Args:
+        path: The recording.
+        changes: Each goes under its own number; one with number 0 gets a new one.
+
+    Returns:
+        The number of each.
+
+    Raises:
+        RecordingError: The recording cannot be written.
+    """
+    return _changed(path, lambda connection: write_annotations(connection, changes))
+
+
+def write_annotations(
+    connection: sqlite3.Connection, changes: Iterable[AnnotationChange]
+) -> list[int]:
+    """Add, change and take out annotations, each under its own number; returns those.
+
+    Raises:
+        sqlite3.Error: The disk does not take them.
+    """
+    numbers = []
+    for change in changes:
+        if isinstance(change, Annotation):
+            numbers.append(_put(connection, change))
+        else:
+            _take_out(connection, change)
+            numbers.append(change)
+    return numbers
+
+
+def _put(connection: sqlite3.Connection, annotation: Annotation) -> int:
+    created = annotation.created or datetime.now(UTC).isoformat(timespec="seconds")
+    each = replace(annotation, created=created)
+    values = (each.id or None, each.kind, each.at_ns, each.end_ns, each.name, each.text, created)
+    cursor = connection.execute(_PUT, values)
+    return annotation.id or int(cursor.lastrowid or 0)
+
+
+def _take_out(connection: sqlite3.Connection, number: int) -> int:
+    return connection.execute("DELETE FROM annotations WHERE id=?", (number,)).rowcount
+
+
+def _count(connection: sqlite3.Connection, number: int) -> int:
+    found = connection.execute("SELECT count(*) FROM annotations WHERE id=?", (number,))
+    return int(found.fetchone()[0])
+
+
+def annotations_of(path: Path) -> list[Annotation]:
+    """Return the annotations in a recording, the earliest first.
+
+    Raises:
+        RecordingError: The recording cannot be opened.
+    """
+    from inspector.events.recording.reading.opening import OpenFile  # noqa: PLC0415 - it needs this one
+
+    file = OpenFile(path)
+    try:
+        return read_annotations(file.rows)
+    finally:
+        file.close()
+
+
+def read_annotations(rows: Callable[[str], Iterable[tuple[Any, ...]]]) -> list[Annotation]:
+    """Return the annotations among rows, the earliest first."""
+    text = "SELECT kind, at_ns, end_ns, name, text, id, created FROM annotations"
+    found: list[Annotation] = []
+    for kind, at_ns, end_ns, *rest in rows(f"{text} ORDER BY at_ns, id"):
+        numbers = (at_ns, at_ns if end_ns is None else end_ns, rest[2])
+        words = (rest[0], rest[1], rest[3])
+        if not all(type(each) is int and abs(each) < MAX_NS for each in numbers):
+            continue
+        if not all(type(each) is str for each in words):
+            continue
+        if len(found) == _MOST_READ:
+            break
+        name, said, *known = rest
+        cut = (name[:LONGEST_NAME], said[:LONGEST_TEXT])
+        try:
+            found.append(Annotation(kind, at_ns, end_ns, *cut, *known))
+        except AnnotationError:
+            continue
+    return found
+
+
+def _changed(path: Path, write: Callable[[sqlite3.Connection], _T]) -> _T:
+    """Change a recording that is whole."""
+    asked, path = path, real_path(path)
+    _check_writable(asked, path)
+    try:
+        uri = f"{path.as_uri()}?mode=rw"
+        connection = sqlite3.connect(uri, uri=True, timeout=_PATIENCE_S)
+        connection.text_factory = text_of
+        try:
+            (application,) = connection.execute("PRAGMA application_id").fetchone()
+            (version,) = connection.execute("PRAGMA user_version").fetchone()
+            if application != APPLICATION_ID:
+                raise RecordingError(f"{asked} is not a recording that can be annotated.")
+            if version not in VERSIONS_ALIKE:
+                raise RecordingError(
+                    f"{asked} is not a recording that can be annotated: another version of the "
+                    "inspector wrote it."
+                )
+            check_tables(connection, asked)
+            # Refused while another program has it open to record: that numbers what it adds
+            # itself. What a crash left beside the file goes into it.
+            connection.execute("PRAGMA journal_mode = DELETE")
+            with connection:
+                return write(connection)
+        finally:
+            connection.close()
+    except (sqlite3.Error, UnicodeDecodeError) as error:
+        raise RecordingError(f"{asked} cannot be annotated: {_reason(error)}.") from error
+
+
+def _check_writable(asked: Path, path: Path) -> None:
+    """Check that a file is there, may be written, and was not cut off.
+
+    Args:
+        asked: What to call it.
+        path: Where it is.
+
+    Raises:
+        RecordingError: It must be left alone; the message says why.
+    """
+    if not path.is_file():
+        raise RecordingError(f"There is no file {asked}.")
+    if is_written_here(path):
+        raise RecordingError(f"{asked} is being recorded: add annotations in that session instead.")
+    if not path.stat().st_mode & _ANYBODY_WRITES:
+        raise RecordingError(
+            f"{asked} cannot be annotated: it is read-only. Make it writable, or annotate a copy."
+        )
+    try:
+        with path.open("rb") as file:
+            head = file.read(_HEAD_BYTES)
+    except OSError as error:
+        raise RecordingError(f"{asked} cannot be read: {error.strerror or error}.") from None
+    page = int.from_bytes(head[_PAGE_AT : _PAGE_AT + 2], "big")
+    pages = int.from_bytes(head[_PAGES_AT : _PAGES_AT + 4], "big")
+    wal = path.with_name(f"{path.name}-wal")
+    if wal.is_file() and wal.stat().st_size:
+        # It says better what belongs to the file.
+        return
+    is_sqlite = head.startswith(b"SQLite format 3")
+    if is_sqlite and path.stat().st_size < pages * (_LARGEST_PAGE if page == 1 else page):
+        raise RecordingError(
+            f"{asked} cannot be annotated: it was cut off, and writing could damage what is left."
+        )
+
+
+def _reason(error: Exception) -> str:
+    text = str(error)
+    if "locked" in text:
+        return (
+            "another program is writing it. Annotate it there, or wait until that program "
+            "has finished"
+        )
+    if "readonly" in text or "unable to open" in text:
+        return "it is read-only here. Make it and its folder writable, or annotate a copy"
+    if "full" in text:
+        return "the disk is full"
+    return text

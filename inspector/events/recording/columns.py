@@ -1,0 +1,188 @@
+"""Columns of whole numbers as bytes: how the dense parts of a recording are stored.
+
+Little-endian throughout. First comes a head of 16 bytes for each column: its least value
+(int64), how many bytes each entry takes (uint8: 0, 1, 2, 4 or 8), whether its entries are
+steps (uint8: 0 or 1), two bytes of zeros, and how many entries are odd (uint32). Then the
+columns follow, one behind another: each entry is a value minus the least, unsigned. A
+column whose values are all the same takes no bytes at all.
+
+Where few values need more bytes than the others, their entries are odd: behind the column
+come their places (uint32) and then the entries themselves (int64); what is in their places
+means nothing. Where no value is below the one before, as with instants, entries may be
+steps: the first is 0, each other one is a value minus the one before. Version 1 knew
+neither of the two.
+"""
+
+from __future__ import annotations
+
+from array import array
+from itertools import chain
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from inspector.events.log import packed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from inspector.events.log import Numbers
+    from inspector.vocabulary import RawEvent
+
+#: Columns of int64 in the rows of an array: for events instant, kind, subject, a and b.
+Block: TypeAlias = NDArray[np.int64]
+
+EVENT_COLUMNS: Final = 5
+_HEAD: Final = np.dtype(
+    [("least", "<i8"), ("width", "u1"), ("is_steps", "u1"), ("zeros", "<u2"), ("odd", "<u4")]
+)
+#: What an odd entry takes: its place and itself.
+_ODD_BYTES: Final = 12
+_WIDTHS: Final = (1, 2, 4, 8)
+_ALL_WIDTHS: Final = (0, *_WIDTHS)
+_NARROWER: Final = (4, 2, 1, 0)
+#: More entries at once were never written.
+_MOST: Final = 2**24
+_LOW: Final = -(2**63)
+_HIGH: Final = 2**63 - 1
+
+
+#: Kinds of events are small numbers, so that a table says which of them matter.
+KINDS: Final = 256
+
+
+def kind_table(kinds: Iterable[int]) -> NDArray[np.bool_]:
+    """Return a table that says of each kind of events whether it is one of these."""
+    table = np.zeros(KINDS, bool)
+    table[list(kinds)] = True
+    return table
+
+
+def of_kinds(block: Block, table: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return which events are of the kinds in a table."""
+    found: NDArray[np.bool_] = np.take(table, block[1], mode="clip")
+    return found
+
+
+def block_of(events: Sequence[RawEvent]) -> Block:
+    """Return events as columns; what exceeds 64 bits is cut to what they can hold."""
+    block = np.empty((EVENT_COLUMNS, len(events)), np.int64)
+    fill_block(block, list(chain.from_iterable(events)), 0)
+    return block
+
+
+def fill_block(block: Block, numbers: Numbers, first: int) -> None:
+    """Put events, the numbers of which lie one event behind another, into columns.
+
+    Args:
+        block: The columns; as many events are put there as they are long.
+        numbers: Those of the events, and perhaps of others.
+        first: Place of the first of these events.
+    """
+    count = block.shape[1]
+    place = EVENT_COLUMNS * first
+    if isinstance(numbers, array):
+        found = np.frombuffer(numbers, np.int64, EVENT_COLUMNS * count, 8 * place)
+    else:
+        some = packed(numbers[place : place + EVENT_COLUMNS * count])
+        if not isinstance(some, array):
+            some = array("q", [min(max(value, _LOW), _HIGH) for value in some])
+        found = np.frombuffer(some, np.int64)
+    block[:] = found.reshape(-1, EVENT_COLUMNS).T
+
+
+def events_of(block: Block) -> list[RawEvent]:
+    """Return columns as events."""
+    return cast("list[RawEvent]", list(zip(*block.tolist(), strict=True)))
+
+
+def pack(block: Block) -> bytes:
+    """Return the bytes of columns with at least one entry."""
+    head = np.zeros(len(block), _HEAD)
+    parts: list[bytes | memoryview] = [b""]
+    lows, highs = block.min(axis=1).tolist(), block.max(axis=1).tolist()
+    for number, (column, least, most) in enumerate(zip(block, lows, highs, strict=True)):
+        width = _width(most - least)
+        # Differences beyond 63 bits wrap round, and back when they are read.
+        entries = column - np.int64(least) if width and least else column
+        if width == _WIDTHS[-1]:
+            head[number] = (least, *_add_wide(parts, entries))
+        else:
+            head[number] = (least, width, 0, 0, 0)
+            if width:
+                parts.append(entries.astype(f"<u{width}").data)
+    parts[0] = head.tobytes()
+    return b"".join(parts)
+
+
+def _add_wide(
+    parts: list[bytes | memoryview], entries: NDArray[np.int64]
+) -> tuple[int, bool, int, int]:
+    """Add a column some entries of which need 8 bytes; returns what its head says of that."""
+    # Sums go on from the least, so the first has to be that.
+    is_steps = not entries[0] and bool((steps := np.diff(entries, prepend=0)).min() >= 0)
+    if is_steps:
+        entries = steps
+    width, is_odd, odd = _WIDTHS[-1], None, 0
+    size = width * len(entries)
+    for narrower in _NARROWER:
+        exceeds = entries.view(np.uint64) >= np.uint64(1 << 8 * narrower)
+        found = int(np.count_nonzero(exceeds))
+        if (needed := narrower * len(entries) + _ODD_BYTES * found) >= size:
+            break
+        width, is_odd, odd, size = narrower, exceeds, found, needed
+    if width:
+        parts.append(entries.astype(f"<u{width}").data)
+    if is_odd is not None and odd:
+        places = np.flatnonzero(is_odd)
+        parts += [places.astype("<u4").data, entries[places].astype("<i8").data]
+    return width, is_steps, 0, odd
+
+
+def unpack(data: bytes, columns: int, count: int, out: Block | None = None) -> Block:
+    """Return the columns in the bytes of :func:`pack`.
+
+    Args:
+        data: The bytes.
+        columns: How many columns there are.
+        count: How many entries each has.
+        out: Where to put them, instead of a new array.
+
+    Raises:
+        ValueError, IndexError: There are too few bytes, or too many, or they make no sense.
+    """
+    if not 0 <= count <= _MOST:
+        message = f"no number of entries: {count}"
+        raise ValueError(message)
+    head = np.frombuffer(data, _HEAD, columns)
+    place = columns * _HEAD.itemsize
+    block = np.empty((columns, count), np.int64) if out is None else out
+    for column, (least, width, is_steps, _, odd) in zip(block, head.tolist(), strict=True):
+        if width not in _ALL_WIDTHS or odd > count:
+            message = f"no column: {width} bytes, {odd} odd entries"
+            raise ValueError(message)
+        if width:
+            column[:] = np.frombuffer(data, f"<u{width}", count, place)
+        else:
+            column[:] = 0
+        place += width * count
+        if odd:
+            places = np.frombuffer(data, "<u4", odd, place).astype(np.intp)
+            column[places] = np.frombuffer(data, "<i8", odd, place + 4 * odd)
+            place += _ODD_BYTES * odd
+        # Sums beyond 63 bits wrap round, as their differences did.
+        if is_steps:
+            np.add.accumulate(column, out=column)
+        if least:
+            np.add(column, np.int64(least), out=column)
+    if place != len(data):
+        message = f"{len(data)} bytes where {place} belong"
+        raise ValueError(message)
+    return block
+
+
+def _width(span: int) -> int:
+    if not span:
+        return 0
+    return next(width for width in _WIDTHS if span < 1 << 8 * width)

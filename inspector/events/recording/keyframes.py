@@ -1,0 +1,411 @@
+"""Keyframes: the state of a session as text and columns, and back.
+
+A keyframe holds what is there (clocks, members, pending timers) in full, and of what only
+ever grows (commands, marks, failures, hits, the states machines were in) the news since
+the keyframe before. Frames are in a table of their own.
+"""
+
+from __future__ import annotations
+
+import json
+from array import array
+from collections import Counter
+from dataclasses import astuple, dataclass, field
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias, TypeVar
+
+import msgspec
+import numpy as np
+
+from inspector.clocks.rate import MAX_RATE
+from inspector.events.members import MemberState, StateHistory
+from inspector.events.recording.layout import TIMER_COLUMNS
+from inspector.events.states import BreakHit, ClockState, CommandRecord, Failure, Held, Mark
+from inspector.events.timeline import Timeline
+from inspector.events.timer_table import UNKNOWN
+from inspector.timebase import MAX_NS
+from inspector.vocabulary import RATE_DENOMINATOR, MemberKind, Phase, TimerKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from inspector.events.recording.columns import Block
+    from inspector.events.recording.reading.soundness import Soundness
+
+#: Whole numbers that fit into columns, and so into what is worked out from them.
+_Whole: TypeAlias = Annotated[int, msgspec.Meta(ge=-MAX_NS, le=MAX_NS)]
+_Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=MAX_NS)]
+_Number: TypeAlias = Annotated[int, msgspec.Meta(ge=1, le=MAX_NS)]
+_Rate: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=MAX_RATE * RATE_DENOMINATOR)]
+_Clock: TypeAlias = tuple[
+    _Number, str, _Count, _Rate, _Rate, int, _Whole, list[_Number], bool, _Whole, _Count, _Count
+]
+_Member: TypeAlias = tuple[
+    _Number,
+    str,
+    _Count,
+    _Whole,
+    _Count,
+    int,
+    list[_Number],
+    list[tuple[int, int]],
+    _Count,
+    _Whole,
+    _Whole,
+    _Count,
+]
+_Column: TypeAlias = list[_Whole]
+
+
+class _State(msgspec.Struct):
+    """What is there in full, timers left out, as it is written."""
+
+    at_ns: _Count
+    events_folded: _Count
+    is_running: bool
+    scene_path: str
+    scene_generation: _Count
+    root_id: _Number | None
+    structure_version: _Count
+    mapping_version: _Count
+    timers_version: _Count
+    frames: _Count
+    frame: _Column
+    last_order: _Count
+    last_turn: _Count
+    clocks: list[_Clock]
+    members: list[_Member]
+    of_clock: list[tuple[_Number, list[_Number]]]
+    versions: tuple[_Count, _Count]
+    lengths: dict[str, _Count]
+    histories: list[tuple[_Number, _Count]]
+
+
+class _News(msgspec.Struct):
+    """What has been added to the lists that only ever grow, as it is written."""
+
+    commands: list[tuple[_Whole, _Count, str, str, _Count, _Whole, _Whole, str, _Count]]
+    marks: list[tuple[_Whole, str, _Count]]
+    failures: list[tuple[_Whole, _Count, str, str, _Count]]
+    hits: list[tuple[_Whole, _Count, str, _Whole]]
+    holds: list[tuple[_Whole]]
+    histories: list[tuple[_Number, _Column, _Column, _Column]]
+
+
+_T = TypeVar("_T", _State, _News)
+
+#: Lists that only ever grow, and what is in them.
+_LISTS: Final[dict[str, type[Any]]] = {
+    "commands": CommandRecord,
+    "marks": Mark,
+    "failures": Failure,
+    "hits": BreakHit,
+    "holds": Held,
+}
+_PLAIN: Final = (
+    "at_ns",
+    "events_folded",
+    "is_running",
+    "scene_path",
+    "scene_generation",
+    "root_id",
+    "structure_version",
+    "mapping_version",
+    "timers_version",
+)
+
+
+@dataclass(slots=True)
+class Grown:
+    """How long the lists are, that only ever grow.
+
+    Attributes:
+        lists: By the name of the list.
+        histories: By machine: in how many states it was.
+    """
+
+    lists: dict[str, int] = field(default_factory=lambda: dict.fromkeys(_LISTS, 0))
+    histories: dict[int, int] = field(default_factory=dict)
+
+
+def state_text(timeline: Timeline, frames: int) -> str:
+    """Return what is there in full, timers left out.
+
+    Args:
+        timeline: The state.
+        frames: How many frames have ended.
+    """
+    members = timeline.members
+    values = {name: getattr(timeline, name) for name in _PLAIN} | {
+        "frames": frames,
+        "frame": [
+            timeline._frame_at_ns,
+            timeline._frame_delta_ns,
+            timeline._frame_cut_ns,
+            *timeline._frame_phases,
+        ],
+        "last_order": timeline._last_order,
+        "last_turn": members._last_turn,
+        "clocks": [astuple(clock) for clock in timeline.clocks.values()],
+        "members": [_member_values(member) for member in members.by_id.values()],
+        "of_clock": [[clock_id, ids] for clock_id, ids in members.of_clock.items()],
+        "versions": [members.structure_version, members.values_version],
+        **_lengths(timeline),
+    }
+    return json.dumps(values, separators=(",", ":"))
+
+
+def _member_values(member: MemberState) -> list[Any]:
+    return [
+        member.id,
+        member.name,
+        member.parent_id,
+        member.added_ns,
+        member.clock_id,
+        member.kind.value,
+        member.children,
+        list(member.fields.items()),
+        member.calls,
+        member.took_ns,
+        member.paused_since_ns,
+        member.turn,
+    ]
+
+
+def _lengths(timeline: Timeline) -> dict[str, Any]:
+    histories = timeline.members.histories
+    return {
+        "lengths": {name: len(getattr(timeline, name)) for name in _LISTS},
+        "histories": [[machine, len(history)] for machine, history in histories.items()],
+    }
+
+
+def news_text(timeline: Timeline, since: Grown) -> str:
+    """Return what has been added to the lists since; ``since`` is brought up to date."""
+    values: dict[str, Any] = {}
+    for name in _LISTS:
+        found = getattr(timeline, name)
+        values[name] = [astuple(each) for each in found[since.lists[name] :]]
+        since.lists[name] = len(found)
+    histories = timeline.members.histories
+    values["histories"] = []
+    for machine, history in histories.items():
+        start = since.histories.get(machine, 0)
+        columns = (history.at_ns, history.state, history.transition)
+        values["histories"].append([machine, *(column[start:].tolist() for column in columns)])
+    since.histories = {machine: len(history) for machine, history in histories.items()}
+    return json.dumps(values, separators=(",", ":"))
+
+
+def timer_block(timeline: Timeline) -> Block:
+    """Return the pending timers as columns."""
+    table = timeline.timers
+    return np.array([table.numpy(name) for name in TIMER_COLUMNS], np.int64)
+
+
+class Growth:
+    """What the lists hold that only ever grow, as far as the keyframes have told.
+
+    Attributes:
+        sound: Makes sense of what the keyframes say.
+    """
+
+    def __init__(self, sound: Soundness) -> None:
+        """Begin with nothing.
+
+        Args:
+            sound: Makes sense of the numbers of texts.
+        """
+        self.sound = sound
+        self._lists: dict[str, list[Any]] = {name: [] for name in _LISTS}
+        self._histories: dict[int, StateHistory] = {}
+        self._at: dict[int, Grown] = {}
+
+    def add(self, cursor: int, text: str) -> None:
+        """Add what one keyframe says, in the order of the keyframes.
+
+        Raises:
+            ValueError, TypeError, KeyError: It makes no sense.
+        """
+        values = _decoded(text, _News)
+        news = {
+            name: [kind(*each) for each in getattr(values, name)] for name, kind in _LISTS.items()
+        }
+        histories = []
+        for machine, at_ns, states, transitions in values.histories:
+            if not len(at_ns) == len(states) == len(transitions):
+                message = f"the history of machine {machine} is torn"
+                raise ValueError(message)
+            texts = [[self.sound.text(number) for number in each] for each in (states, transitions)]
+            histories.append((machine, [array("q", column) for column in (at_ns, *texts)]))
+        for name, new in news.items():
+            self._lists[name].extend(new)
+        for machine, columns in histories:
+            for column, new_ones in zip(self._columns(machine), columns, strict=True):
+                column.extend(new_ones)
+        self._at[cursor] = Grown(
+            {name: len(each) for name, each in self._lists.items()},
+            {machine: len(history) for machine, history in self._histories.items()},
+        )
+
+    def add_lost(self, timeline: Timeline, state: str, news: str) -> None:
+        """Add what damaged keyframes would have told before the next one.
+
+        Args:
+            timeline: The state at the next one, as far as the events tell it.
+            state: The next keyframe's.
+            news: The next keyframe's, which has yet to be added.
+
+        Raises:
+            ValueError, TypeError, KeyError: It makes no sense.
+        """
+        lengths, new = _decoded(state, _State), _decoded(news, _News)
+        for name, own in self._lists.items():
+            before = lengths.lengths[name] - len(getattr(new, name))
+            own.extend(getattr(timeline, name)[len(own) : before])
+        added = {machine: len(column) for machine, column, *_ in new.histories}
+        for machine, length in lengths.histories:
+            history = timeline.members.histories.get(machine, StateHistory())
+            before = length - added.get(machine, 0)
+            columns = (history.at_ns, history.state, history.transition)
+            for mine, column in zip(self._columns(machine), columns, strict=True):
+                mine.extend(column[len(mine) : before])
+
+    def _columns(self, machine: int) -> tuple[array[int], array[int], array[int]]:
+        history = self._histories.setdefault(machine, StateHistory())
+        return history.at_ns, history.state, history.transition
+
+    def fill(self, timeline: Timeline, cursor: int, machines: Iterable[int]) -> None:
+        """Give a timeline what its lists held at a keyframe.
+
+        Args:
+            timeline: The timeline.
+            cursor: Of the keyframe, which was added.
+            machines: The machines that were there.
+        """
+        grown = self._at[cursor]
+        for name, length in grown.lists.items():
+            setattr(timeline, name, self._lists[name][:length])
+        for machine in machines:
+            whole, history = self._histories.get(machine, StateHistory()), StateHistory()
+            length = grown.histories.get(machine, 0)
+            history.at_ns = whole.at_ns[:length]
+            history.state = whole.state[:length]
+            history.transition = whole.transition[:length]
+            timeline.members.histories[machine] = history
+
+
+def timeline_from(
+    strings: Sequence[str], cursor: int, text: str, timers: Block, growth: Growth
+) -> tuple[Timeline, int]:
+    """Return the state of a keyframe without its frames, and how many frames had ended.
+
+    Args:
+        strings: The string table.
+        cursor: Of the keyframe.
+        text: Its state.
+        timers: Its pending timers.
+        growth: What the lists hold, the news of the keyframe included.
+
+    Raises:
+        ValueError, KeyError: It makes no sense.
+    """
+    values = _decoded(text, _State)
+    timeline = Timeline(strings)
+    for name in _PLAIN:
+        setattr(timeline, name, getattr(values, name))
+    timeline.newest_ns = timeline.at_ns
+    at_ns, delta_ns, cut_ns, *phases = values.frame
+    if len(phases) != len(Phase):
+        message = f"a frame has {len(Phase)} phases, not {len(phases)}"
+        raise ValueError(message)
+    timeline._frame_at_ns, timeline._frame_delta_ns = at_ns, delta_ns
+    timeline._frame_cut_ns, timeline._frame_phases = cut_ns, phases
+    timeline._last_order = values.last_order
+    timeline.clocks = {each[0]: ClockState(*each) for each in values.clocks}
+    if timeline.root_id is not None and timeline.root_id not in timeline.clocks:
+        message = f"there is no root clock {timeline.root_id}"
+        raise ValueError(message)
+    members = timeline.members
+    members._last_turn = values.last_turn
+    members.structure_version, members.values_version = values.versions
+    members.by_id = {each[0]: _member_from(each, growth.sound) for each in values.members}
+    members.of_clock = {
+        clock_id: [each for each in ids if each in members.by_id]
+        for clock_id, ids in values.of_clock
+    }
+    _check_tree("clock", timeline.clocks)
+    _check_tree("member", members.by_id)
+    growth.fill(timeline, cursor, [machine for machine, _ in values.histories])
+    _fill_timers(timeline, timers, growth.sound)
+    return timeline, values.frames
+
+
+def _decoded(text: str, kind: type[_T]) -> _T:
+    """Return what a text says.
+
+    Raises:
+        ValueError: It makes no sense.
+    """
+    try:
+        return msgspec.json.decode(text, type=kind)
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise ValueError(str(error)) from None
+
+
+def _check_tree(what: str, found: Mapping[int, ClockState] | Mapping[int, MemberState]) -> None:
+    """Check that what hangs under something hangs there once, and nothing under itself.
+
+    Raises:
+        ValueError: It is no tree.
+    """
+    waiting = [number for number, each in found.items() if not each.parent_id]
+    seen = 0
+    while waiting:
+        number = waiting.pop()
+        seen += 1
+        for below in found[number].children:
+            if below not in found or found[below].parent_id != number:
+                message = f"{what} {below} does not hang under {what} {number}"
+                raise ValueError(message)
+            waiting.append(below)
+        if seen > len(found):
+            break
+    if seen != len(found):
+        message = f"not every {what} hangs somewhere, once"
+        raise ValueError(message)
+
+
+def _member_from(values: _Member, sound: Soundness) -> MemberState:
+    number, name, parent_id, added_ns, clock_id, kind, children, pairs, *rest = values
+    fields = {each: sound.value_of(each, value) for each, value in pairs}
+    member = MemberState(number, name, parent_id, added_ns, clock_id, MemberKind(kind))
+    member.children, member.fields = children, fields
+    member.calls, member.took_ns, member.paused_since_ns, member.turn = rest
+    return member
+
+
+def _fill_timers(timeline: Timeline, timers: Block, sound: Soundness) -> None:
+    """Fill the table of timers.
+
+    Raises:
+        ValueError: It makes no sense.
+    """
+    columns = dict(zip(TIMER_COLUMNS, timers, strict=True))
+    kinds = columns["kind"]
+    if len(kinds) and not (kinds.min() >= min(TimerKind) and kinds.max() <= max(TimerKind)):
+        message = "a timer is of no kind"
+        raise ValueError(message)
+    for name in ("label", "site"):
+        sound.mend_texts(columns[name])
+    table = timeline.timers
+    for name, column in columns.items():
+        getattr(table, name).frombytes(column.tobytes())
+    table.session_due.extend(array("q", [UNKNOWN]) * len(table.id))
+    table._row_by_id = {timer_id: row for row, timer_id in enumerate(table.id)}
+    pending = Counter(table.clock)
+    if len(table._row_by_id) != len(table.id) or not pending.keys() <= timeline.clocks.keys():
+        message = "a timer is there twice, or on no clock"
+        raise ValueError(message)
+    for clock in timeline.clocks.values():
+        clock.pending = pending[clock.id]
+    timeline._unknown = set(table.id)

@@ -1,0 +1,1 @@
+"""Opening recordings, also damaged ones."""

@@ -1,0 +1,366 @@
+"""Opening the file of a recording without changing it, whatever has happened to it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import tempfile
+import weakref
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote
+
+from inspector.display_text import one_line
+from inspector.events.recording.layout import (
+    APPLICATION_ID,
+    SCHEMA_VERSION,
+    VERSIONS_ALIKE,
+    RecordingError,
+    check_tables,
+    text_of,
+)
+from inspector.events.recording.live_files import is_written_here
+from inspector.events.recording.reading.private_copy import beside, copy_database, real_path, size
+from inspector.events.recording.reading.upgrades import upgraded
+from inspector.timebase import format_instant
+from inspector.vocabulary import VOCABULARY_VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_MAGIC: Final = b"SQLite format 3\0"
+_HEAD_BYTES: Final = 100
+_ID_AT: Final = 68
+_VERSION_AT: Final = 60
+
+#: Whether what is written goes beside the file first.
+_MODE_AT: Final = 18
+_WAL_MODE: Final = 2
+
+#: A question may take so many instructions of SQLite, and more of a large file.
+_INSTRUCTIONS_A_STEP: Final = 100_000
+_LEAST_STEPS: Final = 200
+_BYTES_A_STEP: Final = 2_000
+#: No text or block is longer.
+_LONGEST_BYTES: Final = 512 * 1024 * 1024
+_LONGEST_REASON: Final = 200
+
+#: What is in the tables, in the words of people.
+_WHAT_IS_IN: Final = {
+    "chunks": "events",
+    "frame_chunks": "frames",
+    "keyframes": "states",
+    "strings": "texts",
+    "annotations": "bookmarks and notes",
+    "meta": "description",
+}
+
+#: What reading a damaged file may raise.
+DAMAGE: Final = (
+    sqlite3.Error,
+    ValueError,
+    TypeError,
+    KeyError,
+    IndexError,
+    OverflowError,
+    AttributeError,
+    RecursionError,
+    MemoryError,
+)
+
+
+class OpenFile:
+    """The tables of a recording, read only; a private copy where that is needed.
+
+    Attributes:
+        path: The file that was asked for.
+        meta: What it says of itself.
+        size: How many bytes it has, with what lies beside it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Open it.
+
+        Raises:
+            RecordingError: It is not there, cannot be read, is no recording, was written
+                by a newer version, or is damaged beyond reading.
+        """
+        self.path = path
+        self._real = real_path(path)
+        self._damage: dict[str, str] = {}
+        self._notes: list[str] = []
+        self._folder: Path | None = None
+        self._has_wal = self._is_wal_missing = False
+        self.size = size(self._real) + sum(map(size, beside(self._real)))
+        self._patience = _Patience(self.size)
+        self._connection: sqlite3.Connection
+        version = _checked_version(path, self._real)
+        try:
+            self._connection = self._connected(version)
+            self.meta = self._checked_meta()
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is damaged or missing, as sentences; what is damaged comes first."""
+        return (*self._damage.values(), *self._notes)
+
+    def _connected(self, version: int) -> sqlite3.Connection:
+        path = self._real
+        self._has_wal = size(path.with_name(f"{path.name}-wal")) > 0
+        is_copy = version not in VERSIONS_ALIKE or bool(beside(path)) or is_written_here(path)
+        if is_copy:
+            path = self._private_copy()
+            version = self._version_in_copy(path, version)
+        if version not in VERSIONS_ALIKE:
+            path = upgraded(path, version, self.path)
+        connection = _connect(path, is_copy=is_copy)
+        weakref.finalize(self, connection.close)
+        connection.set_progress_handler(self._patience.is_over, _INSTRUCTIONS_A_STEP)
+        with suppress(sqlite3.Error):
+            # What is damaged will be asked for table by table.
+            check_tables(connection, self.path)
+        if not self._has_wal and not is_written_here(self._real):
+            self._note_how_it_ended()
+        return connection
+
+    def _private_copy(self) -> Path:
+        """Copy the file and what lies beside it, so that neither is touched."""
+        try:
+            self._folder = Path(tempfile.mkdtemp(prefix="timeline-inspector-"))
+            weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+            copy = self._folder / "copy.tlrec"
+            copy_database(self._real, copy)
+        except (OSError, sqlite3.Error) as error:
+            reason = getattr(error, "strerror", None) or error
+            message = f"{self.path} cannot be opened: its copy could not be made ({reason})."
+            raise RecordingError(message) from None
+        return copy
+
+    def _version_in_copy(self, copy: Path, version: int) -> int:
+        """Return the version of the tables, which only what lay beside the file may know.
+
+        Raises:
+            RecordingError: It is no recording, or one of a newer version.
+        """
+        connection = _connect(copy, is_copy=True)
+        try:
+            (application,) = connection.execute("PRAGMA application_id").fetchone()
+            (found,) = connection.execute("PRAGMA user_version").fetchone()
+        except sqlite3.Error:
+            # Its tables will show what can be read.
+            return version
+        finally:
+            connection.close()
+        if application != APPLICATION_ID:
+            raise RecordingError(_why_none(self.path))
+        return _supported(self.path, int(found))
+
+    def _note_how_it_ended(self) -> None:
+        there = size(self._real)
+        with self._real.open("rb") as file:
+            head = file.read(_HEAD_BYTES)
+        self._is_wal_missing = head[_MODE_AT] == _WAL_MODE
+        page = int.from_bytes(head[16:18], "big")
+        pages = int.from_bytes(head[28:32], "big")
+        wanted = pages * (65_536 if page == 1 else page)
+        if there < wanted:
+            self._notes.append(
+                f"The file was cut off: {there:,} of {wanted:,} bytes remain. What could be read "
+                "is shown."
+            )
+
+    def _checked_meta(self) -> dict[str, Any]:
+        rows = self.rows("SELECT name, value FROM meta")
+        meta = {name: value for name, value in rows if isinstance(name, str)}
+        schema, vocabulary = meta.get("schema_version"), meta.get("vocabulary_version")
+        if not isinstance(schema, int) or not isinstance(vocabulary, int):
+            if is_written_here(self._real):
+                raise RecordingError(
+                    f"{self.path} has only just started and is still empty. Open it in a moment."
+                )
+            if not meta and list(self.rows("SELECT 1 FROM sqlite_master WHERE name = 'meta'")):
+                raise RecordingError(
+                    f"{self.path} is empty: its program ended before anything was committed, or it "
+                    f"was copied without {self.path.name}-wal beside it."
+                )
+            raise RecordingError(
+                f"{self.path} is damaged: nothing in it can be read. Copy it again, in full."
+            )
+        if schema > SCHEMA_VERSION or vocabulary > VOCABULARY_VERSION:
+            raise RecordingError(_newer(self.path, f"{schema}.{vocabulary}"))
+        if "ended_at" not in meta:
+            missing = "What was committed is there; up to a second is missing."
+            if self._is_wal_missing:
+                missing = (
+                    f"{self._real.name}-wal is not beside it, and more may be in it. "
+                    "Copy both into one folder."
+                )
+            self._notes.append(
+                f"The recording was not closed: its program crashed or is still running. {missing}"
+            )
+        lost = meta.get("lost_events")
+        if isinstance(lost, int) and lost > 0:
+            self._notes.append(
+                f"{lost:,} events are missing: they came faster than they could be written."
+            )
+        return meta
+
+    def rows(self, text: str, *values: object) -> Iterator[tuple[Any, ...]]:
+        """Go through the rows that can be read; where no more can, that is noted."""
+        table = text.rsplit(" FROM ", maxsplit=1)[-1].split(maxsplit=1)[0]
+        try:
+            yield from self._execute(text, values)
+        except DAMAGE as error:
+            self.note_damage(table, error)
+
+    def value(self, text: str, *values: object) -> Any:  # noqa: ANN401 - whatever is there
+        """Return the one value of the one row.
+
+        Raises:
+            ValueError: There is none, or it cannot be read.
+        """
+        try:
+            row = self._execute(text, values).fetchone()
+        except DAMAGE as error:
+            raise ValueError(str(error)) from error
+        if row is None:
+            message = "it is not there"
+            raise ValueError(message)
+        return row[0] if len(row) == 1 else row
+
+    def _execute(self, text: str, values: Sequence[object]) -> sqlite3.Cursor:
+        self._patience.begin()
+        return self._connection.execute(text, values)
+
+    def note(self, sentence: str) -> None:
+        """Note that something is missing."""
+        self._notes.append(sentence)
+
+    def note_damage(self, table: str, error: object, at_ns: int | None = None) -> None:
+        """Note that a part could not be read, once for each part.
+
+        Args:
+            table: Where it is; events come first.
+            error: What is wrong.
+            at_ns: Session time from which on it is missing, if that is known.
+        """
+        if table in self._damage:
+            return
+        where = "" if at_ns is None else f" from {format_instant(at_ns)} on"
+        what = _WHAT_IS_IN.get(table, f"“{table}”")
+        note = f"The file is damaged{where}: not all of its {what} can be read ({_short(error)})."
+        if table == "chunks":
+            self._damage = {table: note, **self._damage}
+        else:
+            self._damage[table] = note
+
+    def is_damaged(self, *tables: str) -> bool:
+        """Return whether something could not be read, in these tables or in any."""
+        return not self._damage.keys().isdisjoint(tables) if tables else bool(self._damage)
+
+    def close(self) -> None:
+        """Let go of the file and of its copy."""
+        connection = getattr(self, "_connection", None)
+        if connection is not None:
+            connection.close()
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+
+class _Patience:
+    """Has no question take longer than the file is large: damage may lead in circles."""
+
+    def __init__(self, file_bytes: int) -> None:
+        self._most = self._left = _LEAST_STEPS + file_bytes // _BYTES_A_STEP
+
+    def begin(self) -> None:
+        """Begin with another question."""
+        self._left = self._most
+
+    def is_over(self) -> bool:
+        """Count a step; return whether the question is to be given up."""
+        self._left -= 1
+        return self._left < 0
+
+
+def _short(error: object) -> str:
+    """Return what is wrong in a few words, in one line."""
+    text = one_line(str(error))
+    return text if len(text) <= _LONGEST_REASON else f"{text[:_LONGEST_REASON]} …"
+
+
+def _checked_version(path: Path, real: Path) -> int:
+    """Return the version of the tables in a file.
+
+    Args:
+        path: What to call it.
+        real: Where it is.
+
+    Raises:
+        RecordingError: It cannot be read, or is no recording.
+    """
+    if is_written_here(real):
+        return SCHEMA_VERSION
+    try:
+        with real.open("rb") as file:
+            head = file.read(_HEAD_BYTES)
+    except IsADirectoryError:
+        raise RecordingError(f"{path} is a folder. Name the recording in it.") from None
+    except FileNotFoundError:
+        raise RecordingError(f"There is no file {path}.") from None
+    except OSError as error:
+        raise RecordingError(f"{path} cannot be read: {error.strerror or error}.") from None
+    if not head.startswith(_MAGIC[: len(head)]):
+        raise RecordingError(f"{path} is not a recording of the inspector. Choose another file.")
+    if int.from_bytes(head[_ID_AT : _ID_AT + 4], "big") == APPLICATION_ID:
+        return _supported(path, int.from_bytes(head[_VERSION_AT : _VERSION_AT + 4], "big"))
+    if size(real.with_name(f"{real.name}-wal")) > 0:
+        # All of it may still be in there.
+        return SCHEMA_VERSION
+    if not head:
+        raise RecordingError(f"{path} is empty: nothing was recorded before it ended.")
+    if len(head) < _HEAD_BYTES:
+        cut = f"{path} was cut off after {len(head)} bytes: nothing in it can be read."
+        raise RecordingError(cut)
+    raise RecordingError(_why_none(path))
+
+
+def _supported(path: Path, version: int) -> int:
+    """Return a version that can be read.
+
+    Raises:
+        RecordingError: It is a newer one.
+    """
+    if version > SCHEMA_VERSION:
+        raise RecordingError(_newer(path, str(version)))
+    return version
+
+
+def _why_none(path: Path) -> str:
+    return f"{path} is an SQLite file, but not a recording of the inspector. Choose another file."
+
+
+def _newer(path: Path, version: str) -> str:
+    return (
+        f"{path} was written by a newer inspector (version {version} of the file). Update this "
+        "inspector."
+    )
+
+
+def _connect(path: Path, *, is_copy: bool) -> sqlite3.Connection:
+    # A file that says of itself that nobody writes it is never written to either.
+    options = "mode=rw" if is_copy else "mode=ro&immutable=1"
+    uri = f"file:{quote(os.fspath(path.absolute()))}?{options}"
+    connection = sqlite3.connect(uri, uri=True, check_same_thread=False)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_BYTES)
+    connection.text_factory = text_of
+    # So that a file that was cut off is read as far as it goes.
+    connection.execute("PRAGMA writable_schema = ON")
+    connection.execute("PRAGMA cell_size_check = ON")
+    connection.execute("PRAGMA trusted_schema = OFF")
+    return connection

@@ -1,0 +1,508 @@
+"""A recording that was opened: a session's past, read from the file as it is needed."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_right
+from collections import OrderedDict
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final
+from zlib import crc32
+
+import numpy as np
+
+from inspector.events.frame_history import FrameHistory
+from inspector.events.recording.annotations import Annotation, read_annotations
+from inspector.events.recording.columns import EVENT_COLUMNS, Block, events_of, unpack
+from inspector.events.recording.keyframes import Growth, timeline_from
+from inspector.events.recording.layout import (
+    CHUNK_EVENTS,
+    FRAME_COLUMNS,
+    TIMER_COLUMNS,
+    RecordingError,
+)
+from inspector.events.recording.reading.opening import DAMAGE, OpenFile
+from inspector.events.recording.reading.quick_fold import fold_block
+from inspector.events.recording.reading.soundness import UNKNOWN_TEXT, Soundness
+from inspector.events.timeline import MISFIT, Timeline
+from inspector.timebase import MAX_NS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from inspector.vocabulary import RawEvent
+
+#: Chunks and states that are kept in memory, those used last.
+_KEPT_CHUNKS: Final = 64
+_KEPT_STATES: Final = 8
+#: A recording up to this size is looked through when it is opened.
+_LOOKED_THROUGH_BYTES: Final = 64 * 1024 * 1024
+_CURSOR, _COUNT, _FIRST_NS, _LAST_NS = range(4)
+#: A gap among the events that is longer is no gap: some readers go through it in steps.
+_MOST_MISSING_EVENTS: Final = 1 << 28
+#: Row of a block of frames.
+_FRAME_AT: Final = 2
+#: A gap among the frames that is longer is no gap.
+_MOST_MISSING_FRAMES: Final = 1_000_000
+#: What people call something, or where it is, is no longer.
+_LONGEST_SAID: Final = 4_096
+
+
+def open_recording(path: Path) -> Recording:
+    """Open a recording; the file is not changed.
+
+    Raises:
+        RecordingError: It cannot be opened; the message says why, in a sentence.
+    """
+    return Recording(OpenFile(path))
+
+
+class Recording:
+    """The past of a session that was recorded.
+
+    Attributes:
+        strings: The string table.
+        first: Cursor of the oldest event that is there.
+        end: Cursor behind the newest.
+        first_ns: The earliest session instant whose state is known.
+        last_ns: Session instant of the newest event.
+    """
+
+    def __init__(self, file: OpenFile) -> None:
+        """Read what is needed to find everything else."""
+        self._file = file
+        self._index = self._read_index()
+        self.strings = self._read_strings()
+        self._sound = Soundness(len(self.strings), self._unknown_text)
+        self._mended: set[int] = set()
+        self._checked: set[int] = set()
+        self._chunks: OrderedDict[int, Block | None] = OrderedDict()
+        self._states: OrderedDict[int, tuple[Timeline, int]] = OrderedDict()
+        self._growth = Growth(self._sound)
+        self._keyframes: list[int] = []
+        self._frames: FrameHistory | None = None
+        self._frame_cursors = np.empty(0, np.int64)
+        index, meta = self._index, file.meta
+        self.first = self.end = _whole(meta.get("first_cursor"))
+        if index.shape[1]:
+            self.first = int(index[_CURSOR][0])
+            self.end = int(index[_CURSOR][-1] + index[_COUNT][-1])
+        self.first_ns = _whole(meta.get("first_ns"))
+        self._note_gaps()
+        self._read_keyframes()
+        if file.size <= _LOOKED_THROUGH_BYTES:
+            for place in range(index.shape[1]):
+                self._chunk(place)
+        self.last_ns = self._find_last_ns()
+
+    # ------------------------------------------------------------ what it is
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return self._file.path
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is missing, as sentences; empty if nothing is."""
+        return self._file.notes
+
+    @property
+    def is_damaged(self) -> bool:
+        """Whether something that was written cannot be read; the first note says what."""
+        return self._file.is_damaged()
+
+    @property
+    def has_all_events(self) -> bool:
+        """Whether every event from the first to the newest is there, as it happened."""
+        is_there = all(self._chunk(place) is not None for place in range(self._index.shape[1]))
+        is_gapless = int(self._index[_COUNT].sum()) == self.end - self.first
+        return is_there and is_gapless and not self._file.is_damaged("chunks", "strings")
+
+    @property
+    def title(self) -> str:
+        """What people call what was recorded."""
+        return self._said("title") or self.path.stem
+
+    @property
+    def scene_path(self) -> str:
+        """The scene's file, empty if it is not known."""
+        return self._said("scene_path")
+
+    def _said(self, name: str) -> str:
+        """Return a text that the recording says of itself, empty if it does not."""
+        said = self._file.meta.get(name)
+        return said[:_LONGEST_SAID] if isinstance(said, str) else ""
+
+    @property
+    def meta(self) -> dict[str, Any]:
+        """All that the recording says of itself."""
+        return dict(self._file.meta)
+
+    @property
+    def annotations(self) -> list[Annotation]:
+        """Notes, bookmarks and named ranges, the earliest first."""
+        return read_annotations(self._file.rows)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._file.close()
+
+    # ---------------------------------------------------------- what is there
+
+    def _read_index(self) -> Block:
+        text = "SELECT first_cursor, count, first_ns, last_ns FROM chunks ORDER BY first_cursor"
+        found: list[tuple[Any, ...]] = []
+        end = 0
+        for row in self._file.rows(text):
+            is_whole = all(type(each) is int for each in row)
+            most = end + _MOST_MISSING_EVENTS if found else MAX_NS
+            if is_whole and end <= row[_CURSOR] < most and 0 < row[_COUNT] <= CHUNK_EVENTS:
+                found.append(row)
+                end = row[_CURSOR] + row[_COUNT]
+            else:
+                self._file.note_damage(
+                    "chunks", f"the events from {row[_CURSOR]} on are out of place"
+                )
+        return np.array(found, np.int64).reshape(-1, 4).T
+
+    def _read_strings(self) -> list[str]:
+        found: dict[int, str] = {}
+        # No text is shorter than what it takes in the file.
+        left = self._file.size
+        for number, text in self._file.rows("SELECT number, text FROM strings"):
+            if type(number) is not int or number < 0 or not isinstance(text, str):
+                self._file.note_damage("strings", f"number {number} is no text")
+                continue
+            left -= len(text)
+            if left < 0:
+                self._file.note_damage("strings", "they are longer than the file")
+                break
+            found[number] = text
+        end = max(found, default=0) + 1
+        if end > 2 * len(found) + 1:
+            # Some number was damaged: the texts cannot be that many.
+            end = len(found)
+        strings = [found.get(number, UNKNOWN_TEXT) for number in range(max(1, end))]
+        strings[0] = ""
+        return strings
+
+    def _unknown_text(self) -> int:
+        """Return the number of the text that stands for those that are not there."""
+        strings, number = self.strings, self._sound.texts
+        if len(strings) == number:
+            strings.append(UNKNOWN_TEXT)
+        return number
+
+    def _read_keyframes(self) -> None:
+        is_some_lost = False
+        text = "SELECT cursor, at_ns, crc, state, news, timer_count, timers FROM keyframes"
+        for cursor, _, crc, state, news, _, timers in self._file.rows(f"{text} ORDER BY cursor"):
+            try:
+                whole = crc32(timers, crc32(news.encode(), crc32(state.encode())))
+                if whole != crc or type(cursor) is not int or not 0 <= cursor < MAX_NS:
+                    message = f"the one at event {cursor} is damaged"
+                    raise ValueError(message)
+                if is_some_lost:
+                    self._growth.add_lost(self.state_before(cursor), state, news)
+                self._growth.add(cursor, news)
+            except DAMAGE as error:
+                self._file.note_damage("keyframes", error)
+                is_some_lost = True
+            else:
+                self._keyframes.append(cursor)
+                is_some_lost = False
+
+    def _find_last_ns(self) -> int:
+        """Return the instant of the newest event, or of what is known of the end."""
+        places = self._index.shape[1]
+        if not places:
+            return self.first_ns
+        if self._chunk(places - 1) is None:
+            return self.state_before(self.end).at_ns
+        return int(self._index[_LAST_NS][-1])
+
+    def _note_gaps(self) -> None:
+        ends = self._index[_CURSOR] + self._index[_COUNT]
+        missing = int(np.maximum(self._index[_CURSOR][1:] - ends[:-1], 0).sum())
+        told = self._file.meta.get("lost_events")
+        if missing > (told if isinstance(told, int) else 0):
+            self._file.note(f"{missing:,} events in between are missing.")
+
+    def _chunk(self, place: int) -> Block | None:
+        """Return the events of a chunk, ``None`` when it is damaged."""
+        chunks = self._chunks
+        if place in chunks:
+            chunks.move_to_end(place)
+            return chunks[place]
+        block = chunks[place] = self._read_chunk(place)
+        if len(chunks) > _KEPT_CHUNKS:
+            chunks.popitem(last=False)
+        return block
+
+    def _read_chunk(self, place: int, out: Block | None = None) -> Block | None:
+        """Read a chunk from the file; ``None`` when it is damaged."""
+        cursor, count = int(self._index[_CURSOR][place]), int(self._index[_COUNT][place])
+        try:
+            text = "SELECT crc, data FROM chunks WHERE first_cursor = ?"
+            crc, data = self._file.value(text, cursor)
+            # Once is enough: nobody changes the file.
+            if place not in self._checked and crc32(data) != crc:
+                message = f"the events from {cursor:,} on are damaged"
+                raise ValueError(message)
+            block = unpack(data, EVENT_COLUMNS, count, out)
+            is_new = place not in self._checked
+            if is_new or place in self._mended:
+                self._mend(place, block)
+            if is_new:
+                self._check_instants(place, block)
+        except DAMAGE as error:
+            self._file.note_damage("chunks", error, self._known_ns(place))
+            return None
+        return block
+
+    def _mend(self, place: int, block: Block) -> None:
+        """Put right what makes no sense in events, so that no reader comes across it."""
+        mended = self._sound.mend(block)
+        if mended and place not in self._mended:
+            self._mended.add(place)
+            what = "event makes" if mended == 1 else "events make"
+            said = f"{mended:,} {what} no sense from event {int(self._index[_CURSOR][place]):,} on"
+            self._file.note_damage("chunks", said, int(block[0, 0]))
+
+    def _known_ns(self, place: int) -> int:
+        """Return up to which instant nothing is missing before a chunk."""
+        before = place - 1
+        last = self._index[_LAST_NS][before] if before in self._checked else self.first_ns
+        return int(last)
+
+    def _check_instants(self, place: int, block: Block) -> None:
+        """See that the index says when the events of a chunk were; they know better."""
+        self._checked.add(place)
+        when = [(_FIRST_NS, int(block[0, 0])), (_LAST_NS, int(block[0, -1]))]
+        for row, at_ns in when:
+            if self._index[row][place] != at_ns:
+                self._index[row][place] = at_ns
+                self._file.note_damage("chunks", "it does not say when its events were")
+
+    def columns(self, start: int, end: int, *, is_whole: bool = False) -> Block:
+        """Return events as columns (instant, kind, subject, a, b) by cursor.
+
+        Args:
+            start: Cursor of the first.
+            end: Cursor behind the last.
+            is_whole: Whether to stop where something is missing, else that is left out.
+        """
+        cursors, counts = self._index[_CURSOR], self._index[_COUNT]
+        place = max(0, int(np.searchsorted(cursors, start, side="right")) - 1)
+        behind = int(np.searchsorted(cursors, end))
+        # Of what is missing between chunks nothing is kept.
+        most = min(max(0, min(end, self.end) - start), int(counts[place:behind].sum()))
+        out = np.empty((EVENT_COLUMNS, most), np.int64)
+        filled, at = 0, start
+        while place < len(cursors) and cursors[place] < end:
+            first, count = int(cursors[place]), int(counts[place])
+            if is_whole and first > at:
+                break
+            low, high = max(0, start - first), min(count, end - first)
+            target = out[:, filled : filled + max(0, high - low)]
+            if place not in self._chunks and (low, high) == (0, count):
+                block = self._read_chunk(place, target)
+            elif (block := self._chunk(place)) is not None and low < high:
+                target[:] = block[:, low:high]
+            if block is None and is_whole:
+                break
+            if block is not None:
+                filled += target.shape[1]
+                at = first + count
+            place += 1
+        return out[:, :filled]
+
+    def whole_since(self, start: int) -> int:
+        """Return from which cursor on, not before ``start``, nothing is missing."""
+        cursors = self._index[_CURSOR]
+        at, place = self.end, len(cursors) - 1
+        while place >= 0 and at > start:
+            ends = int(cursors[place] + self._index[_COUNT][place])
+            if ends != at or self._chunk(place) is None:
+                break
+            at, place = int(cursors[place]), place - 1
+        return max(at, start)
+
+    def events(self, start: int, end: int) -> list[RawEvent]:
+        """Return the events from one cursor up to another; what is missing is left out."""
+        return events_of(self.columns(start, end))
+
+    def cursor_at(self, at_ns: int) -> int:
+        """Return the cursor behind the last event at or before an instant."""
+        place = int(np.searchsorted(self._index[_FIRST_NS], at_ns, side="right")) - 1
+        if place < 0:
+            return self.first
+        cursor = int(self._index[_CURSOR][place])
+        block = self._chunk(place)
+        if block is None:
+            return cursor
+        return cursor + int(np.searchsorted(block[0], at_ns, side="right"))
+
+    # ------------------------------------------------------------------ states
+
+    def state_before(self, cursor: int) -> Timeline:
+        """Return the state after all events before ``cursor``, as a timeline of its own.
+
+        Where events are missing, it is the last state that is known.
+        """
+        cursor = min(max(cursor, self.first), self.end)
+        at, timeline, frames = self._known_before(cursor)
+        block = self.columns(at, cursor, is_whole=True)
+        timeline.skips_misfits = True
+        known = timeline.misfits
+        fold_block(timeline, block, frames)
+        if misfits := timeline.misfits - known:
+            what = "event does" if misfits == 1 else "events do"
+            said = f"{misfits:,} {what} not fit what was before, from event {at:,} on"
+            self._file.note_damage("chunks", said, int(block[0, 0]))
+        self._give_frames(timeline, at + block.shape[1], frames)
+        self._keep(at + block.shape[1], timeline)
+        return timeline
+
+    def state_at(self, at_ns: int) -> Timeline:
+        """Return the state at an instant, everything that happened then included."""
+        timeline = self.state_before(self.cursor_at(at_ns))
+        timeline.set_present(at_ns)
+        return timeline
+
+    def _known_before(self, cursor: int) -> tuple[int, Timeline, int]:
+        """Return the nearest state that is known: cursor, timeline and frames."""
+        place = bisect_right(self._keyframes, cursor) - 1
+        kept = max((at for at in self._states if at <= cursor), default=-1)
+        if kept >= 0 and (place < 0 or kept >= self._keyframes[place]):
+            timeline, frames = self._states[kept]
+            self._states.move_to_end(kept)
+            return kept, timeline.copy(), frames
+        while place >= 0:
+            at = self._keyframes[place]
+            try:
+                text = "SELECT state, timer_count, timers FROM keyframes WHERE cursor = ?"
+                state, count, timers = self._file.value(text, at)
+                columns = len(TIMER_COLUMNS)
+                if count > max(1, len(timers)):
+                    # Each has a number of its own, which takes a byte at least.
+                    message = f"{count:,} timers in {len(timers):,} bytes"
+                    raise ValueError(message)
+                block = unpack(timers, columns, count) if count else np.empty((columns, 0), "i8")
+                timeline, frames = timeline_from(self.strings, at, state, block, self._growth)
+            except DAMAGE as error:
+                self._file.note_damage("keyframes", error)
+                del self._keyframes[place]
+                place -= 1
+            else:
+                return at, timeline, frames
+        return self.first, Timeline(self.strings), 0
+
+    def _keep(self, cursor: int, timeline: Timeline) -> None:
+        self._states[cursor] = (timeline.copy(), timeline.frames.end)
+        self._states.move_to_end(cursor)
+        if len(self._states) > _KEPT_STATES:
+            self._states.popitem(last=False)
+
+    def _give_frames(self, timeline: Timeline, cursor: int, least: int) -> None:
+        """Give a timeline the frames that had ended: shared, so that it costs nothing."""
+        whole = self._all_frames()
+        count = int(np.searchsorted(self._frame_cursors, cursor, side="right"))
+        twin = whole.copy()
+        twin._length = max(count, min(least - whole.first, len(whole)))
+        timeline.frames = twin
+
+    def _all_frames(self) -> FrameHistory:
+        if self._frames is None:
+            self._frames = FrameHistory()
+            blocks = self._frame_blocks()
+            if blocks:
+                columns = np.concatenate(blocks, axis=1)
+                self._frames.first = int(columns[0, 0])
+                self._frames.extend([array("q", column.tobytes()) for column in columns[2:]])
+                self._frame_cursors = columns[1]
+        return self._frames
+
+    def _frame_blocks(self) -> list[Block]:
+        """Return all frames, those in a row that can be read."""
+        found: list[Block] = []
+        text = "SELECT first_frame, count, crc, data FROM frame_chunks ORDER BY first_frame"
+        for first, count, crc, data in self._file.rows(text):
+            try:
+                if crc32(data) != crc:
+                    message = f"the frames from {first:,} on are damaged"
+                    raise ValueError(message)
+                # Each has a number of its own, which takes a byte at least.
+                if count > len(data):
+                    message = f"{count:,} frames in {len(data):,} bytes"
+                    raise ValueError(message)
+                block = _behind(found[-1] if found else None, _checked_frames(data, count))
+            except DAMAGE as error:
+                at_ns = int(found[-1][_FRAME_AT, -1]) if found else None
+                self._file.note_damage("frame_chunks", error, at_ns)
+                continue
+            if block.shape[1]:
+                found.append(block)
+        return found
+
+
+@contextmanager
+def as_far_as_it_goes(recording: Recording) -> Iterator[None]:
+    """Have what fails within because the recording is damaged say just that.
+
+    Raises:
+        RecordingError: It does.
+    """
+    try:
+        yield
+    except MISFIT as error:
+        if not recording.is_damaged:
+            raise
+        message = f"{recording.path} is damaged, and what is left of it does not tell this."
+        raise RecordingError(message) from error
+
+
+def _whole(value: object) -> int:
+    """Return a whole number that makes sense, else 0."""
+    return value if type(value) is int and 0 <= value < MAX_NS else 0
+
+
+def _checked_frames(data: bytes, count: int) -> Block:
+    """Return frames that were packed.
+
+    Raises:
+        ValueError, IndexError: They make no sense.
+    """
+    block = unpack(data, len(FRAME_COLUMNS), count)
+    numbers, cursors = block[0], block[1]
+    first = int(numbers[0])
+    is_in_order = (numbers == np.arange(first, first + count)).all()
+    if first < 0 or not is_in_order or (cursors[1:] < cursors[:-1]).any():
+        message = f"the frames from {first:,} on do not follow one another"
+        raise ValueError(message)
+    if (np.abs(block[2:] >> 1) > MAX_NS >> 2).any():
+        message = f"the frames from {first:,} on take no time that there is"
+        raise ValueError(message)
+    return block
+
+
+def _behind(former: Block | None, block: Block) -> Block:
+    """Return frames behind others, a gap filled with frames that took no time.
+
+    Raises:
+        ValueError: The gap is no gap.
+    """
+    if former is None:
+        return block
+    last, first = int(former[0, -1]), int(block[0, 0])
+    if first <= last:
+        return block[:, last + 1 - first :]
+    if first - last > _MOST_MISSING_FRAMES:
+        message = f"the frames from {last + 1:,} to {first - 1:,} are missing"
+        raise ValueError(message)
+    filler = np.zeros((len(block), first - last - 1), np.int64)
+    filler[0] = np.arange(last + 1, first)
+    filler[1], filler[2] = former[1, -1], former[2, -1]
+    return np.concatenate([filler, block], axis=1)

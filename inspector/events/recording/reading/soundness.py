@@ -1,0 +1,210 @@
+"""What the numbers of an event may be: those of a file are checked before anybody reads them.
+
+Whoever reads events goes by the vocabulary: a phase is one of seven, a text is one in the
+string table. A file may say anything. So what is read from it goes through here once, and
+no reader has to be careful.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import numpy as np
+
+from inspector.clocks.rate import MAX_RATE
+from inspector.events.recording.columns import KINDS
+from inspector.events.schema import (
+    FIELDS,
+    SCHEMA,
+    TEXT_FIELDS,
+    TEXT_IN_A,
+    TEXT_IN_B,
+    EventRow,
+    Unit,
+)
+from inspector.timebase import MAX_NS
+from inspector.vocabulary import (
+    RATE_DENOMINATOR,
+    EventKind,
+    Field,
+    Life,
+    MemberKind,
+    Mode,
+    Phase,
+    Reading,
+    TimerKind,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from numpy.typing import NDArray
+
+    from inspector.events.recording.columns import Block
+
+#: The kind of an event that makes no sense; readers show its numbers.
+SENSELESS: Final = 0
+#: What an unknown number of a text reads as.
+UNKNOWN_TEXT: Final = "?"
+
+#: Rows of a block.
+_KIND, _SUBJECT, _A, _B = range(1, 5)
+_COLUMNS: Final = (_SUBJECT, _A, _B)
+_ANY: Final = (-(2**63), 2**63 - 1)
+_NUMBER: Final = (0, MAX_NS)
+_SPAN: Final = (-MAX_NS, MAX_NS)
+_RATE: Final = (0, MAX_RATE * RATE_DENOMINATOR)
+#: Seven of them are added up, frame by frame.
+_MEASURED: Final = (-(MAX_NS >> 8), MAX_NS >> 8)
+
+
+def _enum(values: Iterable[int]) -> tuple[int, int]:
+    found = list(values)
+    return min(found), max(found)
+
+
+#: The least and the largest that a number may be, where not any will do.
+_LIMITS: Final[dict[Unit, tuple[int, int]]] = {
+    Unit.TIMER_KIND: _enum(TimerKind),
+    Unit.MEMBER_KIND: _enum(MemberKind),
+    Unit.FIELD: _enum(Field),
+    Unit.PHASE: _enum(Phase),
+    Unit.LIFE: _enum(Life),
+    Unit.MODE: _enum(Mode),
+    Unit.READING: _enum(Reading),
+    Unit.RATE: _RATE,
+    **dict.fromkeys((Unit.DURATION, Unit.LATENESS, Unit.ORDER, Unit.CALLS, Unit.READ_VALUE), _SPAN),
+    **dict.fromkeys(
+        (
+            Unit.CLOCK,
+            Unit.TIMER,
+            Unit.MEMBER,
+            Unit.MACHINE,
+            Unit.CLOCK_OR_NONE,
+            Unit.TIMER_OR_NONE,
+            Unit.DIRECTOR,
+            Unit.COMMAND,
+            Unit.CAUSE,
+            Unit.CAUSE_PLUS_ONE,
+            Unit.BREAKPOINT,
+            Unit.HOST_INSTANT,
+            Unit.PERIOD,
+            Unit.COUNT,
+            Unit.TICKS,
+            Unit.FRAME,
+            Unit.GENERATION,
+            Unit.PLACE,
+        ),
+        _NUMBER,
+    ),
+}
+
+
+def _limits_of(row: EventRow, place: int) -> tuple[int, int]:
+    """Return the least and the largest that a number of an event may be."""
+    if place != _SUBJECT and "ab"[place - _A] in row.measured:
+        return _MEASURED
+    return _LIMITS.get(row.unit(place), _ANY)
+
+
+_Limits: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.int64]]"
+
+
+def _by_kind_of_event() -> dict[int, _Limits]:
+    """Return the least and the largest by column and kind; any for kinds not known here."""
+    tables = {}
+    for column in _COLUMNS:
+        low, high = (np.full(KINDS, end) for end in _ANY)
+        for kind, row in SCHEMA.items():
+            low[kind], high[kind] = _limits_of(row, column)
+        tables[column] = (low, high)
+    return tables
+
+
+def _by_field_of_member() -> _Limits:
+    """Return the least and the largest by field."""
+    low, high = (np.full(KINDS, end) for end in _ANY)
+    for field, row in FIELDS.items():
+        low[field], high[field] = _LIMITS.get(row.unit, _ANY)
+    return low, high
+
+
+_by_kind: Final = _by_kind_of_event()
+_by_field: Final = _by_field_of_member()
+_text_in: Final = {_A: np.zeros(KINDS, bool), _B: np.zeros(KINDS, bool)}
+_text_in[_A][list(TEXT_IN_A)] = True
+_text_in[_B][list(TEXT_IN_B)] = True
+_text_fields: Final = np.zeros(KINDS, bool)
+_text_fields[list(TEXT_FIELDS)] = True
+
+
+@dataclass(slots=True)
+class Soundness:
+    """Makes sense of events, with the texts there are.
+
+    Attributes:
+        texts: How many texts the string table has.
+        unknown_text: Returns the number of a text that says that it is not known.
+    """
+
+    texts: int
+    unknown_text: Callable[[], int]
+
+    def mend(self, block: Block) -> int:
+        """Put right what makes no sense, in place; returns in how many events.
+
+        Raises:
+            ValueError: The instants do not follow one another.
+        """
+        when = block[0]
+        if len(when) and (when[0] < 0 or when[-1] > MAX_NS or (when[1:] < when[:-1]).any()):
+            message = "its instants do not follow one another"
+            raise ValueError(message)
+        kind = np.clip(block[_KIND], 0, KINDS - 1)
+        is_senseless = np.zeros(len(kind), bool)
+        for column, (low, high) in _by_kind.items():
+            values = block[column]
+            is_senseless |= (values < low[kind]) | (values > high[kind])
+        sets = np.flatnonzero((kind == EventKind.MEMBER_SET) & ~is_senseless)
+        field, value = block[_A, sets], block[_B, sets]
+        low, high = _by_field
+        is_senseless[sets] |= (value < low[field]) | (value > high[field])
+        block[_KIND, is_senseless] = SENSELESS
+        kind[is_senseless] = SENSELESS
+        mended = int(np.count_nonzero(is_senseless))
+        for column, table in _text_in.items():
+            mended += self._mend_texts(block, column, np.flatnonzero(table[kind]))
+        return mended + self._mend_texts(block, _B, sets[_text_fields[field]])
+
+    def _mend_texts(self, block: Block, column: int, places: NDArray[np.intp]) -> int:
+        numbers = block[column, places]
+        mended = self.mend_texts(numbers)
+        if mended:
+            block[column, places] = numbers
+        return mended
+
+    def mend_texts(self, numbers: NDArray[np.int64]) -> int:
+        """Put right the numbers of texts, in place; returns how many."""
+        is_unknown = (numbers < 0) | (numbers >= self.texts)
+        if not is_unknown.any():
+            return 0
+        numbers[is_unknown] = self.unknown_text()
+        return int(np.count_nonzero(is_unknown))
+
+    def text(self, number: int) -> int:
+        """Return the number of a text, or of one that says that it is not known."""
+        return number if 0 <= number < self.texts else self.unknown_text()
+
+    def value_of(self, field: int, value: int) -> int:
+        """Return the value of a field, put right if it is a text.
+
+        Raises:
+            ValueError: There is no such field, or it cannot have that value.
+        """
+        row = FIELDS[Field(field)]
+        low, high = _LIMITS.get(row.unit, _ANY)
+        if not low <= value <= high:
+            message = f"{row.field.text} cannot be {value}"
+            raise ValueError(message)
+        return self.text(value) if row.unit.is_text else value

@@ -1,0 +1,401 @@
+"""Writing the file of a recording, block by block."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import chain
+from typing import TYPE_CHECKING, Final
+from zlib import crc32
+
+import numpy as np
+
+from inspector.events.recording.annotations import write_annotations
+from inspector.events.recording.columns import EVENT_COLUMNS, fill_block, pack
+from inspector.events.recording.keyframes import Grown, news_text, state_text, timer_block
+from inspector.events.recording.layout import (
+    APPLICATION_ID,
+    CHUNK_EVENTS,
+    FRAME_COLUMNS,
+    SCHEMA,
+    SCHEMA_VERSION,
+    RecordingError,
+    version_values,
+)
+from inspector.events.recording.live_files import begin_writing, end_writing, is_same_file
+from inspector.events.recording.reading.quick_fold import fold_block
+from inspector.events.recording.writing.frame_columns import FrameCollector
+from inspector.events.recording.writing.tables import PlainTables
+from inspector.events.recording.writing.timer_rows import AT_ONCE
+from inspector.vocabulary import COMMAND
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from inspector.events.annotations import AnnotationChange
+    from inspector.events.log import Numbers
+    from inspector.events.recording.columns import Block
+    from inspector.events.timeline import Timeline
+    from inspector.vocabulary import RawEvent
+
+#: Events from one keyframe to the next, and at most: a big state is kept less often.
+KEYFRAME_EVERY: Final = 131_072
+KEYFRAME_AT_MOST: Final = 4 * KEYFRAME_EVERY
+#: What an event takes in the file, about, to weigh keyframes against.
+_BYTES_PER_EVENT: Final = 16
+_ADD_FRAMES: Final = "INSERT OR REPLACE INTO frames VALUES {}"
+_FRAME_ROW: Final = f"({','.join('?' * len(FRAME_COLUMNS))})"
+#: So many events fit into the cache of a processor.
+ADDED_AT_ONCE: Final = 4 * CHUNK_EVENTS
+#: Folding is done for so many events at once: most of what happened has been overtaken then.
+_FOLDED_AT_ONCE: Final = 16 * CHUNK_EVENTS
+#: Bigger pages cost less to write; small tables take one each.
+_PAGE_BYTES: Final = 16_384
+#: 4 MB may lie beside the file while it is written, and about what comes in a second.
+_CHECKPOINT_PAGES: Final = 256
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What a recording says of itself.
+
+    Attributes:
+        scene_path: The scene's file.
+        scene_digest: Of its text, to tell whether it has changed since.
+        title: What people call the scene.
+        tool_version: Version of the inspector.
+        frame_rate: Frames per second that were asked for, as ``"60"`` or ``"60000/1001"``.
+        source: Which time source drove the frames.
+    """
+
+    scene_path: str = ""
+    scene_digest: str = ""
+    title: str = ""
+    tool_version: str = ""
+    frame_rate: str = ""
+    source: str = ""
+
+
+def reserve(path: Path) -> None:
+    """Create an empty file, so that nobody else takes its name.
+
+    Raises:
+        RecordingError: There is such a file, or it cannot be created.
+    """
+    try:
+        with path.open("xb"):
+            pass
+    except FileExistsError:
+        raise RecordingError(f"{path} exists. Choose another name.") from None
+    except OSError as error:
+        raise RecordingError(f"{path} cannot be written: {error.strerror or error}.") from None
+
+
+class RecordingFile:
+    """A recording that is being written; for one thread."""
+
+    def __init__(
+        self,
+        path: Path,
+        about: About,
+        timeline: Timeline,
+        cursor: int,
+        *,
+        is_reserved: bool = False,
+    ) -> None:
+        """Create the file.
+
+        Args:
+            path: Where; must not exist.
+            about: What it says of itself.
+            timeline: The state before the first event; kept and changed.
+            cursor: Cursor of the first event.
+            is_reserved: Whether :func:`reserve` was called for it.
+
+        Raises:
+            RecordingError: There is such a file, or it cannot be created.
+        """
+        if not is_reserved:
+            reserve(path)
+        self.path = path
+        self.strings: list[str] = []
+        self._timeline = timeline
+        self._cursor = cursor
+        self._stored_strings = 0
+        self._frames_stored = 0
+        self._tables = PlainTables(self.strings)
+        self._grown = Grown()
+        # First what has been written and is not folded yet, then what is fresh.
+        self._block = np.empty((EVENT_COLUMNS, _FOLDED_AT_ONCE), np.int64)
+        self._unfolded = self._fresh = 0
+        self._live = begin_writing(path)
+        self._connection = sqlite3.connect(path, isolation_level=None)
+        connection = self._connection
+        try:
+            connection.execute(f"PRAGMA page_size = {_PAGE_BYTES}")
+            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = NORMAL")
+            connection.execute("PRAGMA cache_size = -16000")
+            connection.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}")
+            connection.executescript(f"BEGIN; {SCHEMA} COMMIT;")
+            connection.execute("BEGIN")
+            started = datetime.now(UTC).isoformat(timespec="milliseconds")
+            self._write_meta(
+                version_values(about.tool_version)
+                | {
+                    "scene_path": about.scene_path,
+                    "scene_digest": about.scene_digest,
+                    "title": about.title,
+                    "frame_rate": about.frame_rate,
+                    "source": about.source,
+                    "started_at": started,
+                    "first_cursor": cursor,
+                    "first_ns": timeline.at_ns if cursor else 0,
+                }
+            )
+            self._begin_from(timeline, cursor)
+            if not cursor:
+                # From here on it is a recording, whenever the program dies. The middle of a
+                # session needs its texts as well, which are still to come.
+                self.commit()
+        except BaseException:
+            self._close()
+            raise
+
+    def _begin_from(self, timeline: Timeline, cursor: int) -> None:
+        """Write the state before the first event."""
+        self._tables.begin(timeline)
+        self._frames = FrameCollector(timeline)
+        self._unfolded = 0
+        self._since_keyframe = 0
+        self._frames_folded = timeline.frames.end
+        self._is_after_command = False
+        frames = timeline.frames
+        start = max(frames.first, self._frames_stored)
+        if frames.end > start:
+            columns = [frames.at_ns, frames.interval_ns, frames.delta_ns, frames.busy_ns]
+            columns += [frames.cut_ns, *frames.phases]
+            numbers = np.arange(start, frames.end)
+            new = [column[start - frames.first :] for column in columns]
+            self._add_frames(np.array([numbers, np.full(len(numbers), cursor), *new], np.int64))
+        self._keyframe_bytes = self._write_keyframe()
+
+    def _write_meta(self, values: dict[str, str | int]) -> None:
+        text = "INSERT OR REPLACE INTO meta VALUES (?, ?)"
+        rows = [
+            (name, _storable(value) if isinstance(value, str) else value)
+            for name, value in values.items()
+        ]
+        self._connection.executemany(text, rows)
+
+    def add_strings(self, texts: Sequence[str]) -> None:
+        """Add what has come to the string table."""
+        self.strings.extend(map(_storable, texts))
+
+    def add(self, events: Sequence[RawEvent]) -> None:
+        """Add the next events.
+
+        Raises:
+            sqlite3.Error: The disk does not take them.
+        """
+        self.add_numbers(list(chain.from_iterable(events)))
+
+    def add_numbers(self, numbers: Numbers) -> None:
+        """Add the next events, the numbers of which lie one event behind another.
+
+        What does not fill a chunk waits for more, or for :meth:`commit`.
+
+        Raises:
+            sqlite3.Error: The disk does not take them.
+        """
+        count = len(numbers) // EVENT_COLUMNS
+        first = 0
+        while first < count:
+            place = self._unfolded + self._fresh
+            some = min(count - first, ADDED_AT_ONCE - self._fresh)
+            fill_block(self._block[:, place : place + some], numbers, first)
+            first += some
+            self._fresh += some
+            if self._fresh == ADDED_AT_ONCE:
+                self._add_fresh()
+
+    def _add_fresh(self) -> None:
+        """Write the events that have come since."""
+        count, self._fresh = self._fresh, 0
+        if not count:
+            return
+        block = self._block[:, self._unfolded : self._unfolded + count]
+        for start in range(0, count, CHUNK_EVENTS):
+            self._add_chunk(block[:, start : start + CHUNK_EVENTS], self._cursor + start)
+        self._take(block)
+
+    def _add_chunk(self, block: Block, cursor: int) -> None:
+        data = pack(block)
+        first_ns, last_ns = int(block[0, 0]), int(block[0, -1])
+        values = (cursor, block.shape[1], first_ns, last_ns, crc32(data), data)
+        self._connection.execute("INSERT INTO chunks VALUES (?,?,?,?,?,?)", values)
+
+    def _take(self, block: Block) -> None:
+        """Bring the tables and the state up to what is in the chunks."""
+        count = block.shape[1]
+        self._tables.take(block, self._cursor)
+        frames = self._frames.take(block, self._cursor)
+        if frames.shape[1]:
+            self._add_frames(frames)
+        self._cursor += count
+        self._unfolded += count
+        self._is_after_command = int(block[1, -1]) == COMMAND
+        self._since_keyframe += count
+        is_due = self._since_keyframe >= self._keyframe_every and not self._is_after_command
+        if is_due or self._unfolded + ADDED_AT_ONCE > _FOLDED_AT_ONCE:
+            self._fold()
+        if is_due:
+            self._keyframe_bytes = self._write_keyframe()
+
+    @property
+    def _keyframe_every(self) -> int:
+        wanted = 2 * self._keyframe_bytes // _BYTES_PER_EVENT
+        return min(max(KEYFRAME_EVERY, wanted), KEYFRAME_AT_MOST)
+
+    def _add_frames(self, frames: Block) -> None:
+        first, last = int(frames[0, 0]), int(frames[0, -1])
+        self._connection.execute(_ADD_FRAMES.format(_FRAME_ROW), frames[:, 0].tolist())
+        if last > first:
+            self._add_following(frames[1:, 1:])
+        data = pack(frames)
+        values = (first, frames.shape[1], crc32(data), data)
+        self._connection.execute("INSERT OR REPLACE INTO frame_chunks VALUES (?,?,?,?)", values)
+        self._frames_stored = last + 1
+
+    def _add_following(self, columns: Block) -> None:
+        """Add frames behind the last, which SQLite numbers: that is faster."""
+        # What is 0 in all of them need not be handed over.
+        used = np.flatnonzero(columns.any(axis=1))
+        marks = ["0"] * len(columns)
+        for number in used.tolist():
+            marks[number] = "?"
+        one, rows = f"(NULL,{','.join(marks)})", columns[used].T
+        whole = len(rows) - len(rows) % AT_ONCE
+        many = rows[:whole].reshape(-1, AT_ONCE * len(used)).tolist()
+        self._connection.executemany(_ADD_FRAMES.format(",".join([one] * AT_ONCE)), many)
+        self._connection.executemany(_ADD_FRAMES.format(one), rows[whole:].tolist())
+
+    def _fold(self) -> None:
+        fold_block(self._timeline, self._block[:, : self._unfolded], self._frames_folded)
+        self._unfolded = 0
+        self._frames_folded = self._frames.end
+
+    def _write_keyframe(self) -> int:
+        """Write the state; returns how many bytes that took."""
+        timeline = self._timeline
+        self._since_keyframe = 0
+        state = state_text(timeline, self._frames.end)
+        news = news_text(timeline, self._grown)
+        timers = pack(timer_block(timeline)) if len(timeline.timers) else b""
+        crc = crc32(timers, crc32(news.encode(), crc32(state.encode())))
+        count = len(timeline.timers)
+        self._connection.execute(
+            "INSERT OR REPLACE INTO keyframes VALUES (?,?,?,?,?,?,?)",
+            (self._cursor, timeline.at_ns, crc, state, news, count, timers),
+        )
+        return len(state) + len(timers)
+
+    def skip_to(self, timeline: Timeline, cursor: int) -> int:
+        """Go on behind a gap, in the state that was there; returns how many events it is."""
+        self._add_fresh()
+        lost = cursor - self._cursor
+        self._timeline, self._cursor = timeline, cursor
+        self._write_meta({"lost_events": lost + self._lost_before()})
+        self._begin_from(timeline, cursor)
+        return lost
+
+    def _lost_before(self) -> int:
+        found = self._connection.execute("SELECT value FROM meta WHERE name='lost_events'")
+        row = found.fetchone()
+        return 0 if row is None else int(row[0])
+
+    def annotate(self, changes: Sequence[AnnotationChange]) -> None:
+        """Add, change and take out annotations.
+
+        Raises:
+            sqlite3.Error: The disk does not take them.
+        """
+        write_annotations(self._connection, changes)
+
+    def commit(self) -> None:
+        """Have everything on the disk that came so far.
+
+        Raises:
+            RecordingError: The file is not there any more.
+            sqlite3.Error: The disk does not take it.
+        """
+        self._add_fresh()
+        strings = self.strings
+        new = list(enumerate(strings[self._stored_strings :], self._stored_strings))
+        self._connection.executemany("INSERT INTO strings VALUES (?, ?)", new)
+        self._tables.flush(self._connection)
+        self._connection.execute("COMMIT")
+        self._connection.execute("BEGIN")
+        self._stored_strings = len(strings)
+        if not is_same_file(self.path, self._live):
+            # SQLite would leave what was committed beside the old name.
+            self._connection.execute("COMMIT")
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            self._close()
+            if not self.path.exists():
+                for suffix in ("-wal", "-shm"):
+                    self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
+            raise RecordingError(
+                f"{self.path} was moved, removed or replaced while it was written; "
+                "nothing more is recorded. Record again."
+            )
+
+    def finish(self) -> None:
+        """Write what is left, and leave one file alone.
+
+        Raises:
+            RecordingError: The file is not there any more.
+            sqlite3.Error: The disk does not take it.
+        """
+        self._add_fresh()
+        # Where one is already it stays: it alone tells what has come before it.
+        if self._since_keyframe and not self._is_after_command:
+            self._fold()
+            self._write_keyframe()
+        ended = datetime.now(UTC).isoformat(timespec="milliseconds")
+        self._write_meta({"ended_at": ended, "end_cursor": self._cursor})
+        self.commit()
+        self._connection.execute("COMMIT")
+        # While somebody reads it the last second stays beside it, and is as safe there.
+        self._connection.execute("PRAGMA busy_timeout = 100")
+        with suppress(sqlite3.OperationalError):
+            self._connection.execute("PRAGMA journal_mode = DELETE")
+        self._close()
+
+    def abandon(self) -> None:
+        """Leave it at what was committed; never raises."""
+        for step in (lambda: self._connection.execute("ROLLBACK"), self._close):
+            try:
+                step()
+            except sqlite3.Error:
+                continue
+
+    def _close(self) -> None:
+        try:
+            self._connection.close()
+        finally:
+            end_writing(self._live)
+
+
+def _storable(text: str) -> str:
+    r"""Return a text as it can be stored.
+
+    Half a surrogate pair, as in the name of a file that is no text, is no character that
+    could be; it is written as ``\udc80``.
+    """
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")

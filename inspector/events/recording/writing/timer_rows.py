@@ -1,0 +1,211 @@
+"""The rows of the table of timers, worked out from the columns of events."""
+
+from __future__ import annotations
+
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from inspector.events.recording.grouping import grouped
+from inspector.vocabulary import NEVER, EventKind, TimerKind
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from inspector.events.recording.columns import Block
+    from inspector.events.timer_table import TimerRow
+
+_KIND_TEXTS: Final = {kind.value: kind.text for kind in TimerKind}
+_CLOCK_GONE: Final = "clock removed"
+_ENDS: Final = {None: None, EventKind.TIMER_FIRED: "fired", EventKind.TIMER_CLEARED: "cleared"}
+_ADD: Final = "INSERT OR REPLACE INTO timers VALUES {}"
+_MARKS: Final = "(?,?,?,?,?,?,?,?,?,?,?,?)"
+#: Many rows at once cost a quarter less.
+AT_ONCE: Final = 32
+# Places in a row of timers.
+_CLOCK, _KIND, _SITE, _ADDED, _DUE, _INTERVAL, _FIRED, _LATE, _GONE, _BY = range(2, 12)
+
+
+class TimerRows:
+    """Keeps the rows of pending timers, and of others until they are written."""
+
+    def __init__(self, strings: Sequence[str]) -> None:
+        """Begin with nothing.
+
+        Args:
+            strings: The texts of the events; may grow.
+        """
+        self._strings = strings
+        self._pending: dict[int, list[Any]] = {}
+        self._touched: set[int] = set()
+        self._gone: list[Sequence[Any]] = []
+        self._passed: list[tuple[Sequence[Any], ...]] = []
+
+    def begin(self, rows: Sequence[TimerRow]) -> None:
+        """Forget what was pending, and begin with what is pending instead."""
+        self._touched.clear()
+        known = self._pending
+        self._pending = {
+            row.id: [
+                row.id,
+                row.label,
+                row.clock_id,
+                row.kind.text,
+                row.call_site,
+                known[row.id][_ADDED] if row.id in known else None,
+                row.due_ns,
+                row.interval_ns,
+                row.fired,
+                row.last_lateness_ns,
+                None,
+                None,
+            ]
+            for row in rows
+        }
+        self._touched.update(self._pending)
+
+    def take(self, events: Block) -> None:
+        """Note what a block of timers' events says."""
+        found = _Found(events)
+        is_new = found.added >= 0
+        came_and_went = is_new & (found.ended >= 0)
+        self._passed.append(self._new_columns(found, np.flatnonzero(came_and_went)))
+        stays = np.flatnonzero(is_new & ~came_and_went)
+        for row in zip(*self._new_columns(found, stays), strict=True):
+            self._pending[row[0]] = list(row)
+            self._touched.add(row[0])
+        self._bring_up_to_date(found, np.flatnonzero(~is_new))
+
+    def _new_columns(self, found: _Found, timers: NDArray[np.intp]) -> tuple[Sequence[Any], ...]:
+        """Return the rows of new timers as columns.
+
+        Rows would be many objects that stay, and keep the garbage collector busy.
+        """
+        strings = self._strings
+        at_ns, kind, _, a, b = found.events
+        added, origin, ended = found.added[timers], found.origin[timers], found.ended[timers]
+        return (
+            found.timers[timers].tolist(),
+            [strings[text] for text in b[added].tolist()],
+            a[added].tolist(),
+            ["" if kind is None else _kind_text(kind) for kind in _told(b, origin)],
+            [strings[text or 0] for text in _told(a, origin)],
+            at_ns[added].tolist(),
+            _told(found.dues, found.due[timers]),
+            _told(b, found.armed[timers], 0),
+            found.fires[timers].tolist(),
+            _told(a, found.fired[timers], 0),
+            _told(at_ns, ended),
+            [_ENDS[kind] for kind in _told(kind, ended)],
+        )
+
+    def _bring_up_to_date(self, found: _Found, timers: NDArray[np.intp]) -> None:
+        """Tell the rows of timers that were there before what has happened to them since."""
+        at_ns, kind, _, a, b = found.events
+        origin, ended = found.origin[timers], found.ended[timers]
+        columns = (
+            found.timers[timers].tolist(),
+            zip(_told(a, origin), _told(b, origin), strict=True),
+            _told(found.dues, found.due[timers]),
+            _told(b, found.armed[timers]),
+            zip(found.fires[timers].tolist(), _told(a, found.fired[timers]), strict=True),
+            zip(_told(at_ns, ended), _told(kind, ended), strict=True),
+        )
+        for timer, (site, of_kind), due, interval, (fires, late), (end_ns, by) in zip(
+            *columns, strict=True
+        ):
+            row = self._pending.get(timer)
+            if row is None:
+                continue
+            self._touched.add(timer)
+            if site is not None:
+                row[_SITE], row[_KIND] = self._strings[site], _kind_text(of_kind)
+            if due is not None:
+                row[_DUE] = due
+            if interval is not None:
+                row[_INTERVAL] = interval
+            if fires:
+                row[_FIRED] += fires
+                row[_LATE] = late
+            if by is not None:
+                self._end(row, end_ns, _ENDS[by])
+
+    def _end(self, row: list[Any], at_ns: int, by: str | None) -> None:
+        row[_GONE], row[_BY] = at_ns, by
+        self._gone.append(row)
+        del self._pending[row[0]]
+        self._touched.discard(row[0])
+
+    def remove_of(self, clocks: set[int], at_ns: int) -> None:
+        """Note that the timers of clocks have gone with them."""
+        for row in [row for row in self._pending.values() if row[_CLOCK] in clocks]:
+            self._end(row, at_ns, _CLOCK_GONE)
+
+    def flush(self, connection: sqlite3.Connection) -> None:
+        """Write what has come since."""
+        touched = (self._pending[timer] for timer in self._touched)
+        passed = (row for columns in self._passed for row in zip(*columns, strict=True))
+        rows = chain(self._gone, touched, passed)
+        many = _ADD.format(",".join([_MARKS] * AT_ONCE))
+        while len(some := list(islice(rows, AT_ONCE))) == AT_ONCE:
+            connection.execute(many, list(chain.from_iterable(some)))
+        connection.executemany(_ADD.format(_MARKS), some)
+        self._passed.clear()
+        self._gone.clear()
+        self._touched.clear()
+
+
+def _kind_text(kind: int) -> str:
+    return _KIND_TEXTS.get(kind, str(kind))
+
+
+def _told(values: Block, places: NDArray[np.intp], otherwise: int | None = None) -> list[Any]:
+    """Return the values in some places, and something else where a place is below 0."""
+    found: list[Any] = values[places].tolist()
+    if (places >= 0).all():
+        return found
+    told = zip(found, places.tolist(), strict=True)
+    return [value if place >= 0 else otherwise for value, place in told]
+
+
+class _Found:
+    """Where the last event of a sort is for each of some timers, -1 where there is none.
+
+    Attributes:
+        events: The events.
+        timers: The timers, as columns with one entry for each are about them.
+        added: Where each was added.
+        origin: Where it is said where it was set.
+        armed: Where it was armed.
+        fired: Where it has fired.
+        fires: How often it has.
+        due: Where it is said when it is due.
+        dues: What is said there, for each event.
+        ended: Where it was cleared, or has fired for the last time.
+    """
+
+    def __init__(self, events: Block) -> None:
+        """Look through events of timers, at least one."""
+        self.events = events
+        self.timers, self._group = grouped(events[2])
+        _, kind, _, a, b = events
+        is_fired, is_armed = kind == EventKind.TIMER_FIRED, kind == EventKind.TIMER_ARMED
+        is_last = is_fired & (b == NEVER)
+        self.added = self._last(kind == EventKind.TIMER_ADDED)
+        self.origin = self._last(kind == EventKind.TIMER_ORIGIN)
+        self.armed, self.fired = self._last(is_armed), self._last(is_fired)
+        self.fires = np.bincount(self._group[is_fired], minlength=len(self.timers))
+        self.due = self._last(is_armed | (is_fired & ~is_last))
+        self.dues = np.where(is_armed, a, b)
+        self.ended = self._last(is_last | (kind == EventKind.TIMER_CLEARED))
+
+    def _last(self, is_found: NDArray[np.bool_]) -> NDArray[np.intp]:
+        places = np.flatnonzero(is_found)
+        last = np.full(len(self.timers), -1)
+        # Of several the last one stays.
+        last[self._group[places]] = places
+        return last

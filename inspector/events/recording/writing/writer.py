@@ -1,0 +1,326 @@
+"""Recording a session while it runs: its thread hands events over, another one writes."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import deque
+from threading import Event, Thread
+from time import monotonic_ns, sleep
+from typing import TYPE_CHECKING, Final
+
+from inspector.events.recording.columns import EVENT_COLUMNS
+from inspector.events.recording.layout import CHUNK_EVENTS, RecordingError
+from inspector.events.recording.writing.file import About, RecordingFile, reserve
+from inspector.events.timeline import Timeline
+from inspector.timebase import NS_PER_MS, NS_PER_SECOND
+from inspector.vocabulary import COMMAND_CONTEXT, COMMAND_FORM
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from inspector.events.annotations import AnnotationChange
+    from inspector.events.log import EventLog, Numbers
+    from inspector.vocabulary import RawEvent
+
+
+#: What was handed over is in the file after this time, whether more comes or not.
+COMMIT_NS: Final = 400 * NS_PER_MS
+#: More than these wait for a slow disk in the log itself, which may lose them.
+MOST_WAITING: Final = 1_000_000
+#: Whoever has the time waits for the disk when so many have to be written.
+PATIENT_WAITING: Final = 100_000
+#: It is worth to write so many at once.
+ENOUGH: Final = 4 * CHUNK_EVENTS
+#: So many fit into the cache of the database, so that each page is written once.
+_COMMITTED_AT_ONCE: Final = 16 * CHUNK_EVENTS
+_GATHERED_NUMBERS: Final = CHUNK_EVENTS * EVENT_COLUMNS
+_PATIENCE_S: Final = 0.001
+_SAID_OF_COMMANDS: Final = (COMMAND_CONTEXT, COMMAND_FORM)
+
+
+class _Portion:
+    """What is handed over at once.
+
+    Attributes:
+        pieces: The next events, in each the numbers of one behind those of another.
+        texts: What has come to the string table.
+        gap: The state and cursor behind a gap before the events, ``None`` without one.
+        annotations: What people have left meanwhile.
+    """
+
+    __slots__ = ("annotations", "gap", "pieces", "texts")
+
+    def __init__(
+        self,
+        pieces: list[Numbers],
+        texts: list[str],
+        gap: tuple[Timeline, int] | None,
+        annotations: Sequence[AnnotationChange] = (),
+    ) -> None:
+        self.pieces = pieces
+        self.texts = texts
+        self.gap = gap
+        self.annotations = annotations
+
+
+class RecordingWriter:
+    """Writes a log to a file from a thread of its own.
+
+    :meth:`start`, :meth:`pump` and :meth:`stop` are for the thread that owns the log. An
+    error of the disk ends the recording, and nothing else: see :attr:`problem`.
+
+    Attributes:
+        path: The file.
+        lost: Events that fell off the log before they could be handed over.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        log: EventLog,
+        about: About | None = None,
+        *,
+        start: tuple[Timeline, int] | None = None,
+    ) -> None:
+        """Prepare; nothing is written yet.
+
+        Args:
+            path: The file; must not exist.
+            log: What to record.
+            about: What the recording says of itself.
+            start: State and cursor to begin with, as a timeline of its own; else from the
+                oldest event that is kept.
+        """
+        self.path = path
+        self.lost = 0
+        self._log = log
+        self._about = about or About()
+        self._start = start
+        self._cursor = log.first if start is None else start[1]
+        self._texts = 0
+        self._portions: deque[_Portion] = deque()
+        self._handed = self._written = self._committed = 0
+        # When what is written has to be committed, on the clock of the computer.
+        self._due_ns = 0
+        # Something waits, and it is worth to begin with it at once.
+        self._has_some, self._has_enough = Event(), Event()
+        self._is_hurried = False
+        self._problem = ""
+        self._is_stopped = False
+        self._thread: Thread | None = None
+
+    @property
+    def problem(self) -> str:
+        """Why nothing is recorded any more, as a sentence; empty while all is well."""
+        return self._problem
+
+    @property
+    def is_recording(self) -> bool:
+        """Whether it was started, and neither stopped nor ended by a problem."""
+        return self._thread is not None and not self._is_stopped and not self._problem
+
+    @property
+    def events(self) -> int:
+        """How many events were handed over."""
+        return self._handed
+
+    @property
+    def committed(self) -> int:
+        """How many events are safe in the file."""
+        return self._committed
+
+    def start(self) -> None:
+        """Create the file, and hand over what the log has kept.
+
+        Raises:
+            RecordingError: There is such a file, or it cannot be created.
+        """
+        if self._start is None:
+            self._start = (self._log.base.copy(), self._log.first)
+        timeline, cursor = self._start
+        self._cursor = begin_behind_command(self._log.slice, timeline, cursor)
+        self._start = (timeline, self._cursor)
+        # Here, so that whoever asked for it is told at once why it cannot be.
+        reserve(self.path)
+        self._thread = Thread(target=self._write_all, name="recording", daemon=True)
+        self._thread.start()
+        self.pump(at_once=True)
+
+    @property
+    def is_writing(self) -> bool:
+        """Whether something is still on its way to the disk."""
+        return self._thread is not None and self._thread.is_alive()
+
+    def pump(
+        self, *, at_once: bool = False, is_patient: bool = False, is_last: bool = False
+    ) -> None:
+        """Hand over what is new; called after every wake-up.
+
+        It is in the file half a second later, though nobody may come again until then.
+
+        Args:
+            at_once: Whether it has to be written as soon as possible.
+            is_patient: Whether to wait for a slow disk, so that nothing is lost.
+            is_last: Whether there will be no other chance, so that nothing may wait.
+        """
+        log = self._log
+        end = log.end
+        if end == self._cursor or not self.is_recording:
+            return
+        while is_patient and self._is_behind(PATIENT_WAITING):
+            sleep(_PATIENCE_S)
+        if self._is_behind(MOST_WAITING) and not is_last:
+            return
+        gap = self._skip_lost() if log.first > self._cursor else None
+        texts = log.strings[self._texts :] if len(log.strings) > self._texts else []
+        pieces = log.pieces(self._cursor, end)
+        self._texts += len(texts)
+        self._handed += end - self._cursor
+        self._cursor = end
+        self._portions.append(_Portion(pieces, texts, gap))
+        if not self._has_some.is_set():
+            self._has_some.set()
+        if at_once:
+            self._is_hurried = True
+        if at_once or self._handed - self._written >= ENOUGH:
+            self._has_enough.set()
+
+    def _is_behind(self, events: int) -> bool:
+        """Return whether more than so many events have yet to be written."""
+        return self._handed - self._written > events and self.is_recording
+
+    def _skip_lost(self) -> tuple[Timeline, int]:
+        """Go on behind what fell off the log; returns the state and cursor there."""
+        log = self._log
+        timeline = log.base.copy()
+        cursor = begin_behind_command(log.slice, timeline, log.first)
+        self.lost += cursor - self._cursor
+        self._cursor = cursor
+        return timeline, cursor
+
+    def annotate(self, changes: Sequence[AnnotationChange]) -> None:
+        """Have annotations written into the file, or taken out of it, in this order."""
+        if changes and self.is_recording:
+            self._portions.append(_Portion([], [], None, changes))
+            self._is_hurried = True
+            self._has_some.set()
+            self._has_enough.set()
+
+    def stop(self) -> None:
+        """Write what is left and close the file; waits for the disk."""
+        if self._thread is not None:
+            self.finish()
+            self._thread.join()
+
+    def finish(self) -> None:
+        """Have what is left written and the file closed, without waiting for the disk."""
+        if self._thread is None or self._is_stopped:
+            return
+        self.pump(at_once=True, is_last=True)
+        self._is_stopped = True
+        self._has_some.set()
+        self._has_enough.set()
+
+    # ---------------------------------------------------------- the other thread
+
+    def _write_all(self) -> None:
+        file: RecordingFile | None = None
+        try:
+            assert self._start is not None, "set before the thread is started"
+            timeline, cursor = self._start
+            self._start = None
+            file = RecordingFile(self.path, self._about, timeline, cursor, is_reserved=True)
+            self._write_portions(file)
+            file.finish()
+        except (sqlite3.Error, OSError, RecordingError) as error:
+            self._problem = disk_problem(self.path, error)
+            if file is not None:
+                file.abandon()
+        except Exception as error:  # noqa: BLE001 - a fault here must not stop the session
+            self._problem = f"{self.path.name} could not be recorded further: {error!r}."
+            if file is not None:
+                file.abandon()
+
+    def _write_portions(self, file: RecordingFile) -> None:
+        # How it begins is committed at once: a file without that is none.
+        wait_ns = 0
+        while not self._is_stopped or self._portions:
+            self._has_some.wait()
+            self._due_ns = monotonic_ns() + wait_ns
+            wait_ns = COMMIT_NS
+            is_due = False
+            while not is_due:
+                self._has_enough.wait(max(0, self._due_ns - monotonic_ns()) / NS_PER_SECOND)
+                self._has_enough.clear()
+                is_due = self._is_hurried or self._is_stopped or monotonic_ns() >= self._due_ns
+                if is_due:
+                    self._is_hurried = False
+                    self._has_some.clear()
+                self._write_waiting(file)
+            self._commit(file)
+
+    def _write_waiting(self, file: RecordingFile) -> None:
+        portions = self._portions
+        # A wake-up hands over a dozen events or so: many of those together cost far less.
+        gathered: list[int] = []
+        while portions:
+            portion = portions.popleft()
+            if portion.texts:
+                file.add_strings(portion.texts)
+            if portion.gap is not None:
+                self._add(file, gathered)
+                gathered = []
+                file.skip_to(*portion.gap)
+            if portion.annotations:
+                file.annotate(portion.annotations)
+            for piece in portion.pieces:
+                if isinstance(piece, list):
+                    gathered += piece
+                    if len(gathered) < _GATHERED_NUMBERS:
+                        continue
+                self._add(file, gathered)
+                gathered = []
+                if not isinstance(piece, list):
+                    self._add(file, piece)
+        self._add(file, gathered)
+
+    def _add(self, file: RecordingFile, numbers: Numbers) -> None:
+        file.add_numbers(numbers)
+        self._written += len(numbers) // EVENT_COLUMNS
+        is_much = self._written - self._committed >= _COMMITTED_AT_ONCE
+        # More may be coming all the time, as from a run that does not wait.
+        if is_much or monotonic_ns() >= self._due_ns:
+            self._commit(file)
+
+    def _commit(self, file: RecordingFile) -> None:
+        file.commit()
+        self._committed = self._written
+        self._due_ns = monotonic_ns() + COMMIT_NS
+
+
+def begin_behind_command(
+    events: Callable[[int, int], Sequence[RawEvent]], timeline: Timeline, cursor: int
+) -> int:
+    """Return where to begin so that what is said of a command is not torn from it.
+
+    Args:
+        events: Returns the events from one cursor up to another.
+        timeline: The state before ``cursor``; brought up to where to begin.
+        cursor: From where on events are wanted.
+    """
+    while (found := events(cursor, cursor + 1)) and found[0][1] in _SAID_OF_COMMANDS:
+        timeline.apply_all(found)
+        cursor += 1
+    return cursor
+
+
+def disk_problem(path: Path, error: Exception) -> str:
+    """Return why nothing more can be recorded, as a sentence."""
+    text = str(error)
+    if isinstance(error, RecordingError):
+        return text
+    if "full" in text:
+        return f"The disk is full: {path.name} ends here. Free some space and record again."
+    reason = getattr(error, "strerror", None) or text
+    return f"{path.name} can no longer be written ({reason}); it ends here."

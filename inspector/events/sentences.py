@@ -1,0 +1,192 @@
+"""What happened, in words: one sentence for every event, by the template in its row."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import cache
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from inspector.events.schema import FIELDS, SCHEMA, EventRow, FieldRow, Unit
+from inspector.timebase import format_duration, format_instant
+from inspector.vocabulary import (
+    NEVER,
+    EventKind,
+    Field,
+    Life,
+    MemberKind,
+    Mode,
+    Phase,
+    Reading,
+    TimerKind,
+    rate_text,
+    what_was_raised,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from inspector.vocabulary import RawEvent
+
+#: Returns what the ``clock``, ``timer``, ``member`` or ``machine`` of a number is called,
+#: with what it is; nothing if that is not known.
+Naming: TypeAlias = Callable[[str, int], str]
+
+
+def describe(event: RawEvent, strings: Sequence[str], naming: Naming | None = None) -> str:
+    """Return one sentence that says what happened, without its instant.
+
+    An event that makes no sense, as it may come from a damaged file, is shown with its
+    numbers.
+
+    Args:
+        event: The event.
+        strings: The string table of the log.
+        naming: Says what things are called; by number (``clock 3``) where it is left out or
+            does not know.
+    """
+    _, kind, subject, a, b = event
+    try:
+        return _Teller(event, SCHEMA[EventKind(kind)], strings, naming).sentence()
+    except (ValueError, IndexError):
+        return f"unknown event {kind} ({subject}, {a}, {b})"
+
+
+#: Things with a name of their own, and what a number of theirs is called without it.
+_NAMED: Final = {
+    Unit.CLOCK: "clock",
+    Unit.CLOCK_OR_NONE: "clock",
+    Unit.TIMER: "timer",
+    Unit.MEMBER: "member",
+    Unit.MACHINE: "machine",
+}
+#: In these a 0 stands for nothing that could be spoken of.
+_ZERO_IS_NOTHING: Final = frozenset(
+    {
+        Unit.CLOCK,
+        Unit.CLOCK_OR_NONE,
+        Unit.MEMBER,
+        Unit.CAUSE,
+        Unit.CAUSE_PLUS_ONE,
+        Unit.COMMAND,
+        Unit.LATENESS,
+        Unit.PERIOD,
+        Unit.TEXT,
+        Unit.SITE,
+        Unit.GENERATION,
+    }
+)
+_PLACES: Final = {"s": 2, "a": 3, "b": 4}
+
+
+class _Teller:
+    """Puts one event into words."""
+
+    __slots__ = ("_event", "_naming", "_row", "_strings")
+
+    def __init__(
+        self, event: RawEvent, row: EventRow, strings: Sequence[str], naming: Naming | None
+    ) -> None:
+        self._event, self._row, self._strings, self._naming = event, row, strings, naming
+
+    def sentence(self) -> str:
+        row, event = self._row, self._event
+        units = {place: (row.unit(at), event[at]) for place, at in _PLACES.items()}
+        return self._fill(row.sentence, units)
+
+    def _fill(self, template: str, units: dict[str, tuple[Unit, int]]) -> str:
+        """Return a template with its places filled in."""
+        told = []
+        for part in _parts(template):
+            text = part.text
+            if part.is_optional and any(self._is_nothing(*units[x]) for x in part.places):
+                text = part.instead
+            told.append(_PLACE.sub(lambda found: self._words(*units[found[1]]), text))
+        return "".join(told)
+
+    def _is_nothing(self, unit: Unit, value: int) -> bool:
+        """Whether there is nothing to be said of a number."""
+        if unit in _ZERO_IS_NOTHING:
+            return not value or (unit is Unit.SITE and not self._strings[value])
+        if unit is Unit.LOCAL_DUE:
+            return value == NEVER
+        if unit is Unit.CALLS:
+            return value < 0
+        return unit is Unit.READ_VALUE and self._event[2] >= Reading.SYNCED
+
+    def _words(self, unit: Unit, value: int) -> str:  # noqa: C901, PLR0911, PLR0912 - one a unit
+        """Return a number in words."""
+        if unit in _NAMED:
+            return self._named(_NAMED[unit], value)
+        if unit.is_text:
+            return self._text(unit, value)
+        match unit:
+            case Unit.COMMAND | Unit.CAUSE:
+                return f"command {value}"
+            case Unit.CAUSE_PLUS_ONE:
+                return f" by command {value - 1}" if value > 1 else ""
+            case Unit.SESSION_INSTANT | Unit.LOCAL_INSTANT | Unit.LOCAL_DUE:
+                return format_instant(value)
+            case Unit.DURATION | Unit.PERIOD | Unit.LATENESS:
+                return format_duration(value)
+            case Unit.TICKS:
+                return f"{value} missed tick{'s' if value != 1 else ''}"
+            case Unit.RATE:
+                return rate_text(value)
+            case Unit.TIMER_KIND:
+                return TimerKind(value).text
+            case Unit.MEMBER_KIND:
+                return MemberKind(value).text
+            case Unit.PHASE:
+                return Phase(value).text
+            case Unit.LIFE:
+                return Life(value).text
+            case Unit.MODE:
+                return "running" if value == Mode.RUNNING else "held"
+            case Unit.READING:
+                return Reading(value).text
+            case Unit.READ_VALUE:
+                is_period = self._event[2] == Reading.PERIOD
+                return format_duration(value) if is_period else format_instant(value)
+            case Unit.FIELD_VALUE:
+                row: FieldRow = FIELDS[Field(self._event[3])]
+                return self._fill(row.sentence, {"b": (row.unit, value)})
+            case _:
+                return str(value)
+
+    def _text(self, unit: Unit, number: int) -> str:
+        text = self._strings[number]
+        if unit is Unit.TRACEBACK:
+            return what_was_raised(text)
+        return text or ("the user" if unit is Unit.ASKER else "")
+
+    def _named(self, what: str, number: int) -> str:
+        """Return what something is called; or its number, and the name that the event gives it."""
+        known = "" if self._naming is None else self._naming(what, number)
+        if known:
+            return known
+        gives_name = self._row.b is Unit.NAME and number == self._event[2]
+        name = f" “{self._strings[self._event[4]]}”" if gives_name else ""
+        return f"{what} {number}{name}"
+
+
+class _Part:
+    """A piece of a template: to be told always, or only if what it speaks of is there."""
+
+    __slots__ = ("instead", "is_optional", "places", "text")
+
+    def __init__(self, text: str, *, is_optional: bool) -> None:
+        self.is_optional = is_optional
+        self.text, _, self.instead = text.partition("|") if is_optional else (text, "", "")
+        self.places = tuple(_PLACE.findall(self.text))
+
+
+_PLACE: Final = re.compile(r"\{(\w)\}")
+_OPTIONAL: Final = re.compile(r"\[([^\]]*)\]")
+
+
+@cache
+def _parts(template: str) -> tuple[_Part, ...]:
+    """Take a template apart."""
+    pieces = _OPTIONAL.split(template)
+    return tuple(_Part(text, is_optional=at % 2 == 1) for at, text in enumerate(pieces) if text)

@@ -1,0 +1,524 @@
+"""A timeline: the state of a session, folded from its events.
+
+Views read timelines, never the engine; that is why a running scene and a file look
+the same to them. The property that holds everything together: folding the log up to
+an instant gives exactly the state the engine had at that instant.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from itertools import islice
+from typing import TYPE_CHECKING, Final
+
+from inspector.clocks.rate import D, local_ns, moved, parent_ns, reanchored
+from inspector.events.due_times import session_instants
+from inspector.events.frame_history import FrameHistory
+from inspector.events.members import MemberTable
+from inspector.events.states import (
+    BreakHit,
+    ClockState,
+    CommandRecord,
+    Failure,
+    Held,
+    Mark,
+    PauseReason,
+)
+from inspector.events.timer_table import UNKNOWN, TimerTable
+from inspector.vocabulary import NEVER, EventKind, Mode, Phase
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from inspector.events.members import MemberState
+    from inspector.vocabulary import RawEvent
+
+
+#: What folding in an event raises that does not fit into the state, before it changes any of it.
+MISFIT: Final = (KeyError, ValueError, IndexError, OverflowError)
+
+
+class Timeline:
+    """The state of a session as of :attr:`at_ns`.
+
+    Attributes:
+        strings: The texts that its numbers stand for; those of another log are others.
+        at_ns: Session time of the last event, or later if time just passed.
+        newest_ns: Session time of the last event: what is due later has not been run yet,
+            though time may have passed.
+        events_folded: How many events went in.
+        clocks: All clocks by number, in the order in which they came.
+        timers: All pending timers.
+        members: Schedulers, components, state machines and what hangs under them.
+        frames: All frames that have ended.
+        failures: Callbacks that raised.
+        marks: Marked instants.
+        commands: What was asked for from outside.
+        hits: Breakpoints that were hit.
+        holds: When the transport was held while it ran.
+        is_running: Whether the transport runs.
+        scene_path: The scene file, empty if there is none.
+        scene_generation: How often it was reloaded.
+        root_id: Number of the root clock, ``None`` before there is one.
+        structure_version: Raised when a clock comes, goes or moves.
+        mapping_version: Raised when a rate, a pause or a parent changes.
+        timers_version: Raised when a timer comes, goes or is due at another time.
+        skips_misfits: Whether events that do not fit into the state, as of a damaged file,
+            are passed over, with nothing changed but the instant.
+        misfits: How many were passed over.
+    """
+
+    def __init__(self, strings: Sequence[str]) -> None:
+        """Begin empty.
+
+        Args:
+            strings: The string table of the log; may grow meanwhile.
+        """
+        self.strings = strings
+        self.at_ns = 0
+        self.newest_ns = 0
+        self.events_folded = 0
+        self.clocks: dict[int, ClockState] = {}
+        self.timers = TimerTable(strings)
+        self.members = MemberTable(strings)
+        self.frames = FrameHistory()
+        self.failures: list[Failure] = []
+        self.marks: list[Mark] = []
+        self.commands: list[CommandRecord] = []
+        self.hits: list[BreakHit] = []
+        self.holds: list[Held] = []
+        self.is_running = False
+        self.scene_path = ""
+        self.scene_generation = 0
+        self.root_id: int | None = None
+        self.structure_version = 0
+        self.mapping_version = 0
+        self.timers_version = 0
+        self.skips_misfits = False
+        self.misfits = 0
+        self._frame_at_ns = 0
+        self._frame_delta_ns = 0
+        self._frame_cut_ns = 0
+        self._frame_phases = [0] * len(Phase)
+        self._last_order = 0
+        self._unknown: set[int] = set()
+        self._stale_clocks: set[int] = set()
+        self._fold: dict[int, Callable[[int, int, int, int], None]] = {
+            EventKind.CLOCK_ADDED: self._clock_added,
+            EventKind.CLOCK_ANCHORED: self._clock_anchored,
+            EventKind.CLOCK_RATE: self._clock_rate,
+            EventKind.CLOCK_PAUSED: self._clock_paused,
+            EventKind.CLOCK_RESUMED: self._clock_resumed,
+            EventKind.CLOCK_MOVED: self._clock_moved,
+            EventKind.CLOCK_REMOVED: self._clock_removed,
+            EventKind.TIMER_ADDED: self._timer_added,
+            EventKind.TIMER_ORIGIN: self._timer_origin,
+            EventKind.TIMER_ARMED: self._timer_armed,
+            EventKind.TIMER_FIRED: self._timer_fired,
+            EventKind.TIMER_CLEARED: self._timer_cleared,
+            EventKind.FRAME_BEGAN: self._frame_began,
+            EventKind.PHASE_ENDED: self._phase_ended,
+            EventKind.FRAME_ENDED: self._frame_ended,
+            EventKind.DELTA_CUT: self._delta_cut,
+            EventKind.CALLBACK_FAILED: self._callback_failed,
+            EventKind.MARK: self._mark,
+            EventKind.COMMAND: self._command,
+            EventKind.COMMAND_CONTEXT: self._command_context,
+            EventKind.TRANSPORT: self._transport,
+            EventKind.SCENE: self._scene,
+            EventKind.BREAKPOINT_HIT: self._breakpoint_hit,
+        }
+        self._fold_members()
+
+    def _fold_members(self) -> None:
+        self._fold.update((EventKind[name], step) for name, step in self.members.fold.items())
+
+    def apply_all(self, events: Iterable[RawEvent]) -> int:
+        """Fold events in, in the order in which they happened; returns how many.
+
+        Raises:
+            KeyError, ValueError, IndexError, OverflowError: One does not fit into the state,
+                and misfits are not skipped.
+        """
+        fold = self._fold
+        count = 0
+        for at_ns, kind, subject, a, b in events:
+            count += 1
+            step = fold.get(kind)
+            if step is not None:
+                try:
+                    step(at_ns, subject, a, b)
+                except MISFIT:
+                    if not self.skips_misfits:
+                        raise
+                    self.misfits += 1
+            self.at_ns = at_ns
+        if count:
+            self.newest_ns = self.at_ns
+        self.events_folded += count
+        return count
+
+    def set_present(self, at_ns: int) -> None:
+        """Let time pass with nothing happening; never goes back."""
+        self.at_ns = max(self.at_ns, at_ns)
+
+    def copy(self) -> Timeline:
+        """Return a timeline of its own in the same state."""
+        twin = Timeline(self.strings)
+        twin.clocks = {number: clock.copy() for number, clock in self.clocks.items()}
+        twin.timers = self.timers.copy(self.strings)
+        twin.members = self.members.copy(self.strings)
+        twin._fold_members()
+        twin.frames = self.frames.copy()
+        twin.failures = list(self.failures)
+        twin.marks = list(self.marks)
+        twin.commands = list(self.commands)
+        twin.hits = list(self.hits)
+        twin.holds = list(self.holds)
+        twin._frame_phases = list(self._frame_phases)
+        twin._unknown = set(self._unknown)
+        twin._stale_clocks = set(self._stale_clocks)
+        for name in (
+            "at_ns",
+            "newest_ns",
+            "events_folded",
+            "is_running",
+            "scene_path",
+            "scene_generation",
+            "root_id",
+            "structure_version",
+            "mapping_version",
+            "timers_version",
+            "skips_misfits",
+            "misfits",
+            "_frame_at_ns",
+            "_frame_delta_ns",
+            "_frame_cut_ns",
+            "_last_order",
+        ):
+            setattr(twin, name, getattr(self, name))
+        return twin
+
+    # -------------------------------------------------------------- questions
+
+    def local_ns(self, clock_id: int, at_ns: int | None = None) -> int:
+        """Return a clock's local time now, or at an instant since its last change.
+
+        Raises:
+            KeyError: There is no such clock.
+        """
+        local = self.at_ns if at_ns is None else at_ns
+        for clock in reversed(self.path(clock_id)):
+            local = local_ns(local, clock.n, clock.off)
+        return local
+
+    def path(self, clock_id: int) -> list[ClockState]:
+        """Return the clock and its ancestors, the root last.
+
+        Raises:
+            KeyError: There is no such clock.
+        """
+        found = []
+        while clock_id:
+            clock = self.clocks[clock_id]
+            found.append(clock)
+            clock_id = clock.parent_id
+        return found
+
+    def branch(self, clock_id: int) -> list[int]:
+        """Return the clock and everything below it, depth first."""
+        found = []
+        waiting = [clock_id]
+        while waiting:
+            number = waiting.pop()
+            found.append(number)
+            waiting.extend(reversed(self.clocks[number].children))
+        return found
+
+    def effective_rate(self, clock_id: int) -> Fraction:
+        """Return local seconds per session second, 0 when it stands still."""
+        product = Fraction(1)
+        for clock in self.path(clock_id):
+            product *= Fraction(clock.n, D)
+        return product
+
+    def pause_reasons(self, clock_id: int) -> tuple[PauseReason, ...]:
+        """Return what makes the clock stand still, the nearest first; empty if it runs."""
+        return tuple(
+            PauseReason(
+                clock_id=clock.id,
+                clock_name=clock.name,
+                since_ns=clock.paused_since_ns,
+                is_own=clock.id == clock_id,
+                is_rate_zero=not clock.paused,
+                cause=clock.pause_cause,
+            )
+            for clock in self.path(clock_id)
+            if clock.n == 0
+        )
+
+    def stopping_clocks(self, member: MemberState) -> tuple[PauseReason, ...]:
+        """Return what makes a member wait for its clock, the nearest first; empty for nothing."""
+        if member.clock_id not in self.clocks or not member.waits_for_clock:
+            return ()
+        return self.pause_reasons(member.clock_id)
+
+    def session_due_ns(self, timer_id: int) -> int | None:
+        """Return when a pending timer fires at present rates, ``None`` for never.
+
+        Raises:
+            KeyError: The timer is not pending.
+        """
+        i = self.timers.index(timer_id)
+        due_ns = self._to_session_ns(self.timers.clock[i], self.timers.due[i])
+        return None if due_ns == NEVER else due_ns
+
+    def resolve_dues(self) -> None:
+        """Bring the column ``timers.session_due`` up to date.
+
+        Costs as much as has changed: the timers that were armed since, and all
+        timers of branches whose rate, pause or parent has changed.
+        """
+        if self._stale_clocks:
+            self._resolve_branches()
+        table = self.timers
+        for timer_id in self._unknown:
+            if timer_id in table:
+                i = table.index(timer_id)
+                table.session_due[i] = self._to_session_ns(table.clock[i], table.due[i])
+        self._unknown.clear()
+
+    def _resolve_branches(self) -> None:
+        """Work out the dues of every timer in the changed branches."""
+        stale: set[int] = set()
+        for clock_id in self._stale_clocks:
+            if clock_id in self.clocks and clock_id not in stale:
+                stale.update(self.branch(clock_id))
+        self._stale_clocks.clear()
+        if not stale or not len(self.timers):
+            return
+        import numpy as np  # noqa: PLC0415 - the fold itself must not need numpy
+
+        clock_column = self.timers.numpy("clock")
+        rows = np.flatnonzero(np.isin(clock_column, np.fromiter(stale, np.int64, len(stale))))
+        if not rows.size:
+            return
+        owners, owner_of_row = np.unique(clock_column[rows], return_inverse=True)
+        shifts = [self._shift_to_session(owner) for owner in owners.tolist()]
+        due = self.timers.numpy("due")[rows]
+        # Whole branches stand still or run at rate 1 nearly always; the rest is exact, one by one.
+        shift_of_row = np.array([shift or 0 for shift in shifts], np.int64)[owner_of_row]
+        session_due = np.where(shift_of_row == NEVER, NEVER, due - shift_of_row)
+        scaled = np.flatnonzero(np.array([shift is None for shift in shifts])[owner_of_row])
+        if scaled.size:
+            scaled = scaled[np.argsort(owner_of_row[scaled], kind="stable")]
+            ends = np.flatnonzero(np.diff(owner_of_row[scaled])) + 1
+            for mine in np.split(scaled, ends):
+                path = self.path(int(owners[owner_of_row[mine[0]]]))
+                session_due[mine] = session_instants(due[mine], path)
+        self.timers.numpy("session_due")[rows] = session_due
+
+    def _shift_to_session(self, clock_id: int) -> int | None:
+        """Return local minus session time, ``NEVER`` when stopped, ``None`` at other rates."""
+        total = 0
+        is_plain = True
+        for clock in self.path(clock_id):
+            if clock.n == 0:
+                return NEVER
+            is_plain = is_plain and clock.n == D
+            total += clock.off // D
+        return total if is_plain else None
+
+    def _to_session_ns(self, clock_id: int, due_ns: int) -> int:
+        while clock_id:
+            clock = self.clocks[clock_id]
+            if clock.n == 0:
+                return NEVER
+            due_ns = parent_ns(due_ns, clock.n, clock.off)
+            clock_id = clock.parent_id
+        # Columns hold 64 bits; what lies beyond will not be seen.
+        return max(min(due_ns, NEVER - 1), -NEVER)
+
+    # ------------------------------------------------------------------- fold
+
+    def _clock_added(self, at_ns: int, subject: int, a: int, b: int) -> None:
+        if subject <= 0 or subject in self.clocks:
+            message = f"clock {subject} cannot be added"
+            raise ValueError(message)
+        clock = ClockState(subject, self.strings[b], a, D, D, 0, at_ns)
+        if a:
+            self.clocks[a].children.append(subject)
+        else:
+            self.root_id = subject
+        self.clocks[subject] = clock
+        self.structure_version += 1
+
+    def _clock_anchored(self, at_ns: int, subject: int, a: int, b: int) -> None:
+        clock = self.clocks[subject]
+        clock.rate_n = clock.n = b
+        clock.off = -a * b
+        if b == 0:
+            clock.paused_since_ns = at_ns
+        self.mapping_version += 1
+
+    def _clock_rate(self, at_ns: int, subject: int, a: int, b: int) -> None:
+        clock = self.clocks[subject]
+        clock.rate_n = a
+        if not clock.paused:
+            if a == 0:
+                clock.paused_since_ns = at_ns
+                clock.pause_cause = b
+            self._set_mapping(clock, at_ns, a)
+        self.mapping_version += 1
+
+    def _clock_paused(self, at_ns: int, subject: int, a: int, _b: int) -> None:
+        clock = self.clocks[subject]
+        clock.paused = True
+        clock.paused_since_ns = at_ns
+        clock.pause_cause = a
+        self._set_mapping(clock, at_ns, 0)
+
+    def _clock_resumed(self, at_ns: int, subject: int, _a: int, _b: int) -> None:
+        clock = self.clocks[subject]
+        clock.paused = False
+        clock.pause_cause = 0
+        self._set_mapping(clock, at_ns, clock.rate_n)
+
+    def _set_mapping(self, clock: ClockState, at_ns: int, n: int) -> None:
+        above_ns = self.local_ns(clock.parent_id, at_ns) if clock.parent_id else at_ns
+        clock.off = reanchored(clock.off, above_ns, clock.n, n)
+        clock.n = n
+        self._mapping_changed(clock.id)
+
+    def _mapping_changed(self, clock_id: int) -> None:
+        self.mapping_version += 1
+        self.timers_version += 1
+        self._stale_clocks.add(clock_id)
+
+    def _clock_moved(self, at_ns: int, subject: int, a: int, _b: int) -> None:
+        clock = self.clocks[subject]
+        old_ns = self.local_ns(clock.parent_id, at_ns)
+        new_ns = self.local_ns(a, at_ns)
+        if not clock.parent_id or any(above.id == subject for above in self.path(a)):
+            message = f"clock {subject} cannot hang under clock {a}"
+            raise ValueError(message)
+        clock.off = moved(clock.off, clock.n, old_ns, new_ns)
+        self.clocks[clock.parent_id].children.remove(subject)
+        clock.parent_id = a
+        self.clocks[a].children.append(subject)
+        self.structure_version += 1
+        self._mapping_changed(subject)
+
+    def _clock_removed(self, _at_ns: int, subject: int, _a: int, _b: int) -> None:
+        self.clocks[self.clocks[subject].parent_id].children.remove(subject)
+        gone = set(self.branch(subject))
+        # Looks only for as many as there are, which for most branches is none.
+        pending = sum(self.clocks[clock_id].pending for clock_id in gone)
+        columns = zip(self.timers.id, self.timers.clock, strict=True)
+        theirs = (timer_id for timer_id, clock_id in columns if clock_id in gone)
+        for timer_id in list(islice(theirs, pending)):
+            self.timers.remove(timer_id)
+        self.members.clocks_removed(gone)
+        for clock_id in gone:
+            del self.clocks[clock_id]
+        self.structure_version += 1
+        self.timers_version += 1
+
+    def _timer_added(self, _at_ns: int, subject: int, a: int, b: int) -> None:
+        clock = self.clocks[a]
+        self.timers.add(subject, a, b)
+        clock.pending += 1
+
+    def _timer_origin(self, _at_ns: int, subject: int, a: int, b: int) -> None:
+        i = self.timers.index(subject)
+        self.timers.site[i] = a
+        self.timers.kind[i] = b
+
+    def _timer_armed(self, _at_ns: int, subject: int, a: int, b: int) -> None:
+        table = self.timers
+        i = table.index(subject)
+        table.due[i] = a
+        table.interval[i] = b
+        table.session_due[i] = UNKNOWN
+        self._last_order = table.order[i] = self._last_order + 1
+        self._unknown.add(subject)
+        self.timers_version += 1
+
+    def _timer_fired(self, _at_ns: int, subject: int, a: int, b: int) -> None:
+        table = self.timers
+        self.timers_version += 1
+        if b == NEVER:
+            self._unknown.discard(subject)
+            self.clocks[table.remove(subject)].pending -= 1
+            return
+        i = table.index(subject)
+        table.fired[i] += 1
+        table.lateness[i] = a
+        if table.due[i] != b:
+            table.due[i] = b
+            table.session_due[i] = UNKNOWN
+            self._last_order = table.order[i] = self._last_order + 1
+            self._unknown.add(subject)
+
+    def _timer_cleared(self, _at_ns: int, subject: int, _a: int, _b: int) -> None:
+        self._unknown.discard(subject)
+        self.clocks[self.timers.remove(subject)].pending -= 1
+        self.timers_version += 1
+
+    def _frame_began(self, at_ns: int, _subject: int, _a: int, b: int) -> None:
+        self._frame_at_ns = at_ns
+        self._frame_delta_ns = b
+        self._frame_cut_ns = 0
+        self._frame_phases = [0] * len(Phase)
+
+    def _phase_ended(self, _at_ns: int, subject: int, _a: int, b: int) -> None:
+        self._frame_phases[subject] += b
+
+    def _delta_cut(self, _at_ns: int, _subject: int, a: int, _b: int) -> None:
+        self._frame_cut_ns = a
+
+    def _frame_ended(self, _at_ns: int, _subject: int, a: int, b: int) -> None:
+        self.frames.append(
+            self._frame_at_ns,
+            a,
+            self._frame_delta_ns,
+            b,
+            self._frame_cut_ns,
+            self._frame_phases,
+        )
+
+    def _callback_failed(self, at_ns: int, subject: int, a: int, b: int) -> None:
+        strings = self.strings
+        self.failures.append(Failure(at_ns, self.frames.end, strings[a], strings[b], subject))
+
+    def _mark(self, at_ns: int, subject: int, a: int, _b: int) -> None:
+        self.marks.append(Mark(at_ns, self.strings[a], subject))
+
+    def _command(self, at_ns: int, subject: int, a: int, b: int) -> None:
+        strings, frame = self.strings, self.frames.end
+        self.commands.append(CommandRecord(at_ns, subject, strings[a], strings[b], frame=frame))
+
+    def _command_context(self, at_ns: int, subject: int, a: int, b: int) -> None:
+        if not self.commands:
+            return
+        about = subject or self.root_id or 0
+        self.commands[-1] = replace(
+            self.commands[-1],
+            clock_id=subject,
+            local_ns=self.local_ns(about, at_ns) if about in self.clocks else at_ns,
+            host_ms=a,
+            by=self.strings[b],
+        )
+
+    def _breakpoint_hit(self, at_ns: int, subject: int, a: int, b: int) -> None:
+        self.hits.append(BreakHit(at_ns, subject, self.strings[a], b))
+
+    def _transport(self, at_ns: int, subject: int, _a: int, _b: int) -> None:
+        if self.is_running and subject == Mode.HELD:
+            self.holds.append(Held(at_ns))
+        self.is_running = subject == Mode.RUNNING
+
+    def _scene(self, _at_ns: int, subject: int, a: int, _b: int) -> None:
+        self.scene_path = self.strings[a]
+        self.scene_generation = subject

@@ -1,0 +1,1 @@
+"""Frame times from files, and to files."""

@@ -1,0 +1,167 @@
+"""Frame times as one JSON object: provenance, summary and columns.
+
+``format`` and ``version`` say what it is; ``columns`` maps the names that the
+CSV uses to arrays of whole nanoseconds, one entry per frame. ``over_budget`` says how many
+frames took longer than each budget, by which of their times, and what was tolerated.
+``interventions``, where
+there are any, lists what was changed from outside before or in these frames, and
+``landmarks`` the bookmarks, notes, named ranges and marks in them.
+"""
+
+import json
+from datetime import UTC, datetime
+from typing import BinaryIO, Final
+
+from inspector.analysis.intervention_list import Intervention
+from inspector.analysis.landmarks import LANDMARK_KINDS, Landmark
+from inspector.analysis.statistics.frame_budget import FrameBudget
+from inspector.analysis.statistics.frame_statistics import over_budget, percentile_frame_time_ns
+from inspector.formats.captures.csv_frames import PHASE_COLUMNS
+from inspector.formats.frame_times import FrameTimes, NsColumn, Provenance
+from inspector.formats.options import ExportOptions
+
+JSON_FORMAT: Final = "timeline-inspector frame times"
+JSON_VERSION: Final = 1
+
+
+def write_json(
+    frames: FrameTimes, provenance: Provenance, options: ExportOptions, stream: BinaryIO
+) -> None:
+    """Write ``frames`` with where they come from, one column per line."""
+    head: dict[str, object] = {
+        "format": JSON_FORMAT,
+        "version": JSON_VERSION,
+        "provenance": {
+            "title": options.title,
+            "scene": provenance.scene,
+            "created": provenance.created.isoformat(),
+            "inspector_version": provenance.version,
+            "source": provenance.source,
+            "frame_rate": None if provenance.frame_rate is None else str(provenance.frame_rate),
+            "note": provenance.note,
+        },
+        "frame_count": len(frames),
+        "summary": {
+            "interval_ns": _summary(frames.interval_ns),
+            "delta_ns": _summary(frames.delta_ns),
+            "busy_ns": _summary(frames.busy_ns),
+        },
+        "over_budget": {
+            "measure": options.measure,
+            "budgets": [
+                over_budget(frames.measured(options.measure), FrameBudget.of_ms(budget_ms)).values()
+                for budget_ms in options.budgets_ms
+            ],
+        },
+    }
+    if options.interventions and frames.interventions:
+        head["interventions"] = [intervention_values(each) for each in frames.interventions]
+    if options.landmarks and frames.landmarks:
+        head["landmarks"] = [landmark_values(each) for each in frames.landmarks]
+    columns = {
+        "frame": frames.index,
+        "at_ns": frames.at_ns,
+        "interval_ns": frames.interval_ns,
+        "delta_ns": frames.delta_ns,
+        "busy_ns": frames.busy_ns,
+        **dict(zip(PHASE_COLUMNS, frames.phases, strict=True)),
+    }
+    text = json.dumps(head, ensure_ascii=False, indent=2)
+    # Names of files may hold bytes that are no text; JSON can escape them.
+    stream.write(text.removesuffix("\n}").encode(errors="backslashreplace"))
+    separator = ',\n  "columns": {'
+    for name, column in columns.items():
+        values = json.dumps(column.tolist(), separators=(",", ":"))
+        stream.write(f"{separator}\n    {json.dumps(name)}: {values}".encode())
+        separator = ","
+    stream.write(b"\n  }\n}\n")
+
+
+def intervention_values(entry: Intervention) -> dict[str, object]:
+    """Return an intervention as JSON; what is not known of it is null."""
+    host = datetime.fromtimestamp(entry.host_ms / 1000, UTC) if entry.host_ms else None
+    return {
+        "kind": "breakpoint hit" if entry.is_hit else "command",
+        "number": entry.number,
+        "frame": entry.frame,
+        "at_ns": entry.at_ns,
+        "clock": entry.clock_name or None,
+        "local_ns": entry.local_ns,
+        "host_time": None if host is None else host.isoformat(timespec="milliseconds"),
+        "text": entry.text,
+        "by": entry.by,
+        "refusal": entry.refusal or None,
+        "undone_by": entry.undone_by or None,
+    }
+
+
+def interventions_from_values(values: object) -> tuple[Intervention, ...]:
+    """Return the interventions of a JSON export, without those that are damaged."""
+    found = []
+    for each in values if isinstance(values, list) else ():
+        try:
+            host = each["host_time"]
+            entry = Intervention(
+                number=int(each["number"]),
+                is_hit=each["kind"] != "command",
+                at_ns=int(each["at_ns"]),
+                frame=int(each["frame"]),
+                text=str(each["text"]),
+                refusal=str(each["refusal"] or ""),
+                by=str(each["by"]),
+                clock_name=str(each["clock"] or ""),
+                local_ns=None if each["local_ns"] is None else int(each["local_ns"]),
+                host_ms=round(datetime.fromisoformat(host).timestamp() * 1000) if host else 0,
+                undone_by=int(each["undone_by"] or 0),
+            )
+        except (KeyError, TypeError, ValueError, OverflowError):
+            continue
+        found.append(entry)
+    return tuple(found)
+
+
+def landmark_values(entry: Landmark) -> dict[str, object]:
+    """Return a landmark as JSON; what only ranges have is null for the others."""
+    is_range = entry.end_ns is not None
+    return {
+        "kind": entry.kind,
+        "frame": entry.frame,
+        "at_ns": entry.at_ns,
+        "last_frame": entry.last_frame if is_range else None,
+        "end_ns": entry.end_ns,
+        "name": entry.name,
+        "text": entry.text,
+    }
+
+
+def landmarks_from_values(values: object) -> tuple[Landmark, ...]:
+    """Return the landmarks of a JSON export, without those that are damaged."""
+    found = []
+    for each in values if isinstance(values, list) else ():
+        try:
+            kind, end_ns = str(each["kind"]), each["end_ns"]
+            entry = Landmark(
+                kind=kind,
+                at_ns=int(each["at_ns"]),
+                frame=int(each["frame"]),
+                name=str(each["name"]),
+                text=str(each["text"]),
+                end_ns=None if end_ns is None else int(end_ns),
+                last_frame=int(each["last_frame"] or 0),
+            )
+        except (KeyError, TypeError, ValueError, OverflowError):
+            continue
+        if kind in LANDMARK_KINDS and (kind == "range") == (end_ns is not None):
+            found.append(entry)
+    return tuple(found)
+
+
+def _summary(column_ns: NsColumn) -> dict[str, int] | None:
+    """Return median, 99th percentile (nearest rank) and largest value; none of no frame."""
+    if not len(column_ns):
+        return None
+    return {
+        "median": percentile_frame_time_ns(column_ns, 50),
+        "p99": percentile_frame_time_ns(column_ns, 99),
+        "max": int(column_ns.max()),
+    }

@@ -1,0 +1,407 @@
+"""The frame-time graph: frame times and options in, a display list out."""
+
+import math
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Final
+
+import numpy as np
+
+from inspector.analysis.intervention_list import Intervention
+from inspector.analysis.landmarks import Landmark
+from inspector.analysis.statistics.frame_statistics import percentile_frame_time_ns
+from inspector.formats.display_list import (
+    Anchor,
+    Box,
+    DisplayList,
+    Group,
+    Item,
+    Point,
+    Polyline,
+    Rect,
+    Stroke,
+    Text,
+)
+from inspector.formats.font_metrics import plain, shortened, text_width, wrapped
+from inspector.formats.frame_graph.budget_lines import budget_group, budget_texts
+from inspector.formats.frame_graph.frame_plot import (
+    SMALL_SIZE,
+    SPIKE_STRIP_PT,
+    PlotData,
+    Scale,
+    crisp,
+    crowded_frames,
+    level_line,
+    plot_data,
+    plot_group,
+    range_of,
+    spike_group,
+    spike_mark,
+    top_of_range_ns,
+)
+from inspector.formats.frame_graph.intervention_marks import (
+    MARK_STRIP_PT,
+    mark_group,
+    note_group,
+    sign_items,
+)
+from inspector.formats.frame_graph.landmark_marks import (
+    band_group,
+    laid_out,
+    landmark_group,
+    landmark_legend,
+    landmark_sign,
+    most_rows,
+    tallest,
+)
+from inspector.formats.frame_times import FrameTimes, Measure, NsColumn, Provenance
+from inspector.formats.options import GRAPH_COLORS, ExportOptions, GraphColors
+from inspector.formats.ticks import (
+    Tick,
+    Ticks,
+    count_ticks,
+    duration_ticks,
+    instant_ticks,
+)
+from inspector.timebase import NS_PER_MS, format_duration
+
+MEASURE_TEXTS: Final[dict[Measure, str]] = {
+    "interval": "frame interval",
+    "busy": "busy time per frame",
+    "delta": "frame delta",
+}
+
+_PAD: Final = 16.0
+_TITLE_SIZE: Final = 14.0
+_TITLE_LINE: Final = 18.0
+_TEXT_SIZE: Final = 9.0
+_LINE: Final = 13.0
+
+
+class _Swatch(Enum):
+    """What stands before a text of the legend; the value is its width in points."""
+
+    LINE = 14.0
+    AREA = 8.0
+    SPIKE = 7.0
+    INTERVENTION = 6.5
+    LANDMARK = 6.0
+
+
+@dataclass(frozen=True, slots=True)
+class _LegendEntry:
+    swatch: _Swatch
+    color: str
+    text: str
+    sign: Intervention | None = None
+    kind: str = ""
+
+
+def frame_graph(frames: FrameTimes, provenance: Provenance, options: ExportOptions) -> DisplayList:
+    """Return the frame-time graph of ``frames``."""
+    colors = GRAPH_COLORS[options.theme]
+    measured_ns = frames.measured(options.measure)
+    data = plot_data(frames, measured_ns, colors if options.stacked else None)
+    top_ns = top_of_range_ns(data.highest_ns, options.budgets_ms)
+    budgets_ms = sorted({budget for budget in options.budgets_ms if budget * NS_PER_MS <= top_ns})
+    title = plain(options.title) or plain(provenance.scene) or "Frame times"
+
+    header = _header(title, _subtitle(frames, options.measure), options.width_pt, colors)
+    footer = _footer(_summary(measured_ns), provenance, options, colors)
+    interventions = frames.interventions if options.interventions else ()
+    landmarks = frames.landmarks if options.landmarks else ()
+    notes, notes_top = note_group(interventions, footer.top, options, colors)
+    budget_labels = [budget_texts(budget, measured_ns) for budget in budgets_ms]
+    label_width = max(
+        (text_width(text, SMALL_SIZE) for texts in budget_labels for text in texts), default=0.0
+    )
+    right = crisp(options.width_pt - _PAD - (label_width + 8 if budgets_ms else 4))
+    # How wide the plot is depends on its ticks, which depend on how high it is, which
+    # depends on the legend. For the legend, the widest ticks there are will do.
+    entries = _legend_entries(data, top_ns, right - _PAD - 50, options.measure, colors)
+    entries += _signs_explained(interventions, colors)
+    entries += [
+        _LegendEntry(_Swatch.LANDMARK, colors.landmark, text, kind=kind)
+        for kind, text in landmark_legend(landmarks)
+    ]
+    legend = _legend(entries, header.bottom, options.width_pt, colors)
+    has_spikes = bool((data.highest_ns > top_ns).any())
+    above = (MARK_STRIP_PT if interventions else 0) + (SPIKE_STRIP_PT if has_spikes else 6)
+    bottom = crisp(notes_top - 38)
+    # Likewise, how high the names of bookmarks are stacked depends on the width.
+    least = crisp(legend.bottom + 6 + tallest(landmarks, options) + above)
+    value_ticks = duration_ticks(top_ns, max(2, int((bottom - least) / 30)))
+    tick_width = max(text_width(tick.label, SMALL_SIZE) for tick in value_ticks.ticks)
+    left = crisp(_PAD + _LINE + tick_width + 8)
+    low, high = range_of(data)
+    across = Scale(Box(left, least, right - left, bottom - least), low, high, top_ns)
+    strip = laid_out(landmarks, data, across, most_rows(options))
+    base_y = legend.bottom + 6 + strip.height + (MARK_STRIP_PT if interventions else 0)
+    top = crisp(legend.bottom + 6 + strip.height + above)
+    box = Box(left, top, right - left, bottom - top)
+    scale = Scale(box, low, high, top_ns)
+    if strip.unnamed:
+        summary = f"{_summary(measured_ns)} · {strip.unnamed_text}"
+        footer = _footer(summary, provenance, options, colors)
+
+    items: list[Item] = [header.group, legend.group]
+    if landmarks:
+        items.append(band_group(strip, scale, colors))
+    items += [
+        _grid(value_ticks, scale, colors),
+        plot_group(data, scale, colors),
+        budget_group(budgets_ms, budget_labels, scale, colors),
+        spike_group(data, scale, colors),
+    ]
+    if interventions:
+        items.append(mark_group(interventions, data, scale, base_y, colors))
+    if landmarks:
+        foot_y = legend.bottom + 6 + strip.height
+        items.append(landmark_group(strip, scale, foot_y, colors))
+    items += [
+        _value_axis(value_ticks, scale, options.measure, colors),
+        _time_axis(data, scale, colors),
+    ]
+    if not len(frames):
+        middle = Point(box.x + box.width / 2, box.y + box.height / 2)
+        items.append(
+            Text(middle, "No frames in this range", _TEXT_SIZE, colors.muted_text, Anchor.MIDDLE)
+        )
+    items += [notes, footer.group] if interventions else [footer.group]
+    return DisplayList(
+        width=options.width_pt,
+        height=options.height_pt,
+        background=colors.background,
+        items=tuple(items),
+        title=title,
+        description=_description(data, options.measure, top_ns, interventions)
+        + _landmarks_described(landmarks),
+        created=provenance.created,
+        software=f"Timeline Inspector {provenance.version}".strip(),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Band:
+    """A group across the picture, and where it begins and ends."""
+
+    group: Group
+    top: float
+    bottom: float
+
+
+def _header(title: str, subtitle: str, width: float, colors: GraphColors) -> _Band:
+    room = width - 2 * _PAD
+    y = _PAD + 10
+    items: list[Item] = []
+    for line in wrapped(title, room, _TITLE_SIZE, lines=2, is_bold=True):
+        items.append(Text(Point(_PAD, y), line, _TITLE_SIZE, colors.text, is_bold=True))
+        y += _TITLE_LINE
+    y -= _TITLE_LINE - 16
+    text = shortened(subtitle, room, _TEXT_SIZE)
+    items.append(Text(Point(_PAD, y), text, _TEXT_SIZE, colors.muted_text))
+    return _Band(Group("title", tuple(items)), _PAD, y + 4)
+
+
+def _subtitle(frames: FrameTimes, measure: Measure) -> str:
+    name = MEASURE_TEXTS[measure].capitalize()
+    if not len(frames):
+        return name
+    first, last = int(frames.index[0]), int(frames.index[-1])
+    if first == last:
+        return f"{name}, frame {first:,}"
+    span_ns = int(frames.at_ns[-1] - frames.at_ns[0])
+    return f"{name}, frames {first:,} to {last:,}, {format_duration(span_ns)}"
+
+
+def _legend_entries(
+    data: PlotData, top_ns: float, width: float, measure: Measure, colors: GraphColors
+) -> list[_LegendEntry]:
+    color = colors.outline if data.layers else colors.line
+    entries: list[_LegendEntry] = []
+    if crowd := crowded_frames(data, width):
+        text = f"{MEASURE_TEXTS[measure]}, lowest and highest"
+        entries.append(_LegendEntry(_Swatch.LINE, colors.extremes, text))
+        text = f"median of about {crowd:,} frames"
+        entries.append(_LegendEntry(_Swatch.LINE, colors.median, text))
+    elif data.has_line:
+        entries.append(_LegendEntry(_Swatch.LINE, color, MEASURE_TEXTS[measure]))
+    entries += [_LegendEntry(_Swatch.AREA, color, name) for name, color, _layer in data.layers]
+    beyond = data.highest_ns[data.highest_ns > top_ns]
+    if len(beyond):
+        frames = "1 frame" if len(beyond) == 1 else f"{len(beyond):,} frames"
+        largest = format_duration(int(beyond.max()))
+        text = f"{frames} above this range" + (f", largest {largest}" if len(beyond) > 1 else "")
+        entries.append(_LegendEntry(_Swatch.SPIKE, colors.spike, text))
+    return entries
+
+
+def _signs_explained(
+    interventions: tuple[Intervention, ...], colors: GraphColors
+) -> list[_LegendEntry]:
+    """Return what the signs above the plot stand for, as far as there are any."""
+    found: list[_LegendEntry] = []
+    for is_hit, text in ((False, "intervention"), (True, "breakpoint hit")):
+        sign = next((each for each in interventions if each.is_hit == is_hit), None)
+        if sign is not None:
+            sign = replace(sign, refusal="")
+            found.append(_LegendEntry(_Swatch.INTERVENTION, colors.intervention, text, sign))
+    return found
+
+
+def _legend(entries: list[_LegendEntry], top: float, width: float, colors: GraphColors) -> _Band:
+    items: list[Item] = []
+    x, y = _PAD, top + _LINE
+    for entry in entries:
+        text_x = entry.swatch.value + 5
+        text = shortened(entry.text, width - 2 * _PAD - text_x, SMALL_SIZE)
+        entry_width = text_x + text_width(text, SMALL_SIZE)
+        if x > _PAD and x + entry_width > width - _PAD:
+            x, y = _PAD, y + _LINE
+        match entry.swatch:
+            case _Swatch.LINE:
+                ends = (Point(round(x, 2), y - 3), Point(round(x + 14, 2), y - 3))
+                items.append(Polyline(ends, Stroke(entry.color, 1.5)))
+            case _Swatch.AREA:
+                items.append(Rect(Box(round(x, 2), y - 7, 8, 8), entry.color))
+            case _Swatch.SPIKE:
+                items.append(spike_mark(x + 3, y, colors))
+            case _Swatch.INTERVENTION if entry.sign is not None:
+                items += sign_items(entry.sign, x + 3, y, colors)
+            case _Swatch.LANDMARK:
+                items += landmark_sign(entry.kind, x + 1.5, y, colors)
+            case _:
+                pass
+        items.append(Text(Point(round(x + text_x, 2), y), text, SMALL_SIZE, colors.text))
+        x += entry_width + 16
+    return _Band(Group("legend", tuple(items)), top, y + 4)
+
+
+def _grid(ticks: Ticks, scale: Scale, colors: GraphColors) -> Group:
+    return Group(
+        "grid",
+        tuple(
+            level_line(scale, tick.value_ns, Stroke(colors.grid, 0.5))
+            for tick in ticks.ticks
+            if tick.value_ns > 0
+        ),
+    )
+
+
+def _value_axis(ticks: Ticks, scale: Scale, measure: Measure, colors: GraphColors) -> Group:
+    box = scale.box
+    stroke = Stroke(colors.axis, 0.5)
+    items: list[Item] = [Polyline((Point(box.x, box.y), Point(box.x, box.bottom)), stroke)]
+    for tick in ticks.ticks:
+        y = crisp(scale.y(tick.value_ns))
+        items.append(Polyline((Point(box.x - 3, y), Point(box.x, y)), stroke))
+        at = Point(box.x - 6, round(y + 2.9, 2))
+        items.append(Text(at, tick.label, SMALL_SIZE, colors.muted_text, Anchor.END))
+    name = f"{MEASURE_TEXTS[measure]} ({ticks.unit})"
+    at = Point(_PAD + 7, round(box.y + box.height / 2, 2))
+    items.append(Text(at, name, _TEXT_SIZE, colors.text, Anchor.MIDDLE, is_upright=True))
+    return Group("value axis", tuple(items))
+
+
+def _time_ticks(data: PlotData, scale: Scale) -> tuple[tuple[Tick, ...], str]:
+    """Return as many ticks as there is room for their labels, and the name of the axis."""
+    if not len(data.at):
+        return (), "session time"
+    count = max(2, int(scale.box.width / 72))
+    while True:
+        if data.is_by_number:
+            ticks = count_ticks(math.ceil(scale.low), math.floor(scale.high), count)
+            name = "frame"
+        else:
+            axis = instant_ticks(scale.low, scale.high, count)
+            ticks, name = axis.ticks, f"session time ({axis.unit})"
+        widest = max((text_width(tick.label, SMALL_SIZE) for tick in ticks), default=0.0)
+        if (
+            count <= 1
+            or len(ticks) <= 1
+            or (widest + 8 <= scale.x(ticks[1].value_ns) - scale.x(ticks[0].value_ns))
+        ):
+            return ticks, name
+        count //= 2
+
+
+def _time_axis(data: PlotData, scale: Scale, colors: GraphColors) -> Group:
+    box = scale.box
+    stroke = Stroke(colors.axis, 0.5)
+    ticks, name = _time_ticks(data, scale)
+    items: list[Item] = [Polyline((Point(box.x, box.bottom), Point(box.right, box.bottom)), stroke)]
+    for tick in ticks:
+        x = crisp(scale.x(tick.value_ns))
+        items.append(Polyline((Point(x, box.bottom), Point(x, box.bottom + 3)), stroke))
+        half = text_width(tick.label, SMALL_SIZE) / 2
+        at = Point(round(min(x, box.right + _PAD - half), 2), round(box.bottom + 12, 2))
+        items.append(Text(at, tick.label, SMALL_SIZE, colors.muted_text, Anchor.MIDDLE))
+    at = Point(round(box.x + box.width / 2, 2), round(box.bottom + 26, 2))
+    items.append(Text(at, name, _TEXT_SIZE, colors.text, Anchor.MIDDLE))
+    return Group("time axis", tuple(items))
+
+
+def _footer(
+    summary: str, provenance: Provenance, options: ExportOptions, colors: GraphColors
+) -> _Band:
+    room = options.width_pt - 2 * _PAD
+    lower = options.height_pt - _PAD + 2
+    upper = lower - _LINE
+    line_y = crisp(upper - 12)
+    ends = (Point(_PAD, line_y), Point(options.width_pt - _PAD, line_y))
+    items: tuple[Item, ...] = (
+        Polyline(ends, Stroke(colors.grid, 0.5)),
+        Text(Point(_PAD, upper), shortened(summary, room, SMALL_SIZE), SMALL_SIZE, colors.text),
+        Text(
+            Point(_PAD, lower),
+            shortened(_provenance_text(provenance, room), room, SMALL_SIZE),
+            SMALL_SIZE,
+            colors.muted_text,
+        ),
+    )
+    return _Band(Group("provenance", items), line_y, lower)
+
+
+def _summary(measured_ns: NsColumn) -> str:
+    if not len(measured_ns):
+        return "0 frames"
+    count = "1 frame" if len(measured_ns) == 1 else f"{len(measured_ns):,} frames"
+    return " · ".join(
+        (
+            count,
+            f"median {format_duration(percentile_frame_time_ns(measured_ns, 50))}",
+            f"P99 {format_duration(percentile_frame_time_ns(measured_ns, 99))}",
+            f"max {format_duration(int(measured_ns.max()))}",
+        )
+    )
+
+
+def _provenance_text(provenance: Provenance, room: float) -> str:
+    rate = provenance.frame_rate
+    parts = (
+        shortened(plain(provenance.scene), room / 2, SMALL_SIZE),
+        provenance.created.strftime("%Y-%m-%d %H:%M:%S %Z").strip(),
+        f"Timeline Inspector {provenance.version}".strip(),
+        plain(provenance.source),
+        f"target {float(rate):g} fps" if rate is not None else "",
+        plain(provenance.note),
+    )
+    return " · ".join(part for part in parts if part)
+
+
+def _description(
+    data: PlotData, measure: Measure, top_ns: float, interventions: tuple[Intervention, ...]
+) -> str:
+    text = f"{MEASURE_TEXTS[measure].capitalize()}: {_summary(data.measured_ns)}."
+    beyond = int(np.count_nonzero(data.highest_ns > top_ns))
+    if beyond:
+        text += f" Above {format_duration(round(top_ns))} and marked: {beyond:,}."
+    if interventions:
+        text += f" Interventions, marked with numbers: {len(interventions):,}."
+    return text
+
+
+def _landmarks_described(landmarks: tuple[Landmark, ...]) -> str:
+    if not landmarks:
+        return ""
+    return f" Bookmarks, notes, ranges and marks above the plot: {len(landmarks):,}."

@@ -1,0 +1,1 @@
+"""Results of the refresh-rate lab as pictures and tables."""

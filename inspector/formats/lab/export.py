@@ -1,0 +1,58 @@
+"""Writes the results of the refresh-rate lab: table, values or picture, by the suffix."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import BinaryIO, Final, TypeAlias
+
+from inspector.analysis.lab.refresh_lab import LabResult
+from inspector.formats.display_list import DisplayList
+from inspector.formats.file_formats import FileFormat, check_file, picture_formats, write_file
+from inspector.formats.frame_times import Provenance
+from inspector.formats.lab.graph import LabGraphOptions, lab_graph
+from inspector.formats.lab.table import write_lab_csv, write_lab_json
+
+_Results: TypeAlias = Sequence[LabResult]
+
+
+def _picture(results: _Results, provenance: Provenance, options: LabGraphOptions) -> DisplayList:
+    return lab_graph(results, provenance, options).picture
+
+
+def _write_csv(
+    results: _Results, _provenance: Provenance, _options: LabGraphOptions, stream: BinaryIO
+) -> None:
+    write_lab_csv(results, stream)
+
+
+def _write_json(
+    results: _Results, provenance: Provenance, _options: LabGraphOptions, stream: BinaryIO
+) -> None:
+    write_lab_json(results, provenance, stream)
+
+
+LAB_EXPORTERS: Final[tuple[FileFormat[_Results, LabGraphOptions], ...]] = (
+    *picture_formats(_picture, "the firings"),
+    FileFormat("CSV", ".csv", "table, one row per run", _write_csv, is_picture=False),
+    FileFormat("JSON", ".json", "table with every firing", _write_json, is_picture=False),
+)
+
+
+def check_lab_export(path: Path) -> None:
+    """Refuse an export that cannot succeed, before anything is run for it.
+
+    Raises:
+        ExportError: The suffix is unknown or the folder cannot be written.
+    """
+    check_file(path, LAB_EXPORTERS)
+
+
+def export_lab(
+    results: _Results, provenance: Provenance, options: LabGraphOptions, path: Path
+) -> None:
+    """Write ``results`` to ``path`` in the format of its suffix, whole or not at all.
+
+    Raises:
+        ExportError: The suffix is unknown, the file cannot be written, or there are too
+            many results for a picture.
+    """
+    write_file(results, provenance, options, path, LAB_EXPORTERS)

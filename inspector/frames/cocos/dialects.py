@@ -1,0 +1,304 @@
+"""The originals' schedulers as data: which rule each of them follows.
+
+One implementation, :class:`~inspector.frames.cocos.scheduler.DialectScheduler`, follows
+these rules. What a rule says, and where the original says it, stands beside the rule, so
+that a window can show it: :meth:`Dialect.explain`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from enum import Enum
+from typing import TYPE_CHECKING, Final
+
+from inspector.frames.scheduling import Overshoot
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+#: Priority of the originals' own systems; an order to "everything" starts from here.
+PRIORITY_SYSTEM: Final = -(2**31)
+
+
+class Lists(Enum):
+    """What the lists that a frame walks through are made of."""
+
+    ARRAYS = "arrays"
+    LINKED = "linked lists"
+
+
+class Rescheduling(Enum):
+    """What ``schedule`` does to a timer that exists."""
+
+    INTERVAL_ONLY = "the interval is replaced"
+    STARTS_ANEW = "the timer is set up anew"
+
+
+class CancelBy(Enum):
+    """Which timer goes when one has made its last call."""
+
+    CALLBACK = "the first with the same callback"
+    IDENTITY = "the timer itself"
+
+
+class PriorityChange(Enum):
+    """What ``scheduleUpdate`` with another priority does inside a frame."""
+
+    REFUSED = "refused"
+    AT_ONCE = "at once"
+
+
+def rule(sentence: str, source: str) -> dict[str, str]:
+    """Return the metadata of a field that is a rule."""
+    return {"sentence": sentence, "source": source}
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """A rule in words.
+
+    Attributes:
+        name: The rule's name.
+        value: What the dialect does.
+        sentence: What the rule is about, or what follows from it.
+        source: Which part of the original's behaviour it belongs to.
+    """
+
+    name: str
+    value: object
+    sentence: str
+    source: str
+
+
+def explain_rules(dialect: DataclassInstance) -> list[Explanation]:
+    """Return every rule of a dialect with what the dialect does about it."""
+    return [
+        Explanation(
+            each.name.replace("_", " "),
+            getattr(dialect, each.name),
+            each.metadata["sentence"],
+            each.metadata["source"],
+        )
+        for each in fields(dialect)
+        if "sentence" in each.metadata
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """The rules of one original.
+
+    Attributes:
+        name: Short name, as a command line takes it.
+        title: What people call the program.
+    """
+
+    name: str
+    title: str
+    overshoot: Overshoot = field(
+        metadata=rule(
+            "Creator, cocos2d-x before 3.8: a timer fires once a frame at most, is told the time"
+            " since its last call, and what was too much is thrown away; later cocos2d-x: it fires"
+            " as often as intervals have passed and is told the interval.",
+            "timer arithmetic",
+        )
+    )
+    float32: bool = field(
+        metadata=rule(
+            "cocos2d-x computes in single precision, Creator in double.", "timer arithmetic"
+        )
+    )
+    counts_before_the_call: bool = field(
+        metadata=rule(
+            "cocos2d-x 3.15: a call is counted before it is made, so inside its last call a timer"
+            " is no longer scheduled and scheduling it makes a new one.",
+            "re-scheduling and changing",
+        )
+    )
+    rescheduling: Rescheduling = field(
+        metadata=rule(
+            "Creator, cocos2d-x before 3.15: scheduling what is scheduled replaces its interval and"
+            " nothing else; cocos2d-x 3.15: it sets the timer up anew, which inside its own call"
+            " costs a second more than asked for, or never ends.",
+            "re-scheduling and changing",
+        )
+    )
+    cancel_by: CancelBy = field(
+        metadata=rule(
+            "Creator 2.4, cocos2d-x: after a last call the timer with the same callback is removed,"
+            " which may be one that was set inside that call; Creator 3.8: the timer itself.",
+            "re-scheduling and changing",
+        )
+    )
+    lists: Lists = field(
+        metadata=rule(
+            "Creator walks arrays by index: removing an earlier target makes the next one miss the"
+            " frame, inserting a smaller priority calls the present entry twice and drops the last;"
+            " cocos2d-x walks linked lists.",
+            "changing things while a frame runs",
+        )
+    )
+    removes_updates_at_once: bool = field(
+        metadata=rule(
+            "cocos2d-x from 3.14: an update entry removed inside a frame is gone at once; before,"
+            " and in Creator, it is marked and goes at the end of the frame.",
+            "changing things while a frame runs",
+        )
+    )
+    priority_change: PriorityChange = field(
+        metadata=rule(
+            "Creator, cocos2d-x before 3.14: another priority is refused inside a frame, with a"
+            " message; later cocos2d-x: the entry moves at once and may run twice.",
+            "changing things while a frame runs",
+        )
+    )
+    compares_priority_of_first_entry: bool = field(
+        metadata=rule(
+            "cocos2d-x before 3.14 asks the first entry of the list, not the target's own, whether"
+            " the priority has changed.",
+            "re-scheduling and changing",
+        )
+    )
+    same_priority_is_ignored: bool = field(
+        metadata=rule(
+            "cocos2d-x from 3.14: scheduling an update again with its priority does nothing, even"
+            " with another paused flag.",
+            "re-scheduling and changing",
+        )
+    )
+    priority_of_everything: int = field(
+        metadata=rule(
+            "Creator 3.8: the least priority lost its sign, so pausing or unscheduling everything"
+            " leaves out update entries of targets without timers.",
+            "peculiarities of Creator 3",
+        )
+    )
+    short_forms: tuple[int, ...] = field(
+        metadata=rule(
+            "Called with this many arguments, schedule takes the fourth for the paused flag, even"
+            " where five were meant as repeat and delay.",
+            "operations",
+        )
+    )
+    swaps_arguments: bool = field(
+        metadata=rule("Creator: target and callback may come in either order.", "operations")
+    )
+    reports_swapped_arguments: bool = field(
+        metadata=rule("Creator 3.8 warns about swapped arguments.", "operations")
+    )
+    pauses_as_set: bool = field(
+        metadata=rule(
+            "cocos2d-x: pausing everything returns a set of targets; Creator: an array with those"
+            " twice that have an update and timers.",
+            "operations",
+        )
+    )
+    skips_missing_update: bool = field(
+        metadata=rule(
+            "Creator 3.8: a target without an update method is passed over; in Creator 2.4 it"
+            " raises.",
+            "operations",
+        )
+    )
+    runs_posted_functions: bool = field(
+        metadata=rule(
+            "cocos2d-x: functions performed from other threads run at the end of the frame.",
+            "performed functions",
+        )
+    )
+
+    def explain(self) -> list[Explanation]:
+        """Return every rule with what this dialect does about it."""
+        return explain_rules(self)
+
+
+CREATOR_2_4: Final = Dialect(
+    name="creator-2.4",
+    title="Cocos Creator 2.4",
+    overshoot=Overshoot.DROP,
+    float32=False,
+    counts_before_the_call=False,
+    rescheduling=Rescheduling.INTERVAL_ONLY,
+    cancel_by=CancelBy.CALLBACK,
+    lists=Lists.ARRAYS,
+    removes_updates_at_once=False,
+    priority_change=PriorityChange.REFUSED,
+    compares_priority_of_first_entry=False,
+    same_priority_is_ignored=False,
+    priority_of_everything=PRIORITY_SYSTEM,
+    short_forms=(4, 5),
+    swaps_arguments=True,
+    reports_swapped_arguments=False,
+    pauses_as_set=False,
+    skips_missing_update=False,
+    runs_posted_functions=False,
+)
+
+CREATOR_3_8: Final = Dialect(
+    name="creator-3.8",
+    title="Cocos Creator 3.8",
+    overshoot=Overshoot.DROP,
+    float32=False,
+    counts_before_the_call=False,
+    rescheduling=Rescheduling.INTERVAL_ONLY,
+    cancel_by=CancelBy.IDENTITY,
+    lists=Lists.ARRAYS,
+    removes_updates_at_once=False,
+    priority_change=PriorityChange.REFUSED,
+    compares_priority_of_first_entry=False,
+    same_priority_is_ignored=False,
+    priority_of_everything=-PRIORITY_SYSTEM,
+    short_forms=(3, 4, 5),
+    swaps_arguments=True,
+    reports_swapped_arguments=True,
+    pauses_as_set=False,
+    skips_missing_update=True,
+    runs_posted_functions=False,
+)
+
+COCOS2DX_3_4: Final = Dialect(
+    name="cocos2d-x-3.4",
+    title="cocos2d-x 3.4",
+    overshoot=Overshoot.DROP,
+    float32=True,
+    counts_before_the_call=False,
+    rescheduling=Rescheduling.INTERVAL_ONLY,
+    cancel_by=CancelBy.CALLBACK,
+    lists=Lists.LINKED,
+    removes_updates_at_once=False,
+    priority_change=PriorityChange.REFUSED,
+    compares_priority_of_first_entry=True,
+    same_priority_is_ignored=False,
+    priority_of_everything=PRIORITY_SYSTEM,
+    short_forms=(4,),
+    swaps_arguments=False,
+    reports_swapped_arguments=False,
+    pauses_as_set=True,
+    skips_missing_update=False,
+    runs_posted_functions=True,
+)
+
+COCOS2DX_3_15: Final = Dialect(
+    name="cocos2d-x-3.15",
+    title="cocos2d-x 3.15",
+    overshoot=Overshoot.CARRY,
+    float32=True,
+    counts_before_the_call=True,
+    rescheduling=Rescheduling.STARTS_ANEW,
+    cancel_by=CancelBy.CALLBACK,
+    lists=Lists.LINKED,
+    removes_updates_at_once=True,
+    priority_change=PriorityChange.AT_ONCE,
+    compares_priority_of_first_entry=False,
+    same_priority_is_ignored=True,
+    priority_of_everything=PRIORITY_SYSTEM,
+    short_forms=(4,),
+    swaps_arguments=False,
+    reports_swapped_arguments=False,
+    pauses_as_set=True,
+    skips_missing_update=False,
+    runs_posted_functions=True,
+)
+
+#: Every dialect, the oldest first.
+DIALECTS: Final = (CREATOR_2_4, CREATOR_3_8, COCOS2DX_3_4, COCOS2DX_3_15)

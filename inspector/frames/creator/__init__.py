@@ -1,0 +1,1 @@
+"""The directors, nodes and components of Cocos Creator, call for call."""

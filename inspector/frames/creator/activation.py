@@ -1,0 +1,182 @@
+"""Cocos Creator's node activator: a branch becomes active or inactive."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from operator import methodcaller
+from typing import TYPE_CHECKING, TypeVar
+
+from inspector.frames.creator.component_lists import OneShotCalls
+from inspector.frames.creator.components import defines
+from inspector.frames.creator.destruction import LifeComplaint
+from inspector.frames.creator.reports import call_reported, report_component
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from inspector.frames.creator.component_phases import ComponentPhases, Report
+    from inspector.frames.creator.components import Component
+    from inspector.frames.creator.nodes import Node
+    from inspector.frames.creator.versions import ComponentDialect
+
+ItemT = TypeVar("ItemT")
+
+
+@dataclass(frozen=True, slots=True)
+class _Activation:
+    """What one activation of a branch will call: all ``on_load``, then all ``on_enable``."""
+
+    loads: OneShotCalls = field(default_factory=OneShotCalls)
+    enables: OneShotCalls = field(default_factory=OneShotCalls)
+
+
+class Activator:
+    """Activates and deactivates branches, also while it is doing just that."""
+
+    def __init__(
+        self,
+        phases: ComponentPhases,
+        dialect: ComponentDialect,
+        report: Report,
+        complain: Callable[[LifeComplaint, object], None],
+    ) -> None:
+        """Begin with nothing under way.
+
+        Args:
+            phases: Where components are enabled and disabled.
+            dialect: Whose rules it follows.
+            report: Takes exceptions of ``on_load`` inside an activation, if the dialect
+                catches them. All others go through to whoever activates.
+            complain: Takes what the original would log.
+        """
+        self._phases = phases
+        self._is_destroyed_activated = dialect.activates_destroyed
+        self._report = report
+        self._on_load_error = self._load_failed if dialect.catches_exceptions else None
+        self._complain = complain
+        self._running: list[_Activation] = []
+
+    def clear(self) -> None:
+        """Forget the activations that are under way."""
+        self._running = []
+
+    def activate(self, node: Node) -> None:
+        """Activate a branch: collect, call every ``on_load``, then every ``on_enable``.
+
+        Quirk: an exception that is not caught leaves the activation among those under way.
+        """
+        activation = _Activation()
+        self._running.append(activation)
+        self._collect(node, activation)
+        activation.loads.call_all(_load, self._on_load_error)
+        activation.enables.call_all(self._enable_in_turn)
+        self._running.pop()
+
+    def deactivate(self, node: Node) -> None:
+        """Deactivate a branch, and cancel what running activations have not called yet.
+
+        Quirk: all of them drop whoever is inactive or merely disabled.
+        """
+        self._deactivate(node)
+        for activation in self._running:
+            activation.loads.cancel_inactive(_load_again)
+            activation.enables.cancel_inactive()
+
+    def activate_component(
+        self, component: Component, activation: _Activation | None = None
+    ) -> None:
+        """Load and enable a component; now, or in its turn within an activation."""
+        life = component.life
+        if not (self._is_destroyed_activated or component.is_valid(strict=True)):
+            return
+        if not life.is_load_begun:
+            life.is_load_begun = True
+            if not defines(component, "on_load"):
+                life.is_loaded = True
+                report_component(component)
+            elif activation is not None:
+                activation.loads.add(component)
+            else:
+                _load(component)
+        if component.may_run:
+            self._phases.enable(component, None if activation is None else activation.enables)
+
+    def disable_components(self, node: Node) -> None:
+        """Disable what is on and below an active node, and leave the nodes as they are."""
+        for component in self._those_now(node.components, node):
+            if component.enabled:
+                self._phases.disable(component)
+        for child in self._those_now(node.children, node):
+            if child.active:
+                self.disable_components(child)
+
+    def end_component(self, component: Component) -> None:
+        """Call what a component's destruction calls."""
+        self._phases.disable(component)
+        if component.life.is_loaded and defines(component, "on_destroy"):
+            call_reported(component, methodcaller("on_destroy"))
+
+    def _collect(self, node: Node, activation: _Activation) -> None:
+        if node.is_deactivating:
+            self._complain(LifeComplaint.REACTIVATED, node)
+            return
+        node.active_in_hierarchy = True
+        node.report()
+        for component in node.components:
+            self.activate_component(component, activation)
+        for child in node.children:
+            if child.active:
+                self._collect(child, activation)
+
+    def _deactivate(self, node: Node) -> None:
+        node.is_deactivating = True
+        node.active_in_hierarchy = False
+        node.report()
+        for component in self._those_now(node.components, node):
+            if component.enabled:
+                self._phases.disable(component)
+                if node.active_in_hierarchy:
+                    # Activated again, after a deactivation within this one had ended.
+                    node.is_deactivating = False
+                    return
+        for child in self._those_now(node.children, node):
+            if child.active_in_hierarchy:
+                self._deactivate(child)
+                if node.active_in_hierarchy:
+                    node.is_deactivating = False
+                    return
+        node.is_deactivating = False
+
+    def _those_now(self, items: list[ItemT], node: Node) -> Iterator[ItemT]:
+        """Go through as many as there are now; what is added meanwhile is not for us.
+
+        When they become fewer, the original crashes at the end; here the walk just ends.
+        """
+        for index in range(len(items)):
+            if index >= len(items):
+                self._complain(LifeComplaint.CHILDREN_CHANGED, node)
+                return
+            yield items[index]
+
+    def _enable_in_turn(self, component: Component) -> None:
+        if component.enabled:
+            self._phases.call_on_enable(component)
+
+    def _load_failed(
+        self, component: Component, error: BaseException, standing: Component | None
+    ) -> None:
+        self._report(component, "on_load", error)
+        # Nobody leaves the list at or before the cursor, so it is the component itself.
+        assert standing is component
+        component.life.is_loaded = True
+        report_component(component)
+
+
+def _load(component: Component) -> None:
+    call_reported(component, methodcaller("on_load"))
+    component.life.is_loaded = True
+    report_component(component)
+
+
+def _load_again(component: Component) -> None:
+    component.life.is_load_begun = False

@@ -1,0 +1,305 @@
+"""The tree of nodes that components live on, in the manner of Cocos Creator."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+from inspector.clocks.mistakes import missing_attribute
+from inspector.frames.creator.components import check_methods
+from inspector.frames.creator.destruction import Life, LifeComplaint
+from inspector.frames.creator.rendering_scenes import RenderingScene
+from inspector.frames.creator.reports import report_component
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from inspector.frames.creator.components import Component
+    from inspector.frames.creator.director import CreatorDirector
+
+ComponentT = TypeVar("ComponentT", bound="Component")
+
+
+class Node:
+    """What has components and children; its components run while it is active.
+
+    Attributes:
+        director: Who runs its frames.
+        components: In the order in which they were added; to be read only.
+        children: In the order in which they came; to be read only.
+        life: How far from its end it is.
+        active_in_hierarchy: Whether it and all nodes above are active, up to a scene
+            that runs; kept by the engine.
+        is_deactivating: Inside its own deactivation; kept by the engine.
+        is_ending: Inside its real destruction, or past it.
+    """
+
+    if not TYPE_CHECKING:
+        __getattr__ = missing_attribute
+
+    def __init__(
+        self,
+        director: CreatorDirector,
+        name: str = "",
+        *,
+        parent: Node | None = None,
+        active: bool = True,
+    ) -> None:
+        """Make a node and hang it under another.
+
+        Args:
+            director: Who will run its frames.
+            name: What people call it.
+            parent: Where it hangs; ``None`` for nowhere yet.
+            active: Its own flag.
+        """
+        self.director = director
+        self._name = name
+        self.components: list[Component] = []
+        self.children: list[Node] = []
+        self.life = Life()
+        self.active_in_hierarchy = False
+        self.is_deactivating = False
+        self.is_ending = False
+        self._parent: Node | None = None
+        self._active = active
+        if parent is None:
+            self._report_place()
+        else:
+            self.parent = parent
+
+    def __repr__(self) -> str:
+        """Show name and state."""
+        state = "active" if self.active_in_hierarchy else "inactive"
+        if self.life.is_marked or self.life.is_destroyed:
+            state = "destroyed" if self.life.is_destroyed else "will be destroyed"
+        return f"<{type(self).__name__} {self.name!r}, {state}>"
+
+    def is_valid(self, *, strict: bool = False) -> bool:
+        """Return whether it is not destroyed, or with ``strict`` not even marked for it.
+
+        Quirk: children of a marked node are not marked themselves.
+        """
+        life = self.life
+        return not (life.is_destroyed or (strict and life.is_marked))
+
+    def walk(self) -> Iterator[Node]:
+        """Go through the branch: the node, then what is below, depth first."""
+        yield self
+        for child in list(self.children):
+            yield from child.walk()
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+        return self._name
+
+    @name.setter
+    def name(self, name: str) -> None:
+        self._name = name
+        if self.director.reports is not None:
+            self.director.reports.node_renamed(self)
+
+    def report(self) -> None:
+        """Report what is new in its life, if that is reported; for the engine."""
+        if self.director.reports is not None:
+            self.director.reports.node_changed(self)
+
+    def _report_place(self) -> None:
+        if self.director.reports is not None:
+            self.director.reports.node_placed(self)
+
+    # ------------------------------------------------------- activity and place
+
+    @property
+    def active(self) -> bool:
+        """Its own flag; setting it activates or deactivates the branch before it returns.
+
+        Quirk: set inside its own deactivation it is refused; the flag stays on while the
+        node is inactive.
+        """
+        return self._active
+
+    @active.setter
+    def active(self, active: bool) -> None:
+        if self._active == active:
+            return
+        self._active = active
+        self.report()
+        parent = self._parent
+        if parent is not None and parent.active_in_hierarchy:
+            self._set_active_in_hierarchy(active=active)
+
+    @property
+    def parent(self) -> Node | None:
+        """Where it hangs; setting it activates or deactivates the branch as needed.
+
+        Moving between two active parents calls nothing.
+
+        Raises:
+            ValueError: The new parent is the node itself or below it.
+            RuntimeError: The new parent was destroyed.
+        """
+        return self._parent
+
+    @parent.setter
+    def parent(self, parent: Node | None) -> None:
+        old = self._parent
+        if parent is old:
+            return
+        self._check_parent(parent)
+        for affected in (old, parent):
+            if affected is not None and affected.is_deactivating and self.director.is_debug:
+                self.director.complain(LifeComplaint.PARENT_DEACTIVATING, self)
+        self._parent = parent
+        if parent is not None:
+            parent.children.append(self)
+        self._report_place()
+        if old is not None:
+            # Quirk: leaving a node that is being destroyed changes nobody's activity.
+            if old.is_ending:
+                return
+            old.children.remove(self)
+        should_be_active = self._active and parent is not None and parent.active_in_hierarchy
+        if self.active_in_hierarchy != should_be_active:
+            self._set_active_in_hierarchy(active=should_be_active)
+
+    def _check_parent(self, parent: Node | None) -> None:
+        if parent is not None and parent.life.is_destroyed:
+            message = f"{parent!r} can have no children"
+            raise RuntimeError(message)
+        above = parent
+        while above is not None:
+            if above is self:
+                message = f"{self.name!r} cannot hang under {parent!r}, which is inside it"
+                raise ValueError(message)
+            above = above.parent
+
+    def _set_active_in_hierarchy(self, *, active: bool) -> None:
+        activator = self.director.activator
+        if active:
+            activator.activate(self)
+        else:
+            activator.deactivate(self)
+
+    # -------------------------------------------------------------- components
+
+    def add_component(self, component: ComponentT) -> ComponentT:
+        """Add a component; on an active node it is loaded and enabled before this returns.
+
+        Returns:
+            The component.
+
+        Raises:
+            TypeError: It is a class, or no component at all, or one of its methods is an
+                async or generator function.
+            ValueError: It was added to a node before.
+            RuntimeError: The node was destroyed.
+        """
+        _check_component(component)
+        if self.life.is_destroyed:
+            message = f"{self!r} can have no components"
+            raise RuntimeError(message)
+        life = component.life
+        if life.director is not None:
+            message = f"a component is added to one node, once: {component!r}"
+            raise ValueError(message)
+        check_methods(component)
+        life.director = self.director
+        life.node = self
+        life.number = self.director.next_component_number()
+        self.components.append(component)
+        report_component(component)
+        if self.active_in_hierarchy:
+            self.director.activator.activate_component(component)
+        return component
+
+    def component(self, kind: type[ComponentT]) -> ComponentT | None:
+        """Return the first component of a class, ``None`` if there is none."""
+        return next((found for found in self.components if isinstance(found, kind)), None)
+
+    def forget(self, component: Component) -> None:
+        """Take a component off that was destroyed; for the engine."""
+        if not self.is_ending:
+            self.components[:] = [other for other in self.components if other is not component]
+
+    # ------------------------------------------------------------- destruction
+
+    def destroy(self) -> bool:
+        """Disable what is on and below it now, and destroy it all at the frame's end.
+
+        In Creator 1.x the node stays active until then: what is added to it still runs.
+
+        Returns:
+            Whether it was neither destroyed nor marked before.
+        """
+        if not self.director.destruction.mark(self):
+            return False
+        if self.director.dialect.destroy_deactivates:
+            self.active = False
+        elif self.active_in_hierarchy:
+            self.director.activator.disable_components(self)
+        return True
+
+    def destroy_all_children(self) -> None:
+        """Destroy each child."""
+        for child in list(self.children):
+            child.destroy()
+
+    def end(self) -> None:
+        """Do what real destruction means: children first, then components; for the engine."""
+        self.is_ending = True
+        destroy_now = self.director.destruction.destroy_now
+        # What is added meanwhile is not destroyed; nobody leaves the lists any more.
+        for child in list(self.children):
+            destroy_now(child)
+        for component in list(self.components):
+            destroy_now(component)
+        parent = self._parent
+        if parent is not None and not parent.is_ending:
+            parent.children.remove(self)
+        self._parent = None
+        self.children = []
+        self.components = []
+
+
+def _check_component(component: object) -> None:
+    life = getattr(component, "life", None)
+    if hasattr(life, "director"):
+        return
+    if isinstance(component, type):
+        name = component.__name__
+        message = f"add_component needs an instance, not the class; write add_component({name}())"
+    else:
+        message = (
+            f"add_component needs an instance of a class derived from Component: {component!r}"
+        )
+    raise TypeError(message)
+
+
+class Scene(Node):
+    """The root of a tree; made active by the director that runs it.
+
+    Attributes:
+        rendering: What Creator 1.x draws while the scene runs.
+    """
+
+    def __init__(self, director: CreatorDirector, name: str = "") -> None:
+        """Make a scene that does not run yet."""
+        self.rendering = RenderingScene(name)
+        super().__init__(director, name)
+
+    def destroy(self) -> bool:
+        """Disable every branch now, and destroy everything with the next flush."""
+        if not self.director.dialect.destroy_deactivates:
+            is_new = super().destroy()
+        else:
+            is_new = self.director.destruction.mark(self)
+            index = 0
+            while is_new and index < len(self.children):
+                # Not a copy: what is added meanwhile is switched off as well.
+                self.children[index].active = False
+                index += 1
+            self._active = False
+        self.active_in_hierarchy = False
+        self.report()
+        return is_new

@@ -1,0 +1,1 @@
+"""Egret's ticker and timer, with the repairs published for them."""

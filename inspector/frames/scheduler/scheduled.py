@@ -1,0 +1,205 @@
+"""What a scheduler calls for a target, and the update callback. Each is its own handle."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING
+
+from inspector.clocks.timer import label_of
+from inspector.frames.scheduling import PendingCall
+from inspector.vocabulary import Field, MemberKind
+
+if TYPE_CHECKING:
+    from inspector.frames.scheduler.call_list import Slot
+    from inspector.frames.scheduler.scheduler import Scheduler
+    from inspector.frames.scheduler.targets import TargetRecord
+    from inspector.frames.scheduling import Callback
+
+
+class ScheduledCall(ABC):
+    """A callback of a target that a scheduler calls; a timer or an update.
+
+    Attributes:
+        scheduler: Who calls it.
+        target: Whom it belongs to.
+        callback: What is called, with seconds.
+        name: The name given by the user, or an empty text.
+        is_pending: ``False`` once it was unscheduled or has made its last call.
+        is_paused_itself: Whether it was paused itself; its target may be paused besides.
+        number: By which it is reported; 0 when nobody records.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_record",
+        "callback",
+        "is_paused_itself",
+        "is_pending",
+        "name",
+        "number",
+        "scheduler",
+        "target",
+    )
+
+    def __init__(
+        self,
+        scheduler: Scheduler,
+        record: TargetRecord,
+        target: object,
+        callback: Callback,
+        name: str,
+    ) -> None:
+        """Hold whom it belongs to."""
+        self.scheduler = scheduler
+        self._record = record
+        self.target = target
+        self.callback = callback
+        self.name = name
+        self.is_pending = True
+        self.is_paused_itself = False
+        self.number = 0
+
+    @property
+    def label(self) -> str:
+        """The name, or else the qualified name of the callback."""
+        return self.name or label_of(self.callback)
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether it waits for being resumed, whoever paused it."""
+        return self.is_paused_itself or bool(self._record.pauses)
+
+    def pause(self) -> bool:
+        """Let this one wait, at once; returns whether that changed anything."""
+        if self.is_paused_itself or not self.is_pending:
+            return False
+        if not self.is_paused:
+            self.stop_passing()
+        self.is_paused_itself = True
+        self._record.reporter.set_paused(self.number, paused=True)
+        return True
+
+    def resume(self) -> bool:
+        """Let it go on where it stopped, unless its target is paused besides."""
+        if not self.is_paused_itself:
+            return False
+        self.is_paused_itself = False
+        self._record.reporter.set_paused(self.number, paused=False)
+        if self.is_pending and not self.is_paused:
+            self.pass_again()
+        return True
+
+    def unschedule(self) -> bool:
+        """Call it no more, at once; returns whether that changed anything."""
+        if not self.is_pending:
+            return False
+        self.forget()
+        self._record.remove(self)
+        return True
+
+    @abstractmethod
+    def stop_passing(self) -> None:
+        """Take it out of what a frame goes through; for the scheduler."""
+
+    @abstractmethod
+    def pass_again(self) -> None:
+        """Put it back; for the scheduler."""
+
+    @abstractmethod
+    def forget(self) -> None:
+        """Take it out for good; for the scheduler."""
+
+    @abstractmethod
+    def pending_call(self) -> PendingCall:
+        """Return what it is at this moment, as a value."""
+
+    def _report_new(self, kind: MemberKind) -> None:
+        """Report that it is there; nothing when nobody records."""
+        record = self._record
+        if record.number:
+            self.number = record.reporter.add(self, kind, self.label, record.number)
+            if self.is_paused_itself:
+                record.reporter.set_paused(self.number, paused=True)
+
+    def _report_gone(self) -> None:
+        self._record.reporter.remove(self.number)
+        self.number = 0
+
+    def _state(self) -> str:
+        return ("" if self.is_pending else ", done") + (", paused" if self.is_paused else "")
+
+
+class UpdateCallback(ScheduledCall):
+    """Called in every frame with the scheduler's delta; made by ``schedule_update``."""
+
+    __slots__ = ("_slot",)
+
+    def __init__(  # noqa: PLR0913, PLR0917 - made in one place only
+        self,
+        scheduler: Scheduler,
+        record: TargetRecord,
+        target: object,
+        callback: Callback,
+        name: str,
+        priority: int,
+        *,
+        paused: bool,
+    ) -> None:
+        """Join the next frame."""
+        super().__init__(scheduler, record, target, callback, name)
+        self.is_paused_itself = paused
+        self._report_new(MemberKind.UPDATE)
+        record.reporter.set(self.number, Field.PRIORITY, priority)
+        self._slot: Slot = scheduler.update_calls.add(
+            self, self._metered(), priority, is_called=not self.is_paused
+        )
+
+    def __repr__(self) -> str:
+        """Show the name and the priority."""
+        return f"<UpdateCallback {self.label!r} priority {self.priority}{self._state()}>"
+
+    @property
+    def priority(self) -> int:
+        """The smaller, the earlier; may be set, and holds from the next frame on.
+
+        Within the frame in which it is changed everybody keeps their turn, so nobody
+        is called twice or left out.
+        """
+        return self._slot.priority
+
+    @priority.setter
+    def priority(self, priority: int) -> None:
+        if self.is_pending and priority != self._slot.priority:
+            self.scheduler.update_calls.move(self._slot, priority)
+            self._record.reporter.set(self.number, Field.PRIORITY, priority)
+
+    def call_instead(self, callback: Callback, name: str) -> None:
+        """Call something else in its place."""
+        was = self.label
+        self.callback = callback
+        self.name = name
+        if self.number and self.label != was:
+            self._record.reporter.set_text(self.number, Field.NAME, self.label)
+        self.scheduler.update_calls.replace(self._slot, self._metered())
+
+    def _metered(self) -> Callback:
+        """Return what is called: with a measuring wrapper if that is reported."""
+        return self._record.reporter.metered(self.number, self.callback)
+
+    def stop_passing(self) -> None:
+        """Take it out of what a frame goes through; for the scheduler."""
+        self.scheduler.update_calls.silence(self._slot)
+
+    def pass_again(self) -> None:
+        """Put it back; for the scheduler."""
+        self.scheduler.update_calls.restore(self._slot)
+
+    def forget(self) -> None:
+        """Take it out for good; for the scheduler."""
+        self.is_pending = False
+        self._report_gone()
+        self.scheduler.update_calls.remove(self._slot)
+
+    def pending_call(self) -> PendingCall:
+        """Return what it is at this moment, as a value."""
+        return PendingCall(self.target, self.label, self.priority, 0.0, None, None, self.is_paused)

@@ -1,0 +1,515 @@
+"""Our frame scheduler: update callbacks and timers of targets, sound by default.
+
+What the schedulers of Cocos Creator and cocos2d-x offer, without their faults: nobody is
+left out or called twice because a list changed under the loop, nobody is called after
+having been unscheduled, scheduling again works inside any call, nothing drifts, and an
+exception costs nobody else their frame. For the originals as they are see
+:mod:`inspector.frames.cocos.scheduler`.
+
+One frame: update callbacks by priority; timers in the order in which they are due; timers
+of every frame; functions that were posted. What is scheduled inside a frame is called in a
+later one; pausing, resuming and unscheduling act at once.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from fractions import Fraction
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from inspector.clocks.mistakes import check_order, checked_clock, missing_attribute
+from inspector.clocks.rate import D, rate_numerator
+from inspector.clocks.timer import checked_callable
+from inspector.frames.reporting import Reporter
+from inspector.frames.scheduler.call_list import CallList
+from inspector.frames.scheduler.call_order import timers_in_order, updates_in_order
+from inspector.frames.scheduler.frame_timer import FrameTimer
+from inspector.frames.scheduler.pause import Pause
+from inspector.frames.scheduler.posted import PostedFunctions
+from inspector.frames.scheduler.scheduled import ScheduledCall, UpdateCallback
+from inspector.frames.scheduler.targets import Targets
+from inspector.frames.scheduler.timer_calendar import TimerCalendar
+from inspector.frames.scheduling import Overshoot, PendingCall, callback_key, default_target
+from inspector.timebase import NS_PER_SECOND, checked_ns, seconds_to_ns
+from inspector.vocabulary import Field, MemberKind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from concurrent.futures import Future
+
+    from inspector.clocks.clock import Clock
+    from inspector.frames.scheduling import Callback
+
+logger = logging.getLogger(__name__)
+
+CallbackT = TypeVar("CallbackT", bound="Callback")
+ResultT = TypeVar("ResultT")
+
+
+class Scheduler:
+    """Calls update callbacks and timers, frame by frame; see the module for the order.
+
+    Used from one thread, except for :meth:`post`. Targets are any objects, told from one
+    another by identity. Callbacks are given seconds of the scheduler's time.
+
+    Attributes:
+        clock: Whose time passes here, with :meth:`run_frame`; and where failures go.
+        name: What people call it.
+        overshoot: What timers do about being late, unless they say otherwise.
+        max_calls_per_frame: How often a timer that catches up is called in one frame, at
+            most; what is more is left out, in whole intervals, and counted. ``None``: no limit.
+        time_ns: Scheduler time; inside a frame already that of its end.
+        frame_index: How many frames have begun.
+        is_in_frame: Whether one is running.
+        update_calls: For what is scheduled; not to be touched.
+        frame_calls: Likewise.
+        calendar: Likewise.
+        reporter: What is told what happens here.
+        number: By which it is reported; 0 when nobody records.
+    """
+
+    if not TYPE_CHECKING:
+        __getattr__ = missing_attribute
+
+    def __init__(
+        self,
+        clock: Clock | None = None,
+        *,
+        overshoot: Overshoot | str = Overshoot.CARRY,
+        max_calls_per_frame: int | None = 100,
+        name: str = "scheduler",
+    ) -> None:
+        """Begin with nothing scheduled, at time 0.
+
+        Raises:
+            ValueError: An unknown policy, or a limit below 1.
+            TypeError: ``clock`` is no clock.
+        """
+        if max_calls_per_frame is not None and not _is_count(max_calls_per_frame, 1):
+            message = f"a timer needs at least 1 call per frame: {max_calls_per_frame!r}"
+            raise ValueError(message)
+        if clock is not None:
+            checked_clock("Scheduler(clock)", clock)
+        self.clock = clock
+        self.name = name
+        self.overshoot = Overshoot(overshoot)
+        self.max_calls_per_frame = max_calls_per_frame
+        self.time_ns = 0
+        self.frame_index = 0
+        self.is_in_frame = False
+        self.update_calls = CallList()
+        self.frame_calls = CallList()
+        self.calendar = TimerCalendar()
+        self.reporter = Reporter(clock)
+        self.number = self.reporter.add(self, MemberKind.SCHEDULER, name, 0)
+        self.reporter.set_text(self.number, Field.RULES, "sound")
+        self.reporter.set(self.number, Field.RATE, D)
+        self.reporter.set(self.number, Field.TIME, 0)
+        self._targets = Targets(self.reporter, self.number)
+        self._posted = PostedFunctions()
+        self._scale_n = D
+        # What is left of a nanosecond, in units of 1/D, so that no scale drifts.
+        self._rest = 0
+        self._clock_seen_ns = 0 if clock is None else clock.time_ns
+        # No carrying timer has a shorter interval.
+        self._shortest_ns = sys.maxsize
+
+    def __repr__(self) -> str:
+        """Show the time and how much is scheduled."""
+        updates = len(self.update_calls)
+        timers = sum(len(record.timers) for record in self._targets.all())
+        return f"<Scheduler {self.name!r} at {self.time:.6f} s, {updates} updates, {timers} timers>"
+
+    # ----------------------------------------------------------------- frame
+
+    @property
+    def time(self) -> float:
+        """Scheduler time in seconds; inside a frame already that of its end."""
+        return self.time_ns / NS_PER_SECOND
+
+    @property
+    def time_scale(self) -> Fraction:
+        """Scheduler seconds per second given to :meth:`update`; holds from the next frame on.
+
+        May be set to an int, float, ``Fraction`` or text such as ``"1/3"``; 0 freezes timers.
+        """
+        return Fraction(self._scale_n, D)
+
+    @time_scale.setter
+    def time_scale(self, scale: float | Fraction | str) -> None:
+        self._scale_n = rate_numerator(scale)
+        self.reporter.set(self.number, Field.RATE, self._scale_n)
+
+    def update(self, delta: float | Fraction) -> None:
+        """Run one frame.
+
+        Args:
+            delta: Seconds since the frame before, 0 or more.
+
+        Raises:
+            ValueError: A delta that is negative or not a number.
+            RuntimeError: Called from inside a frame.
+        """
+        self.update_ns(seconds_to_ns(delta))
+
+    def run_frame(self, _delta: float = 0.0) -> None:
+        """Run one frame with the time that has passed on the clock.
+
+        None while that clock stands still, or when it was removed.
+
+        Fits a director: ``director.on("update", scheduler.run_frame)``.
+
+        Raises:
+            RuntimeError: There is no clock, or called from inside a frame.
+        """
+        clock = self.clock
+        if clock is None:
+            message = f"{self.name!r} has no clock; call update(delta)"
+            raise RuntimeError(message)
+        if clock.is_effectively_paused or clock.is_removed:
+            return
+        passed_ns = clock.time_ns - self._clock_seen_ns
+        self._clock_seen_ns += passed_ns
+        self.update_ns(passed_ns)
+
+    def update_ns(self, delta_ns: int) -> None:
+        """Do what :meth:`update` does, with the delta in nanoseconds."""
+        if self.is_in_frame:
+            message = "a frame is running; a callback cannot run another"
+            raise RuntimeError(message)
+        if checked_ns(delta_ns) < 0:
+            message = f"time does not run backwards: {delta_ns} ns"
+            raise ValueError(message)
+        if self._scale_n != D or self._rest:
+            delta_ns, self._rest = divmod(delta_ns * self._scale_n + self._rest, D)
+        self.update_calls.prepare()
+        self.frame_calls.prepare()
+        self.frame_index += 1
+        self.time_ns = now_ns = self.time_ns + delta_ns
+        if self.number:
+            self._report_frame(now_ns)
+        delta = delta_ns / NS_PER_SECOND
+        limit = self.max_calls_per_frame
+        is_long = limit is not None and delta_ns >= limit * self._shortest_ns
+        self.is_in_frame = True
+        try:
+            self.update_calls.run(delta, self._report)
+            self.calendar.run_due(now_ns, self._report, is_long=is_long)
+            self.frame_calls.run(delta, self._report)
+            if self._posted.waiting:
+                self._posted.run(self._report_label)
+        finally:
+            self.is_in_frame = False
+
+    def _report_frame(self, now_ns: int) -> None:
+        self._targets.report_gone()
+        if self.clock is not None and not self.clock.is_removed:
+            self.reporter.set(self.number, Field.TIME, now_ns)
+
+    def _report(self, failed: object, error: BaseException) -> None:
+        assert isinstance(failed, ScheduledCall)
+        self._report_label(failed.label, error)
+
+    def _report_label(self, label: str, error: BaseException) -> None:
+        if self.clock is not None:
+            self.clock.tree.report_failure(self.clock, 0, label, error)
+        else:
+            logger.error("callback %s failed", label, exc_info=error)
+
+    # ---------------------------------------------------------------- timers
+
+    def schedule(  # noqa: PLR0913 - every one of them is a user's choice
+        self,
+        callback: Callback,
+        interval: float | Fraction = 0.0,
+        *,
+        target: object = None,
+        repeat: int | None = None,
+        delay: float | Fraction = 0.0,
+        paused: bool = False,
+        overshoot: Overshoot | str | None = None,
+        name: str = "",
+    ) -> FrameTimer:
+        """Call ``callback(seconds)`` every ``interval``.
+
+        A timer is known by its target and its callback: scheduling the same again replaces
+        it, and everything counts anew, inside its own last call as well.
+
+        Args:
+            callback: Given the time its call stands for: the interval (or the delay); with
+                ``drop`` the time since its last call; in every frame the delta.
+            interval: Seconds of scheduler time; 0 for every frame.
+            target: Whom it belongs to; if left out the object whose method ``callback``
+                is, or ``callback`` itself.
+            repeat: Calls after the first, so there are ``repeat`` + 1; ``None`` for no end.
+            delay: Seconds before the first call; 0 for one interval.
+            paused: Wait until it, or its target, is resumed.
+            overshoot: ``"carry"`` or ``"drop"``; the scheduler's own if left out.
+            name: What people call the timer.
+
+        Returns:
+            The timer, with which it can be paused, resumed and unscheduled by itself.
+
+        Raises:
+            ValueError: A time or count that is negative or not a number; an unknown policy.
+            TypeError: ``callback`` cannot be called.
+        """
+        check_order("schedule(callback, interval)", callback, interval)
+        checked_callable(callback)
+        interval_ns, delay_ns = _duration_ns(interval), _duration_ns(delay)
+        policy = self.overshoot if overshoot is None else Overshoot(overshoot)
+        if repeat is not None and not _is_count(repeat, 0):
+            message = f"repeat counts the calls after the first, so it is 0 or more: {repeat!r}"
+            raise ValueError(message)
+        owner = default_target(callback) if target is None else target
+        record = self._targets.of(owner)
+        key = callback_key(callback)
+        former = record.timers.get(key)
+        if former is not None:
+            former.forget()
+        timer = FrameTimer(
+            self,
+            record,
+            owner,
+            callback,
+            key,
+            name,
+            interval_ns,
+            repeat,
+            delay_ns,
+            policy,
+            paused=paused,
+        )
+        record.timers[key] = timer
+        if policy is Overshoot.CARRY and 0 < interval_ns < self._shortest_ns:
+            self._shortest_ns = interval_ns
+        return timer
+
+    def schedule_once(
+        self,
+        callback: Callback,
+        delay: float | Fraction = 0.0,
+        *,
+        target: object = None,
+        paused: bool = False,
+        name: str = "",
+    ) -> FrameTimer:
+        """Call ``callback(seconds)`` once, after ``delay``, or else in the next frame."""
+        check_order("schedule_once(callback, delay)", callback, delay)
+        return self.schedule(
+            callback, target=target, repeat=0, delay=delay, paused=paused, name=name
+        )
+
+    def every(
+        self,
+        interval: float | Fraction,
+        **options: Any,  # noqa: ANN401 - those of schedule()
+    ) -> Callable[[CallbackT], CallbackT]:
+        """Schedule the function below: ``@scheduler.every(0.5)``; options as for schedule()."""
+        return partial(self._decorate, self.schedule, interval, options)
+
+    def once(
+        self,
+        delay: float | Fraction,
+        **options: Any,  # noqa: ANN401 - those of schedule_once()
+    ) -> Callable[[CallbackT], CallbackT]:
+        """Schedule the function below for one call: ``@scheduler.once(2)``."""
+        return partial(self._decorate, self.schedule_once, delay, options)
+
+    @staticmethod
+    def _decorate(
+        schedule: Callable[..., FrameTimer],
+        seconds: float | Fraction,
+        options: dict[str, Any],
+        callback: CallbackT,
+    ) -> CallbackT:
+        schedule(callback, seconds, **options)
+        return callback
+
+    def unschedule(self, callback: Callback, target: object = None) -> bool:
+        """Call it no more, at once; returns whether there was such a timer."""
+        timer = self.timer(callback, target)
+        return timer is not None and timer.unschedule()
+
+    def is_scheduled(self, callback: Callback, target: object = None) -> bool:
+        """Return whether there is such a timer; not inside its last call any more."""
+        return self.timer(callback, target) is not None
+
+    def timer(self, callback: Callback, target: object = None) -> FrameTimer | None:
+        """Return the timer of a target and a callback, if there is one."""
+        record = self._targets.known(default_target(callback) if target is None else target)
+        return None if record is None else record.timers.get(callback_key(callback))
+
+    # --------------------------------------------------------------- updates
+
+    def schedule_update(
+        self,
+        target: object,
+        priority: int = 0,
+        *,
+        paused: bool | None = None,
+        callback: Callback | None = None,
+        name: str = "",
+    ) -> UpdateCallback:
+        """Call ``target.update(delta)`` in every frame, from the next one on.
+
+        A target has one update callback. Scheduling it again changes what is given here;
+        with another priority it goes behind its equals from the next frame on.
+
+        Args:
+            target: Whom it belongs to.
+            priority: The smaller, the earlier; equal ones in the order they came.
+            paused: Wait until it, or its target, is resumed; as it was, if left out.
+            callback: Called in the place of ``target.update``.
+            name: What people call it.
+
+        Raises:
+            TypeError: There is nothing to call, or the priority is not an ``int``.
+        """
+        called = getattr(target, "update", None) if callback is None else callback
+        if called is None:
+            message = f"no update method and no callback: {target!r}"
+            raise TypeError(message)
+        checked_callable(called)
+        if not isinstance(priority, int):
+            message = f"a priority is an int: {priority!r}"  # type: ignore[unreachable]
+            raise TypeError(message)
+        record = self._targets.of(target)
+        update = record.update
+        if update is None:
+            record.update = update = UpdateCallback(
+                self, record, target, called, name, priority, paused=bool(paused)
+            )
+            return update
+        update.call_instead(called, name or update.name)
+        update.priority = priority
+        if paused is not None:
+            update.pause() if paused else update.resume()
+        return update
+
+    def every_frame(self, priority: int = 0, *, name: str = "") -> Callable[[CallbackT], CallbackT]:
+        """Schedule the function below for every frame: ``@scheduler.every_frame(priority=3)``.
+
+        The function is its own target: ``scheduler.unschedule_update(function)``.
+        """
+
+        def decorate(callback: CallbackT) -> CallbackT:
+            self.schedule_update(callback, priority, callback=callback, name=name)
+            return callback
+
+        return decorate
+
+    def unschedule_update(self, target: object) -> bool:
+        """Call a target's update no more, at once; returns whether there was one."""
+        record = self._targets.known(target)
+        return record is not None and record.update is not None and record.update.unschedule()
+
+    # ------------------------------------------------------------- everything
+
+    def unschedule_target(self, target: object) -> None:
+        """Take back everything of a target, at once; being paused is remembered."""
+        record = self._targets.known(target)
+        if record is not None:
+            record.remove_all()
+
+    def unschedule_all(self, min_priority: int | None = None) -> None:
+        """Take back everything, or everything of the targets from a priority on.
+
+        A target's priority is that of its update callback, 0 without one.
+        """
+        for record in self._targets.all(min_priority):
+            record.remove_all()
+
+    def pause_target(self, target: object) -> Pause:
+        """Let everything of a target wait, also what is scheduled for it later.
+
+        Returns:
+            The pause: resume it to undo this and nothing else.
+        """
+        return Pause([self._targets.of(target)])
+
+    def pause_all(self, min_priority: int | None = None) -> Pause:
+        """Let all targets there are wait, or those from a priority on.
+
+        Returns:
+            The pause: what was paused before stays paused when it is resumed.
+        """
+        return Pause(self._targets.all(min_priority))
+
+    def resume(self, paused: Pause) -> None:
+        """Undo a pause and nothing else."""
+        paused.resume()
+
+    def resume_target(self, target: object) -> None:
+        """Let a target go on, whoever paused it or one of its calls."""
+        record = self._targets.known(target)
+        if record is not None:
+            record.resume()
+
+    def is_target_paused(self, target: object) -> bool:
+        """Return whether a target was paused, or everything it has was."""
+        record = self._targets.known(target)
+        return record is not None and record.is_paused
+
+    # ----------------------------------------------------------------- posted
+
+    def post(self, function: Callable[..., ResultT], *args: Any) -> Future[ResultT]:  # noqa: ANN401
+        """Have ``function(*args)`` called at the end of a frame; from any thread.
+
+        Called in order, whatever is paused. What is posted by such a function waits for the
+        next frame.
+
+        Returns:
+            A future: another thread may wait for the result or cancel the call.
+
+        Raises:
+            TypeError: ``function`` cannot be called.
+        """
+        return self._posted.add(function, args)
+
+    def clear_posted(self) -> None:
+        """Cancel what was posted and has not been called."""
+        self._posted.clear()
+
+    @property
+    def posted_count(self) -> int:
+        """How many posted functions wait."""
+        return len(self._posted.waiting)
+
+    # ---------------------------------------------------------- introspection
+
+    def targets(self) -> list[object]:
+        """Return the targets that have something scheduled or are paused."""
+        found = [record.target for record in self._targets.all()]
+        return [target for target in found if target is not None]
+
+    def updates(self) -> list[UpdateCallback]:
+        """Return the update callbacks in call order."""
+        return updates_in_order(self.update_calls)
+
+    def timers(self, target: object = None) -> list[FrameTimer]:
+        """Return the timers, of one target or of all, the next one to be called first.
+
+        Behind those that wait for an instant come those of every frame, then the paused.
+        """
+        found = timers_in_order(self.calendar, self.frame_calls, self._targets.all())
+        return [timer for timer in found if target is None or timer.target is target]
+
+    def pending(self) -> list[PendingCall]:
+        """Return everything that will be called, as values: updates, then timers."""
+        calls: list[ScheduledCall] = [*self.updates(), *self.timers()]
+        return [call.pending_call() for call in calls]
+
+
+def _duration_ns(seconds: float | Fraction) -> int:
+    ns = seconds_to_ns(seconds)
+    if ns < 0 or (ns == 0 and seconds != 0):
+        message = f"not a duration that a timer can wait: {seconds!r} s"
+        raise ValueError(message)
+    return ns
+
+
+def _is_count(value: object, least: int) -> bool:
+    return isinstance(value, int) and value >= least

@@ -1,0 +1,216 @@
+"""What a scheduler knows about each target: its timers, its update, and who paused it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from weakref import ref
+
+from inspector.frames.scheduler.frame_timer import FrameTimer
+from inspector.frames.scheduler.pause import Pause
+from inspector.vocabulary import MemberKind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterator
+
+    from inspector.frames.reporting import Reporter
+    from inspector.frames.scheduler.scheduled import ScheduledCall, UpdateCallback
+
+
+class TargetRecord:
+    """One target.
+
+    A target that is only remembered for being paused is not kept alive by that.
+
+    Attributes:
+        timers: By what their callbacks are known by.
+        update: Its update callback.
+        pauses: What it waits for before it goes on.
+        reporter: What is told what happens to it.
+        number: By which it is reported; 0 when nobody records.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_forget",
+        "_own_pause",
+        "_reference",
+        "number",
+        "pauses",
+        "reporter",
+        "timers",
+        "update",
+    )
+
+    def __init__(
+        self, target: object, forget: Callable[[], None], reporter: Reporter, above: int
+    ) -> None:
+        """Begin with nothing.
+
+        Args:
+            target: Told from others by identity, whatever it thinks of equality.
+            forget: Called when nothing is left to be known.
+            reporter: What is told what happens to it.
+            above: By which number its scheduler is reported.
+        """
+        self.reporter = reporter
+        self.number = 0
+        if above:
+            name = reporter.name_of(target)
+            self.number = reporter.add(self, MemberKind.TARGET, name, above)
+            reporter.link(self.number, target)
+        self.timers: dict[Hashable, FrameTimer] = {}
+        self.update: UpdateCallback | None = None
+        self.pauses: set[Pause] = set()
+        self._own_pause: Pause | None = None
+        self._forget = forget
+        self._reference: Callable[[], object | None]
+        try:
+            self._reference = ref(target, lambda _: forget())
+        except TypeError:
+            # A number, a text, a list: nobody can tell when those go.
+            self._reference = lambda: target
+
+    @property
+    def target(self) -> object | None:
+        """The target, ``None`` if it is gone."""
+        return self._reference()
+
+    @property
+    def priority(self) -> int:
+        """The priority of its update callback; 0 without one."""
+        return 0 if self.update is None else self.update.priority
+
+    def calls(self) -> Iterator[ScheduledCall]:
+        """Go through the update and the timers, over a copy."""
+        if self.update is not None:
+            yield self.update
+        yield from list(self.timers.values())
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether it was paused, or everything it has was."""
+        if self.pauses:
+            return True
+        calls = list(self.calls())
+        return bool(calls) and all(call.is_paused_itself for call in calls)
+
+    def wait_for(self, pause: Pause) -> None:
+        """Let everything wait, also for this."""
+        if not self.pauses:
+            self.reporter.set_paused(self.number, paused=True)
+            for call in self.calls():
+                if not call.is_paused_itself:
+                    call.stop_passing()
+        self.pauses.add(pause)
+
+    def wait_no_longer_for(self, pause: Pause) -> None:
+        """Go on unless there is something else to wait for."""
+        if pause in self.pauses:
+            self.pauses.remove(pause)
+            if not self.pauses:
+                self._go_on()
+
+    def pause(self) -> bool:
+        """Let everything wait, whoever else has paused it; returns whether that is new."""
+        if self._own_pause in self.pauses:
+            return False
+        self._own_pause = Pause([self])
+        return True
+
+    def resume(self) -> bool:
+        """Wait for nothing, nor let a single call of it wait; returns whether that changed any."""
+        was_waiting = bool(self.pauses)
+        if was_waiting:
+            self.pauses.clear()
+            self._go_on()
+        resumed = [call.resume() for call in self.calls()]
+        return was_waiting or any(resumed)
+
+    def unschedule(self) -> bool:
+        """Take back everything, as :meth:`remove_all`; returns whether there was anything."""
+        has_calls = bool(self.timers) or self.update is not None
+        self.remove_all()
+        return has_calls
+
+    def _go_on(self) -> None:
+        self.reporter.set_paused(self.number, paused=False)
+        for call in self.calls():
+            if not call.is_paused_itself:
+                call.pass_again()
+        self._forget_if_empty()
+
+    def remove(self, call: ScheduledCall) -> None:
+        """Forget a call that will not be made."""
+        if isinstance(call, FrameTimer):
+            del self.timers[call.key]
+        else:
+            self.update = None
+        self._forget_if_empty()
+
+    def remove_all(self) -> None:
+        """Make no more calls; being paused is remembered."""
+        calls, self.update, self.timers = list(self.calls()), None, {}
+        for call in calls:
+            call.forget()
+        self._forget_if_empty()
+
+    def _forget_if_empty(self) -> None:
+        if not self.timers and self.update is None and not self.pauses:
+            if self.number:
+                self.reporter.remove(self.number)
+                self.number = 0
+            self._forget()
+
+
+class Targets:
+    """The records of a scheduler's targets, in the order in which they came.
+
+    Attributes:
+        gone: Targets that nobody holds any more, yet to be reported. They go when the
+            garbage is collected, which may be in any thread.
+    """
+
+    __slots__ = ("_above", "_records", "_reporter", "gone")
+
+    def __init__(self, reporter: Reporter, above: int) -> None:
+        """Begin with nobody.
+
+        Args:
+            reporter: What is told who comes and goes.
+            above: By which number the scheduler is reported, 0 when nobody records.
+        """
+        self._records: dict[int, TargetRecord] = {}
+        self._reporter = reporter
+        self._above = above
+        self.gone: list[TargetRecord] = []
+
+    def known(self, target: object) -> TargetRecord | None:
+        """Return the record of a target, if there is one."""
+        return self._records.get(id(target))
+
+    def of(self, target: object) -> TargetRecord:
+        """Return the record of a target; a new one if there is none."""
+        key = id(target)
+        record = self._records.get(key)
+        if record is None:
+
+            def forget() -> None:
+                forgotten = self._records.pop(key, None)
+                if forgotten is not None and forgotten.number:
+                    self.gone.append(forgotten)
+
+            record = TargetRecord(target, forget, self._reporter, self._above)
+            self._records[key] = record
+        return record
+
+    def report_gone(self) -> None:
+        """Report who is gone; called between frames, by the thread that runs them."""
+        while self.gone:
+            self._reporter.remove(self.gone.pop(0).number)
+
+    def all(self, min_priority: int | None = None) -> list[TargetRecord]:
+        """Return everybody, or those from a priority on."""
+        records = list(self._records.values())
+        if min_priority is None:
+            return records
+        return [record for record in records if record.priority >= min_priority]

@@ -1,0 +1,1 @@
+"""Breakpoints: what they wait for, and what happens when one is hit."""

@@ -1,0 +1,70 @@
+"""The names that a breakpoint can look out for, and whether anybody has the one it has."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Final
+
+from inspector.analysis.conditions.event_fields import MEMBER_TIMERS
+from inspector.frames.state_machine import ANY
+from inspector.sessions.breakpoints.breakpoints import BreakKind
+from inspector.vocabulary import Field, MemberKind
+
+if TYPE_CHECKING:
+    from inspector.events.timeline import Timeline
+    from inspector.sessions.breakpoints.breakpoints import Breakpoint
+
+#: What the subject of each kind is; the other kinds have none.
+SUBJECTS: Final = {
+    BreakKind.TIMER_FIRES: "timer",
+    BreakKind.LATENESS_ABOVE: "timer",
+    BreakKind.CLOCK_PAUSED: "clock",
+    BreakKind.RATE_CHANGED: "clock",
+    BreakKind.STATE_ENTERED: "state",
+}
+
+
+def names_to_choose(kind: BreakKind, timeline: Timeline) -> list[str]:
+    """Return what a breakpoint can look out for now, in the order of the alphabet.
+
+    Looks at every pending timer, so it is for when somebody asks.
+
+    Args:
+        kind: Of the breakpoint.
+        timeline: The state of the scene.
+    """
+    members, strings = timeline.members, timeline.strings
+    names: set[str] = set()
+    match SUBJECTS.get(kind):
+        case "timer":
+            names = {strings[label] for label in set(timeline.timers.label)}
+            names |= {each.name for each in members.by_id.values() if each.kind in MEMBER_TIMERS}
+        case "clock":
+            names = {clock.name for clock in timeline.clocks.values()}
+        case "state":
+            ends = (Field.SOURCE, Field.TARGET)
+            edges = [each.id for each in members.by_id.values() if each.kind is MemberKind.EDGE]
+            names = {members.field_text(edge, end) for edge in edges for end in ends}
+            histories = members.histories.values()
+            names |= {strings[state] for history in histories for state in set(history.state)}
+    return sorted(names - {"", ANY})
+
+
+def doubt_about(breakpoint_: Breakpoint, timeline: Timeline) -> str:
+    """Return a sentence if nobody has had the name that a breakpoint looks out for, else ``""``.
+
+    It may be right all the same: what it looks out for may be still to come.
+
+    Args:
+        breakpoint_: The breakpoint.
+        timeline: The state of the scene.
+    """
+    wanted = breakpoint_.subject
+    # The string table has every name that there has been.
+    if not wanted or wanted in timeline.strings:
+        return ""
+    what = SUBJECTS[breakpoint_.kind]
+    said = f"No {what} has had the name “{wanted}” so far; the breakpoint waits for it."
+    names = {name.lower(): name for name in names_to_choose(breakpoint_.kind, timeline)}
+    alike = get_close_matches(wanted.lower(), list(names), 1)
+    return f"{said} Did you mean “{names[alike[0]]}”?" if alike else said

@@ -1,0 +1,1 @@
+"""What a session can be asked for, and how it is carried out."""

@@ -1,0 +1,147 @@
+"""A scene in the refresh-rate lab, run in a process of its own.
+
+So it can be ended whatever it does, also when it never comes to an end while it is loaded,
+and shares nothing with the scene that is open. The process is told on its standard input
+what to run, and says on its standard output how far it is, and in the end what came of it;
+what the scene itself prints goes to the standard error output.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import subprocess
+import sys
+from collections.abc import Generator, Iterable
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from threading import Thread
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
+
+from inspector.errors import InspectorError
+from inspector.sessions.lab.scene import SceneRun, run_scene_lab
+
+if TYPE_CHECKING:
+    from inspector.analysis.lab.display import Display
+
+#: How long a step waits for news of the process, in seconds.
+_WAIT_S: Final = 0.003
+#: The process says how far it is no more often than this, in seconds.
+_TELL_EVERY_S: Final = 0.05
+#: A folder on the path may have an ``inspector`` of its own, so ours comes first for once.
+_BEGIN: Final = (
+    "import pickle, sys; home, path = pickle.load(sys.stdin.buffer); sys.path[:] = [home, *path]; "
+    "from inspector.sessions.lab.process import serve; sys.path[:] = path; serve()"
+)
+_HOME: Final = str(Path(__file__).resolve().parents[3])
+
+#: Share that is done, what came of it, or a problem as a sentence; ``None`` at the end.
+_News = float | SceneRun | str | None
+
+
+def begin_scene_process(
+    path: Path, displays: Iterable[Display]
+) -> Generator[float | None, None, SceneRun]:
+    """Run a scene under displays in a process of its own, a moment at each step.
+
+    Yields the share that is done, from 0 to 1, or ``None`` while there is nothing new.
+    Closing the generator ends the process.
+
+    Args:
+        path: The scene file.
+        displays: What it is run under, one after the other, each from the beginning.
+
+    Raises:
+        InspectorError: The scene could not be loaded, stopped, or ended the process.
+    """
+    process = _started((str(path.absolute()), tuple(displays)))
+    news: SimpleQueue[_News] = SimpleQueue()
+    assert process.stdout is not None
+    reader = Thread(target=_read, args=(process.stdout, news), daemon=True)
+    reader.start()
+    try:
+        while True:
+            try:
+                told = news.get(timeout=_WAIT_S)
+            except Empty:
+                yield None
+                continue
+            match told:
+                case SceneRun():
+                    return told
+                case str():
+                    raise InspectorError(told)
+                case None:
+                    code = process.wait()
+                    message = f"{path.name} ended the process it ran in (exit code {code})."
+                    raise InspectorError(message)
+                case _:
+                    yield told
+    finally:
+        with contextlib.suppress(OSError):
+            process.kill()
+            assert process.stdin is not None
+            process.stdin.close()
+        process.wait()
+        reader.join()
+        process.stdout.close()
+
+
+def _started(what: object) -> subprocess.Popen[bytes]:
+    process = subprocess.Popen(  # noqa: S603 - this very Python
+        [sys.executable, "-P", "-c", _BEGIN], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert process.stdin is not None
+    # One that is gone already says so on its output, which ends.
+    with contextlib.suppress(OSError):
+        # With the same folders as here, so that the scene finds what it finds here.
+        pickle.dump((_HOME, sys.path), process.stdin)
+        pickle.dump(what, process.stdin)
+        process.stdin.flush()
+    return process
+
+
+def _read(stream: BinaryIO, news: SimpleQueue[_News]) -> None:
+    """Pass on what the process says, until it says no more; runs in a thread of its own."""
+    while True:
+        try:
+            news.put(pickle.load(stream))  # noqa: S301 - from the process that was begun here
+        except (EOFError, OSError, ValueError, pickle.UnpicklingError):
+            news.put(None)
+            return
+
+
+def serve() -> None:
+    """Run what the standard input says; called in the process that was begun for it."""
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    what: tuple[str, tuple[Display, ...]] = pickle.load(sys.stdin.buffer)  # noqa: S301
+    Thread(target=_end_with_parent, daemon=True).start()
+    told_s = 0.0
+
+    def tell(news: _News) -> None:
+        pickle.dump(news, answers)
+        answers.flush()
+
+    def progress(done: float) -> None:
+        nonlocal told_s
+        if perf_counter() - told_s >= _TELL_EVERY_S:
+            told_s = perf_counter()
+            tell(done)
+
+    path, displays = what
+    try:
+        answer: Any = run_scene_lab(Path(path), displays, progress)
+    except InspectorError as error:
+        answer = str(error)
+    with contextlib.suppress(BrokenPipeError):
+        tell(answer)
+
+
+def _end_with_parent() -> None:
+    """Wait until nobody is there any more who could ask for anything; then end."""
+    # Not by way of a buffered reader, which is locked while it waits.
+    os.read(0, 1)
+    os._exit(0)

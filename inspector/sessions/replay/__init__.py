@@ -1,0 +1,1 @@
+"""Running a scene again, and comparing what it does."""

@@ -1,0 +1,427 @@
+"""The journal: everything from outside that a hosted scene has acted upon, in order.
+
+A scene is deterministic given what its time source said and what it was told to do. So
+whoever feeds it the journal again sees it do the same again. The journal is small: one
+entry a wake-up, three bytes or so in memory. It is kept beside the log, which may lose its
+oldest events, and can be made from a log that is complete. It has a budget of its own; as
+going back begins at the beginning, one that outgrows it is given up as a whole.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, fields
+from enum import IntEnum
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, cast, get_args
+
+from inspector.clocks.failures import FailurePolicy
+from inspector.clocks.transport import DEFAULT_MAX_DELTA_NS
+from inspector.errors import InspectorError
+from inspector.foreign.numbers import number_in
+from inspector.sessions.breakpoints.breakpoints import (
+    BreakAction,
+    Breakpoint,
+    BreakpointError,
+    BreakpointHit,
+)
+from inspector.sessions.commands.commands import Command
+from inspector.sessions.commands.values import BadCommand, value_problem
+from inspector.sessions.replay.packed_entries import PackedEntries
+from inspector.vocabulary import (
+    BREAKPOINT_HIT,
+    COMMAND,
+    COMMAND_CONTEXT,
+    COMMAND_FORM,
+    FRAME_BEGAN,
+    READING,
+    RawEvent,
+    Reading,
+)
+
+if TYPE_CHECKING:
+    from inspector.events.history import History
+
+#: What an entry is, beyond the readings.
+COMMAND_ENTRY: Final = 100
+HIT_ENTRY: Final = 101
+REWIND_ENTRY: Final = 102
+
+#: So many entries the journal of a session has at most: three days of 70 wake-ups a second,
+#: in some 60 MB.
+MOST_ENTRIES: Final = 20_000_000
+#: A command in memory, about.
+_MORE_BYTES: Final = 500
+
+#: Control characters that JSON leaves as they are, and a log shows in a way JSON does not know.
+_CONTROLS: Final = {code: f"\\u{code:04x}" for code in range(0x7F, 0xA0)}
+
+#: What a text raises that no journal has written.
+_UNREADABLE: Final = (
+    ValueError,
+    TypeError,
+    KeyError,
+    AttributeError,
+    ArithmeticError,
+    RecursionError,
+    BreakpointError,
+)
+
+_READINGS: Final = frozenset({Reading.ASKED, Reading.WOKEN})
+
+
+class Place(IntEnum):
+    """Where a command was applied."""
+
+    AT_ONCE = 0
+    BEFORE_FRAME = 1
+    WAKE_END = 2
+    BREAKPOINT = 3
+
+
+class JournalError(InspectorError):
+    """A recording does not say all that is needed to run the scene again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """How the life of a scene began.
+
+    Attributes:
+        generation: How often the scene had been loaded before.
+        command_number: The last number that a command had before.
+        reload_number: The command that loaded the scene, 0 for none.
+        policy: What followed a failure.
+        runs: Whether session time was to pass at once.
+        max_delta_ns: What a wake-up might be late before the rest was cut off.
+        is_manual: Whether time was advanced by hand, passing every instant.
+        source_ns: What the source said, counted from the beginning of the session.
+        digest: Of the scene's file, to tell whether it has changed.
+        breakpoints: The breakpoints there were, by number.
+        next_breakpoint: The number the next one was to have.
+    """
+
+    generation: int = 0
+    command_number: int = 0
+    reload_number: int = 0
+    policy: FailurePolicy = FailurePolicy.CONTINUE
+    runs: bool = True
+    max_delta_ns: int = DEFAULT_MAX_DELTA_NS
+    is_manual: bool = False
+    source_ns: int = 0
+    digest: str = ""
+    breakpoints: dict[int, Breakpoint] = field(default_factory=dict)
+    next_breakpoint: int = 1
+
+    def as_json(self) -> str:
+        """Return it as text for the log."""
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        values["policy"] = self.policy.value
+        values["breakpoints"] = {str(n): b.as_values() for n, b in self.breakpoints.items()}
+        return _as_json(values)
+
+    @classmethod
+    def from_json(cls, text: str) -> Beginning:
+        """Return what :meth:`as_json` gave.
+
+        Raises:
+            JournalError: It cannot be understood.
+        """
+        try:
+            values = json.loads(text)
+            values["policy"] = FailurePolicy(values["policy"])
+            found = values["breakpoints"].items()
+            values["breakpoints"] = {int(n): Breakpoint.from_values(b) for n, b in found}
+            return cls(**values)
+        except _UNREADABLE as error:
+            message = f"The start of the scene cannot be read: {error}."
+            raise JournalError(message) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A command in the journal.
+
+    Attributes:
+        command: What was asked for.
+        place: Where it was applied.
+        by: Who asked for it, empty for the user.
+        host_ms: When, in the host's own time.
+        refusal: For a command that went back in time: why that was no success, or nothing.
+        breakpoints: For such a command: the breakpoints there were then.
+        next_breakpoint: And the number the next one was to have.
+    """
+
+    command: Command
+    place: Place
+    by: str = ""
+    host_ms: int = 0
+    refusal: str = ""
+    breakpoints: dict[int, Breakpoint] = field(default_factory=dict)
+    next_breakpoint: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One entry of the journal.
+
+    Attributes:
+        code: A :class:`~inspector.vocabulary.Reading`, or what it is otherwise.
+        frame: How many frames had begun.
+        value: A reading, a period, or a number.
+        told: The command, if it is one.
+        hit: The hit of a breakpoint, if it is one.
+    """
+
+    code: int
+    frame: int
+    value: int
+    told: Told | None = None
+    hit: BreakpointHit | None = None
+
+
+class Journal:
+    """Everything from outside in one life of a scene.
+
+    Attributes:
+        beginning: How that life began.
+        is_given_up: Whether there were too many entries; then there are none any more.
+    """
+
+    def __init__(self, beginning: Beginning, most_entries: int = sys.maxsize) -> None:
+        """Begin with nothing.
+
+        Args:
+            beginning: How the life began.
+            most_entries: With more entries it is given up; by their number and not by their
+                size, so that it is given up at the same place when all is done again.
+        """
+        self.beginning = beginning
+        self.is_given_up = False
+        self._most_entries = most_entries
+        self._entries = PackedEntries()
+        self._more: dict[int, Told | BreakpointHit] = {}
+
+    def __len__(self) -> int:
+        """Return how many entries there are."""
+        return len(self._entries)
+
+    @property
+    def size_bytes(self) -> int:
+        """How much memory it takes, about."""
+        return self._entries.size_bytes + len(self._more) * _MORE_BYTES
+
+    def note(
+        self, code: int, frame: int, value: int, more: Told | BreakpointHit | None = None
+    ) -> None:
+        """Add an entry; the arguments are the attributes of :class:`Entry`."""
+        if self.is_given_up:
+            return
+        if more is not None:
+            self._more[len(self)] = more
+        self._entries.append((code, frame, value))
+        if len(self) > self._most_entries:
+            self.is_given_up = True
+            self._entries.clear()
+            self._more.clear()
+
+    def entry(self, index: int) -> Entry:
+        """Return the entry with a number, counted from 0."""
+        code, frame, value = self._entries[index]
+        more = self._more.get(index)
+        told = more if isinstance(more, Told) else None
+        return Entry(code, frame, value, told, None if told is not None else _as_hit(more))
+
+    def code_and_value(self, index: int) -> tuple[int, int]:
+        """Return the least of an entry, counted from 0: what it is, and its value."""
+        code, _, value = self._entries[index]
+        return code, value
+
+    @classmethod
+    def from_events(  # noqa: C901 - one case per kind
+        cls, events: Iterable[RawEvent], strings: Sequence[str]
+    ) -> Journal:
+        """Return the journal of a scene whose whole log is there.
+
+        Raises:
+            JournalError: The log does not say how the scene began, or says it in a way
+                that is not understood.
+        """
+        journal: Journal | None = None
+        frame = host_ms = text = refusal = by = 0
+        for at_ns, kind, subject, a, b in events:
+            if kind == FRAME_BEGAN:
+                frame = a + 1
+            elif kind == COMMAND:
+                text, refusal = a, b
+            elif kind == COMMAND_CONTEXT:
+                host_ms, by = a, b
+            elif kind == COMMAND_FORM and not subject:
+                journal = cls(Beginning.from_json(strings[a]))
+            elif journal is None:
+                continue
+            elif kind == READING:
+                journal.note(subject, b, a)
+            elif kind == COMMAND_FORM:
+                bad = BadCommand(strings[text], strings[refusal])
+                told, is_rewind = _told(strings[a], b, strings[by], host_ms, bad)
+                journal.note(REWIND_ENTRY if is_rewind else COMMAND_ENTRY, frame, subject, told)
+            elif kind == BREAKPOINT_HIT:
+                hit = BreakpointHit(subject, BreakAction.HOLD, at_ns, 0, b, 0, strings[a])
+                journal.note(HIT_ENTRY, frame, subject, hit)
+        if journal is None:
+            message = (
+                "The start of the scene is missing: an older version made the recording, or its "
+                "beginning is lost. It cannot be replayed."
+            )
+            raise JournalError(message)
+        return journal
+
+
+def events_to_run_again(history: History) -> Sequence[RawEvent]:
+    """Return all that has happened to a scene since it was built.
+
+    Raises:
+        JournalError: Some of it is missing.
+    """
+    if history.first:
+        message = (
+            f"The first {history.first:,} events are lost; a scene can only be replayed from "
+            "its start."
+        )
+        raise JournalError(message)
+    if not history.has_all_events:
+        message = (
+            "The recording is damaged: not all of its events are there, and without them it "
+            "cannot be run again. Whether the scene does the same cannot be told."
+        )
+        raise JournalError(message)
+    return history.events(0, history.end)
+
+
+class Script:
+    """A journal as it is followed: what is next, and what the source says next."""
+
+    def __init__(self, journal: Journal) -> None:
+        """Begin at the beginning."""
+        self.journal = journal
+        self.is_over = False
+        self._next = 0
+        self._next_reading = 0
+        # The entry that was read last, which is asked for several times a frame.
+        self._head: tuple[int, Entry | None] = (-1, None)
+
+    def head(self) -> Entry | None:
+        """Return what comes next from outside; ``None`` at the end."""
+        journal = self.journal
+        while not self.is_over and self._next < len(journal):
+            if self._head[0] != self._next:
+                self._head = self._next, journal.entry(self._next)
+            entry = self._head[1]
+            if entry is None or entry.code != Reading.ASKED:
+                return entry
+            self._next += 1
+        return None
+
+    def take(self) -> None:
+        """Go on behind :meth:`head`."""
+        self._next += 1
+
+    def reading_ns(self) -> int | None:
+        """Return what the source says next; ``None`` when it said no more."""
+        journal = self.journal
+        while not self.is_over and self._next_reading < len(journal):
+            code, value = journal.code_and_value(self._next_reading)
+            self._next_reading += 1
+            if code in _READINGS:
+                return value
+        return None
+
+
+def file_digest(path: Path) -> str:
+    """Return what tells one content of a file from another, empty if it cannot be read."""
+    try:
+        from hashlib import blake2b  # noqa: PLC0415 - slow, only for recordings
+
+        return blake2b(path.read_bytes(), digest_size=16).hexdigest()
+    except OSError:
+        return ""
+
+
+def command_form(told: Told, *, is_rewind: bool = False) -> str:
+    """Return a command as text for the log."""
+    command = told.command
+    values: dict[str, Any] = {"command": type(command).__name__}
+    if value_problem(command):
+        # Refused whatever it holds, so its values do not matter.
+        return json.dumps(values | {"is_bad": True})
+    for each in fields(command):
+        value = getattr(command, each.name)
+        if isinstance(value, Fraction | float):
+            value = str(Fraction(value))
+        elif isinstance(value, FailurePolicy):
+            value = value.value
+        elif isinstance(value, Breakpoint):
+            value = value.as_values()
+        values[each.name] = value
+    if is_rewind:
+        found = {str(number): each.as_values() for number, each in told.breakpoints.items()}
+        values |= {"breakpoints": found, "next_breakpoint": told.next_breakpoint}
+    return _as_json(values)
+
+
+def _as_json(values: dict[str, Any]) -> str:
+    """Return values as text that is the same text in a log."""
+    return json.dumps(values, ensure_ascii=False).translate(_CONTROLS)
+
+
+def command_of(form: str) -> Command:
+    """Return the command in a text of :func:`command_form`.
+
+    Raises:
+        JournalError: It cannot be understood.
+    """
+    return _told(form, Place.AT_ONCE, "", 0, BadCommand("", ""))[0].command
+
+
+def _told(form: str, at: int, by: str, host_ms: int, bad: BadCommand) -> tuple[Told, bool]:
+    try:
+        place = Place(at)
+        values = json.loads(form)
+        if "is_bad" in values:
+            return Told(cast("Command", bad), place, by, host_ms), False
+        kind = _KINDS[values["command"]]
+        # What an older version did not know is as it was then.
+        found: dict[str, Any] = {
+            each.name: values[each.name] for each in fields(kind) if each.name in values
+        }
+        for name in ("rate", "frames_per_second"):
+            if name in found:
+                found[name] = number_in(found[name])
+        if "policy" in found:
+            found["policy"] = FailurePolicy(found["policy"])
+        if "breakpoint" in found:
+            found["breakpoint"] = Breakpoint.from_values(found["breakpoint"])
+        command = kind(**found)
+        is_rewind = "breakpoints" in values
+        breakpoints = {
+            int(number): Breakpoint.from_values(each)
+            for number, each in values.get("breakpoints", {}).items()
+        }
+        next_number = values.get("next_breakpoint", 1)
+    except _UNREADABLE as error:
+        message = f"A command cannot be read ({form[:80]}): {error}."
+        raise JournalError(message) from error
+    refusal = bad.problem if is_rewind else ""
+    told = Told(command, place, by, host_ms, refusal, breakpoints, next_number)
+    return told, is_rewind
+
+
+def _as_hit(more: Told | BreakpointHit | None) -> BreakpointHit | None:
+    return more if isinstance(more, BreakpointHit) else None
+
+
+_KINDS: Final[dict[str, Any]] = {kind.__name__: kind for kind in get_args(Command)}

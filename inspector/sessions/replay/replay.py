@@ -1,0 +1,282 @@
+"""Whether two runs of a scene did the same, event by event, and where they first differ."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import TYPE_CHECKING, Final, TypeAlias, cast, overload
+
+from typing_extensions import override
+
+from inspector.events.member_names import MemberNames
+from inspector.events.schema import (
+    ABOUT_TIMERS,
+    MEASURED_A,
+    MEASURED_B,
+    TEXT_FIELDS,
+    TEXT_IN_A,
+    TEXT_IN_B,
+)
+from inspector.events.sentences import describe
+from inspector.timebase import format_instant
+from inspector.vocabulary import (
+    CALL_ENDED,
+    CALLBACK_FAILED,
+    FRAME_BEGAN,
+    FRAME_ENDED,
+    MEMBER_SET,
+    PHASE_ENDED,
+    TIMER_ADDED,
+    TIMER_FIRED,
+    Phase,
+    RawEvent,
+    what_was_raised,
+)
+
+if TYPE_CHECKING:
+    from inspector.events.log import EventLog
+
+#: An event as it is compared: texts instead of their numbers, and nothing measured.
+Row: TypeAlias = tuple[int, int, int, int | str, int | str]
+
+#: Comparing so many takes a few milliseconds.
+_ROWS_IN_A_STEP: Final = 2_000
+
+#: The name of what Python raises where calls go too deep.
+_DEEP: Final = RecursionError.__name__
+
+
+def compared(event: RawEvent, strings: Sequence[str]) -> Row | None:
+    """Return an event as it is compared; ``None`` when all of it was measured."""
+    at_ns, kind, subject, a, b = event
+    if kind == PHASE_ENDED and subject == Phase.TIMERS:
+        # There only when the timers took a time that could be measured.
+        return None
+    if kind == MEMBER_SET:
+        return (at_ns, kind, subject, a, strings[b] if a in TEXT_FIELDS else b)
+    first: int | str = a
+    second: int | str = b
+    if kind in TEXT_IN_A:
+        first = strings[a]
+    elif kind in MEASURED_A:
+        first = 0
+    if kind in TEXT_IN_B:
+        second = strings[b]
+        if kind == CALLBACK_FAILED and _DEEP in second:
+            # How deep it went, and so its text, depends on who called whom before.
+            second = what_was_raised(second).partition(":")[0]
+    elif kind in MEASURED_B:
+        second = 0
+    return (at_ns, kind, subject, first, second)
+
+
+def digest_of(events: Iterable[RawEvent], strings: Sequence[str]) -> str:
+    """Return what two runs have in common exactly if they did the same."""
+    from hashlib import blake2b  # noqa: PLC0415 - slow, rarely needed
+
+    digest = blake2b(digest_size=16)
+    for event in events:
+        row = compared(event, strings)
+        if row is not None:
+            digest.update(repr(row).encode())
+    return digest.hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Where two runs first differ.
+
+    Attributes:
+        at_ns: Session time.
+        frame: How many frames had begun.
+        expected: What happened before, in words.
+        found: What happens now, in words.
+        label: The callback in which it happened, empty if that is not known.
+    """
+
+    at_ns: int
+    frame: int
+    expected: str
+    found: str
+    label: str
+
+    def __str__(self) -> str:
+        """Return it as sentences."""
+        where = f" in “{self.label}”" if self.label else ""
+        text = (
+            f"At {format_instant(self.at_ns)}, after {self.frame:,} "
+            f"{'frame' if self.frame == 1 else 'frames'}{where}: expected “{self.expected}”, found "
+            f"“{self.found}”."
+        )
+        if self.label:
+            text += (
+                f" Does “{self.label}” use the time of day, its own random numbers or state "
+                "outside the scene? Use clocks for time and stage.random for random numbers."
+            )
+        return text
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One of two runs that are compared.
+
+    Attributes:
+        events: Its events, the oldest may be lost.
+        strings: Their texts.
+        lost: How many are lost.
+    """
+
+    events: Sequence[RawEvent]
+    strings: Sequence[str]
+    lost: int = 0
+
+
+class LogEvents(Sequence[RawEvent]):
+    """The events of a log up to where it stands now, read a few thousand at a time."""
+
+    def __init__(self, log: EventLog, end: int | None = None) -> None:
+        """Have those that are kept, up to a cursor."""
+        self._log = log
+        self._first, self._end = log.first, log.end if end is None else end
+
+    @override
+    def __len__(self) -> int:
+        return self._end - self._first
+
+    @override
+    def __iter__(self) -> Iterator[RawEvent]:
+        for at in range(self._first, self._end, _ROWS_IN_A_STEP):
+            yield from self._log.slice(at, min(at + _ROWS_IN_A_STEP, self._end))
+
+    @overload
+    def __getitem__(self, index: int) -> RawEvent: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[RawEvent]: ...
+    @override
+    def __getitem__(self, index: int | slice) -> RawEvent | list[RawEvent]:
+        return self._log.slice(self._first, self._end)[index]
+
+
+def first_difference(
+    expected: Run, found: Run, *, may_go_on: Run | None = None
+) -> Difference | None:
+    """Return where two runs first differ, ``None`` if they do not.
+
+    Where the oldest events of one are lost, both are compared from the first frame on
+    that both have.
+
+    Args:
+        expected: The one that was.
+        found: The one that is.
+        may_go_on: The one of the two that may go on where the other ends, because that was
+            broken off there; left out, both must end together.
+    """
+    steps = difference_steps(expected, found, may_go_on=may_go_on)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as done:
+            return cast("Difference | None", done.value)
+
+
+def difference_steps(
+    expected: Run, found: Run, *, may_go_on: Run | None = None
+) -> Generator[None, None, Difference | None]:
+    """Do what :func:`first_difference` does, a few thousand events at a time."""
+    start = _first_common_frame(expected, found) if expected.lost or found.lost else -1
+    ours, theirs = _rows(expected, start), _rows(found, start)
+    frame = 0
+    for turn in count(1):
+        if not turn % _ROWS_IN_A_STEP:
+            yield
+        one, other = next(ours, None), next(theirs, None)
+        if one is None and (other is None or may_go_on is found):
+            return None
+        if other is None and may_go_on is expected:
+            return None
+        if one is not None and other is not None and one[1] == other[1]:
+            if one[0][1] == FRAME_BEGAN:
+                frame = one[0][3] + 1
+            continue
+        known = one or other
+        assert known is not None
+        return Difference(
+            at_ns=known[0][0],
+            frame=frame,
+            expected=_words(one, expected),
+            found=_words(other, found),
+            label=_label_at(found if one is None else expected, known[2]),
+        )
+    raise AssertionError
+
+
+def _rows(run: Run, first_frame: int) -> Iterator[tuple[RawEvent, Row, int]]:
+    """Go through what is compared: the event, the row, and its index."""
+    is_begun = first_frame < 0
+    for index, event in enumerate(run.events):
+        if not is_begun:
+            is_begun = event[1] == FRAME_BEGAN and event[3] >= first_frame
+            if not is_begun:
+                continue
+        row = compared(event, run.strings)
+        if row is not None:
+            yield event, row, index
+
+
+def _first_common_frame(expected: Run, found: Run) -> int:
+    firsts = [
+        next((event[3] for event in run.events if event[1] == FRAME_BEGAN), 0)
+        for run in (expected, found)
+    ]
+    return max(firsts)
+
+
+def _words(one: tuple[RawEvent, Row, int] | None, run: Run) -> str:
+    if one is None:
+        return "nothing"
+    event = one[0]
+    text = describe(event, run.strings)
+    # Where a timer is added, the sentence has its name.
+    is_named = event[1] in ABOUT_TIMERS and event[1] != TIMER_ADDED
+    name = _timer_name(run, event[2]) if is_named else ""
+    return f"{text} (“{name}”)" if name else text
+
+
+def _label_at(run: Run, index: int) -> str:
+    """Return what people call the callback in which an event happened.
+
+    In a frame that is whose call ends next; outside of one, the timer that fired last;
+    before all of them, ``build``.
+    """
+    events = run.events
+    for event in reversed(events[:index]):
+        if event[1] == TIMER_FIRED:
+            return _timer_name(run, event[2])
+        if event[1] == FRAME_BEGAN:
+            break
+        if event[1] == FRAME_ENDED:
+            return ""
+    else:
+        # Nobody has been called yet.
+        return "" if run.lost else "build"
+    for place, event in enumerate(events[index:], index):
+        if event[1] == CALL_ENDED:
+            return _member_name(run, event[2], place)
+        if event[1] == FRAME_ENDED:
+            break
+    return ""
+
+
+def _timer_name(run: Run, number: int) -> str:
+    found = (event for event in run.events if event[1] == TIMER_ADDED and event[2] == number)
+    event = next(found, None)
+    return "" if event is None else run.strings[event[4]]
+
+
+def _member_name(run: Run, number: int, end: int) -> str:
+    """Return what a member was called before the event at a place."""
+    names = MemberNames(run.strings)
+    for event in run.events[:end]:
+        names.note(event)
+    return names.name_of(number)

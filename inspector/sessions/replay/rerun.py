@@ -1,0 +1,98 @@
+"""Running a recorded scene again, to see whether it does the same."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from inspector.clocks.sources.manual_source import ManualTimeSource
+from inspector.errors import InspectorError
+from inspector.sessions.hosted import HostedSession
+from inspector.sessions.replay.journal import Journal, events_to_run_again, file_digest
+from inspector.sessions.replay.replay import Difference, Run, digest_of, first_difference
+from inspector.sessions.sources.virtual_source import VirtualTimeSource
+from inspector.vocabulary import TRANSPORT, Mode
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from inspector.events.history import History
+    from inspector.vocabulary import RawEvent
+
+
+@dataclass(frozen=True, slots=True)
+class Rerun:
+    """What running a scene again came to.
+
+    Attributes:
+        events: How many events were recorded.
+        frames: How many frames have run now.
+        digest: Of what was recorded, in every event but what was measured.
+        difference: Where the runs first differ, ``None`` if they do not.
+        notes: What should be known besides, as sentences.
+    """
+
+    events: int
+    frames: int
+    digest: str
+    difference: Difference | None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def is_same(self) -> bool:
+        """Whether every event was the same."""
+        return self.difference is None
+
+
+class ChangedSceneError(InspectorError):
+    """The scene is not what was recorded any more; the message says so."""
+
+
+def rerun(history: History, scene_path: Path, *, anyway: bool = False) -> Rerun:
+    """Build a scene from its file and have it do again what was recorded.
+
+    Args:
+        history: What was recorded, from the beginning on.
+        scene_path: The scene's file.
+        anyway: Whether it is run also if it has changed.
+
+    Raises:
+        ChangedSceneError: It has changed since; nothing of it was run.
+        JournalError: What was recorded does not suffice.
+        SceneProblem: The scene cannot be built any more.
+    """
+    events = events_to_run_again(history)
+    journal = Journal.from_events(events, history.strings)
+    beginning = journal.beginning
+    notes: tuple[str, ...] = ()
+    if beginning.digest and file_digest(scene_path) != beginning.digest:
+        changed = f"{scene_path.name} has changed since this was recorded"
+        if not anyway:
+            raise ChangedSceneError(
+                f"{changed}, so it was not run: {scene_path}. Look at it, and say --anyway."
+            )
+        notes = (f"{changed}.",)
+    source = ManualTimeSource() if beginning.is_manual else VirtualTimeSource()
+    session = HostedSession(scene_path, source, autorun=False, max_delta_ns=beginning.max_delta_ns)
+    try:
+        if session.problem is not None:
+            raise session.problem
+        # What is compared is all there is, so none of it may fall off.
+        session.run_again(journal, keeps_all=True)
+        found = Run(session.log.read(0).events, session.log.strings)
+        # A recording may be ended inside a wake-up, which is run to its end here.
+        expected = Run(_without_last_hold(events), history.strings)
+        difference = first_difference(expected, found, may_go_on=found)
+        digest = digest_of(events, history.strings)
+        return Rerun(len(events), session.frames_run, digest, difference, notes)
+    finally:
+        session.close()
+
+
+def _without_last_hold(events: Sequence[RawEvent]) -> Sequence[RawEvent]:
+    """Leave out that the scene was held when its life ended, which nothing follows from."""
+    end = len(events)
+    if end and events[-1][1] == TRANSPORT and events[-1][2] == Mode.HELD:
+        end -= 1
+    return events[:end]

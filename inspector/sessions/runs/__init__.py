@@ -1,0 +1,1 @@
+"""Running a scene without a window, in virtual or real time."""

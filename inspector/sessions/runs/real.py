@@ -1,0 +1,65 @@
+"""Runs of a hosted scene on the computer's clock, without a window."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from time import perf_counter_ns
+from typing import Final
+
+from inspector.clocks.sources.system_source import SystemTimeSource
+from inspector.sessions.commands.commands import Run
+from inspector.sessions.hosted import HostedSession
+from inspector.sessions.runs.virtual import OnProgress, RunOutcome
+from inspector.timebase import NS_PER_SECOND
+
+_SLICE_NS: Final = 50_000_000
+
+
+def run_real(
+    session: HostedSession,
+    *,
+    frames: int | None = None,
+    duration_ns: int | None = None,
+    on_progress: OnProgress,
+) -> RunOutcome:
+    """Run on the computer's clock, in slices, so that the log is read meanwhile.
+
+    Args:
+        session: A session on a :class:`~inspector.clocks.SystemTimeSource`.
+        frames: How many frames to run.
+        duration_ns: How much session time to let pass, instead of ``frames``.
+        on_progress: Called after every slice with the share that is done, from 0 to 1.
+
+    Raises:
+        TypeError: The session's time source is another one.
+    """
+    source = session.source
+    if not isinstance(source, SystemTimeSource):
+        message = f"a run in real time needs the computer's clock, not {source!r}"
+        raise TypeError(message)
+    begun_ns = perf_counter_ns()
+    session.submit(Run())
+    is_complete = True
+    while frames is None or session.frames_run < frames:
+        if not session.is_running:
+            is_complete = False
+            break
+        left_ns = _SLICE_NS if duration_ns is None else duration_ns - session.session_ns
+        if left_ns <= 0:
+            break
+        if frames is not None:
+            # Up to the last frame that is wanted, and not beyond.
+            left_ns = min(left_ns, _until_frame(session, frames - session.frames_run))
+        source.run(source.now_ns() + min(left_ns, _SLICE_NS))
+        session.refresh()
+        done = session.frames_run / frames if frames else session.session_ns / (duration_ns or 1)
+        on_progress(min(done, 1.0))
+    session.hold()
+    session.refresh()
+    on_progress(1.0)
+    took_ns = perf_counter_ns() - begun_ns
+    return RunOutcome(session.frames_run, session.session_ns, took_ns, is_complete)
+
+
+def _until_frame(session: HostedSession, count: int) -> int:
+    return max(1, round((count - Fraction(1, 2)) * NS_PER_SECOND / session.frame_rate))

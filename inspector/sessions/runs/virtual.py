@@ -1,0 +1,217 @@
+"""Runs of a hosted scene on virtual time: no waiting, an exact number of frames."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import cycle, islice
+from time import perf_counter_ns, thread_time_ns
+
+from inspector.sessions.commands.commands import Run
+from inspector.sessions.hosted import HostedSession
+from inspector.sessions.session import SessionPhase
+from inspector.timebase import NS_PER_SECOND
+
+#: Frames between two looks at the log, few enough that nothing falls off it unread.
+FRAMES_PER_FOLD = 64
+
+_PROGRESS_EVERY_NS = 100_000_000
+
+OnProgress = Callable[[float], None]
+
+
+@dataclass(frozen=True, slots=True)
+class RunOutcome:
+    """What a run without a window came to.
+
+    Attributes:
+        frames: How many frames have run.
+        session_ns: How much session time has passed.
+        took_ns: How long that took, measured.
+        is_complete: Whether it got to its end; if not, the scene was stopped.
+        heaviest_frame: The frame that took most processor time; of a run on virtual time.
+        heaviest_ns: How much that was, with the timers before it.
+    """
+
+    frames: int
+    session_ns: int
+    took_ns: int
+    is_complete: bool
+    heaviest_frame: int = 0
+    heaviest_ns: int = 0
+
+
+def run_virtual(
+    session: HostedSession,
+    *,
+    frames: int | None = None,
+    duration_ns: int | None = None,
+    dt_ns: Fraction | int = Fraction(NS_PER_SECOND, 60),
+    on_progress: OnProgress | None = None,
+) -> RunOutcome:
+    """Run frames a fixed time apart, timers exactly when they are due.
+
+    Frame *k* is at ``k * dt_ns`` after the start, rounded once, so nothing builds up
+    when ``dt_ns`` is a fraction. When a callback works for longer than that, the
+    frame is late and those that were missed meanwhile are left out, as they would be.
+
+    Args:
+        session: A session on a virtual or manual time source.
+        frames: How many frames to run.
+        duration_ns: How much session time to let pass, instead of ``frames``.
+        dt_ns: From frame to frame.
+        on_progress: Called now and then with the share that is done, from 0 to 1.
+
+    Raises:
+        ValueError: Neither or both of ``frames`` and ``duration_ns`` are given, or
+            something is negative.
+        TypeError: The session's time source is a real one.
+    """
+    step_ns = Fraction(dt_ns)
+    if step_ns < 1:
+        message = f"frames must be at least 1 ns apart, not {float(step_ns):g}"
+        raise ValueError(message)
+    if (frames is None) == (duration_ns is None):
+        message = "give either frames or duration_ns"
+        raise ValueError(message)
+    if (frames or 0) < 0 or (duration_ns or 0) < 0:
+        message = f"a run cannot be negative: {frames if duration_ns is None else duration_ns}"
+        raise ValueError(message)
+    run = _Progress(session, on_progress)
+    number = 0
+    while frames is None or run.frames < frames:
+        number = max(number, int(run.session_ns / step_ns)) + 1
+        target_ns = round(number * step_ns)
+        if duration_ns is not None and target_ns > duration_ns:
+            if run.session_ns < duration_ns:
+                session.pass_to(run.start_ns + duration_ns, with_frame=False)
+            break
+        session.pass_to(run.start_ns + target_ns)
+        done = run.frames / frames if frames else run.session_ns / (duration_ns or 1)
+        if not run.has_advanced(done):
+            break
+    return run.finished()
+
+
+def run_frame_times(
+    session: HostedSession,
+    times_ns: Sequence[int],
+    *,
+    frames: int | None = None,
+    duration_ns: int | None = None,
+    on_progress: OnProgress | None = None,
+) -> RunOutcome:
+    """Run frames as far apart as those of a capture.
+
+    The host is taken to look at its clocks once per frame, as game loops do: a timer
+    that is due in the middle of a long frame is late, and a frame longer than
+    ``max_delta`` is cut.
+
+    Args:
+        session: A session on a virtual time source.
+        times_ns: From each frame to the next; begins again when it runs out.
+        frames: How many frames to run; the whole capture if left out.
+        duration_ns: Stop at the first frame by which so much of the capture's time
+            has passed.
+        on_progress: Called now and then with the share that is done, from 0 to 1.
+
+    Raises:
+        ValueError: There are no times, or one is negative.
+        TypeError: The session's time source is not a virtual one.
+    """
+    if not times_ns or min(times_ns) < 0:
+        message = "a run needs frame times of 0 or more"
+        raise ValueError(message)
+    if frames is None:
+        frames = len(times_ns) if duration_ns is None else _frames_within(times_ns, duration_ns)
+    run = _Progress(session, on_progress)
+    for time_ns in islice(cycle(times_ns), frames):
+        session.block_ns(max(1, time_ns))
+        if not run.has_advanced(run.frames / frames):
+            break
+    return run.finished()
+
+
+def _frames_within(times_ns: Sequence[int], duration_ns: int) -> int:
+    total_ns = sum(times_ns)
+    if total_ns == 0:
+        message = "a capture in which no time passes cannot fill a duration"
+        raise ValueError(message)
+    rounds, rest_ns = divmod(duration_ns, total_ns)
+    frames = rounds * len(times_ns)
+    for time_ns in _until(times_ns, rest_ns):
+        frames += 1
+        rest_ns -= time_ns
+    return frames
+
+
+def _until(times_ns: Sequence[int], rest_ns: int) -> Iterator[int]:
+    for time_ns in times_ns:
+        if rest_ns <= 0:
+            return
+        yield time_ns
+        rest_ns -= time_ns
+
+
+class _Progress:
+    """Keeps an eye on a run: has a frame come, is it time to fold or to report."""
+
+    def __init__(self, session: HostedSession, on_progress: OnProgress | None) -> None:
+        self._session = session
+        self._on_progress = on_progress
+        if session.status.phase is SessionPhase.HELD:
+            session.submit(Run())
+        self.start_ns = session.session_ns
+        self._first = self._seen = session.frames_run
+        self._began_ns = self._reported_ns = perf_counter_ns()
+        self._is_complete = session.status.phase is SessionPhase.RUNNING
+        self._heaviest = (0, 0)
+        self._since_ns = thread_time_ns()
+
+    @property
+    def frames(self) -> int:
+        """How many frames of this run have begun."""
+        return self._session.frames_run - self._first
+
+    @property
+    def session_ns(self) -> int:
+        """How much session time this run has passed."""
+        return self._session.session_ns - self.start_ns
+
+    def has_advanced(self, done: float) -> bool:
+        """Note that a frame should have run; returns whether to go on.
+
+        Args:
+            done: The share of the run that is done, from 0 to 1.
+        """
+        session = self._session
+        seen = session.frames_run
+        if seen == self._seen or not session.is_running:
+            self._is_complete = False
+            return False
+        self._seen = seen
+        # Of the processor, so that other programs make no frame heavy.
+        self._heaviest = max(self._heaviest, (thread_time_ns() - self._since_ns, seen - 1))
+        if self.frames % FRAMES_PER_FOLD == 0:
+            session.refresh()
+            now_ns = perf_counter_ns()
+            if self._on_progress is not None and now_ns - self._reported_ns > _PROGRESS_EVERY_NS:
+                self._reported_ns = now_ns
+                self._on_progress(done)
+        self._since_ns = thread_time_ns()
+        return True
+
+    def finished(self) -> RunOutcome:
+        """Fold the rest and say what the run came to."""
+        session = self._session
+        session.end_virtual_run()
+        session.refresh()
+        return RunOutcome(
+            frames=self.frames,
+            session_ns=self.session_ns,
+            took_ns=perf_counter_ns() - self._began_ns,
+            is_complete=self._is_complete,
+            heaviest_frame=self._heaviest[1],
+            heaviest_ns=self._heaviest[0],
+        )

@@ -1,0 +1,1 @@
+"""The time that a hosted scene is given."""

@@ -1,0 +1,193 @@
+"""The command line as a whole: help, versions, arguments, and where its answers go."""
+
+import os
+import re
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from inspector import __version__
+from inspector.cli import main as cli
+from inspector.cli.main import window_scene
+from inspector.errors import SceneError
+from inspector.exit_codes import ExitCode
+from inspector.sessions.scene import find_scene
+from tests.cli.answers import Run
+
+
+def test_that_help_shows_what_to_type_and_what_exit_codes_mean(run: Run) -> None:
+    code, out, err = run("--help")
+
+    assert code == ExitCode.OK
+    assert "timeline-inspector run SCENE" in out
+    for exit_code in ExitCode:
+        assert re.search(rf"^  {exit_code.value} ", out, re.MULTILINE), exit_code
+    assert err == ""
+
+
+@pytest.mark.parametrize("command", ["run", "export", "scenes"])
+def test_that_every_command_has_help_of_its_own(run: Run, command: str) -> None:
+    code, out, _ = run(f"{command} --help")
+
+    assert code == ExitCode.OK
+    assert out.startswith(f"usage: timeline-inspector {command} ")
+    assert max(map(len, out.splitlines())) <= 90
+
+
+def test_that_the_version_names_what_it_runs_on(run: Run) -> None:
+    code, out, _ = run("--version")
+
+    assert code == ExitCode.OK
+    assert out.startswith(f"timeline-inspector {__version__}\nPython 3.")
+    assert "PySide6-Essentials 6." in out
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("run", "The following arguments are required: SCENE"),
+        ("run 4", "Give a length: --frames N or --seconds S"),
+        ("run 4 --frames 3 --seconds 3", "Argument --seconds: not allowed with argument --frames"),
+        ("run 4 --frames 0", "Argument --frames: not a whole number above 0: '0'"),
+        ("run 4 --frames many", "Argument --frames: not a whole number above 0: 'many'"),
+        ("run 4 --seconds -1", "Argument --seconds: a duration must be above 0: '-1'"),
+        ("run 4 --seconds nan", "Argument --seconds: not a duration: 'nan'"),
+        ("run 4 --frames 1 --dt 0", "Argument --dt: a step must be at least a nanosecond: '0'"),
+        ("run 4 --frames 1 --dt 1e40", "Argument --dt: a step must be shorter than 146 years"),
+        ("run 4 --frames 3 --dt 4e9", "Argument --dt: 3 frames at this distance take longer"),
+        ("run 4 --frames 1 --rate=-2", "Argument --rate: a rate cannot be negative"),
+        ("run 4 --frames 1 --failure-policy x", "Argument --failure-policy: no such policy: 'x'"),
+        ("run 4 --frames 1 --budget 0", "Argument --budget: a budget must be between"),
+        ("run 4 --seconds 1:99:00", "Argument --seconds: not a duration: '1:99:00' (minutes and"),
+        ("run 4 --frames 1 --size big", "Argument --size: not a size: 'big'"),
+        ("run 4 --frames 1 --real-time --dt 1", "Argument --dt: not allowed with argument --real"),
+        ("export x.csv", "The following arguments are required: -o/--output"),
+    ],
+)
+def test_that_arguments_that_make_no_sense_are_one_sentence(
+    run: Run, line: str, sentence: str
+) -> None:
+    code, out, err = run(line)
+
+    assert code == ExitCode.USAGE
+    assert out == ""
+    assert err.startswith(f"timeline-inspector: {sentence}")
+    assert err.count("\n") == 1
+    assert "--help" in err
+
+
+def test_that_help_and_scenes_do_not_wait_for_numpy(tmp_path: Path) -> None:
+    program = (
+        "import sys\n"
+        "from inspector.launcher import main\n"
+        "main(['--version']); main(['--help']); main(['scenes'])\n"
+        "sys.exit('numpy' in sys.modules)\n"
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(Path(cli.__file__).parents[2])},
+        capture_output=True,
+        check=False,
+    )
+
+    assert done.returncode == 0
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_that_a_full_disk_is_said_in_a_sentence() -> None:
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "inspector", "scenes"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+
+    assert done.returncode == ExitCode.FAILED
+    assert done.stderr.startswith("timeline-inspector: The output could not be written: ")
+    assert done.stderr.count("\n") == 1
+
+
+def test_that_a_window_is_wanted_for_a_scene_and_for_nothing() -> None:
+    assert window_scene([]) == find_scene("1")
+    assert window_scene(["3"]) == find_scene("3")
+    assert window_scene(["run", "3", "--frames", "1"]) is None
+    assert window_scene(["scenes"]) is None
+    assert window_scene(["--version"]) is None
+    with pytest.raises(SceneError, match="There is no file"):
+        window_scene(["nowhere.py"])
+
+
+def test_that_an_unknown_option_opens_no_window(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as exit_:
+        window_scene(["--colour", "red"])
+
+    assert exit_.value.code == ExitCode.USAGE
+    assert capsys.readouterr().err.startswith("timeline-inspector: Unrecognized arguments")
+
+
+def test_that_a_reader_who_leaves_early_is_no_error(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "inspector", "run", "2", "--seconds", "1", "--timers", "5000"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(Path(cli.__file__).parents[2])},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        first = process.stdout.readline()
+        process.stdout.close()
+        complaint = process.stderr.read()
+
+    assert first == "Thousands of timers\n"
+    assert complaint == ""
+    assert process.returncode == ExitCode.OK
+
+
+def test_that_a_step_of_a_fraction_is_kept_as_one() -> None:
+    options = cli.build_parser().parse_args(["run", "1", "--frames", "1", "--dt", "1/60"])
+
+    assert options.dt == Fraction(10**9, 60)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ("--range abc", "Argument --range"),
+        ("--range 5:2", "Argument --range"),
+        ("--range -3:4", "Argument --range: “-3:4” is not a range of frames."),
+        ("--size -5x5", "Argument --size: the width must be between 400 and 14400, not -5"),
+        ("--size 1x1", "Argument --size: the width must be between 400 and 14400, not 1."),
+        ("--size 10x10", "Argument --size: the width"),
+        ("--dpi 0", "Argument --dpi"),
+    ],
+)
+def test_that_arguments_that_make_no_sense_are_named_as_they_were_written(
+    run: Run, tmp_path: Path, arguments: str, said: str
+) -> None:
+    table = tmp_path / "a.csv"
+    assert run(f"run 4 --frames 5 --quiet --export {table}")[0] == ExitCode.OK
+
+    code, _out, err = run(f"export {table} -o {tmp_path / 'b.svg'} {arguments}")
+
+    assert code == ExitCode.USAGE
+    assert said in err
+
+
+def test_that_a_terminal_without_our_signs_is_written_to_all_the_same() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "inspector", "run", "4", "--frames", "10"],
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert b"?" in done.stdout

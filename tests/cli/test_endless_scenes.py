@@ -1,0 +1,108 @@
+"""Scenes that never return, run without a window: said, and ended by signals."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from inspector.events.recording import open_recording
+
+ROOT = Path(__file__).resolve().parents[2]
+
+#: The command, impatient.
+COMMAND = """
+import sys
+from inspector.cli import main as cli
+from inspector.cli import run
+run._ENDLESS_AFTER_S = 0.3
+sys.exit(cli.main(sys.argv[1:]))
+"""
+SPINNING = """
+def build(stage):
+    stage.root.set_timeout(1, spin, name="hang")
+
+def spin():
+    while True:
+        pass
+"""
+
+
+def begin(folder: Path, text: str, *options: str) -> subprocess.Popen[str]:
+    """Run a scene in a process of its own."""
+    (folder / "scene.py").write_text(text, encoding="utf-8")
+    return subprocess.Popen(
+        [sys.executable, "-c", COMMAND, "run", "scene.py", "--seconds", "9", *options],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("while True:\n    pass\n", "scene.py has been running its own code for "),
+        (SPINNING, "“hang” in scene.py has been running for "),
+    ],
+    ids=["module", "callback"],
+)
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_that_code_that_does_not_return_is_told_and_ended_by_a_signal(
+    tmp_path: Path, text: str, said: str, number: signal.Signals
+) -> None:
+    process = begin(tmp_path, text)
+    assert process.stderr is not None
+    try:
+        told = process.stderr.readline()
+
+        process.send_signal(number)
+
+        _, errors = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert told.startswith(f"timeline-inspector: {said}")
+    assert told.endswith("Ctrl+C ends it.\n")
+    assert process.returncode == 128 + number
+    assert "Traceback" not in errors
+
+
+def test_that_the_recording_is_complete_up_to_a_callback_that_is_ended(tmp_path: Path) -> None:
+    process = begin(tmp_path, SPINNING, "--record", "run.tlrec")
+    assert process.stderr is not None
+    try:
+        process.stderr.readline()
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=60)
+    finally:
+        process.kill()
+
+    recording = open_recording(tmp_path / "run.tlrec")
+
+    assert recording.notes == ()
+    assert recording.last_ns == 1_000_000_000
+    recording.close()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere it needs Python to run")
+def test_that_a_second_signal_ends_a_library_that_computes(tmp_path: Path) -> None:
+    process = begin(tmp_path, 'print("begun", flush=True)\nsum(range(10**12))\n')
+    assert process.stdout is not None
+    try:
+        assert process.stdout.readline() == "begun\n"
+        process.send_signal(signal.SIGTERM)
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(timeout=0.5)
+
+        process.send_signal(signal.SIGTERM)
+
+        assert process.wait(timeout=60) == -signal.SIGTERM
+    finally:
+        process.kill()
+        process.communicate()

@@ -1,0 +1,115 @@
+"""Commands where names are odd, and where there is nobody to print for."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from inspector.events.recording import open_recording
+from inspector.exit_codes import ExitCode
+from tests.cli.answers import Run
+
+ROOT = Path(__file__).resolve().parents[2]
+
+SCENE = """
+def build(stage):
+    stage.root.set_interval(0.1, print, "tick", name="tick")
+"""
+
+#: With a name that no file can have.
+LINES = (
+    "run {} --frames 2",
+    "run game.py --frames 2 --record {}",
+    "run game.py --frames 2 --export {}.svg",
+    "run game.py --frames 2 --frame-times {}",
+    "run game.py --frames 2 --frame-times {}:ms",
+    "export {} -o x.svg",
+    "export frames.csv -o {}.svg",
+    "export run.tlrec --as pytest -o {}.py",
+    "replay {}",
+    "replay run.tlrec --scene {}",
+    "annotate {}",
+    "lab --timers {}",
+    "lab --scene {}",
+    "explain {} boss",
+    "lint {}",
+    "scenes --copy 1 {}",
+)
+
+
+@pytest.mark.parametrize("name", ["a" * 300, "b/" * 3_000 + "c", "~nouser/x"])
+def test_that_a_name_that_no_file_can_have_is_a_sentence(
+    run: Run, tmp_path: Path, name: str
+) -> None:
+    (tmp_path / "game.py").write_text(SCENE)
+    run("run game.py --frames 2 --record run.tlrec --export frames.csv")
+
+    for line in LINES:
+        code, _, err = run(line.format(name))
+
+        assert code != ExitCode.OK, line
+        assert err.startswith("timeline-inspector: "), line
+        assert err.count("\n") == 1, line
+
+
+def command(folder: Path, line: str) -> subprocess.CompletedProcess[bytes]:
+    """Run a shell line with the command as ``$TI``."""
+    return subprocess.run(
+        ["/bin/sh", "-c", line],
+        env={**os.environ, "PYTHONPATH": str(ROOT), "TI": f"{sys.executable} -m inspector"},
+        cwd=folder,
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a shell")
+@pytest.mark.parametrize(
+    "line",
+    [
+        "$TI run game.py --seconds 1 --record run.tlrec >&-",
+        "$TI run game.py --seconds 1 --record run.tlrec >&- 2>&-",
+        "$TI run game.py --seconds 1 --json --record run.tlrec >&- 2>&- <&-",
+        "($TI run game.py --seconds 1 --record run.tlrec; echo $? >code) | true",
+        "$TI --help >&-",
+        "$TI --version >&-",
+        "($TI --help; echo $? >code) | true",
+        "($TI scenes --json; echo $? >code) | true",
+    ],
+)
+def test_that_a_command_with_nobody_to_print_for_does_its_work(tmp_path: Path, line: str) -> None:
+    (tmp_path / "game.py").write_text(SCENE.replace("print", "str"))
+
+    done = command(tmp_path, line)
+
+    assert done.stderr == b""
+    assert done.returncode == 0
+    if (tmp_path / "code").exists():
+        assert (tmp_path / "code").read_text() == "0\n"
+    if "--record" in line:
+        recording = open_recording(tmp_path / "run.tlrec")
+        assert recording.notes == ()
+        recording.close()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there is no such name")
+def test_that_a_scene_whose_name_is_no_utf_8_is_run_and_recorded(tmp_path: Path) -> None:
+    (tmp_path / os.fsdecode(b"caf\xe9.py")).write_text(SCENE)
+
+    scene = os.fsdecode(b"caf\xe9.py")
+    done = command(
+        tmp_path,
+        f"$TI run {scene} --seconds 1 --record run.tlrec --export a.svg --export a.csv --json >out"
+        " && $TI lint run.tlrec",
+    )
+
+    assert b"Traceback" not in done.stderr
+    assert done.returncode == 0, done.stderr
+    recording = open_recording(tmp_path / "run.tlrec")
+    assert recording.notes == ()
+    recording.close()

@@ -1,0 +1,205 @@
+"""The tally counts what timers did and what they should have done."""
+
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from inspector.cli.timer_tally import TimerCount, TimerTally
+from inspector.clocks import ClockTree, ManualTimeSource, Transport
+from inspector.events.log import BYTES_PER_EVENT, EventLog
+from inspector.events.timeline import Timeline
+from inspector.sessions.commands.commands import (
+    ClearTimer,
+    FireTimer,
+    PauseClock,
+    Run,
+    SetRate,
+    StepBy,
+)
+from inspector.testing import held_session, pass_seconds, scene_file, virtual_session
+from inspector.timebase import NS_PER_SECOND
+from inspector.vocabulary import TimerKind
+
+SCENE = """
+    def build(stage):
+        game = stage.root.child("game")
+        game.set_interval(0.5, lambda: None, name="tick")
+        def again():
+            game.set_timeout(0.4, again, name="again")
+        again()
+"""
+
+
+def counts(path: Path, seconds: float = 10) -> dict[str, TimerCount]:
+    session = virtual_session(path)
+    tally = TimerTally(session.log)
+    pass_seconds(session, seconds)
+    tally.update()
+    found = {count.label: count for count in tally.counts(session.timeline)}
+    session.close()
+    return found
+
+
+def test_that_a_repeating_timer_is_expected_by_its_clocks_time(tmp_path: Path) -> None:
+    tick = counts(scene_file(tmp_path, SCENE))["tick"]
+
+    assert (tick.clock, tick.timers, tick.fired, tick.expected) == ("game", 1, 20, 20)
+    assert tick.is_exact
+
+
+def test_that_one_shots_of_one_name_are_counted_together(tmp_path: Path) -> None:
+    again = counts(scene_file(tmp_path, SCENE))["again"]
+
+    assert (again.timers, again.fired, again.expected) == (26, 25, None)
+
+
+def test_that_a_tick_at_the_instant_of_a_pause_is_not_expected(tmp_path: Path) -> None:
+    tick = counts(
+        scene_file(
+            tmp_path,
+            """
+            def build(stage):
+                stage.root.set_timeout(2, stage.root.pause, name="pause")
+                stage.root.set_interval(0.5, lambda: None, name="tick")
+            """,
+        )
+    )["tick"]
+
+    assert tick.fired == tick.expected == 3
+
+
+def test_that_what_was_cleared_removed_or_fired_by_hand_is_told_apart(tmp_path: Path) -> None:
+    session = held_session(
+        scene_file(
+            tmp_path,
+            """
+            def build(stage):
+                for name in ("a", "b", "c"):
+                    clock = stage.root.child(name)
+                    clock.set_interval(1, lambda: None, name=name)
+                    if name == "c":
+                        stage.root.set_timeout(3.5, clock.remove)
+            """,
+        )
+    )
+    tally = TimerTally(session.log)
+    ids = {session.timeline.timers.row(i).label: i for i in session.timeline.timers.ids()}
+    for command in (
+        FireTimer(ids["a"]),
+        StepBy(2 * NS_PER_SECOND),
+        ClearTimer(ids["b"]),
+        StepBy(3 * NS_PER_SECOND),
+    ):
+        session.submit(command)
+    session.refresh()
+    tally.update()
+
+    found = {count.label: count for count in tally.counts(session.timeline)}
+
+    assert (found["a"].fired, found["a"].forced, found["a"].expected) == (6, 1, 5)
+    assert (found["b"].fired, found["b"].expected) == (2, 2)
+    assert (found["c"].fired, found["c"].expected) == (3, 3)
+    assert all(found[name].is_exact for name in "abc")
+    session.close()
+
+
+def test_that_counts_stay_exact_under_pause_and_rate(tmp_path: Path) -> None:
+    session = virtual_session(scene_file(tmp_path, SCENE))
+    tally = TimerTally(session.log)
+    game = 2
+    pass_seconds(session, 1.3)
+    session.submit(SetRate(game, Fraction(3)))
+    pass_seconds(session, 2.1)
+    session.submit(PauseClock(game))
+    pass_seconds(session, 5)
+    session.submit(Run())
+    tally.update()
+
+    tick = next(c for c in tally.counts(session.timeline) if c.label == "tick")
+
+    assert tick.is_exact
+    assert tick.fired > 10
+    session.close()
+
+
+def small_log(*, timers: int, keeps: int) -> tuple[ManualTimeSource, EventLog]:
+    """A clock with repeating timers, and a log that keeps few events."""
+    log = EventLog(budget_bytes=keeps * BYTES_PER_EVENT)
+    tree, source = ClockTree(log), ManualTimeSource()
+    Transport(tree, source).run()
+    game = tree.root.child("game")
+    for _ in range(timers):
+        game.set_interval(1, lambda: None, name="tick")
+    return source, log
+
+
+def folded(log: EventLog) -> Timeline:
+    timeline = log.base.copy()
+    timeline.apply_all(log.slice(log.first, log.end))
+    return timeline
+
+
+@pytest.mark.parametrize("keeps", range(50, 56))
+def test_that_it_counts_where_the_beginning_has_fallen_off_the_log(keeps: int) -> None:
+    source, log = small_log(timers=100, keeps=keeps)
+    log.settle()
+    assert log.first > 200
+
+    tally = TimerTally(log)
+    source.advance(2.5)
+    tally.update()
+
+    (tick,) = tally.counts(folded(log))
+    assert (tick.clock, tick.label, tick.timers) == ("game", "tick", 100)
+    assert (tick.kind, tick.interval_ns) == (TimerKind.INTERVAL_BURST, NS_PER_SECOND)
+    assert (tick.fired, tick.expected, tick.is_exact) == (200, 200, True)
+    assert tally.lost == 0
+
+
+def test_that_it_counts_what_falls_off_the_log_between_two_looks() -> None:
+    source, log = small_log(timers=10, keeps=200)
+    tally = TimerTally(log)
+
+    for _ in range(49):
+        source.advance(1)
+        log.settle()
+
+    tally.update()
+    (tick,) = tally.counts(folded(log))
+    assert log.first > 100
+    assert (tick.fired, tick.expected, tally.lost) == (490, 490, 0)
+
+
+def test_that_timers_of_one_name_are_expected_by_their_own_intervals(tmp_path: Path) -> None:
+    tick = counts(
+        scene_file(
+            tmp_path,
+            """
+            def build(stage):
+                for interval in (0.5, 1, 2):
+                    stage.root.set_interval(interval, lambda: None, name="tick")
+            """,
+        )
+    )["tick"]
+
+    assert tick.fired == tick.expected == 20 + 10 + 5
+    assert (tick.interval_ns, tick.longest_interval_ns) == (NS_PER_SECOND // 2, 2 * NS_PER_SECOND)
+
+
+def test_that_delays_are_in_the_local_time_of_the_clock(tmp_path: Path) -> None:
+    again = counts(
+        scene_file(
+            tmp_path,
+            """
+            def build(stage):
+                game = stage.root.child("game", rate=0.25)
+                game.set_timeout(1, game.set_timeout, 3, print, name="first")
+                stage.root.set_timeout(5000, print, name="late")
+            """,
+        )
+    )
+
+    assert again["first"].delay_ns == NS_PER_SECOND
+    assert again["print"].delay_ns == again["print"].longest_delay_ns == 3 * NS_PER_SECOND
+    assert again["late"].delay_ns == 5_000 * NS_PER_SECOND

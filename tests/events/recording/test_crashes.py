@@ -1,0 +1,297 @@
+"""Each way in which a recording can come to harm, tried at many places.
+
+``TIMELINE_INSPECTOR_CRASHES`` says how many places instead of a few.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from inspector.events.log import EventLog, Numbers
+from inspector.events.recording import (
+    Recording,
+    RecordingError,
+    RecordingWriter,
+    annotations_of,
+    open_recording,
+)
+from inspector.events.recording.writing import file as file_module
+from inspector.events.recording.writing.file import RecordingFile
+from inspector.vocabulary import MARK
+from tests.events.recording.recorded_worlds import record, scene_log
+
+_ROOT = Path(__file__).parents[3]
+PLACES = int(os.environ.get("TIMELINE_INSPECTOR_CRASHES", "40"))
+_slow = settings(
+    max_examples=PLACES, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+
+#: Records marks and dies at the n-th line of the recording package that it comes to.
+_DIES_AT_LINE = """
+import os, signal, sys, threading
+from pathlib import Path
+from inspector.events.log import EventLog
+from inspector.events.recording import RecordingWriter
+from inspector.events.recording.writing import file, writer
+from inspector.events.recording.writing.file import RecordingFile
+from inspector.vocabulary import MARK, RawEvent
+writer.COMMIT_NS = 0
+file.KEYFRAME_EVERY = file.KEYFRAME_AT_MOST = 300
+left = int(sys.argv[2])
+def trace(frame, event, _argument):
+    global left
+    if "recording" not in frame.f_code.co_filename:
+        return None
+    left -= 1
+    if not left:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return trace
+threading.settrace(trace)
+log = EventLog()
+recorder = RecordingWriter(Path(sys.argv[1]), log)
+recorder.start()
+for number in range(2_000):
+    log.append((number, MARK, 0, log.intern(f"mark {number}"), number))
+    if number % 100 == 99:
+        recorder.pump(at_once=True)
+        while recorder.committed <= number:
+            pass
+        print(recorder.committed, flush=True)
+recorder.stop()
+"""
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, EventLog]:
+    """Return the bytes of a recording with a few keyframes, and what is in it."""
+    log = scene_log("1", 2)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(file_module, "KEYFRAME_EVERY", 1_000)
+        path = record(log, tmp_path_factory.mktemp("whole") / "a.tlrec", portion=400)
+    return path.read_bytes(), log
+
+
+def opened(path: Path) -> Recording | None:
+    """Return a recording, or ``None`` if it is refused in a sentence."""
+    try:
+        return open_recording(path)
+    except RecordingError as error:
+        refusal = str(error)
+    assert refusal.endswith(".")
+    assert "\n" not in refusal
+    return None
+
+
+def look_through(path: Path, log: EventLog) -> bool:
+    """Ask a recording everything; returns whether it opens. It must not be changed."""
+    before = path.read_bytes()
+    past = opened(path)
+    if past is None:
+        return False
+    found = past.events(past.first, past.end)
+    rest = iter(log.slice(0, log.end))
+    assert past.notes or all(event in rest for event in found)
+    for cursor in (past.first, (past.first + past.end) // 2, past.end):
+        past.state_before(cursor)
+    past.state_at(past.cursor_at(past.last_ns // 3))
+    assert all(note.endswith(".") for note in past.notes)
+    _ = (past.title, past.scene_path, past.annotations, annotations_of(path))
+    past.close()
+    assert path.read_bytes() == before
+    assert [each.name for each in path.parent.iterdir()] == [path.name]
+    return True
+
+
+@_slow
+@given(data=st.data())
+def test_that_a_file_cut_at_any_byte_opens_or_is_refused(
+    tmp_path: Path, whole: tuple[bytes, EventLog], data: st.DataObject
+) -> None:
+    content, log = whole
+    place = data.draw(st.integers(0, len(content) - 1))
+    path = tmp_path / "a.tlrec"
+    path.write_bytes(content[:place])
+    if look_through(path, log):
+        assert any("cut off" in note for note in open_recording(path).notes)
+
+
+@_slow
+@given(data=st.data())
+def test_that_a_file_with_any_bits_turned_opens_or_is_refused(
+    tmp_path: Path, whole: tuple[bytes, EventLog], data: st.DataObject
+) -> None:
+    content, log = whole
+    bits = data.draw(st.sets(st.integers(0, 8 * len(content) - 1), min_size=1, max_size=30))
+    turned = bytearray(content)
+    for bit in bits:
+        turned[bit // 8] ^= 1 << bit % 8
+    path = tmp_path / "a.tlrec"
+    path.write_bytes(turned)
+    look_through(path, log)
+
+
+@_slow
+@given(data=st.data())
+def test_that_any_page_overwritten_opens_or_is_refused(
+    tmp_path: Path, whole: tuple[bytes, EventLog], data: st.DataObject
+) -> None:
+    content, log = whole
+    page = int.from_bytes(content[16:18], "big")
+    pages = st.integers(0, len(content) // page - 1)
+    target, source = data.draw(pages), data.draw(st.none() | pages)
+    torn = bytearray(content)
+    new = bytes(page) if source is None else content[source * page : (source + 1) * page]
+    torn[target * page : (target + 1) * page] = new
+    path = tmp_path / "a.tlrec"
+    path.write_bytes(torn)
+    look_through(path, log)
+
+
+def test_that_a_program_killed_at_any_line_leaves_what_was_committed(tmp_path: Path) -> None:
+    chance = random.Random(21)
+    reached = set()
+    for turn in range(max(6, PLACES // 5)):
+        path = tmp_path / f"{turn}" / "a.tlrec"
+        path.parent.mkdir()
+        line = chance.randrange(100, 25_000)
+        arguments = [sys.executable, "-c", _DIES_AT_LINE, str(path), str(line)]
+        child = subprocess.run(arguments, cwd=_ROOT, capture_output=True, text=True, check=False)
+        assert child.returncode in (0, -signal.SIGKILL), child.stderr
+        told = [int(each) for each in child.stdout.split()]
+        if not path.exists():
+            assert not told
+            continue
+        before = {each.name: each.read_bytes() for each in path.parent.iterdir()}
+        past = opened(path)
+        if past is None:
+            assert not told
+        else:
+            count = past.end
+            assert count >= max(told, default=0)
+            assert [event[4] for event in past.events(0, count)] == list(range(count))
+            assert len(past.state_before(count).marks) == count
+            past.close()
+            reached.add(count)
+        assert {each.name: each.read_bytes() for each in path.parent.iterdir()} == before
+    assert len(reached) > 2
+
+
+@pytest.mark.parametrize("pages", [25, 40, 80])
+def test_that_a_disk_that_fills_up_ends_the_recording_with_what_was_committed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pages: int
+) -> None:
+    real = file_module.RecordingFile.add_numbers
+    committed = 0
+
+    def add_little(file: RecordingFile, numbers: Numbers) -> None:
+        file._connection.execute(f"PRAGMA max_page_count = {pages}")
+        real(file, numbers)
+
+    monkeypatch.setattr(file_module.RecordingFile, "add_numbers", add_little)
+    log = EventLog()
+    recorder = RecordingWriter(tmp_path / "a.tlrec", log)
+    recorder.start()
+    for number in range(100_000):
+        log.append((number * 977, MARK, 0, log.intern(f"mark {number}"), number * 31))
+        if number % 1_000 == 0:
+            recorder.pump(at_once=True)
+            while recorder.committed < recorder.events and not recorder.problem:
+                pass
+            committed = recorder.committed
+        if recorder.problem:
+            break
+    recorder.stop()
+
+    assert recorder.problem.startswith("The disk is full: a.tlrec ends here.")
+    past = open_recording(tmp_path / "a.tlrec")
+    assert past.end == committed
+    assert past.events(0, past.end) == log.slice(0, past.end)
+
+
+@pytest.mark.parametrize("harm", ["removed", "moved", "replaced"])
+def test_that_a_file_that_is_taken_away_while_it_is_written_is_told(
+    tmp_path: Path, harm: str
+) -> None:
+    path, elsewhere = tmp_path / "a.tlrec", tmp_path / "b.tlrec"
+    log = EventLog()
+    recorder = RecordingWriter(path, log)
+    recorder.start()
+    log.append((1, MARK, 0, log.intern("here"), 0))
+    recorder.pump(at_once=True)
+    while not recorder.committed:
+        pass
+    match harm:
+        case "removed":
+            path.unlink()
+        case "moved":
+            path.rename(elsewhere)
+        case _:
+            (tmp_path / "new").write_text("mine")
+            (tmp_path / "new").replace(path)
+    log.append((2, MARK, 0, log.intern("there"), 0))
+    recorder.stop()
+
+    assert str(path) in recorder.problem
+    assert "moved, removed or replaced" in recorder.problem
+    if harm == "replaced":
+        assert path.read_text() == "mine"
+    if harm == "moved":
+        assert open_recording(elsewhere).events(0, 2) == log.slice(0, 2)
+
+
+def test_that_a_recording_in_a_folder_that_nobody_may_write_can_be_opened(tmp_path: Path) -> None:
+    path = tmp_path / "a.tlrec"
+    line = [sys.executable, "-c", _DIES_AT_LINE, str(path), "9000"]
+    subprocess.run(line, cwd=_ROOT, capture_output=True, check=False)
+    for each in tmp_path.iterdir():
+        each.chmod(0o400)
+    tmp_path.chmod(0o500)
+    opens = f"""
+from pathlib import Path
+from inspector.events.recording import Annotation, RecordingError, annotate, open_recording
+path = Path({str(path)!r})
+print(open_recording(path).end)
+try:
+    annotate(path, Annotation("note", 1))
+except RecordingError as error:
+    print(error)
+"""
+    try:
+        arguments = [sys.executable, "-c", opens]
+        found = subprocess.run(
+            arguments, cwd=_ROOT, capture_output=True, text=True, check=True, preexec_fn=_be_nobody
+        )
+    finally:
+        tmp_path.chmod(0o700)
+    count, said = found.stdout.splitlines()
+    assert int(count) > 0
+    assert "cannot be annotated" in said
+
+
+def _be_nobody() -> None:
+    """Give up what lets the super-user write everywhere."""
+    for capability in (1, 2):
+        ctypes.CDLL(None).prctl(24, capability, 0, 0, 0)
+
+
+def test_that_a_recording_that_is_no_recording_inside_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.tlrec"
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA application_id = 0x544C4952")
+    connection.execute("PRAGMA user_version = 1")
+    connection.execute("CREATE TABLE chunks (a)")
+    connection.commit()
+    connection.close()
+    with pytest.raises(RecordingError, match="nothing in it can be read"):
+        open_recording(path)

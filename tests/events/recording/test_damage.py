@@ -1,0 +1,459 @@
+"""Whatever happens to the file: what was committed opens, or one sentence says why not."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import random
+import resource
+import signal
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+from zlib import crc32
+
+import pytest
+
+from inspector.events.log import EventLog
+from inspector.events.recording import (
+    Annotation,
+    RecordingError,
+    RecordingWriter,
+    annotate,
+    open_recording,
+)
+from inspector.events.recording.columns import block_of, pack
+from inspector.events.recording.writing import file as file_module
+from inspector.timebase import format_instant
+from inspector.vocabulary import (
+    CLOCK_ADDED,
+    CLOCK_MOVED,
+    MARK,
+    PHASE_ENDED,
+    TIMER_FIRED,
+    RawEvent,
+)
+from tests.events.recording.recorded_worlds import described, folded, record, scene_log
+
+_ROOT = Path(__file__).parents[3]
+
+#: Records the marks 0, 1, 2 … and prints how many are surely on the disk.
+_CHILD = """
+import sys, time
+from pathlib import Path
+from inspector.timebase import format_instant
+from inspector.events.log import EventLog
+from inspector.events.recording import RecordingWriter
+from inspector.events.recording.writing import writer
+from inspector.vocabulary import MARK
+writer.COMMIT_NS = int(sys.argv[2])
+log = EventLog()
+recorder = RecordingWriter(Path(sys.argv[1]), log)
+recorder.start()
+print("started", flush=True)
+for number in range(int(sys.argv[3])):
+    log.append((number * 1000, MARK, 0, log.intern(f"mark {number}"), number))
+    if number % 20 == 0:
+        recorder.pump()
+        log.settle()
+        time.sleep(0.0001)
+recorder.stop()
+print(recorder.problem or "whole", flush=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def log() -> EventLog:
+    return scene_log("1", 2)
+
+
+@pytest.fixture(scope="module")
+def whole(log: EventLog, tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """Return the bytes of a recording with a few keyframes."""
+    before = file_module.KEYFRAME_EVERY
+    file_module.KEYFRAME_EVERY = 1_000  # type: ignore[misc]
+    try:
+        path = record(log, tmp_path_factory.mktemp("whole") / "a.tlrec", portion=400)
+    finally:
+        file_module.KEYFRAME_EVERY = before  # type: ignore[misc]
+    return path.read_bytes()
+
+
+def digests(folder: Path) -> dict[str, str]:
+    return {
+        each.name: hashlib.sha256(each.read_bytes()).hexdigest()
+        for each in folder.iterdir()
+        if each.is_file()
+    }
+
+
+def opened_marks(path: Path) -> list[RawEvent] | str:
+    """Return the events of a recording, or why it is refused; the folder stays as it is."""
+    before = digests(path.parent)
+    try:
+        past = open_recording(path)
+    except RecordingError as error:
+        refusal = str(error)
+    else:
+        refusal = ""
+    if refusal:
+        assert refusal.endswith(".")
+        assert "\n" not in refusal
+        result: list[RawEvent] | str = refusal
+    else:
+        result = past.events(past.first, past.end)
+        assert past.state_before(past.end).at_ns <= past.last_ns
+        past.state_at(past.last_ns // 2)
+        assert past.annotations == []
+        past.close()
+    assert digests(path.parent) == before
+    return result
+
+
+def test_that_a_killed_program_leaves_what_was_committed(tmp_path: Path) -> None:
+    chance = random.Random(5)
+    lengths = []
+    for turn in range(6):
+        path = tmp_path / f"{turn}" / "a.tlrec"
+        path.parent.mkdir()
+        arguments = [sys.executable, "-c", _CHILD, str(path), "20000000", "1000000"]
+        child = subprocess.Popen(arguments, cwd=_ROOT, stdout=subprocess.PIPE, text=True)
+        assert child.stdout is not None
+        assert child.stdout.readline() == "started\n"
+        with pytest.raises(subprocess.TimeoutExpired):
+            child.wait(chance.uniform(0.0, 0.5))
+        child.send_signal(signal.SIGKILL)
+        child.communicate()
+        found = opened_marks(path) if path.exists() else "There is no file yet."
+        if isinstance(found, str):
+            lengths.append(0)
+            continue
+        assert [event[4] for event in found] == list(range(len(found)))
+        past = open_recording(path)
+        assert any("not ended" in note for note in past.notes)
+        assert [past.strings[event[3]] for event in found] == [
+            f"mark {number}" for number in range(len(found))
+        ]
+        assert len(past.state_before(past.end).marks) == len(found)
+        lengths.append(len(found))
+    assert max(lengths) > 0
+
+
+@pytest.mark.parametrize("limit", [0, 1_000, 20_000, 150_000, 400_000])
+def test_that_a_full_disk_ends_the_recording_and_nothing_else(tmp_path: Path, limit: int) -> None:
+    path = tmp_path / "a.tlrec"
+    finished = subprocess.run(
+        [sys.executable, "-c", _CHILD, str(path), "0", "20000"],
+        cwd=_ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
+    )
+    said = finished.stdout.splitlines()[-1]
+    assert finished.stderr == ""
+    assert "a.tlrec" in said
+    assert said.endswith(".")
+
+    found = opened_marks(path) if path.exists() else "There is no file."
+    if isinstance(found, list):
+        assert [event[4] for event in found] == list(range(len(found)))
+
+
+def test_that_a_file_cut_anywhere_opens_as_far_as_it_goes(
+    tmp_path: Path, whole: bytes, log: EventLog
+) -> None:
+    chance = random.Random(11)
+    everything = log.slice(0, log.end)
+    path = tmp_path / "a.tlrec"
+    places = [*range(0, 120, 7), *range(4_000, len(whole), 4_096), len(whole) - 1]
+    places += [chance.randrange(len(whole)) for _ in range(40)]
+    opened = 0
+    for place in places:
+        path.write_bytes(whole[:place])
+        found = opened_marks(path)
+        if isinstance(found, list):
+            assert is_part(found, everything)
+            opened += 1
+            past = open_recording(path)
+            assert any("cut off" in note for note in past.notes)
+    assert opened > len(places) // 3
+
+
+def is_part(found: list[RawEvent], everything: list[RawEvent]) -> bool:
+    """Return whether events come from everything, in its order."""
+    rest = iter(everything)
+    return all(event in rest for event in found)
+
+
+def test_that_damaged_bytes_are_noticed(tmp_path: Path, whole: bytes, log: EventLog) -> None:
+    chance = random.Random(12)
+    everything = log.slice(0, log.end)
+    path = tmp_path / "a.tlrec"
+    opened = 0
+    for _ in range(150):
+        data = bytearray(whole)
+        for _ in range(chance.choice([1, 8, 300])):
+            data[chance.randrange(len(data))] = chance.randrange(256)
+        path.write_bytes(data)
+        found = opened_marks(path)
+        if isinstance(found, list):
+            opened += 1
+            assert is_part(found, everything) or open_recording(path).notes
+    assert opened > 50
+
+
+def test_that_states_around_a_damaged_chunk_are_right(
+    tmp_path: Path, log: EventLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(file_module, "KEYFRAME_EVERY", 800)
+    monkeypatch.setattr(file_module, "KEYFRAME_AT_MOST", 800)
+    path = record(log, tmp_path / "a.tlrec", portion=400)
+    connection = sqlite3.connect(path)
+    with connection:
+        connection.execute("UPDATE chunks SET data = zeroblob(90) WHERE first_cursor = 1200")
+    connection.close()
+    past = open_recording(path)
+
+    assert [note for note in past.notes if "events from 1,200 on are damaged" in note]
+    assert past.events(1_100, 1_700) == log.slice(1_100, 1_200) + log.slice(1_600, 1_700)
+    assert described(past.state_before(1_500)) == described(folded(log, 1_200))
+    assert described(past.state_before(1_650)) == described(folded(log, 1_650))
+
+
+@pytest.mark.parametrize("damaged", [1_600, 800])
+def test_that_a_damaged_keyframe_takes_nothing_from_the_states_behind_it(
+    tmp_path: Path, log: EventLog, monkeypatch: pytest.MonkeyPatch, damaged: int
+) -> None:
+    monkeypatch.setattr(file_module, "KEYFRAME_EVERY", 800)
+    monkeypatch.setattr(file_module, "KEYFRAME_AT_MOST", 800)
+    path = record(log, tmp_path / "a.tlrec", portion=400)
+    connection = sqlite3.connect(path)
+    with connection:
+        values = (damaged, damaged + 400)
+        hit = connection.execute("UPDATE keyframes SET crc = 0 WHERE cursor IN (?, ?)", values)
+        assert hit.rowcount
+    connection.close()
+    past = open_recording(path)
+
+    assert [note for note in past.notes if "states" in note]
+    for cursor in range(400, log.end, 333):
+        assert described(past.state_before(cursor)) == described(folded(log, cursor))
+
+
+def test_that_states_show_nothing_of_the_future_where_events_are_missing_too(
+    tmp_path: Path, log: EventLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(file_module, "KEYFRAME_EVERY", 800)
+    monkeypatch.setattr(file_module, "KEYFRAME_AT_MOST", 800)
+    path = record(log, tmp_path / "a.tlrec", portion=400)
+    connection = sqlite3.connect(path)
+    with connection:
+        connection.execute("UPDATE keyframes SET crc = 0 WHERE cursor BETWEEN 700 AND 1700")
+        connection.execute("UPDATE chunks SET crc = 0 WHERE first_cursor BETWEEN 900 AND 1300")
+    connection.close()
+    past = open_recording(path)
+
+    for cursor in range(1_800, log.end, 333):
+        known, whole = past.state_before(cursor), folded(log, cursor)
+        assert all(mark in whole.marks for mark in known.marks)
+        assert all(command in whole.commands for command in known.commands)
+        assert described(known)["clocks"] == described(whole)["clocks"]
+
+
+def test_that_what_another_program_still_records_can_be_opened(tmp_path: Path) -> None:
+    path = tmp_path / "a.tlrec"
+    log = EventLog()
+    recorder = RecordingWriter(path, log)
+    log.append((1, MARK, 0, log.intern("here"), 0))
+    recorder.start()
+    while recorder.committed < 1:
+        pass
+    past = open_recording(path)
+    recorder.stop()
+
+    assert past.events(0, 1) == [(1, MARK, 0, 1, 0)]
+    assert past.strings == ["", "here"]
+
+
+def _other_database(path: Path) -> None:
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE mine (a)")
+    connection.commit()
+    connection.close()
+
+
+def _newer(path: Path) -> None:
+    record(EventLog(), path)
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA user_version = 7")
+    connection.close()
+
+
+def _newer_vocabulary(path: Path) -> None:
+    record(EventLog(), path)
+    connection = sqlite3.connect(path)
+    with connection:
+        connection.execute("UPDATE meta SET value = 9 WHERE name = 'vocabulary_version'")
+    connection.close()
+
+
+def _unreadable(path: Path) -> None:
+    record(EventLog(), path)
+    path.chmod(0)
+    if os.access(path, os.R_OK):
+        pytest.skip("this user may read everything")
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (lambda path: path.write_text("hello"), "is not a recording"),
+        (lambda path: path.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(99)), "is not a recording"),
+        (lambda path: path.write_bytes(b""), "is empty"),
+        (lambda path: path.write_bytes(b"SQLite form"), "was cut off after 11 bytes"),
+        (_other_database, "is an SQLite file, but not a recording"),
+        (lambda path: path.mkdir(), "is a folder"),
+        (lambda path: path.unlink(missing_ok=True), "There is no file"),
+        (_newer, r"newer inspector \(version 7 of the file\)"),
+        (_newer_vocabulary, r"newer inspector \(version 2\.9 of the file\)"),
+        (_unreadable, "cannot be read: Permission denied"),
+    ],
+)
+def test_that_what_is_no_recording_is_refused_in_a_sentence(
+    tmp_path: Path, make: object, sentence: str
+) -> None:
+    path = tmp_path / "a.tlrec"
+    assert callable(make)
+    make(path)
+    with pytest.raises(RecordingError, match=sentence) as caught:
+        open_recording(path)
+    assert str(path) in str(caught.value)
+    assert [each.name for each in tmp_path.iterdir()] in ([], ["a.tlrec"])
+
+
+def test_that_a_recording_of_an_older_version_is_brought_up_to_date(
+    tmp_path: Path, log: EventLog
+) -> None:
+    path = tmp_path / "a.tlrec"
+    connection = sqlite3.connect(path)
+    with connection:
+        connection.execute("PRAGMA application_id = 0x544C4952")
+        connection.execute("CREATE TABLE meta (name TEXT PRIMARY KEY, value)")
+        connection.execute("CREATE TABLE strings (number INTEGER PRIMARY KEY, text TEXT)")
+        connection.execute(
+            "CREATE TABLE chunks (first_cursor INTEGER PRIMARY KEY, count INTEGER, "
+            "first_ns INTEGER, last_ns INTEGER, data BLOB)"
+        )
+        connection.execute("INSERT INTO meta VALUES ('title', 'an old one')")
+        connection.executemany("INSERT INTO strings VALUES (?, ?)", enumerate(log.strings))
+        for start in range(0, log.end, 500):
+            events = log.slice(start, start + 500)
+            data = b"".join(n.to_bytes(8, "little", signed=True) for e in events for n in e)
+            values = (start, len(events), events[0][0], events[-1][0], data)
+            connection.execute("INSERT INTO chunks VALUES (?, ?, ?, ?, ?)", values)
+    connection.close()
+    before = digests(tmp_path)
+    past = open_recording(path)
+
+    assert past.title == "an old one"
+    assert past.events(0, past.end) == log.slice(0, log.end)
+    assert described(past.state_before(900)) == described(folded(log, 900))
+    assert past.notes == ()
+    past.close()
+    assert digests(tmp_path) == before
+
+
+def test_that_the_first_sentence_says_what_is_damaged_and_from_where_on(
+    tmp_path: Path, log: EventLog
+) -> None:
+    path = record(log, tmp_path / "a.tlrec", portion=400)
+    connection = sqlite3.connect(path)
+    with connection:
+        connection.execute("DELETE FROM meta WHERE name = 'ended_at'")
+        connection.execute("UPDATE chunks SET data = zeroblob(90) WHERE first_cursor >= 1200")
+    connection.close()
+    known_ns = log.slice(1_199, 1_200)[0][0]
+
+    past = open_recording(path)
+
+    assert past.is_damaged
+    assert past.notes[0] == (
+        f"The file is damaged from {format_instant(known_ns)} on: not all of its events can be "
+        "read (the events from 1,200 on are damaged)."
+    )
+
+
+@pytest.mark.parametrize(
+    ("statement", "what"),
+    [
+        ("CREATE VIEW more AS SELECT 1", "a view"),
+        ("CREATE TRIGGER t AFTER INSERT ON annotations BEGIN SELECT 1; END", "a trigger"),
+        ("CREATE TABLE t (a, b AS (a + 1))", "a computed table"),
+        ("CREATE VIRTUAL TABLE t USING fts5(a)", "a computed table"),
+    ],
+)
+def test_that_a_file_with_more_than_tables_is_refused(
+    tmp_path: Path, statement: str, what: str
+) -> None:
+    path = record(EventLog(), tmp_path / "a.tlrec")
+    connection = sqlite3.connect(path)
+    connection.execute(statement)
+    connection.close()
+
+    with pytest.raises(RecordingError, match=f"it holds {what}"):
+        open_recording(path)
+    with pytest.raises(RecordingError, match=f"it holds {what}"):
+        annotate(path, Annotation("note", 1, text="here"))
+
+
+def put_events(path: Path, events: list[RawEvent]) -> None:
+    """Put events in the place of all that a recording has."""
+    block = block_of(events)
+    data = pack(block)
+    values = (0, len(events), int(block[0, 0]), int(block[0, -1]), crc32(data), data)
+    connection = sqlite3.connect(path)
+    with connection:
+        for table in ("chunks", "keyframes"):
+            connection.execute(f"DELETE FROM {table}")  # noqa: S608 - our own names
+        connection.execute("INSERT INTO chunks VALUES (?,?,?,?,?,?)", values)
+    connection.close()
+
+
+def test_that_a_text_that_is_not_there_reads_as_a_question_mark(tmp_path: Path) -> None:
+    log = EventLog()
+    log.append((0, MARK, 0, log.intern("here"), 0))
+    path = record(log, tmp_path / "a.tlrec")
+    put_events(path, [(1, MARK, 0, 1, 0), (2, MARK, 0, 77, 0), (3, MARK, 0, -1, 0)])
+
+    past = open_recording(path)
+
+    assert [mark.text for mark in past.state_before(past.end).marks] == ["here", "?", "?"]
+    assert past.notes[0].endswith("(2 events make no sense from event 0 on).")
+
+
+def test_that_events_that_do_not_fit_together_change_nothing(tmp_path: Path) -> None:
+    log = EventLog()
+    log.append((0, MARK, 0, log.intern("root"), 0))
+    path = record(log, tmp_path / "a.tlrec")
+    put_events(
+        path,
+        [
+            (0, CLOCK_ADDED, 1, 0, 1),
+            (0, CLOCK_ADDED, 2, 1, 1),
+            (1, CLOCK_MOVED, 1, 2, 0),  # under itself
+            (2, CLOCK_ADDED, 2, 1, 1),  # there already
+            (3, TIMER_FIRED, 9, 0, 5),  # not there
+            (4, PHASE_ENDED, 99, 0, 5),  # no phase
+            (5, MARK, 1, 1, 0),
+        ],
+    )
+
+    past = open_recording(path)
+    state = past.state_before(past.end)
+
+    assert [clock.id for clock in state.path(2)] == [2, 1]
+    assert state.branch(1) == [1, 2]
+    assert [mark.at_ns for mark in state.marks] == [5]
+    assert past.is_damaged

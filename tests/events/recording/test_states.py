@@ -1,0 +1,202 @@
+"""Any state in a recording is the fold of everything before it."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from inspector.events.history import LogHistory
+from inspector.events.log import BYTES_PER_EVENT, EventLog
+from inspector.events.members import MemberTable
+from inspector.events.recording import About, open_recording
+from inspector.events.recording.columns import block_of, events_of, pack, unpack
+from inspector.events.recording.reading.quick_fold import fold_block
+from inspector.events.recording.writing import file
+from inspector.events.recording.writing.file import RecordingFile
+from inspector.events.timeline import Timeline
+from inspector.vocabulary import MARK, NEVER
+from tests.events.recording.recorded_worlds import described, folded, record, scene_log
+
+SCENES = ("1", "2", "3", "4", "5", "6", "7", "8", "9", "10")
+
+
+@pytest.fixture(scope="module", params=SCENES)
+def log(request: pytest.FixtureRequest) -> EventLog:
+    return scene_log(request.param)
+
+
+def test_that_folding_blocks_gives_the_same_state(log: EventLog) -> None:
+    chance = random.Random(7)
+    for _ in range(10):
+        start, end = sorted(chance.randrange(log.end + 1) for _ in range(2))
+        expected, timeline = folded(log, end), folded(log, start)
+        ended = expected.frames
+        fold_block(timeline, block_of(log.slice(start, end)), timeline.frames.end)
+        timeline.frames = ended
+
+        assert described(timeline) == described(expected)
+
+
+def test_that_any_state_is_found_in_the_file(
+    log: EventLog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(file, "KEYFRAME_EVERY", 300)
+    monkeypatch.setattr(file, "KEYFRAME_AT_MOST", 300)
+    chance = random.Random(8)
+    path = record(log, tmp_path / "a.tlrec", portion=170)
+    with_keyframes = open_recording(path)
+
+    assert (with_keyframes.first, with_keyframes.end) == (0, log.end)
+    assert with_keyframes.notes == ()
+    assert with_keyframes.strings == log.strings
+    assert with_keyframes.events(0, log.end) == log.slice(0, log.end)
+    for cursor in [0, 1, log.end, *(chance.randrange(log.end) for _ in range(12))]:
+        assert described(with_keyframes.state_before(cursor)) == described(folded(log, cursor))
+
+
+def test_that_a_state_may_be_changed_without_changing_the_past(tmp_path: Path) -> None:
+    log = scene_log("1", 1)
+    past = open_recording(record(log, tmp_path / "a.tlrec"))
+    state = past.state_before(log.end - 5)
+    state.apply_all(log.slice(log.end - 5, log.end))
+    state.clocks.clear()
+
+    assert described(past.state_before(log.end - 5)) == described(folded(log, log.end - 5))
+    assert described(past.state_before(log.end)) == described(folded(log, log.end))
+
+
+def test_that_an_instant_includes_everything_that_happened_then(tmp_path: Path) -> None:
+    log = scene_log("1", 2)
+    past = open_recording(record(log, tmp_path / "a.tlrec", portion=100))
+    for event in random.Random(9).sample(log.slice(0, log.end), 20):
+        for at_ns in (event[0] - 1, event[0], event[0] + 1):
+            assert past.cursor_at(at_ns) == log.cursor_at(at_ns)
+    assert past.state_at(10**12).at_ns == 10**12
+    assert past.last_ns == log.slice(log.end - 1, log.end)[0][0]
+
+
+def test_that_a_recording_may_begin_in_the_middle(tmp_path: Path) -> None:
+    log = scene_log("1", 4)
+    whole = {cursor: described(folded(log, cursor)) for cursor in (3_000, 4_000, log.end)}
+    log.budget_bytes = (log.end - 3_000) * BYTES_PER_EVENT * 4 // 3
+    log.budget_bytes = 2_000 * BYTES_PER_EVENT
+    log.settle()
+    assert log.first > 0
+
+    past = open_recording(record(log, tmp_path / "a.tlrec"))
+
+    assert past.first == log.first
+    for cursor, expected in whole.items():
+        if cursor >= log.first:
+            assert described(past.state_before(cursor)) == expected
+    assert past.first_ns == log.base.at_ns
+
+
+def test_that_columns_hold_any_number_of_64_bits() -> None:
+    chance = random.Random(3)
+    for _ in range(200):
+        limit = 2 ** chance.choice([1, 7, 8, 9, 31, 33, 63])
+        low = -limit if chance.random() < 0.5 else 0
+        count = chance.choice([1, 2, 9])
+        rows = [[chance.randrange(low, limit) for _ in range(count)] for _ in range(5)]
+        block = np.array(rows, np.int64)
+        assert (unpack(pack(block), 5, count) == block).all()
+
+
+def test_that_columns_of_equal_numbers_take_no_room() -> None:
+    block = block_of([(1, MARK, 0, 0, NEVER)] * 1_000)
+    assert len(pack(block)) == 5 * 16
+    assert events_of(unpack(pack(block), 5, 1_000)) == [(1, MARK, 0, 0, NEVER)] * 1_000
+
+
+def test_that_instants_take_room_where_they_change_only() -> None:
+    block = block_of([(n // 10 * 16_666_667, MARK, 0, 0, 0) for n in range(8_000)])
+    assert len(pack(block)) < 8_000 * 2
+    assert (unpack(pack(block), 5, 8_000) == block).all()
+
+
+def test_that_a_few_big_numbers_do_not_make_the_others_bigger() -> None:
+    block = block_of([(1, MARK, n % 200, 0, NEVER if n % 50 == 3 else n) for n in range(8_000)])
+    assert len(pack(block)) < 8_000 * 4
+    assert (unpack(pack(block), 5, 8_000) == block).all()
+
+
+def test_that_columns_with_some_big_numbers_hold_any() -> None:
+    chance = random.Random(4)
+    for _ in range(300):
+        count = chance.choice([1, 3, 40])
+        small, big = 2 ** chance.choice([0, 3, 12, 20, 40]), 2 ** chance.choice([33, 50, 63])
+        low = -big if chance.random() < 0.5 else 0
+        row = [
+            chance.randrange(low, big) if chance.random() < 0.1 else chance.randrange(small)
+            for _ in range(count)
+        ]
+        for values in (row, sorted(row), sorted(row, reverse=True), [row[0]] * count):
+            block = np.array([values], np.int64)
+            assert (unpack(pack(block), 1, count) == block).all(), values
+
+
+def test_that_columns_that_wrap_round_are_no_steps() -> None:
+    for row in ([0, NEVER, -NEVER - 1], [-NEVER - 1, NEVER, 0], [-1, NEVER, NEVER]):
+        block = np.array([row], np.int64)
+        assert (unpack(pack(block), 1, 3) == block).all()
+
+
+def test_that_odd_entries_that_cannot_be_are_refused() -> None:
+    block = block_of([(1, MARK, 0, 0, NEVER if n == 7 else n) for n in range(50)])
+    data = pack(block)
+    place = data.index((7).to_bytes(4, "little") + (NEVER).to_bytes(8, "little"))
+    beyond = data[:place] + (50).to_bytes(4, "little") + data[place + 4 :]
+    with pytest.raises(IndexError):
+        unpack(beyond, 5, 50)
+    too_many = data[:76] + (51).to_bytes(4, "little") + data[80:]
+    with pytest.raises(ValueError, match="51 odd entries"):
+        unpack(too_many, 5, 50)
+
+
+def test_that_a_number_beyond_64_bits_is_cut_to_them() -> None:
+    assert events_of(block_of([(1, 2, 3, 2**70, -(2**70))])) == [(1, 2, 3, NEVER, -(2**63))]
+
+
+def test_that_bytes_that_are_not_as_many_as_they_say_are_refused() -> None:
+    data = pack(block_of([(1, 2, 3, 4, 5), (2, 2, 3, 4, 5)]))
+    for wrong in (data[:-1], data + b"x", data[:30], b""):
+        with pytest.raises(ValueError, match=r"\w"):
+            unpack(wrong, 5, 2)
+
+
+def test_that_an_empty_recording_has_a_past_without_events(tmp_path: Path) -> None:
+    past = open_recording(record(EventLog(), tmp_path / "a.tlrec"))
+    assert (past.first, past.end, past.first_ns, past.last_ns) == (0, 0, 0, 0)
+    assert past.events(0, 5) == []
+    assert described(past.state_at(0)) == described(Timeline([""]))
+
+
+def test_that_what_came_before_a_recording_without_events_is_in_it(tmp_path: Path) -> None:
+    log = scene_log("1", 2)
+    past = LogHistory(log)
+    writer = RecordingFile(tmp_path / "a.tlrec", About(), past.state_before(log.end), log.end)
+    writer.add_strings(log.strings)
+    writer.finish()
+    found = open_recording(tmp_path / "a.tlrec")
+
+    assert found.state_before(log.end).marks == past.state_before(log.end).marks != []
+
+
+def test_that_nothing_a_timeline_knows_is_forgotten() -> None:
+    """Whoever adds to a timeline has to say how keyframes keep it, and then mention it here."""
+    kept = {"at_ns", "events_folded", "is_running", "scene_path", "scene_generation", "root_id"}
+    kept |= {"clocks", "timers", "members", "frames"}
+    kept |= {"failures", "marks", "commands", "hits", "holds"}
+    kept |= {"structure_version", "mapping_version", "timers_version"}
+    kept |= {"_frame_at_ns", "_frame_delta_ns", "_frame_cut_ns", "_frame_phases", "_last_order"}
+    made_anew = {"strings", "newest_ns", "_fold", "_unknown", "_stale_clocks"}
+    made_anew |= {"skips_misfits", "misfits"}
+
+    assert vars(Timeline([""])).keys() == kept | made_anew
+    members = {"by_id", "of_clock", "histories", "_last_turn"}
+    members |= {"structure_version", "values_version"}
+    assert set(MemberTable.__slots__) == members | {"_strings"}

@@ -1,0 +1,344 @@
+"""Recording while a session runs: off its thread, losing nothing in silence."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inspector.events.annotations import AnnotationError
+from inspector.events.log import BYTES_PER_EVENT, EventLog
+from inspector.events.recording import (
+    About,
+    Annotation,
+    RecordingError,
+    RecordingWriter,
+    annotate,
+    annotations_of,
+    open_recording,
+    remove,
+    save_last,
+)
+from inspector.events.recording.layout import CHUNK_EVENTS
+from inspector.events.recording.writing import writer
+from inspector.vocabulary import (
+    CLOCK_ADDED,
+    COMMAND,
+    COMMAND_CONTEXT,
+    COMMAND_FORM,
+    MARK,
+    NEVER,
+    EventKind,
+)
+from tests.events.recording.recorded_worlds import described, folded, record, scene_log
+
+
+def query(path: Path, text: str) -> list[tuple[Any, ...]]:
+    connection = sqlite3.connect(path)
+    try:
+        return connection.execute(text).fetchall()
+    finally:
+        connection.close()
+
+
+def test_that_what_comes_while_it_records_is_there(tmp_path: Path) -> None:
+    whole, log = scene_log("1", 3), EventLog()
+    recorder = RecordingWriter(tmp_path / "a.tlrec", log, About(title="game", scene_path="/x.py"))
+    recorder.start()
+    for text in whole.strings:
+        log.intern(text)
+    for start in range(0, whole.end, 50):
+        for event in whole.slice(start, start + 50):
+            log.append(event)
+        recorder.pump(at_once=start % 3 == 0)
+        log.settle()
+    recorder.stop()
+    past = open_recording(tmp_path / "a.tlrec")
+
+    assert (recorder.problem, recorder.lost, recorder.events) == ("", 0, whole.end)
+    assert (past.title, past.scene_path, past.notes) == ("game", "/x.py", ())
+    assert past.events(0, past.end) == whole.slice(0, whole.end)
+    assert described(past.state_before(past.end)) == described(folded(whole, whole.end))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.tlrec"]
+
+
+def test_that_what_was_handed_over_is_committed_though_nobody_comes_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writer, "COMMIT_NS", 1_000_000)
+    log = EventLog()
+    recorder = RecordingWriter(tmp_path / "a.tlrec", log)
+    recorder.start()
+    for number in range(1, 4):
+        log.append((number, MARK, 0, 0, 0))
+        recorder.pump()
+        while recorder.committed < number:
+            assert not recorder.problem
+        assert open_recording(tmp_path / "a.tlrec").end == number
+    recorder.stop()
+
+
+def test_that_what_comes_in_little_fills_chunks(tmp_path: Path) -> None:
+    log = EventLog()
+    recorder = RecordingWriter(tmp_path / "a.tlrec", log)
+    recorder.start()
+    for number in range(3 * CHUNK_EVENTS):
+        log.append((number, MARK, 0, 0, 0))
+        if number % 7 == 0:
+            recorder.pump()
+    recorder.stop()
+
+    (count,) = query(tmp_path / "a.tlrec", "SELECT count(*) FROM chunks")[0]
+    assert count <= 6
+
+
+def test_that_little_and_much_stay_in_their_order(tmp_path: Path) -> None:
+    log = EventLog()
+    recorder = RecordingWriter(tmp_path / "a.tlrec", log)
+    recorder.start()
+    for number in range(5 * CHUNK_EVENTS):
+        log.append((number, MARK, 0, 0, -number))
+        # Now and then so much has come that the log has packed it.
+        if number % 20_000 < 9_000 and number % 13 == 0:
+            recorder.pump()
+        if number % 100 == 0:
+            log.settle()
+    recorder.stop()
+
+    past = open_recording(tmp_path / "a.tlrec")
+    assert past.events(0, past.end) == log.slice(0, log.end)
+
+
+@pytest.mark.parametrize("torn", [2, 3])
+def test_that_a_recording_does_not_begin_in_the_midst_of_a_command(
+    tmp_path: Path, torn: int
+) -> None:
+    log = EventLog(14 * BYTES_PER_EVENT)
+    log.append((0, CLOCK_ADDED, 1, 0, log.intern("root")))
+    log.append((5, COMMAND, 1, log.intern("pause"), 0))
+    log.append((5, COMMAND_CONTEXT, 1, 1234, log.intern("me")))
+    log.append((5, COMMAND_FORM, 1, log.intern("{}"), 0))
+    for number in range(10):
+        log.append((10 + number, MARK, 1, 0, 0))
+    whole = folded(log, log.end).commands
+    path = tmp_path / "a.tlrec"
+    recorder = RecordingWriter(path, log, start=(folded(log, torn), torn))
+    recorder.start()
+    recorder.stop()
+
+    past = open_recording(path)
+    assert past.first == 4
+    assert past.state_before(past.end).commands == whole
+    assert query(path, 'SELECT clock, host_ms, "by" FROM commands') == [(1, 1234, "me")]
+
+
+def test_that_a_gap_does_not_end_in_the_midst_of_a_command(tmp_path: Path) -> None:
+    log = EventLog(4 * BYTES_PER_EVENT)
+    log.append((0, CLOCK_ADDED, 1, 0, log.intern("root")))
+    recorder = RecordingWriter(tmp_path / "a.tlrec", log)
+    recorder.start()
+    log.append((5, COMMAND, 1, log.intern("pause"), 0))
+    log.append((5, COMMAND_CONTEXT, 1, 1234, log.intern("me")))
+    for number in range(2):
+        log.append((10 + number, MARK, 1, 0, 0))
+    log.settle()
+    assert log.first == 2
+    recorder.stop()
+
+    past = open_recording(tmp_path / "a.tlrec")
+    assert recorder.lost == 2
+    assert past.state_before(past.end).commands == folded(log, log.end).commands
+    assert past.state_before(past.end).commands[0].by == "me"
+
+
+def test_that_what_fell_off_the_log_is_counted_and_the_states_behind_are_right(
+    tmp_path: Path,
+) -> None:
+    whole = scene_log("1", 3)
+    log = EventLog(400 * BYTES_PER_EVENT)
+    for text in whole.strings:
+        log.intern(text)
+    recorder = RecordingWriter(tmp_path / "a.tlrec", log)
+    recorder.start()
+    for cursor, event in enumerate(whole.slice(0, whole.end)):
+        log.append(event)
+        if cursor in {300, 350}:
+            recorder.pump(at_once=True)
+        log.settle()
+    recorder.stop()
+    past = open_recording(tmp_path / "a.tlrec")
+
+    assert recorder.lost == log.first - 351 > 0
+    assert past.first == 0
+    assert any(f"{recorder.lost:,} events are missing" in note for note in past.notes)
+    assert past.events(0, past.end) == whole.slice(0, 351) + whole.slice(log.first, log.end)
+    for cursor in (200, 351, log.first, log.first + 30, log.end):
+        assert described(past.state_before(cursor)) == described(folded(whole, cursor))
+    frames = folded(whole, log.end).frames
+    rows = dict(query(tmp_path / "a.tlrec", "SELECT frame, at_ns FROM frames"))
+    assert rows == {number: frames.at_ns[number] for number in rows}
+    assert max(rows) == frames.end - 1
+    told = dict(query(tmp_path / "a.tlrec", "SELECT timer, added_ns FROM timers"))
+    added = [e for e in whole.slice(0, 351) if e[1] == EventKind.TIMER_ADDED]
+    assert {timer: told[timer] for _, _, timer, *_ in added} == {e[2]: e[0] for e in added}
+    in_the_gap = past.state_before(log.first - 1)
+    assert described(in_the_gap) == described(folded(whole, 351))
+
+
+def test_that_a_slow_disk_does_not_make_memory_grow(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writer, "MOST_WAITING", 10)
+    log = EventLog()
+    recorder = RecordingWriter(tmp_path / "a.tlrec", log)
+    recorder._handed = 11
+    recorder.start()
+    log.append((1, MARK, 0, 0, 0))
+    recorder.pump(at_once=True)
+    assert recorder.events == 11
+    recorder.stop()
+
+
+def test_that_a_file_that_exists_is_not_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "a.tlrec"
+    path.write_text("mine")
+    with pytest.raises(RecordingError, match=r"a\.tlrec exists\. Choose another name\."):
+        RecordingWriter(path, EventLog()).start()
+    with pytest.raises(RecordingError, match="exists"):
+        save_last(EventLog(), path, 1)
+    assert path.read_text() == "mine"
+
+
+def test_that_a_place_that_is_not_there_is_told_at_once(tmp_path: Path) -> None:
+    recorder = RecordingWriter(tmp_path / "no" / "a.tlrec", EventLog())
+    with pytest.raises(RecordingError, match="cannot be written: No such file or directory"):
+        recorder.start()
+    recorder.pump()
+    recorder.stop()
+    assert not recorder.is_recording
+
+
+def test_that_the_last_seconds_can_be_saved(tmp_path: Path) -> None:
+    log = scene_log("1", 4)
+    last_ns = log.slice(log.end - 1, log.end)[0][0]
+    count = save_last(log, tmp_path / "a.tlrec", 1.5)
+    past = open_recording(tmp_path / "a.tlrec")
+
+    assert past.first == log.cursor_at(last_ns - 1_500_000_000)
+    assert past.end == log.end
+    assert count == past.end - past.first
+    for cursor in (past.first, past.first + 100, past.end):
+        assert described(past.state_before(cursor)) == described(folded(log, cursor))
+    assert save_last(past, tmp_path / "b.tlrec", 100) == count
+    with pytest.raises(ValueError, match="above 0"):
+        save_last(log, tmp_path / "c.tlrec", 0)
+
+
+def test_that_annotations_are_kept_in_the_file(tmp_path: Path) -> None:
+    path = record(scene_log("4", 1), tmp_path / "a.tlrec")
+    note = annotate(path, Annotation("note", 20, text="slow here"))
+    annotate(path, Annotation("bookmark", 10, name="start"))
+    named = annotate(path, Annotation("range", 5, 30, name="boss fight"))
+    annotate(path, Annotation("note", 25, text="slow there", id=note))
+
+    found = [(each.kind, each.at_ns, each.end_ns) for each in annotations_of(path)]
+    assert found == [("range", 5, 30), ("bookmark", 10, None), ("note", 25, None)]
+    assert open_recording(path).annotations[2].text == "slow there"
+    assert remove(path, named)
+    assert not remove(path, named)
+    assert len(open_recording(path).annotations) == 2
+    assert [each.name for each in tmp_path.iterdir()] == ["a.tlrec"]
+
+
+@pytest.mark.parametrize(
+    ("values", "sentence"),
+    [
+        (("photo", 1), "no “photo”"),
+        (("range", 1), "A range has an end"),
+        (("note", 1, 2), "A range has an end"),
+        (("range", 2, 1), "ends after it begins"),
+    ],
+)
+def test_that_an_annotation_that_makes_no_sense_is_refused(
+    values: tuple[Any, ...], sentence: str
+) -> None:
+    with pytest.raises(AnnotationError, match=sentence):
+        Annotation(*values)
+
+
+def test_that_annotating_what_is_no_recording_is_refused(tmp_path: Path) -> None:
+    for text in ("", "hello, this is no database, however long it may be" * 30):
+        path = tmp_path / "a.txt"
+        path.write_text(text)
+        with pytest.raises(RecordingError, match="annotated"):
+            annotate(path, Annotation("note", 1))
+        assert path.read_text() == text
+    with pytest.raises(RecordingError, match="There is no file"):
+        annotate(tmp_path / "b.tlrec", Annotation("note", 1))
+
+
+def test_that_the_tables_read_well_in_any_shell(tmp_path: Path) -> None:
+    log = scene_log("1", 4)
+    path = record(log, tmp_path / "a.tlrec", portion=333)
+    timeline = folded(log, log.end)
+    frames = timeline.frames
+
+    rows = query(path, "SELECT frame, at_ns, interval_ns, busy_ns, update_ns FROM frames")
+    assert [row[1] for row in rows] == list(frames.at_ns)
+    assert [row[4] for row in rows] == list(frames.phases[3])
+    clocks = query(path, "SELECT clock, name, parent FROM clocks WHERE removed_ns IS NULL")
+    assert {(c.id, c.name, c.parent_id) for c in timeline.clocks.values()} == set(clocks)
+    pending = query(path, "SELECT timer, label, fired, due_ns FROM timers WHERE gone_ns IS NULL")
+    table = timeline.timers
+    expected = {(r.id, r.label, r.fired, r.due_ns) for r in map(table.row, table.ids())}
+    assert set(pending) == expected
+    commands = query(path, "SELECT number, text, refusal, host_ms FROM commands")
+    assert commands == [(c.number, c.text, c.refusal, c.host_ms) for c in timeline.commands]
+    assert query(path, "SELECT text FROM marks") == [(m.text,) for m in timeline.marks]
+    assert query(path, "SELECT count(*) FROM pauses WHERE to_ns IS NULL") == [
+        (sum(clock.paused for clock in timeline.clocks.values()),)
+    ]
+    names = "SELECT value FROM meta WHERE name = 'schema_version'"
+    assert query(path, names) == [(2,)]
+
+
+def timers_told(log: EventLog) -> dict[int, list[Any]]:
+    """Return due time, interval, firings, lateness and end of each timer, event by event."""
+    rows: dict[int, list[Any]] = {}
+    for at_ns, kind, subject, a, b in log.slice(0, log.end):
+        match kind:
+            case EventKind.TIMER_ADDED:
+                rows[subject] = [None, 0, 0, 0, None, None]
+            case EventKind.TIMER_ARMED:
+                rows[subject][:2] = a, b
+            case EventKind.TIMER_FIRED:
+                rows[subject][2:4] = rows[subject][2] + 1, a
+                if b == NEVER:
+                    rows[subject][4:] = at_ns, "fired"
+                else:
+                    rows[subject][0] = b
+            case EventKind.TIMER_CLEARED:
+                rows[subject][4:] = at_ns, "cleared"
+            case _:
+                pass
+    return rows
+
+
+@pytest.mark.parametrize("portion", [1, 37, 500, 10**6])
+@pytest.mark.parametrize("scene", ["1", "2", "5"])
+def test_that_the_table_of_timers_tells_what_became_of_each(
+    tmp_path: Path, scene: str, portion: int
+) -> None:
+    log = scene_log(scene, 2)
+    path = record(log, tmp_path / "a.tlrec", portion=portion)
+
+    columns = "due_ns, interval_ns, fired, lateness_ns, gone_ns, gone_by"
+    rows = {timer: row for timer, *row in query(path, f"SELECT timer, {columns} FROM timers")}  # noqa: S608
+    told = timers_told(log)
+    for timer, row in rows.items():
+        if row[5] == "clock removed":
+            assert timer not in folded(log, log.end).timers
+            row[4:] = None, None
+    assert rows == told

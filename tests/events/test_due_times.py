@@ -1,0 +1,35 @@
+"""Due times mapped together are those mapped one by one."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inspector.clocks.rate import D, parent_ns
+from inspector.events.due_times import session_instants
+from inspector.events.states import ClockState
+from inspector.vocabulary import NEVER
+
+_numerators = st.one_of(st.integers(1, 100), st.integers(D // 1_000, 12 * D), st.just(D))
+_offsets = st.one_of(st.integers(-(10**12), 10**12), st.integers(-(10**30), 10**30))
+
+
+@given(
+    st.lists(st.integers(-(10**9), 10**17), min_size=1, max_size=40),
+    st.lists(st.tuples(_numerators, _offsets), min_size=1, max_size=4),
+)
+def test_that_many_are_mapped_as_exactly_as_one(
+    dues: list[int], mappings: list[tuple[int, int]]
+) -> None:
+    path = [ClockState(i, "", 0, n, n, off, 0) for i, (n, off) in enumerate(mappings)]
+    expected = []
+    for due in dues:
+        instant = due
+        for n, off in mappings:
+            instant = parent_ns(instant, n, off)
+        expected.append(max(min(instant, NEVER - 1), -NEVER))
+
+    found = session_instants(np.array(dues, np.int64), path)
+
+    assert list(map(int, found)) == expected

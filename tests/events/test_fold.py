@@ -1,0 +1,77 @@
+"""Folding the log gives exactly the state the engine has."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inspector.clocks import Clock
+from inspector.events import EventLog, Timeline
+from inspector.events.log import BYTES_PER_EVENT
+from inspector.vocabulary import NEVER
+from tests.clocks.operations import operation_lists
+from tests.clocks.pair import Operation, Pair
+
+
+def _assert_same_state(timeline: Timeline, pair: Pair) -> None:
+    timeline.set_present(pair.tree.now_ns)
+    assert timeline.at_ns == pair.tree.now_ns
+    clocks: dict[int, Clock] = {clock.id: clock for clock in pair.tree.root.walk()}
+    assert set(timeline.clocks) == set(clocks)
+    assert timeline.branch(1) == list(clocks)
+    timeline.resolve_dues()
+    for number, clock in clocks.items():
+        state = timeline.clocks[number]
+        assert timeline.local_ns(number) == clock.time_ns
+        assert state.rate == clock.rate
+        assert state.paused == clock.is_paused
+        assert timeline.effective_rate(number) == clock.effective_rate
+        assert [reason.clock_id for reason in timeline.pause_reasons(number)] == [
+            reason.clock.id for reason in clock.pause_reasons()
+        ]
+        assert [reason.since_ns for reason in timeline.pause_reasons(number)] == [
+            reason.since_ns for reason in clock.pause_reasons()
+        ]
+        pending = clock.pending()
+        assert state.pending == len(pending)
+        for timer in pending:
+            row = timeline.timers.row(timer.id)
+            assert (row.clock_id, row.due_ns) == (number, timer.due_ns)
+            assert (row.interval_ns, row.fired) == (timer.interval_ns, timer.fired)
+            assert row.label == timer.label
+            expected = None if clock.is_effectively_paused else clock.session_ns(timer.due_ns)
+            assert timeline.session_due_ns(timer.id) == expected
+            in_table = timeline.timers.session_due[timeline.timers.index(timer.id)]
+            assert in_table == (NEVER if expected is None else expected)
+    assert len(timeline.timers) == sum(clock.pending_count for clock in clocks.values())
+
+
+@given(operation_lists)
+def test_that_folding_the_log_gives_the_state_of_the_engine(operations: list[Operation]) -> None:
+    log = EventLog()
+    pair = Pair(log)
+    timeline = Timeline(log.strings)
+    cursor = 0
+
+    for operation in operations:
+        pair.perform(operation)
+        batch = log.read(cursor)
+        cursor = batch.cursor
+        timeline.apply_all(batch.events)
+        _assert_same_state(timeline, pair)
+
+
+@given(operation_lists, st.integers(1, 40))
+def test_that_what_falls_off_the_log_is_kept_in_its_base(
+    operations: list[Operation], kept: int
+) -> None:
+    log = EventLog(budget_bytes=kept * BYTES_PER_EVENT)
+    pair = Pair(log)
+
+    for operation in operations:
+        pair.perform(operation)
+        log.settle()
+
+    timeline = log.base.copy()
+    timeline.apply_all(log.read(log.first).events)
+    _assert_same_state(timeline, pair)

@@ -1,0 +1,198 @@
+"""The event log: bounded, read by cursor, nothing lost silently."""
+
+from __future__ import annotations
+
+import gc
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import inspector.events.log as log_module
+from inspector.events import EventLog
+from inspector.events.log import BYTES_PER_EVENT
+from inspector.events.sentences import describe
+from inspector.vocabulary import MARK, NEVER, EventKind, Field, RawEvent
+
+
+def _mark(log: EventLog, text: str, at_ns: int = 0) -> RawEvent:
+    return (at_ns, MARK, 0, log.intern(text), 0)
+
+
+def test_that_texts_are_numbered_once() -> None:
+    log = EventLog()
+
+    assert log.intern("") == 0
+    assert log.intern("a") == log.intern("a") == 1
+    assert log.strings == ["", "a"]
+
+
+@pytest.mark.parametrize("name", [5, b"bytes", None])
+def test_that_a_name_that_is_no_text_is_refused(name: object) -> None:
+    log = EventLog()
+
+    with pytest.raises(TypeError, match="a name has to be a text"):
+        log.intern(name)  # type: ignore[arg-type]
+
+    assert log.strings == [""]
+
+
+def test_that_a_text_that_no_file_can_hold_is_kept_readable() -> None:
+    log = EventLog()
+
+    number = log.intern("half \ud800 a pair")
+
+    assert log.strings[number] == r"half \ud800 a pair"
+    assert log.intern("half \ud800 a pair") == number
+
+
+def test_that_a_reader_gets_only_what_is_new() -> None:
+    log = EventLog()
+    log.append(_mark(log, "one"))
+    first = log.read(0)
+    log.append(_mark(log, "two"))
+
+    second = log.read(first.cursor)
+
+    assert len(first.events) == len(second.events) == 1
+    assert second.lost == 0
+    assert log.read(second.cursor).events == []
+
+
+def test_that_the_budget_is_kept_and_what_fell_off_is_counted_and_folded() -> None:
+    log = EventLog(budget_bytes=100 * BYTES_PER_EVENT)
+    append = log.append
+    for i in range(250):
+        append(_mark(log, str(i), i))
+        log.settle()
+
+    batch = log.read(0)
+
+    assert len(log) <= 100
+    assert log.kept_bytes <= log.budget_bytes
+    assert batch.lost == log.first == 250 - len(log)
+    assert log.end == 250
+    assert [mark.text for mark in log.base.marks] == [str(i) for i in range(log.first)]
+
+
+def test_that_whoever_changes_what_was_read_does_not_change_the_log() -> None:
+    log = EventLog()
+    event = _mark(log, "one")
+    log.append(event)
+
+    log.read(0).events.clear()
+    log.slice(0, 1).clear()
+
+    assert log.read(0).events == log.slice(0, 1) == [event]
+
+
+def test_that_a_slice_holds_what_is_kept_between_two_cursors() -> None:
+    log = EventLog(budget_bytes=8 * BYTES_PER_EVENT)
+    everything = [_mark(log, str(i), i) for i in range(20)]
+    for event in everything:
+        log.append(event)
+        log.settle()
+
+    assert log.first > 0
+    assert log.slice(0, 99) == everything[log.first :]
+    assert log.slice(15, 18) == everything[15:18]
+    assert log.slice(18, 15) == log.slice(0, log.first) == log.slice(20, 30) == []
+    assert list(log.numbers(15, 17)) == [*everything[15], *everything[16]]
+    assert list(log.numbers(0, log.first)) == []
+    assert log.cursor_at(16) == 17
+
+
+@given(
+    steps=st.lists(st.integers(0, 12), max_size=40),
+    budget=st.integers(1, 60),
+    edges=st.tuples(st.integers(-2, 300), st.integers(-2, 300)),
+)
+def test_that_packing_changes_nothing(
+    steps: list[int], budget: int, edges: tuple[int, int]
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(log_module, "_BLOCK", 4)
+        patch.setattr(log_module, "_BLOCK_NUMBERS", 4 * 5)
+        log = EventLog(budget * BYTES_PER_EVENT)
+        everything: list[RawEvent] = []
+        for step in steps:
+            for _ in range(step):
+                at_ns = len(everything) // 2
+                # Now and then a number that needs more than 64 bits.
+                event = (at_ns, MARK, 0, 0, 2**70 if at_ns % 7 == 6 else at_ns)
+                everything.append(event)
+                log.append(event)
+            log.settle()
+            # What was packed is dropped by the block.
+            assert len(log) <= max(budget, 1)
+        start, end = edges
+        first = log.first
+
+        assert log.end == len(everything)
+        assert log.slice(start, end) == everything[max(start, first) : max(end, first)]
+        assert list(log.numbers(start, end)) == [
+            n for event in log.slice(start, end) for n in event
+        ]
+        pieces = [number for piece in log.pieces(start, end) for number in piece]
+        assert pieces == list(log.numbers(start, end))
+        assert log.read(0).events == everything[first:]
+        for at_ns in {start, end}:
+            expected = sum(event[0] <= at_ns for event in everything[first:])
+            assert log.cursor_at(at_ns) == first + expected
+        assert len(log.base.marks) == first
+
+
+def test_that_recording_makes_no_work_for_the_garbage_collector() -> None:
+    log = EventLog()
+    append = log.append
+    event = (10**12, MARK, 0, 0, 0)
+    gc.collect()
+    before = gc.get_count()[0]
+
+    for _ in range(100):
+        append((*event[:4], 1))
+
+    # Tuples that stayed would count, one each.
+    assert gc.get_count()[0] - before < 50
+
+
+def test_that_a_log_needs_room() -> None:
+    with pytest.raises(ValueError, match="above 0"):
+        EventLog(budget_bytes=0)
+
+
+@pytest.mark.parametrize("kind", list(EventKind))
+def test_that_every_kind_of_event_reads_as_a_sentence(kind: EventKind) -> None:
+    sentence = describe((0, kind, 1, 1, 1), ["", "name"])
+
+    assert "unknown" not in sentence
+    assert len(sentence) > 3
+
+
+@pytest.mark.parametrize("kind", list(EventKind))
+def test_that_numbers_without_a_meaning_are_shown(kind: EventKind) -> None:
+    assert describe((0, kind, 99, 99, 99), ["", "name"])
+
+
+def test_that_an_unknown_kind_is_shown_with_its_numbers() -> None:
+    assert describe((0, 999, 1, 2, 3), [""]) == "unknown event 999 (1, 2, 3)"
+
+
+@pytest.mark.parametrize(
+    ("event", "sentence"),
+    [
+        ((0, EventKind.TIMER_FIRED, 5, 0, NEVER), "the timer fired"),
+        ((0, EventKind.TIMER_ADDED, 5, 3, 1), "the timer scheduled on clock 3"),
+        ((0, EventKind.TIMER_ORIGIN, 5, 2, 0), "the timer is a timeout, set at timer 5.py"),
+        ((0, EventKind.CLOCK_ADDED, 3, 2, 1), "clock 3 “name” added under clock 2"),
+        ((0, EventKind.MEMBER_SET, 7, Field.OWNER, 8), "the member: belongs to member 8"),
+        ((0, EventKind.STATE_ENTERED, 9, 1, 1), "the machine entered “name” by “name”"),
+    ],
+)
+def test_that_a_sentence_has_the_names_that_are_known(event: RawEvent, sentence: str) -> None:
+    known = {("timer", 5), ("member", 7), ("machine", 9)}
+
+    def naming(what: str, number: int) -> str:
+        return f"the {what}" if (what, number) in known else ""
+
+    assert describe(event, ["", "name", "timer 5.py"], naming) == sentence

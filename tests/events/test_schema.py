@@ -1,0 +1,302 @@
+"""One row for each kind of event, and every reader takes every kind, also one it has never met."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import TYPE_CHECKING
+
+import pytest
+
+from inspector import vocabulary
+from inspector.analysis.conditions.conditions import parsed_condition
+from inspector.analysis.conditions.event_fields import EVENT_FIELDS, EventReader
+from inspector.analysis.explain.members import explain_member
+from inspector.analysis.explain.timers import explain_timer
+from inspector.analysis.frame_spans import spans_of, totals_of
+from inspector.analysis.lanes.lanes import LaneStore
+from inspector.analysis.lint.rules import findings
+from inspector.events.history import LogHistory
+from inspector.events.log import EventLog
+from inspector.events.recording import open_recording
+from inspector.events.recording.columns import block_of
+from inspector.events.recording.reading.quick_fold import fold_block
+from inspector.events.schema import (
+    FIELDS,
+    SCHEMA,
+    EventGroup,
+    EventRow,
+    Unit,
+    kinds_with,
+    schema_as_data,
+)
+from inspector.events.sentences import describe
+from inspector.events.timeline import Timeline
+from inspector.formats.frame_times import FrameTimes
+from inspector.sessions.replay.replay import Run, compared, digest_of, first_difference
+from inspector.vocabulary import NEVER, EventKind, Field, MemberKind, RawEvent, Reading
+from tests.events.recording.recorded_worlds import described, record, scene_log
+from ui.events.event_groups import group_of, kinds_of
+from ui.events.event_names import EventNames
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+#: No kind has these numbers: one lies among those of clocks and timers, the other behind all.
+UNKNOWN = (12, 250)
+KINDS = [*map(int, EventKind), *UNKNOWN]
+
+
+def kind_id(kind: int) -> str:
+    return EventKind(kind).name.lower() if kind in list(EventKind) else f"unknown_{kind}"
+
+
+@cache
+def world() -> list[RawEvent]:
+    """The events of a scene that has clocks, timers, schedulers and machines."""
+    log = scene_log("1", 2)
+    WORLD_STRINGS.extend(log.strings)
+    return log.slice(log.first, log.end)
+
+
+WORLD_STRINGS: list[str] = []
+
+
+def one_of(kind: int) -> RawEvent:
+    """Return an event of a kind that makes sense after those of the world."""
+    events = world()
+    last = next((event for event in reversed(events) if event[1] == kind), None)
+    at_ns = events[-1][0] + 1
+    if last is not None and kind not in {EventKind.CLOCK_REMOVED, EventKind.TIMER_CLEARED}:
+        # As it was last, about something that is there.
+        subject = last[2]
+        if EventKind(kind).name.endswith("_ADDED"):
+            subject = 1 + max(event[2] for event in events if event[1] == kind)
+        elif SCHEMA[EventKind(kind)].subject is Unit.TIMER:
+            subject = a_pending_timer()
+        return (at_ns, kind, subject, last[3], last[4])
+    if kind in UNKNOWN:
+        return (at_ns, kind, 1, 2, 3)
+    row = SCHEMA[EventKind(kind)]
+    subjects = {
+        Unit.CLOCK: max(state().clocks),
+        Unit.TIMER: a_pending_timer(),
+        Unit.MEMBER: a_member(),
+        Unit.MACHINE: a_member(),
+        Unit.READING: Reading.ASKED,
+    }
+    # Nothing hangs under itself.
+    numbers = {Unit.CLOCK: state().root_id or 0, Unit.MEMBER: 0}
+    subject = subjects.get(row.subject, 1)
+    return (at_ns, kind, subject, numbers.get(row.a, 1), numbers.get(row.b, 1))
+
+
+def a_pending_timer() -> int:
+    return next(iter(state().timers.ids()))
+
+
+def a_member() -> int:
+    return next(iter(state().members.by_id), 1)
+
+
+@cache
+def state() -> Timeline:
+    timeline = Timeline(WORLD_STRINGS)
+    timeline.apply_all(world())
+    return timeline
+
+
+def log_with(kind: int) -> EventLog:
+    """Return a log with the world, one event of a kind, and a frame after it."""
+    events = world()
+    log = EventLog()
+    for text in WORLD_STRINGS[1:]:
+        log.intern(text)
+    at_ns = events[-1][0] + 1
+    frame = state().frames.end
+    for event in (
+        *events,
+        one_of(kind),
+        (at_ns, int(EventKind.FRAME_BEGAN), 1, frame, 16_000_000),
+        (at_ns, int(EventKind.FRAME_ENDED), 1, 16_000_000, 1_000_000),
+    ):
+        log.append(event)
+    return log
+
+
+def test_that_every_kind_has_one_row() -> None:
+    numbers = {
+        name: number
+        for name, number in vars(vocabulary).items()
+        if name in EventKind.__members__ and isinstance(number, int)
+    }
+
+    assert list(SCHEMA) == sorted(SCHEMA, key=list(SCHEMA).index)
+    assert set(SCHEMA) == set(EventKind)
+    assert {kind.name: int(kind) for kind in SCHEMA} == numbers
+    assert set(FIELDS) == set(Field)
+
+
+def test_that_every_group_has_a_kind_and_every_kind_is_listed() -> None:
+    assert {row.group for row in SCHEMA.values()} == set(EventGroup)
+    assert kinds_of(frozenset(EventGroup)) == frozenset(map(int, EventKind))
+    assert frozenset().union(*(kinds_with(group=group) for group in EventGroup)) == frozenset(
+        map(int, EventKind)
+    )
+
+
+@pytest.mark.parametrize("row", SCHEMA.values(), ids=lambda row: row.name)
+def test_that_a_sentence_speaks_of_numbers_that_are_something(row: EventRow) -> None:
+    for place, unit in zip("sab", (row.subject, row.a, row.b), strict=True):
+        if unit is Unit.NOTHING:
+            assert f"{{{place}}}" not in row.sentence
+    assert set(row.measured) <= {"a", "b"}
+
+
+@pytest.mark.parametrize("kind", EventKind, ids=lambda kind: kind.name.lower())
+def test_that_an_event_of_every_kind_reads_as_a_sentence(kind: EventKind) -> None:
+    sentence = describe(one_of(kind), WORLD_STRINGS)
+
+    assert sentence
+    assert "unknown" not in sentence
+    assert not set("{}[]|") & set(sentence.replace("[1]", ""))
+
+
+@pytest.mark.parametrize("field", Field, ids=lambda field: field.text)
+@pytest.mark.parametrize("value", [0, 1])
+def test_that_every_field_reads_as_a_sentence(field: Field, value: int) -> None:
+    sentence = describe((0, EventKind.MEMBER_SET, 7, field, value), ["", "chase"])
+
+    assert sentence.startswith("member 7: ")
+    assert not set("{}[]|") & set(sentence)
+
+
+def test_that_what_is_not_there_is_not_spoken_of() -> None:
+    strings = ["", "chase"]
+
+    def said(kind: EventKind, *numbers: int) -> str:
+        return describe((0, int(kind), *numbers), strings)  # type: ignore[arg-type]
+
+    assert said(EventKind.TIMER_FIRED, 3, 0, NEVER) == "timer 3 fired"
+    assert said(EventKind.CLOCK_PAUSED, 2, 0, 0) == "clock 2 paused"
+    assert said(EventKind.CLOCK_PAUSED, 2, 9, 0) == "clock 2 paused by command 9"
+    assert said(EventKind.COMMAND_FORM, 0, 1, 0) == "how the scene began"
+    assert said(EventKind.COMMAND_CONTEXT, 0, 0, 0) == "asked for by the user"
+    assert said(EventKind.READING, Reading.HELD, 5, 0) == Reading.HELD.text
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=kind_id)
+def test_that_folding_takes_every_kind_and_so_does_the_quick_fold(kind: int) -> None:
+    log = log_with(kind)
+    events = log.slice(log.first, log.end)
+    one_by_one, at_once = Timeline(log.strings), Timeline(log.strings)
+
+    one_by_one.apply_all(events)
+    fold_block(at_once, block_of(events), 0)
+
+    expected, found = described(one_by_one), described(at_once)
+    for left_out in ("frames", "frame parts", "phases"):
+        del expected[left_out], found[left_out]
+    assert found == expected
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=kind_id)
+def test_that_a_recording_keeps_every_kind(kind: int, tmp_path: Path) -> None:
+    log = log_with(kind)
+
+    recording = open_recording(record(log, tmp_path / "a.tlrec"))
+    kept = recording.events(recording.first, recording.end)
+    history_state = described(recording.state_before(recording.end))
+    recording.close()
+
+    assert kept == log.slice(log.first, log.end)
+    expected = described(LogHistory(log).state_before(log.end))
+    assert history_state["members"] == expected["members"]
+    assert history_state["clocks"] == expected["clocks"]
+
+
+def _explain(history: LogHistory) -> None:
+    timeline = history.state_before(history.end)
+    for timer_id in list(timeline.timers.ids()):
+        assert explain_timer(history, timer_id, timeline.at_ns).headline
+    for member_id in timeline.members.by_id:
+        assert explain_member(history, member_id, timeline.at_ns).headline
+
+
+def _lint(history: LogHistory) -> None:
+    assert isinstance(findings(history), list)
+
+
+def _lanes(history: LogHistory) -> None:
+    store = LaneStore()
+    store.read(history, history.state_before(history.end))
+    assert store.cursor == history.end
+
+
+def _spans(history: LogHistory) -> None:
+    timeline = history.state_before(history.end)
+    assert totals_of(history, timeline, timeline.frames.first, timeline.frames.end)
+    assert isinstance(spans_of(history, timeline, timeline.frames.end - 1), tuple)
+
+
+def _conditions(history: LogHistory) -> None:
+    conditions = [parsed_condition(f"{field.name} == {field.name}") for field in EVENT_FIELDS]
+    reader = EventReader(history.strings)
+    for event in history.events(history.first, history.end):
+        reader.take(event)
+        for condition in conditions:
+            condition.holds(reader)
+
+
+def _event_list(history: LogHistory) -> None:
+    names = EventNames()
+    names.set_source(history.strings, None)
+    for event in history.events(history.first, history.end):
+        names.note(event)
+        assert names.sentence(event, names.label_of(event))
+        if event[1] in list(EventKind):
+            assert group_of(event, MemberKind.MACHINE) in EventGroup
+
+
+def _comparison(history: LogHistory) -> None:
+    events = history.events(history.first, history.end)
+    run = Run(events, history.strings)
+    assert first_difference(run, run) is None
+    assert digest_of(events, history.strings) == digest_of(iter(events), history.strings)
+
+
+def _export(history: LogHistory) -> None:
+    timeline = history.state_before(history.end)
+    frames = timeline.frames
+    columns = FrameTimes.from_timeline(timeline, frames.first, frames.end)
+    assert len(columns) == frames.end - frames.first
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=kind_id)
+@pytest.mark.parametrize(
+    "read",
+    [_explain, _lint, _lanes, _spans, _conditions, _event_list, _comparison, _export],
+    ids=lambda read: read.__name__.strip("_"),
+)
+def test_that_every_reader_takes_every_kind(kind: int, read: Callable[[LogHistory], None]) -> None:
+    read(LogHistory(log_with(kind)))
+
+
+def test_that_what_was_measured_is_not_compared() -> None:
+    for row in SCHEMA.values():
+        event = (5, int(row.kind), 1, 1, 1)
+        other = (5, int(row.kind), 1, *(2 if x in row.measured else 1 for x in "ab"))
+        one, two = compared(event, ["", "x", "x"]), compared(other, ["", "x", "x"])  # type: ignore[arg-type]
+        assert one == two
+
+
+def test_that_the_schema_can_be_had_as_json() -> None:
+    data = json.loads(json.dumps(schema_as_data()))
+
+    kinds = {kind["name"]: kind for kind in data["kinds"]}
+    assert kinds["timer_fired"]["number"] == EventKind.TIMER_FIRED
+    assert kinds["timer_fired"]["a"] == "lateness"
+    assert kinds["call_ended"]["measured"] == ["a", "b"]
+    assert data["numbers"]["member_kind"]["machine"] == MemberKind.MACHINE
+    assert {kind["subject"] for kind in data["kinds"]} <= set(data["units"])

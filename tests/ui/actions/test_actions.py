@@ -1,0 +1,283 @@
+"""Actions as data: everything is found in a menu, has its keys, and says why it cannot be done."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import QMenu
+from pytestqt.qtbot import QtBot
+
+from inspector.resources import resource_path
+from tests.ui.shell import Shell, open_shell
+from ui.actions.action_list import ACTIONS
+from ui.actions.actions import ActionSet
+from ui.actions.descriptions import ActionDescription, Facts, Needs, why_not
+from ui.actions.menus import MenuId
+from ui.bookmarks.annotation_actions import AnnotationActions
+from ui.kit.theme import Theme
+from ui.session.bridge import Selection
+from ui.window.handlers.command_palette import matching_entries
+from ui.window.handlers.member_actions import MemberActions
+from ui.window.handlers.palette_entries import palette_entries
+from ui.window.handlers.recording_actions import RecordingActions
+from ui.window.handlers.session_actions import SessionActions
+from ui.window.handlers.window_actions import WindowActions
+from ui.window.settings import Settings
+
+EXPECTED_KEYS = {
+    "run-or-hold": ["Space"],
+    "step": [".", "F10"],
+    "step-n": ["Shift+."],
+    "next-timer": ["N"],
+    "step-back": [","],
+    "rewind": ["Shift+,"],
+    "look-at": ["Ctrl+Shift+G"],
+    "look-frame-back": ["Alt+Left"],
+    "look-frame-on": ["Alt+Right"],
+    "look-timer-back": ["Alt+Shift+Left"],
+    "look-timer-on": ["Alt+Shift+Right"],
+    "look-live": ["Alt+End"],
+    "slower": ["-"],
+    "faster": ["+", "="],
+    "normal-rate": ["0"],
+    "fit": ["F", "Home"],
+    "mark": ["M"],
+    "find": ["Ctrl+F", "/"],
+    "palette": ["Ctrl+Shift+P"],
+    "keys": ["?"],
+    "follow": ["End", "L"],
+    "open": ["Ctrl+O"],
+    "reload": ["F5", "Ctrl+Shift+R"],
+    "export": ["Ctrl+E"],
+    "pause-branch": ["P"],
+    "set-rate": ["R"],
+    "clear-timer": ["Del"],
+    "fire-timer": ["Shift+F"],
+    "undo": ["Ctrl+Z"],
+    "bookmark": ["B"],
+    "note": ["Shift+B"],
+    "name-range": ["Ctrl+B"],
+    "look-bookmark-back": ["Alt+PgUp"],
+    "look-bookmark-on": ["Alt+PgDown"],
+    "quit": ["Ctrl+Q"],
+}
+_DOERS = (SessionActions, WindowActions, MemberActions, RecordingActions, AnnotationActions)
+
+
+def test_that_every_action_has_a_name_of_its_own() -> None:
+    assert not [each for each, count in Counter(a.id for a in ACTIONS).items() if count > 1]
+    assert not [each for each, count in Counter(a.title for a in ACTIONS).items() if count > 1]
+
+
+def test_that_no_key_does_two_things() -> None:
+    keys = Counter(QKeySequence(key).toString() for a in ACTIONS for key in a.shortcuts)
+
+    assert not [key for key, count in keys.items() if count > 1]
+
+
+@pytest.mark.parametrize(("action_id", "keys"), EXPECTED_KEYS.items())
+def test_that_the_keys_are_those_that_other_tools_use(action_id: str, keys: list[str]) -> None:
+    description = next(each for each in ACTIONS if each.id == action_id)
+
+    portable = [QKeySequence(key).toString() for key in description.shortcuts]
+    assert portable == keys
+
+
+def test_that_somebody_carries_out_every_action() -> None:
+    for description in ACTIONS:
+        doers = [kind for kind in _DOERS if hasattr(kind, description.callback)]
+        assert len(doers) == 1, description.id
+
+
+def test_that_every_icon_is_there() -> None:
+    for description in ACTIONS:
+        if description.icon:
+            assert resource_path("icons", f"{description.icon}.svg").is_file(), description.id
+
+
+def test_that_access_keys_are_unambiguous_within_a_menu() -> None:
+    letters: Counter[tuple[MenuId, str]] = Counter()
+    for description in ACTIONS:
+        _before, sign, after = description.title.partition("&")
+        if sign:
+            letters[description.menu, after[0].lower()] += 1
+    for menu in MenuId:
+        if menu.parent is not None:
+            letters[menu.parent, menu.value.partition("&")[2][0].lower()] += 1
+
+    assert not [key for key, count in letters.items() if count > 1]
+
+
+def test_that_every_action_is_in_a_menu_and_in_the_palette(qtbot: QtBot, tmp_path: Path) -> None:
+    shell = open_shell(qtbot, tmp_path)
+
+    in_menus = {
+        action.objectName()
+        for menu in shell.window.findChildren(QMenu)
+        for action in menu.actions()
+    }
+    entries, _paths = palette_entries(shell.window.actions_by_id, Settings())
+
+    ids = {description.id for description in ACTIONS}
+    assert ids <= in_menus
+    assert ids - {"palette"} <= {entry.id for entry in entries}
+
+
+def palette_titles(shell: Shell, pattern: str) -> list[str]:
+    """Return what the palette finds for a pattern, the best first."""
+    entries, _paths = palette_entries(shell.window.actions_by_id, Settings())
+    return [entry.title for entry in matching_entries(pattern, entries)]
+
+
+def test_that_titles_in_the_palette_can_be_understood_without_their_menu(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    shell = open_shell(qtbot, tmp_path)
+    entries, _paths = palette_entries(shell.window.actions_by_id, Settings())
+    titles = {entry.id: entry.title for entry in entries}
+
+    assert titles["failure-pause-branch"] == "When a callback fails: pause its branch"
+    assert titles["precision-fine"] == "Time source precision: fine"
+    assert titles["frame-rate-120"] == "Frame rate: 120 frames per second"
+    assert titles["frame-rate-exact"] == "Other frame rate …"
+    assert titles["theme-dark"] == "Theme: dark"
+    assert titles["layout-live"] == "Layout: live"
+    assert titles["panel-clock_tree"] == "Panels: clocks"
+    assert titles["step"] == "Step one frame"
+
+
+def test_that_pause_finds_the_selected_branch_before_what_follows_a_failure(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    shell = open_shell(qtbot, tmp_path)
+    shell.bridge.select(Selection.clock(shell.clock_id("enemies")))
+
+    found = palette_titles(shell, "pause")
+
+    assert found[0] == "Pause or resume branch"
+
+
+def test_that_a_part_of_a_word_finds_what_begins_with_it_without_a_selection_too(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    shell = open_shell(qtbot, tmp_path)
+
+    found = palette_titles(shell, "pau")
+
+    assert found[0] == "Pause or resume branch"
+
+
+def test_that_tooltips_say_the_keys(qtbot: QtBot, tmp_path: Path) -> None:
+    shell = open_shell(qtbot, tmp_path)
+
+    for action in shell.window.actions_by_id.by_id.values():
+        for keys in action.description.shortcut_texts:
+            assert keys in action.toolTip()
+
+
+@pytest.mark.parametrize(
+    ("needs", "facts", "reason"),
+    [
+        (Needs.NOTHING, Facts(), ""),
+        (Needs.STEP, Facts(), "no scene is open"),
+        (Needs.STEP, Facts(has_session=True), "not possible in this session"),
+        (Needs.STEP, Facts(has_session=True, possible=frozenset({Needs.STEP})), ""),
+        (
+            Needs.STEP,
+            Facts(has_session=True, has_failed=True, possible=frozenset({Needs.STEP})),
+            "the scene could not be loaded",
+        ),
+        (
+            Needs.RELOAD,
+            Facts(has_session=True, has_failed=True, possible=frozenset({Needs.RELOAD})),
+            "",
+        ),
+        (
+            Needs.CLOCK_RATE,
+            Facts(has_session=True, possible=frozenset({Needs.CLOCK_RATE})),
+            "no clock is selected",
+        ),
+        (
+            Needs.TIMER,
+            Facts(has_session=True, possible=frozenset({Needs.TIMER})),
+            "no pending timer is selected",
+        ),
+        (Needs.FRAMES, Facts(has_session=True), "no frame has run yet"),
+        (Needs.FRAMES, Facts(has_session=True, has_frames=True), ""),
+    ],
+)
+def test_that_what_is_not_possible_says_why(needs: Needs, facts: Facts, reason: str) -> None:
+    found = why_not(needs, facts)
+
+    assert found.startswith(reason)
+    assert bool(found) == bool(reason)
+
+
+class _Target:
+    def __init__(self) -> None:
+        self.calls: list[str | None] = []
+
+    def go(self, argument: str | None = None) -> None:
+        self.calls.append(argument)
+
+
+def _action_set(**changes: object) -> ActionSet:
+    values = {"id": "x", "title": "&X", "menu": MenuId.VIEW, "callback": "go", **changes}
+    parent = QAction()
+    actions = ActionSet(parent, [ActionDescription(**values)])  # type: ignore[arg-type]
+    actions.setParent(None)
+    return actions
+
+
+@pytest.mark.usefixtures("qapp")
+def test_that_an_action_is_off_until_somebody_carries_it_out() -> None:
+    actions = _action_set()
+    target = _Target()
+
+    actions["x"].trigger()
+    actions.bind(target)
+    actions["x"].trigger()
+
+    assert target.calls == [None]
+
+
+@pytest.mark.usefixtures("qapp")
+def test_that_an_argument_is_handed_on() -> None:
+    actions = _action_set(argument="dark")
+    target = _Target()
+    actions.bind(target)
+
+    actions["x"].trigger()
+
+    assert target.calls == ["dark"]
+
+
+@pytest.mark.usefixtures("qapp")
+def test_that_a_check_mark_follows_what_is_shown_and_not_the_click() -> None:
+    actions = _action_set(is_checkable=True)
+    actions.bind(_Target())
+    action = actions["x"]
+
+    action.trigger()
+    after_click = action.isChecked()
+    action.show_checked(True)
+    action.trigger()
+
+    assert not after_click
+    assert action.isChecked()
+
+
+@pytest.mark.usefixtures("qapp")
+def test_that_icons_are_drawn_anew_in_another_theme() -> None:
+    actions = _action_set(icon="run")
+    theme = Theme("light")
+    actions.set_icons(theme)
+    light = actions["x"].icon().pixmap(20, 20).toImage()
+
+    theme.set_choice("dark")
+    actions.set_icons(theme)
+
+    assert actions["x"].icon().pixmap(20, 20).toImage() != light

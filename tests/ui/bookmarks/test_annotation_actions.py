@@ -1,0 +1,331 @@
+"""Bookmarks, notes and ranges in the window: left by keys, seen in plots, kept in files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLineEdit, QMenu
+from pytestqt.qtbot import QtBot
+
+from inspector.events.recording import annotations_of
+from inspector.sessions.commands.commands import (
+    Reload,
+    RewindTo,
+    SaveLast,
+    StartRecording,
+    StopRecording,
+)
+from inspector.sessions.hosted import HostedSession
+from inspector.timebase import NS_PER_MS, NS_PER_SECOND
+from tests.ui.shell import Shell, open_shell
+from ui.bookmarks.annotation_prompts import NotePrompt, RangePrompt
+from ui.bookmarks.panel import BookmarksPanel
+from ui.kit.prompts import Prompt
+from ui.session.bridge import Selection
+from ui.timeline.panel import TimelinePanel
+
+
+@pytest.fixture
+def shell(qtbot: QtBot, tmp_path: Path) -> Shell:
+    """Return a window on a held scene of which two seconds have passed."""
+    shell = open_shell(qtbot, tmp_path)
+    for _ in range(120):
+        shell.advance(1 / 60)
+    shell.trigger("run-or-hold")
+    shell.advance(1 / 60)
+    plot = shell.window.frame_times.plot
+    frames = shell.bridge.timeline.frames
+    qtbot.waitUntil(lambda: plot.series is not None and plot.series.end == frames.end)
+    return shell
+
+
+def left(shell: Shell) -> list[tuple[str, int, str]]:
+    """Return kind, milliseconds and title of everything that was left."""
+    items = shell.bridge.annotations.items
+    return [(each.kind, each.at_ns // NS_PER_MS, each.title) for each in items]
+
+
+def status(shell: Shell) -> str:
+    return shell.window.statusBar().currentMessage()
+
+
+def prompt_of(shell: Shell, kind: type[Prompt]) -> Prompt:
+    (prompt,) = (each for each in shell.window.findChildren(kind) if each.isVisible())
+    return prompt
+
+
+def timeline(shell: Shell) -> TimelinePanel:
+    shell.window.docks.show_panel("timeline")
+    panel = shell.window.docks.panel("timeline")
+    assert isinstance(panel, TimelinePanel)
+    QApplication.processEvents()
+    panel.refresh()
+    return panel
+
+
+def test_that_a_key_leaves_a_bookmark_where_one_looks(shell: Shell, qtbot: QtBot) -> None:
+    with qtbot.waitActive(shell.window):
+        shell.window.activateWindow()
+    shell.window.setFocus()
+    QTest.keyClick(shell.window, Qt.Key.Key_B)
+    shell.bridge.set_playhead(500 * NS_PER_MS)
+    QTest.keyClick(shell.window, Qt.Key.Key_B)
+
+    present_ms = shell.bridge.timeline.at_ns // NS_PER_MS
+    assert left(shell) == [("bookmark", 500, "Bookmark 2"), ("bookmark", present_ms, "Bookmark 1")]
+    assert status(shell) == "Bookmark at 00:00.500: Bookmark 2"
+
+
+def test_that_the_key_is_a_letter_where_one_types(shell: Shell, qtbot: QtBot) -> None:
+    with qtbot.waitActive(shell.window):
+        shell.window.activateWindow()
+    line = shell.window.findChild(QLineEdit)
+    assert isinstance(line, QLineEdit)
+    line.setFocus()
+    line.clear()
+    QTest.keyClick(line, Qt.Key.Key_B)
+    assert (line.text(), left(shell)) == ("b", [])
+
+
+def test_that_delete_in_the_panel_leaves_a_selected_timer_alone(shell: Shell, qtbot: QtBot) -> None:
+    with qtbot.waitActive(shell.window):
+        shell.window.activateWindow()
+    shell.trigger("bookmark")
+    shell.window.docks.show_panel("timer_queue")
+    timers = shell.bridge.timeline.timers
+    shell.bridge.select(Selection.timer(next(iter(timers.ids()))))
+    count = len(timers)
+    shell.window.docks.show_panel("bookmarks")
+    panel = shell.window.docks.panel("bookmarks")
+    assert isinstance(panel, BookmarksPanel)
+    panel.mark(1)
+    panel.view.setFocus()
+    QTest.keyClick(panel.view, Qt.Key.Key_Delete)
+    shell.bridge.refresh_now()
+
+    assert (left(shell), len(shell.bridge.timeline.timers)) == ([], count)
+
+
+def test_that_a_note_is_asked_for_at_the_instant_that_is_shown(shell: Shell) -> None:
+    shell.bridge.set_playhead(700 * NS_PER_MS)
+    shell.trigger("note")
+    prompt = prompt_of(shell, NotePrompt)
+    assert prompt.line.accessibleName() == "Note at 00:00.700"
+    prompt.take_answer()
+    assert prompt.problem.text() == "✖ The note is empty: give it a text."
+    prompt.line.setText("The boss is late")
+    prompt.take_answer()
+
+    assert left(shell) == [("note", 700, "The boss is late")]
+
+
+def test_that_what_is_measured_is_named_first_then_what_is_chosen_then_what_is_in_view(
+    shell: Shell,
+) -> None:
+    desk = shell.bridge.annotations
+    panel = timeline(shell)
+    plot = shell.window.frame_times.plot
+    start, stop = plot.visible_frames()
+    frames = shell.bridge.timeline.frames
+    assert (start, stop) == (0, len(frames))
+    assert desk.range_at_hand() == (frames.at_ns[0], shell.bridge.timeline.at_ns)
+    plot.choose_frames((30, 60))
+    assert desk.range_at_hand() == (frames.at_ns[30], frames.at_ns[60])
+    panel.canvas.measure(900.0 * NS_PER_MS, 400.0 * NS_PER_MS)
+    assert desk.range_at_hand() == (400 * NS_PER_MS, 900 * NS_PER_MS)
+    # What nobody sees is not meant.
+    shell.window.docks.show_panel("timer_queue")
+    QApplication.processEvents()
+    assert desk.range_at_hand() == (frames.at_ns[30], frames.at_ns[60])
+
+
+def test_that_a_range_is_named(shell: Shell) -> None:
+    timeline(shell).canvas.measure(400.0 * NS_PER_MS, 900.0 * NS_PER_MS)
+    shell.trigger("name-range")
+    prompt = prompt_of(shell, RangePrompt)
+    assert prompt.line.accessibleName() == ("Name for 00:00.400 to 00:00.900 (500 ms)")
+    prompt.line.setText("boss fight")
+    prompt.take_answer()
+
+    (found,) = shell.bridge.annotations.items
+    assert (found.at_ns, found.end_ns, found.name) == (
+        400 * NS_PER_MS,
+        900 * NS_PER_MS,
+        "boss fight",
+    )
+
+
+def test_that_keys_go_from_one_to_the_next(shell: Shell) -> None:
+    for at_ms in (300, 900):
+        shell.bridge.set_playhead(at_ms * NS_PER_MS)
+        shell.trigger("bookmark")
+    shell.bridge.go_live()
+
+    been = []
+    for action in ("back", "back", "on"):
+        shell.trigger(f"look-bookmark-{action}")
+        been.append(shell.bridge.playhead_ns)
+    assert been == [900 * NS_PER_MS, 300 * NS_PER_MS, 900 * NS_PER_MS]
+    QApplication.processEvents()
+    shell.trigger("look-bookmark-on")
+    assert shell.bridge.playhead_ns == 900 * NS_PER_MS
+    said = shell.window.playhead_bar
+    assert "There is no bookmark, note or range after 00:00.900." in said.problem.text()
+
+
+def test_that_the_lane_shows_them_and_says_what_they_are(shell: Shell) -> None:
+    panel = timeline(shell)
+    canvas = panel.canvas
+    assert all(row.label != "Bookmarks" for row in canvas.rows.rows)
+    shell.bridge.set_playhead(500 * NS_PER_MS)
+    shell.trigger("bookmark")
+    canvas.measure(400.0 * NS_PER_MS, 1_900.0 * NS_PER_MS)
+    shell.trigger("name-range")
+    prompt_of(shell, RangePrompt).line.setText("fight")
+    prompt_of(shell, RangePrompt).take_answer()
+
+    (row,) = (each for each in canvas.rows.rows if each.label == "Bookmarks")
+    canvas.fit()
+    lines = []
+    for at_ms in (501, 1_500, 1_950):
+        reading = canvas.reader.read(row, at_ms * NS_PER_MS, 5.0 * NS_PER_MS)
+        lines.append("" if reading is None else reading.lines[0])
+    assert lines == [
+        "00:00.500  bookmark: Bookmark 1",
+        "00:00.400 to 00:01.900  range: fight",
+        "",
+    ]
+    assert canvas.reader.step(row, 400 * NS_PER_MS, 1) == 500 * NS_PER_MS
+    before = canvas.grab().toImage()
+    shell.bridge.annotations.remove([1, 2])
+    assert canvas.grab().toImage() != before
+    assert all(each.label != "Bookmarks" for each in canvas.rows.rows)
+
+
+def test_that_a_double_click_and_enter_on_the_lane_go_there(shell: Shell, qtbot: QtBot) -> None:
+    shell.bridge.set_playhead(500 * NS_PER_MS)
+    shell.trigger("bookmark")
+    shell.bridge.go_live()
+    canvas = timeline(shell).canvas
+    canvas.show_span(0, 2_000.0 * NS_PER_MS)
+    (row,) = (each for each in canvas.rows.rows if each.label == "Bookmarks")
+    place = canvas.place_of(row, 502.0 * NS_PER_MS).toPoint()
+    qtbot.mouseDClick(canvas.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    assert shell.bridge.playhead_ns == 500 * NS_PER_MS
+
+    shell.bridge.go_live()
+    canvas.walk.choose_row(row)
+    canvas.caret_ns = 0
+    QTest.keyClick(canvas, Qt.Key.Key_Right)
+    QTest.keyClick(canvas, Qt.Key.Key_Return)
+    assert shell.bridge.playhead_ns == 500 * NS_PER_MS
+
+
+def test_that_the_menus_of_the_plots_leave_and_ask(shell: Shell, qtbot: QtBot) -> None:
+    def choose(menu: QMenu, start: str) -> None:
+        (action,) = (each for each in menu.actions() if each.text().startswith(start))
+        action.trigger()
+
+    panel = timeline(shell)
+    desk = shell.bridge.annotations
+    panel.canvas.hover_ns = 600.0 * NS_PER_MS
+    panel.canvas.measure(100.0 * NS_PER_MS, 300.0 * NS_PER_MS)
+    menu = QMenu(panel)
+    panel._add_annotating(menu)
+    choose(menu, "Bookmark at 00:00.600")
+    with qtbot.waitSignal(desk.range_wanted) as wanted:
+        choose(menu, "Name the measured range")
+    assert wanted.args == [(100 * NS_PER_MS, 300 * NS_PER_MS)]
+
+    frame_times = shell.window.frame_times
+    frames = shell.bridge.timeline.frames
+    frame_times.plot.choose_frames((10, 20))
+    frame_times.plot.point_at(frame_times.plot.pixel_of_frame(60))
+    menu = QMenu(frame_times)
+    frame_times._add_annotating(menu)
+    choose(menu, "Bookmark frame 60")
+    with qtbot.waitSignal(desk.range_wanted) as wanted:
+        choose(menu, "Name the frames chosen")
+    assert wanted.args == [(frames.at_ns[10], frames.at_ns[20])]
+    assert left(shell) == [
+        ("bookmark", 600, "Bookmark 1"),
+        ("bookmark", frames.at_ns[60] // NS_PER_MS, "Bookmark 2"),
+    ]
+
+
+def test_that_a_range_is_brought_into_view_in_both_plots(shell: Shell) -> None:
+    panel = timeline(shell)
+    span_ns = (400 * NS_PER_MS, 600 * NS_PER_MS)
+    shell.bridge.annotations.span_wanted.emit(span_ns)
+
+    view = panel.canvas.view
+    assert 380 * NS_PER_MS < view.low < span_ns[0] < span_ns[1] < view.high < 620 * NS_PER_MS
+    frames = shell.bridge.timeline.frames
+    start, stop = shell.window.frame_times.plot.visible_frames()
+    assert abs(frames.at_ns[start] - span_ns[0]) < 40 * NS_PER_MS
+    assert abs(frames.at_ns[stop] - span_ns[1]) < 40 * NS_PER_MS
+
+
+def test_that_another_life_of_the_scene_shows_none_and_a_rewind_keeps_them(shell: Shell) -> None:
+    shell.bridge.set_playhead(500 * NS_PER_MS)
+    shell.trigger("bookmark")
+    shell.bridge.submit(RewindTo(NS_PER_SECOND))
+    shell.bridge.refresh_now()
+    assert left(shell) == [("bookmark", 500, "Bookmark 1")]
+
+    shell.bridge.submit(Reload())
+    shell.bridge.refresh_now()
+    assert left(shell) == []
+    assert not shell.bridge.annotations.can_undo
+
+
+def test_that_live_record_save_and_reopen_tell_the_same(shell: Shell, tmp_path: Path) -> None:
+    path, last = tmp_path / "a.tlrec", tmp_path / "last.tlrec"
+    shell.bridge.set_playhead(500 * NS_PER_MS)
+    shell.trigger("bookmark")
+    shell.bridge.submit(StartRecording(str(path)))
+    shell.bridge.set_playhead(900 * NS_PER_MS)
+    shell.trigger("bookmark")
+    session = shell.bridge.session
+    assert isinstance(session, HostedSession)
+    before = list(session.annotations)
+    shell.bridge.submit(SaveLast(str(last), round(1.2 * NS_PER_SECOND)))
+    shell.bridge.submit(StopRecording())
+    session.recorder.close()
+
+    assert annotations_of(path) == before
+    assert [each.name for each in annotations_of(last)] == ["Bookmark 2"]
+    shell.window.open_path(path)
+    assert list(shell.bridge.annotations.items) == before
+    panel = shell.window.docks.panel("bookmarks")
+    assert isinstance(panel, BookmarksPanel)
+    assert panel.model.rowCount() == 2
+
+    # The opened file takes more, and nothing else in it changes.
+    shell.bridge.set_playhead(1_100 * NS_PER_MS)
+    shell.trigger("bookmark")
+    assert [each.name for each in annotations_of(path)] == [
+        "Bookmark 1",
+        "Bookmark 2",
+        "Bookmark 3",
+    ]
+    path.chmod(0o444)
+    shell.bridge.set_playhead(1_200 * NS_PER_MS)
+    shell.trigger("bookmark")
+    assert len(left(shell)) == 3
+    assert "it is read-only. Make it writable, or annotate a copy" in panel.message.text()
+
+
+def test_that_an_empty_recording_says_that_its_file_takes_them(
+    shell: Shell, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.tlrec"
+    shell.bridge.submit(StartRecording(str(path)))
+    shell.bridge.submit(StopRecording())
+    shell.window.open_path(path)
+    panel = shell.window.docks.panel("bookmarks")
+    assert isinstance(panel, BookmarksPanel)
+    assert panel.notice.text().endswith("They are stored in this file.")

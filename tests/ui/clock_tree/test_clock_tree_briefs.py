@@ -1,0 +1,52 @@
+"""Shorter forms of what the clock tree says, for narrow columns."""
+
+from __future__ import annotations
+
+import pytest
+
+from ui.clock_tree.briefs import brief_text, shortest_state
+from ui.clock_tree.columns import ClockColumn
+from ui.kit.texts.standing import Standing, StandingKind
+
+
+@pytest.mark.parametrize(
+    ("column", "text", "brief"),
+    [
+        (ClockColumn.RATE, "0.25", "0.25"),
+        (ClockColumn.RATE, "1/3", "1/3"),
+        (ClockColumn.RATE, "1000/1001", "≈0.999"),
+        (ClockColumn.RATE, "400000/3001", "≈133"),
+        (ClockColumn.EFFECTIVE_RATE, "≈0.333333", "≈0.333"),
+        (ClockColumn.EFFECTIVE_RATE, "≈1.23457e+06", "≈1234570"),
+        (ClockColumn.EFFECTIVE_RATE, "1440", "1440"),
+        (ClockColumn.LOCAL_TIME, "00:04.250", "0:04.250"),
+        (ClockColumn.LOCAL_TIME, "12:04.250", "12:04.250"),
+        (ClockColumn.LOCAL_TIME, "-00:04.250", "-00:04.250"),
+        (ClockColumn.LOCAL_TIME, "1:02:04.250", "1:02:04"),
+        (ClockColumn.NEXT_DUE, "30.2 ms", "30.2 ms"),
+        (ClockColumn.NEXT_DUE, "100.0 ms", "100 ms"),
+        (ClockColumn.NEXT_DUE, "02:30.250", "02:30"),
+        (ClockColumn.NEXT_DUE, "every frame", "frame"),
+        (ClockColumn.NEXT_DUE, "waiting", "waiting"),
+        (ClockColumn.PENDING, "123456", "123456"),
+    ],
+)
+def test_that_numbers_are_shortened_only_where_that_helps(
+    column: ClockColumn, text: str, brief: str
+) -> None:
+    assert brief_text(column, text) == brief
+
+
+@pytest.mark.parametrize(
+    ("standing", "shortest"),
+    [
+        (Standing(StandingKind.RUNNING, "running"), "running"),
+        (Standing(StandingKind.STOPPED, "stopped …", "“game” paused"), "“game”"),
+        (Standing(StandingKind.STOPPED, "stopped …", "“game” at rate 0"), "“game”"),
+        (Standing(StandingKind.PAUSED, "paused by you …", "paused by you"), "paused"),
+        (Standing(StandingKind.PAUSED, "paused by the program …", "paused"), "paused"),
+        (Standing(StandingKind.FROZEN, "rate 0 by you …", "rate 0 by you"), "rate 0"),
+    ],
+)
+def test_that_the_least_a_state_says_is_who_or_what(standing: Standing, shortest: str) -> None:
+    assert shortest_state(standing) == shortest

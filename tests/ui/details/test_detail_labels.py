@@ -1,0 +1,170 @@
+"""Values of the details: broken where they must be, copied as they are, with links for keys."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor, QGuiApplication, QKeySequence
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QVBoxLayout, QWidget
+from pytestqt.qtbot import QtBot
+
+from ui.details import detail_grid
+from ui.details.detail_grid import DetailGrid
+
+LONG = "RuntimeError: " + "x" * 300
+BLUE = QColor("blue")
+
+
+def lines_at(label: QLabel, width: int) -> int:
+    """Return how many lines a label needs in a panel of a width in pixels."""
+    return label.heightForWidth(width) // label.fontMetrics().lineSpacing()
+
+
+@pytest.fixture
+def grid(qtbot: QtBot) -> DetailGrid:
+    grid = DetailGrid()
+    qtbot.addWidget(grid)
+    grid.resize(300, 400)
+    grid.show()
+    grid.activateWindow()
+    return grid
+
+
+def test_that_a_long_word_is_broken_instead_of_cut_off(grid: DetailGrid) -> None:
+    labels = [
+        grid.add_sentence(LONG),
+        grid.add_value("Error", LONG),
+        grid.add_heading(LONG),
+        grid.add_linked_sentence([("here", "FRAME:1"), (LONG, "")]),
+    ]
+
+    widest = labels[0].fontMetrics().horizontalAdvance("x" * 300)
+    assert [lines_at(label, 200) >= widest // 200 for label in labels] == [True] * 4
+
+
+def test_that_a_long_word_that_comes_later_is_broken_too(grid: DetailGrid) -> None:
+    label = grid.add_value("Error", "none")
+
+    label.show_text(LONG)
+
+    assert lines_at(label, 200) > 5
+
+
+@pytest.mark.parametrize("text", ["all in short words", "(1,234,567,890\N{NO-BREAK SPACE}ns)"])
+def test_that_short_words_stay_whole(grid: DetailGrid, text: str) -> None:
+    assert grid.add_value("Text", text).text() == text
+
+
+def test_that_a_path_is_broken_where_names_and_their_parts_end(grid: DetailGrid) -> None:
+    label = grid.add_value("Source", "/home/some-body/scenes/boss_fight.py:12")
+
+    parts = label.text().split("\N{ZERO WIDTH SPACE}")
+
+    assert parts == ["/", "home/", "some-", "body/", "scenes/", "boss_", "fight.", "py:", "12"]
+
+
+def test_that_what_is_copied_is_what_was_said(grid: DetailGrid) -> None:
+    label = grid.add_value("Error", LONG)
+    label.setSelection(0, len(label.text()))
+
+    QTest.keySequence(label, QKeySequence(QKeySequence.StandardKey.Copy))
+
+    assert QGuiApplication.clipboard().text() == LONG
+    assert label.text_to_copy() == LONG
+
+
+def test_that_all_of_a_text_with_links_can_be_copied(grid: DetailGrid) -> None:
+    label = grid.add_linked_value("Clock", [("root", "CLOCK:1"), (" / " + LONG, "")])
+
+    assert label.text_to_copy() == "root / " + LONG
+
+
+def test_that_tab_goes_through_all_links_and_on(qtbot: QtBot) -> None:
+    window, grid = QWidget(), DetailGrid()
+    qtbot.addWidget(window)
+    before, after = QPushButton("Before"), QPushButton("After")
+    layout = QVBoxLayout(window)
+    for widget in (before, grid, after):
+        layout.addWidget(widget)
+    pieces = [("😀 first", "CLOCK:1"), ("  and  ", ""), ("y" * 40, "CLOCK:2")]
+    label = grid.add_linked_value("Clocks", pieces)
+    QWidget.setTabOrder(before, label)
+    QWidget.setTabOrder(label, after)
+    window.show()
+    window.activateWindow()
+    with qtbot.waitActive(window):
+        before.setFocus()
+    seen = []
+
+    for turn in range(3):
+        QTest.keyClick(QApplication.focusWidget() or window, Qt.Key.Key_Tab)
+        label.show_pieces([*pieces, (f" {turn}", "")], BLUE)
+        seen.append(label.selectedText().replace("\N{ZERO WIDTH SPACE}", ""))
+
+    assert seen == ["😀 first", "y" * 40, ""]
+    assert after.hasFocus()
+    QTest.keyClick(after, Qt.Key.Key_Backtab)
+    assert label.text_to_copy() == "y" * 40
+
+
+class LayoutRuns:
+    """Counts how often rows are measured and put in their places."""
+
+    def __init__(self, grid: DetailGrid, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.measured = self.stacked = 0
+        heights, stack = detail_grid._Row.needed_height, grid._stack_rows
+
+        def needed_height(row: detail_grid._Row) -> int:
+            self.measured += 1
+            return heights(row)
+
+        def stack_rows() -> None:
+            self.stacked += 1
+            stack()
+
+        monkeypatch.setattr(detail_grid._Row, "needed_height", needed_height)
+        monkeypatch.setattr(grid, "_stack_rows", stack_rows)
+
+
+def test_that_another_text_of_the_same_height_moves_nothing(
+    grid: DetailGrid, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    labels = [grid.add_value(f"Key {number}", "0") for number in range(10)]
+    grid.finish()
+    runs = LayoutRuns(grid, monkeypatch)
+
+    grid.show_text(labels[3], "00:12.345")
+
+    assert (runs.measured, runs.stacked) == (0, 0)
+    assert labels[3].text() == "00:12.345"
+
+
+def test_that_a_text_that_needs_more_lines_moves_what_is_below(
+    grid: DetailGrid, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    labels = [grid.add_value(f"Key {number}", "0") for number in range(3)]
+    grid.finish()
+    before = [label.geometry() for label in labels]
+    runs = LayoutRuns(grid, monkeypatch)
+
+    grid.show_text(labels[1], "many words " * 20)
+
+    after = [label.geometry() for label in labels]
+    assert runs.measured == 1
+    assert after[0] == before[0]
+    assert after[1].height() > 3 * before[1].height()
+    assert after[2].top() - before[2].top() == after[1].height() - before[1].height()
+    grid.show_text(labels[1], "0")
+    assert [label.geometry() for label in labels] == before
+
+
+def test_that_a_narrower_panel_breaks_lines(grid: DetailGrid) -> None:
+    label = grid.add_value("Key", "some words that fit")
+    grid.finish()
+    height = label.height()
+
+    grid.resize(120, 400)
+
+    assert label.height() > height
+    assert grid.minimumHeight() >= label.geometry().bottom()

@@ -1,0 +1,274 @@
+"""The details panel: what it says about clocks, timers, frames and the session, and why."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtGui import QGuiApplication
+from pytestqt.qtbot import QtBot
+
+from inspector.clocks.sources.wake_errors import WakeErrorSummary
+from inspector.events.log import BYTES_PER_EVENT
+from inspector.vocabulary import CALLBACK_FAILED, COMMAND, MARK, Mode
+from tests.ui.world import PlayedSession
+from ui.details.panel import DetailsPanel
+from ui.kit.theme import Theme
+from ui.session.bridge import Selection, SessionBridge
+
+
+class Stand:
+    """The panel over a few clocks and timers."""
+
+    def __init__(self, qtbot: QtBot) -> None:
+        self.session = PlayedSession()
+        self.game = self.session.root.child("game", rate="1/2")
+        self.enemies = self.game.child("enemies", rate="1/4")
+        self.bridge = SessionBridge()
+        self.bridge.set_session(self.session)
+        self.panel = DetailsPanel(self.bridge, Theme("light"))
+        qtbot.addWidget(self.panel)
+        self.panel.resize(360, 700)
+        with qtbot.waitExposed(self.panel):
+            self.panel.show()
+
+    def run_to_ms(self, milliseconds: int) -> None:
+        self.session.tree.run_to(milliseconds * 1_000_000)
+        self.bridge.refresh_now()
+        self.panel.refresh()
+
+    def lines(self) -> list[str]:
+        return self.panel.text().split("\n")
+
+    def value(self, key: str) -> str:
+        found = [line.partition("\t")[2] for line in self.lines() if line.startswith(f"{key}\t")]
+        assert len(found) == 1, f"{key} in {self.lines()}"
+        return found[0]
+
+
+@pytest.fixture
+def stand(qtbot: QtBot) -> Stand:
+    return Stand(qtbot)
+
+
+def test_that_a_clock_shows_its_rate_as_a_product(stand: Stand) -> None:
+    stand.run_to_ms(8_000)
+
+    stand.bridge.select(Selection.clock(stand.enemies.id))
+
+    assert stand.lines()[0] == "Clock “enemies”"
+    assert stand.value("Path") == "root / game / enemies"
+    assert stand.value("Local time") == "00:01.000  (1,000,000,000 ns)"
+    assert stand.value("Effective rate") == "0.125 × the session"
+    assert "1 × 1/2 × 1/4 = 1/8" in stand.lines()
+
+
+def test_that_a_stopped_clock_names_everyone_who_stops_it(stand: Stand) -> None:
+    stand.run_to_ms(1_000)
+    stand.game.pause(cause=1)
+    stand.run_to_ms(2_000)
+    stand.enemies.pause()
+    stand.run_to_ms(3_000)
+
+    stand.bridge.select(Selection.clock(stand.enemies.id))
+
+    assert stand.value("Itself") == ("“enemies” paused by the program since 00:02.000, 1.00 s ago")
+    assert stand.value("Ancestor") == "“game” paused by you since 00:01.000, 2.00 s ago"
+
+
+def test_that_a_clock_leads_to_its_next_timer_and_its_children(stand: Stand) -> None:
+    timer = stand.game.set_timeout(1, print, name="bell")
+    stand.run_to_ms(0)
+    stand.bridge.select(Selection.clock(stand.game.id))
+
+    assert stand.value("Next") == "“bell” in 2.00 s"
+    assert stand.value("In the branch") == "1 pending"
+    stand.panel.grid.link_activated.emit(f"TIMER:{timer.id}")
+    assert stand.bridge.selection == Selection.timer(timer.id)
+
+
+def test_that_a_running_timer_says_how_long_it_takes_at_its_rate(stand: Stand) -> None:
+    timer = stand.enemies.set_timeout(1, print, name="spawn")
+    stand.run_to_ms(4_000)
+
+    stand.bridge.select(Selection.timer(timer.id))
+
+    assert stand.value("Due, session") == "00:08.000  (8,000,000,000 ns)"
+    assert "“enemies” is at 00:00.500; 500 ms of its time remain." in stand.lines()
+    assert "At an effective rate of 0.125 that takes 4.00 s of session time." in stand.lines()
+
+
+def test_that_a_waiting_timer_says_what_would_make_it_fire(stand: Stand) -> None:
+    timer = stand.enemies.set_timeout(1, print, name="spawn")
+    stand.run_to_ms(4_000)
+    stand.game.pause(cause=2)
+    stand.run_to_ms(5_000)
+
+    stand.bridge.select(Selection.timer(timer.id))
+
+    assert stand.value("Due, session") == "never at present rates"
+    assert stand.value("Fires in") == "waiting: “game” is paused"
+    assert "It fires 4.00 s after “game” is resumed." in stand.lines()
+    assert (
+        "00:04.000  “game”, above its clock, has been paused since frame 0, by command 2."
+        in stand.lines()
+    )
+
+
+def test_that_the_time_after_resuming_is_true(stand: Stand) -> None:
+    timer = stand.enemies.set_timeout(1, print, name="spawn")
+    stand.run_to_ms(4_000)
+    stand.game.pause()
+    stand.run_to_ms(5_000)
+    stand.game.resume()
+
+    stand.session.tree.run_to(9_000_000_000 - 1)
+    assert timer.is_pending
+    stand.session.tree.run_to(9_000_000_000)
+    assert not timer.is_pending
+
+
+def test_that_rate_zero_is_named_as_what_stops_a_timer(stand: Stand) -> None:
+    timer = stand.enemies.set_timeout(1, print)
+    stand.enemies.rate = 0
+    stand.run_to_ms(10)
+
+    stand.bridge.select(Selection.timer(timer.id))
+
+    assert "It cannot fire before “enemies” gets a rate above 0." in stand.lines()
+
+
+def test_that_a_held_session_is_named(stand: Stand) -> None:
+    timer = stand.enemies.set_timeout(1, print)
+    stand.session.log.append((0, 51, Mode.HELD, 0, 0))
+    stand.run_to_ms(0)
+
+    stand.bridge.select(Selection.timer(timer.id))
+
+    held = "The session is held: it fires after that much session time."
+    assert any(line.endswith(held) for line in stand.lines())
+
+
+def test_that_a_timer_that_fired_says_so(stand: Stand) -> None:
+    timer = stand.session.root.set_timeout(1, print)
+    stand.run_to_ms(0)
+    stand.bridge.select(Selection.timer(timer.id))
+
+    stand.run_to_ms(1_500)
+
+    assert stand.lines()[:2] == [
+        f"Timer “print” ({timer.id})",
+        "This timer is no longer pending.",
+    ]
+    assert "It has fired and is no longer pending." in stand.lines()
+
+
+def test_that_a_frame_shows_its_phases_and_what_happened_in_it(stand: Stand) -> None:
+    log = stand.session.log
+    stand.run_to_ms(10)
+    stand.session.run_frame()
+    stand.run_to_ms(20)
+    log.append((15_000_000, COMMAND, 4, log.intern("pause “game”"), 0))
+    log.append((16_000_000, MARK, 0, log.intern("boss"), 0))
+    traceback = "Traceback (most recent call last):\n  ...\nKeyError: 'x'\n"
+    log.append((20_000_000, CALLBACK_FAILED, 0, log.intern("open chest"), log.intern(traceback)))
+    stand.session.run_frame()
+    stand.run_to_ms(30)
+
+    stand.bridge.select(Selection.frame(1))
+
+    assert stand.value("Frame time") == "16.7 ms (60.0 per second)"
+    assert stand.value("Busy") == "2.00 ms (12% of the frame time)"
+    assert stand.value("Update") == "1.00 ms, 50%"
+    assert stand.value("Command 4") == "pause “game”"
+    assert stand.value("Mark") == "boss"
+    assert stand.value("✖ Failed") == "“open chest”: KeyError: 'x'"
+    assert traceback.strip() in stand.panel.text()
+
+
+@pytest.mark.parametrize(
+    ("index", "text"),
+    [(5, "Frame 5 has not ended yet."), (-1, "Frame -1 is no longer in the log.")],
+)
+def test_that_a_frame_that_is_not_there_says_so(stand: Stand, index: int, text: str) -> None:
+    stand.bridge.select(Selection.frame(index))
+
+    assert text in stand.lines()
+
+
+def test_that_the_overview_counts(stand: Stand) -> None:
+    stand.session.wake_errors = WakeErrorSummary(7, 1, 750_000, 2_000_000, 3_000_000)
+    stand.enemies.set_timeout(1, print)
+    stand.enemies.pause()
+    stand.session.run_frame()
+    stand.run_to_ms(10)
+
+    assert stand.lines()[0] == "Played"
+    assert stand.value("Clocks") == "3, 1 paused"
+    assert stand.value("Timers") == "1 pending, 1 waiting"
+    assert stand.value("Newest") == "frame 0, 16.7 ms after the one before"
+    assert stand.value("Failures") == "none"
+    assert stand.value("Wake-up delay") == (
+        "median 750 µs, 99 % up to 2.00 ms, at most 3.00 ms (7 measured)"
+    )
+
+
+def test_that_the_transport_of_a_recording_is_told_as_past(stand: Stand) -> None:
+    stand.run_to_ms(1)
+    now = stand.value("Transport")
+
+    stand.session.is_recorded = True
+    stand.run_to_ms(2)
+
+    assert stand.value("Transport") == f"was {now}"
+
+
+def test_that_events_that_fell_off_are_told(stand: Stand) -> None:
+    stand.session.log.budget_bytes = 3 * BYTES_PER_EVENT
+    stand.session.log.settle()
+
+    stand.run_to_ms(1)
+
+    assert stand.value("No longer in the log").endswith("(their effect on the state is kept)")
+
+
+def test_that_rows_are_changed_in_place_while_time_passes(stand: Stand) -> None:
+    stand.bridge.select(Selection.clock(stand.enemies.id))
+    before = stand.panel.grid.children()
+
+    stand.run_to_ms(5_000)
+
+    assert stand.panel.grid.children() == before
+    assert stand.value("Session time") == "00:05.000  (5,000,000,000 ns)"
+
+
+def test_that_everything_can_be_copied(stand: Stand) -> None:
+    stand.bridge.select(Selection.clock(stand.enemies.id))
+
+    stand.panel.copy_all()
+
+    assert "Path\troot / game / enemies" in QGuiApplication.clipboard().text().split("\n")
+
+
+def test_that_names_are_never_taken_for_markup(stand: Stand) -> None:
+    tricky = stand.game.child("<b>&amp;</b>")
+    stand.run_to_ms(0)
+
+    stand.bridge.select(Selection.clock(tricky.id))
+
+    assert stand.value("Path") == "root / game / <b>&amp;</b>"
+    assert "&lt;b&gt;&amp;amp;&lt;/b&gt;" in "".join(
+        label.text() for label in stand.panel.grid.findChildren(type(stand.panel.title_label))
+    )
+
+
+def test_that_without_a_session_it_says_what_to_do(stand: Stand) -> None:
+    stand.bridge.set_session(None)
+
+    assert "No scene is open. Open one to see its clocks and timers." in stand.lines()
+
+
+def test_that_the_theme_can_change(stand: Stand) -> None:
+    before = stand.panel.text()
+
+    stand.panel._theme.set_choice("dark")
+
+    assert stand.panel.text() == before

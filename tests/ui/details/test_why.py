@@ -1,0 +1,232 @@
+"""Why a timer has not fired, in the details: sentences with links, looked at now and then."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QLabel
+from pytestqt.qtbot import QtBot
+
+from inspector.sessions.commands.commands import PauseClock, ResumeClock, RewindTo
+from inspector.testing import pass_seconds, scene_file, virtual_session
+from ui.details.panel import DetailsPanel
+from ui.details.why_rows import LOOK_EVERY_S, WhyRows
+from ui.kit.theme import Theme
+from ui.session.bridge import Selection, SelectionKind, SessionBridge
+
+SCENE = """
+    def build(stage):
+        game = stage.root.child("game")
+        enemies = game.child("enemies")
+        enemies.set_timeout(10, lambda: None, name="boss")
+        stage.root.set_timeout(1, lambda: None, name="bomb")
+"""
+
+BEAT = """
+    def build(stage):
+        stage.root.set_interval(1, lambda: None, name="beat")
+"""
+
+
+class Stand:
+    """The panel over a hosted scene."""
+
+    def __init__(self, qtbot: QtBot, folder: Path) -> None:
+        self.session = virtual_session(scene_file(folder, SCENE))
+        self.bridge = SessionBridge()
+        self.bridge.set_session(self.session)
+        self.panel = DetailsPanel(self.bridge, Theme("light"))
+        qtbot.addWidget(self.panel)
+        self.panel.resize(360, 700)
+        with qtbot.waitExposed(self.panel):
+            self.panel.show()
+
+    def run(self, seconds: float) -> None:
+        pass_seconds(self.session, seconds)
+        self.bridge.refresh_now()
+        self.panel.refresh()
+
+    def lines(self) -> list[str]:
+        return self.panel.text().split("\n")
+
+    def links(self) -> list[str]:
+        labels = self.panel.grid.findChildren(QLabel)
+        return [label.text() for label in labels if "<a href" in label.text()]
+
+
+@pytest.fixture
+def stand(qtbot: QtBot, tmp_path: Path) -> Stand:
+    return Stand(qtbot, tmp_path)
+
+
+def test_that_a_selected_timer_says_why_with_links_to_frame_and_clock(stand: Stand) -> None:
+    stand.run(1)
+    stand.session.submit(PauseClock(2))
+    stand.run(1)
+
+    stand.bridge.select(Selection.timer(1))
+
+    assert "It does not fire because “game” is paused." in stand.lines()
+    (paused,) = (text for text in stand.links() if "above its clock" in text)
+    assert 'href="AT:1016666667"' in paused
+    assert 'href="FRAME:60"' in paused
+    assert 'href="CLOCK:2"' in paused
+
+
+def test_that_the_instant_of_a_reason_leads_there_and_the_timer_stays_selected(
+    stand: Stand,
+) -> None:
+    stand.run(1)
+    stand.session.submit(PauseClock(2))
+    stand.run(1)
+    stand.bridge.select(Selection.timer(1))
+
+    stand.panel.grid.link_activated.emit("AT:1000000000")
+
+    assert stand.bridge.playhead_ns == 1_000_000_000
+    assert stand.bridge.selection == Selection.timer(1)
+
+
+def test_that_a_link_selects_what_it_names(stand: Stand) -> None:
+    stand.run(1)
+    stand.session.submit(PauseClock(2))
+    stand.run(1)
+    stand.bridge.select(Selection.timer(1))
+
+    stand.panel.grid.link_activated.emit("FRAME:60")
+
+    assert stand.bridge.selection == Selection(SelectionKind.FRAME, 60)
+
+
+def test_that_a_timer_that_is_gone_is_explained(stand: Stand) -> None:
+    stand.run(2)
+
+    stand.bridge.select(Selection.timer(2))
+
+    assert stand.lines()[0] == "Timer “bomb” (2)"
+    assert "It has fired and is no longer pending." in stand.lines()
+
+
+def test_that_a_member_that_is_not_there_is_explained(stand: Stand) -> None:
+    stand.run(1)
+
+    stand.bridge.select(Selection.member(77))
+
+    assert "This session never had a member of this number." in stand.lines()
+
+
+def test_that_a_running_session_is_looked_at_a_few_times_a_second_only(tmp_path: Path) -> None:
+    now = [0.0]
+    session = virtual_session(scene_file(tmp_path, SCENE))
+    why = WhyRows(lambda: now[0])
+    pass_seconds(session, 1)
+    first = why.timer_rows(session.history, session.timeline, 1, is_live=True)
+
+    pass_seconds(session, 1)
+    soon = why.timer_rows(session.history, session.timeline, 1, is_live=True)
+    now[0] += LOOK_EVERY_S
+    later = why.timer_rows(session.history, session.timeline, 1, is_live=True)
+
+    assert soon is first
+    assert "fires in 8.00 s" in later[1].text
+    session.close()
+
+
+def test_that_a_held_session_and_another_timer_are_looked_at_at_once(tmp_path: Path) -> None:
+    session = virtual_session(scene_file(tmp_path, SCENE))
+    why = WhyRows(lambda: 0.0)
+    pass_seconds(session, 1)
+    session.hold()
+    session.refresh()
+
+    first = why.timer_rows(session.history, session.timeline, 1, is_live=True)
+
+    assert why.timer_rows(session.history, session.timeline, 2, is_live=True) is not first
+    assert why.timer_rows(session.history, session.timeline, 1, is_live=True)[1].text.endswith(
+        "the session is held."
+    )
+    session.close()
+
+
+def test_that_the_past_can_be_explained_after_the_present(tmp_path: Path) -> None:
+    session = virtual_session(scene_file(tmp_path, SCENE))
+    why = WhyRows(lambda: 0.0)
+    pass_seconds(session, 3)
+    session.refresh()
+    assert (
+        why.timer_rows(session.history, session.timeline, 2, is_live=True)[1].text
+        == "It has fired and is no longer pending."
+    )
+
+    past = session.history.state_at(500_000_000)
+
+    assert "fires in 500 ms" in why.timer_rows(session.history, past, 2, is_live=False)[1].text
+    session.close()
+
+
+def test_that_what_is_shown_is_explained_by_its_own_past_until_a_rewind_is_shown(
+    stand: Stand,
+) -> None:
+    stand.run(3)
+    stand.session.submit(PauseClock(2))
+    stand.run(1)
+    stand.session.submit(RewindTo(500_000_000))
+    pass_seconds(stand.session, 0.05)
+    stand.session.refresh()
+    assert stand.session.timeline.at_ns < 600_000_000
+
+    stand.bridge.select(Selection.timer(1))
+    assert "It does not fire because “game” is paused." in stand.lines()
+    stand.bridge.select(Selection.timer(2))
+    assert "It has fired and is no longer pending." in stand.lines()
+
+    stand.bridge.refresh_now()
+    stand.panel.refresh()
+    assert any("fires in " in line for line in stand.lines())
+
+
+def test_that_predictions_are_counted_while_a_timer_is_looked_at(tmp_path: Path) -> None:
+    session = virtual_session(scene_file(tmp_path, BEAT))
+    now = [0.0]
+    why = WhyRows(lambda: now[0])
+    pass_seconds(session, 0.5)
+
+    def look() -> list[str]:
+        session.refresh()
+        now[0] += 2 * LOOK_EVERY_S
+        rows = why.timer_rows(session.history, session.timeline, 1, is_live=True)
+        return [row.text for row in rows]
+
+    assert "Predictions" not in look()
+    for _ in range(3):
+        pass_seconds(session, 1)
+        texts = look()
+    assert texts[-2:] == ["Predictions", "3 of 3 calls came exactly as predicted"]
+
+    session.submit(PauseClock(1))
+    pass_seconds(session, 2)
+    session.submit(ResumeClock(1))
+    pass_seconds(session, 1)
+    texts = look()
+    assert "3 of 4 calls came exactly as predicted" in texts
+    assert "because “root” was paused at 00:03.5" in texts[-1]
+    session.close()
+
+
+def test_that_from_the_past_it_is_said_what_came_of_what_was_predicted(tmp_path: Path) -> None:
+    session = virtual_session(scene_file(tmp_path, BEAT))
+    pass_seconds(session, 2.5)
+    session.submit(PauseClock(1))
+    pass_seconds(session, 2)
+    session.refresh()
+    past = session.history.state_at(1_500_000_000)
+
+    rows = WhyRows(lambda: 0.0).timer_rows(session.history, past, 1, is_live=False)
+
+    place = [row.text for row in rows].index("Predicted from here")
+    first, second, _ = rows[place + 1 :]
+    assert first.text == "00:02.000  It fired at 00:02.000 as predicted."
+    assert first.links[0].at_ns == 2_000_000_000
+    assert "It has not fired at 00:03.000 as predicted, because “root” was paused" in second.text
+    session.close()

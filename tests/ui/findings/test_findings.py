@@ -1,0 +1,143 @@
+"""The findings panel: what looks wrong, looked at when it is seen, and where it leads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from inspector.testing import pass_seconds, scene_file, virtual_session
+from ui.findings.panel import CHEAP_S, LOOK_EVERY_S, FindingsPanel
+from ui.kit.theme import Theme
+from ui.session.bridge import Selection, SelectionKind, SessionBridge
+
+SCENE = """
+    def build(stage):
+        stage.root.set_interval(0.004, lambda: None, name="fast")
+"""
+
+
+class Stand:
+    """The panel over a hosted scene, with a clock that the test moves."""
+
+    def __init__(self, qtbot: QtBot, folder: Path) -> None:
+        self.now_s = 100.0
+        self.session = virtual_session(scene_file(folder, SCENE))
+        self.bridge = SessionBridge()
+        self.bridge.set_session(self.session)
+        self.panel = FindingsPanel(self.bridge, Theme("light"), clock=lambda: self.now_s)
+        qtbot.addWidget(self.panel)
+        self.qtbot = qtbot
+        self.panel.resize(600, 300)
+
+    def show(self) -> None:
+        with self.qtbot.waitExposed(self.panel):
+            self.panel.show()
+
+    def run(self, seconds: float) -> None:
+        pass_seconds(self.session, seconds)
+        self.bridge.refresh_now()
+
+    def cells(self) -> list[list[str]]:
+        table = self.panel.table
+        found = []
+        for row in range(table.rowCount()):
+            items = [table.item(row, column) for column in range(table.columnCount())]
+            found.append([item.text() if item is not None else "" for item in items])
+        return found
+
+
+@pytest.fixture
+def stand(qtbot: QtBot, tmp_path: Path) -> Stand:
+    return Stand(qtbot, tmp_path)
+
+
+def test_that_it_looks_when_it_is_shown_and_not_before(stand: Stand) -> None:
+    stand.run(2)
+    assert stand.cells() == []
+
+    stand.show()
+
+    ((kind, _, text),) = stand.cells()
+    assert kind == "sub-frame interval"
+    assert text.startswith("“fast” repeats every 4.00 ms")
+    assert stand.panel.state_label.text().startswith("1 finding in ")
+
+
+def test_that_it_looks_again_by_itself_after_some_seconds(stand: Stand) -> None:
+    stand.show()
+    stand.run(0.01)
+    assert stand.cells() == []
+
+    stand.run(2)
+    assert stand.cells() == []
+    stand.now_s += LOOK_EVERY_S
+    stand.run(0.1)
+
+    assert len(stand.cells()) == 1
+
+
+def test_that_an_expensive_look_is_taken_only_when_asked_for(
+    stand: Stand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stand.show()
+    monkeypatch.setattr(stand.panel, "_took_s", CHEAP_S * 2)
+    stand.now_s += LOOK_EVERY_S
+
+    stand.run(2)
+    assert stand.cells() == []
+
+    stand.panel.look_button.click()
+    assert len(stand.cells()) == 1
+
+
+def test_that_a_double_click_selects_the_frame_and_the_menu_the_timer(stand: Stand) -> None:
+    stand.run(2)
+    stand.show()
+
+    stand.panel.table.cellDoubleClicked.emit(0, 0)
+    chosen = stand.bridge.selection
+    menu = stand.panel.make_menu(0)
+    texts = [action.text() for action in menu.actions() if action.text()]
+    menu.actions()[1].trigger()
+
+    assert chosen.kind is SelectionKind.FRAME
+    assert texts == ["Select the frame", "Select the timer", "Select the clock", "Copy"]
+    assert stand.bridge.selection == Selection.timer(1)
+
+
+def test_that_an_empty_panel_says_why(qtbot: QtBot) -> None:
+    panel = FindingsPanel(SessionBridge(), Theme("dark"))
+    qtbot.addWidget(panel)
+    panel.show()
+
+    assert panel.notice.text() == "No findings: no scene is loaded."
+    assert not panel.look_button.isEnabled()
+
+
+def test_that_another_session_is_looked_at_anew(stand: Stand, tmp_path: Path) -> None:
+    stand.run(2)
+    stand.show()
+    assert len(stand.cells()) == 1
+    other = scene_file(tmp_path, "def build(stage): stage.root.set_timeout(1, int)", "other.py")
+
+    stand.bridge.set_session(virtual_session(other))
+
+    assert stand.cells() == []
+    assert stand.panel.notice.text() == "Nothing looks wrong so far."
+
+
+def test_that_a_long_past_is_looked_at_only_when_asked_for(
+    stand: Stand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ui.findings.panel.CHEAP_EVENTS", 100)
+    stand.run(2)
+
+    stand.show()
+
+    assert stand.cells() == []
+    assert stand.panel.notice.text() == "Not analysed yet: press “Analyse again”."
+    stand.panel.look_button.click()
+    assert len(stand.cells()) == 1
+    assert stand.panel.state_label.text().endswith("· Analyse again")

@@ -1,0 +1,188 @@
+"""The frame panel: what is said of a frame, and what is selected in it."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from pytestqt.qtbot import QtBot
+
+from inspector.events.log import BYTES_PER_EVENT
+from inspector.vocabulary import MemberKind
+from tests.ui.members_world import MS, MembersSession
+from ui.frame_spans.frame_span_model import SpanColumn
+from ui.frame_spans.panel import NO_SESSION, NOTHING_RECORDED, NOTHING_YET, FrameSpansPanel
+from ui.kit.theme import Theme
+from ui.session.bridge import Selection, SessionBridge
+
+
+@pytest.fixture
+def session() -> MembersSession:
+    session = MembersSession()
+    session.member(1, "scheduler", MemberKind.FRAME_CALLBACK)
+    session.member(2, "boss", MemberKind.UPDATE)
+    return session
+
+
+@pytest.fixture
+def panel(qtbot: QtBot, bridge: SessionBridge) -> FrameSpansPanel:
+    panel = FrameSpansPanel(bridge, Theme("light"))
+    qtbot.addWidget(panel)
+    panel.resize(900, 340)
+    panel.show()
+    qtbot.waitExposed(panel)
+    return panel
+
+
+def run_frame(session: MembersSession, bridge: SessionBridge) -> int:
+    index = session.frame_of((2, 100_000, 400_000), (2, 600_000, 300_000), (1, 0, 1_000_000))
+    session.run_to_ms(session.tree.now_ns / MS + 16)
+    bridge.refresh_now()
+    return index
+
+
+def texts(panel: FrameSpansPanel, column: SpanColumn) -> list[str]:
+    model = panel.model
+    return [model.index(row, column).data().strip() for row in range(model.rowCount())]
+
+
+def click_span(qtbot: QtBot, panel: FrameSpansPanel, label: str) -> None:
+    flame = panel.flame
+    place = next(i for i, span in enumerate(flame.spans) if span.label == label)
+    middle = flame.rect_of(place).center().toPoint()
+    qtbot.mouseClick(flame, Qt.MouseButton.LeftButton, pos=middle)
+
+
+def test_that_without_a_scene_or_a_frame_it_says_so(
+    panel: FrameSpansPanel, bridge: SessionBridge, session: MembersSession
+) -> None:
+    assert panel.notice.text() == NO_SESSION
+    bridge.set_session(session)
+    assert panel.notice.text() == NOTHING_YET
+
+
+def test_that_a_recording_without_frames_says_so(
+    panel: FrameSpansPanel, bridge: SessionBridge, session: MembersSession
+) -> None:
+    session.is_recorded = True
+
+    bridge.set_session(session)
+
+    assert panel.notice.text() == NOTHING_RECORDED
+
+
+def test_that_the_newest_frame_is_shown_with_calls_added_up_by_who_made_them(
+    panel: FrameSpansPanel, bridge: SessionBridge, session: MembersSession
+) -> None:
+    bridge.set_session(session)
+    run_frame(session, bridge)
+    panel.refresh()
+    assert texts(panel, SpanColumn.WHO) == ["update", "scheduler", "boss"]
+    assert texts(panel, SpanColumn.CALLS) == ["", "1", "2"]
+    assert texts(panel, SpanColumn.TOOK) == ["2.00 ms", "1.00 ms", "700 µs"]
+    assert texts(panel, SpanColumn.SHARE) == ["12.5%", "6.2%", "4.4%"]
+    assert "Frame 0" in panel.title.text()
+
+
+def test_that_choosing_a_span_selects_its_member_and_keeps_the_frame(
+    qtbot: QtBot, panel: FrameSpansPanel, bridge: SessionBridge, session: MembersSession
+) -> None:
+    bridge.set_session(session)
+    first = run_frame(session, bridge)
+    panel.refresh()
+    click_span(qtbot, panel, "boss")
+    assert bridge.selection == Selection.member(2)
+    run_frame(session, bridge)
+    panel.refresh()
+    assert panel.frame == first
+    assert not panel.newest_button.isChecked()
+    panel.newest_button.click()
+    assert panel.frame == first + 1
+
+
+def test_that_a_selected_frame_is_shown_until_another_is(
+    panel: FrameSpansPanel, bridge: SessionBridge, session: MembersSession
+) -> None:
+    bridge.set_session(session)
+    for _ in range(3):
+        run_frame(session, bridge)
+    bridge.select(Selection.frame(1))
+    assert panel.frame == 1
+    bridge.select(Selection.member(2))
+    assert panel.frame == 1
+    panel.next_button.click()
+    assert bridge.selection == Selection.frame(2)
+
+
+def test_that_a_frame_that_has_not_ended_is_said_to_be_so(
+    panel: FrameSpansPanel, bridge: SessionBridge, session: MembersSession
+) -> None:
+    bridge.set_session(session)
+    run_frame(session, bridge)
+    bridge.select(Selection.frame(7))
+    assert panel.notice.text() == "Frame 7 has not ended yet."
+
+
+def test_that_calls_that_fell_off_the_log_are_said_to_be_gone(
+    panel: FrameSpansPanel, bridge: SessionBridge, session: MembersSession
+) -> None:
+    bridge.set_session(session)
+    for _ in range(30):
+        run_frame(session, bridge)
+    session.log.budget_bytes = BYTES_PER_EVENT * 40
+    session.log.settle()
+    bridge.select(Selection.frame(2))
+    assert texts(panel, SpanColumn.WHO) == ["update"]
+    assert "no longer in the log" in panel.title.text()
+
+
+def test_that_keys_go_from_span_to_span_and_say_what_they_reach(
+    qtbot: QtBot, panel: FrameSpansPanel, bridge: SessionBridge, session: MembersSession
+) -> None:
+    bridge.set_session(session)
+    run_frame(session, bridge)
+    panel.refresh()
+    flame = panel.flame
+    for key, label in (
+        (Qt.Key.Key_Right, "update"),
+        (Qt.Key.Key_Down, "scheduler"),
+        (Qt.Key.Key_Down, "boss"),
+        (Qt.Key.Key_Up, "scheduler"),
+    ):
+        qtbot.keyClick(flame, key)
+        assert flame.current is not None
+        assert flame.current.label == label
+    assert "took 1.00 ms" in flame.accessibleDescription()
+
+
+def test_that_totals_of_several_frames_can_be_shown(
+    panel: FrameSpansPanel, bridge: SessionBridge, session: MembersSession
+) -> None:
+    bridge.set_session(session)
+    for _ in range(3):
+        run_frame(session, bridge)
+    panel.range_box.setCurrentIndex(1)
+    assert texts(panel, SpanColumn.CALLS) == ["", "3", "6"]
+    assert texts(panel, SpanColumn.TOOK) == ["6.00 ms", "3.00 ms", "2.10 ms"]
+
+
+def test_that_hovering_reads_exact_values(
+    qtbot: QtBot, panel: FrameSpansPanel, bridge: SessionBridge, session: MembersSession
+) -> None:
+    bridge.set_session(session)
+    run_frame(session, bridge)
+    panel.refresh()
+    flame = panel.flame
+    qtbot.mouseMove(flame, flame.rect_of(1).center().toPoint() + QPoint(1, 0))
+    assert "1,000,000 ns" in panel.readout.text()
+
+
+def test_that_at_the_playhead_the_frame_that_ran_then_is_shown(
+    qtbot: QtBot, panel: FrameSpansPanel, bridge: SessionBridge, session: MembersSession
+) -> None:
+    bridge.set_session(session)
+    for _ in range(5):
+        run_frame(session, bridge)
+    bridge.set_playhead(35 * MS)
+    qtbot.waitUntil(lambda: "Frame 2" in panel.title.text())
+    bridge.go_live()
+    qtbot.waitUntil(lambda: "Frame 4" in panel.title.text())

@@ -1,0 +1,47 @@
+"""The legend of the frame times: all words, short ones, or a line of its own."""
+
+from __future__ import annotations
+
+from pytestqt.qtbot import QtBot
+
+from inspector.analysis.statistics.frame_budget import OVER_RULE
+from ui.frame_times.frame_legend import FrameLegend
+from ui.kit.theme import Theme
+
+
+def _legend(qtbot: QtBot, width: int, *, is_wrapping: bool = False) -> FrameLegend:
+    legend = FrameLegend(Theme("light"), is_wrapping=is_wrapping)
+    qtbot.addWidget(legend)
+    legend.resize(width, 20)
+    legend.show()
+    legend.show_paces()
+    return legend
+
+
+def test_that_words_become_fewer_with_the_room(qtbot: QtBot) -> None:
+    assert "≤&nbsp;½&nbsp;budget" in _legend(qtbot, 600).text()
+    assert "≤&nbsp;½&nbsp;budget" not in _legend(qtbot, 260).text()
+    assert "½" in _legend(qtbot, 260).text()
+
+
+def test_that_the_tolerance_of_the_budget_is_said(qtbot: QtBot) -> None:
+    legend = _legend(qtbot, 600)
+
+    assert "≤&nbsp;budget&nbsp;+&nbsp;15&nbsp;%" in legend.text()
+    assert OVER_RULE in legend.toolTip()
+
+
+def test_that_it_says_when_there_is_no_room_for_it(qtbot: QtBot) -> None:
+    legend = _legend(qtbot, 600)
+
+    with qtbot.waitSignal(legend.fit_changed) as narrow:
+        legend.resize(30, 20)
+    assert legend.text() == ""
+    with qtbot.waitSignal(legend.fit_changed) as wide:
+        legend.resize(600, 20)
+
+    assert (narrow.args, wide.args) == ([False], [True])
+
+
+def test_that_one_that_wraps_always_says_everything(qtbot: QtBot) -> None:
+    assert "≤&nbsp;½&nbsp;budget" in _legend(qtbot, 60, is_wrapping=True).text()

@@ -1,0 +1,586 @@
+"""The frame-time plot: what it shows, what can be read from it, and how it is moved."""
+
+from __future__ import annotations
+
+import gc
+
+import pytest
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtGui import QImage, QKeyEvent, QMouseEvent, QWheelEvent
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from inspector.events.states import CommandRecord, Failure, Mark
+from tests.ui.plotting.frames import MS, add_frame, timeline_of, usual_timeline
+from ui.frame_times.frame_plot import EMPTY_TEXT, NO_SCENE_TEXT, FramePlot
+from ui.kit.theme import Theme
+from ui.plotting.frame_series import XAxis
+
+NO_KEY = Qt.KeyboardModifier.NoModifier
+CTRL = Qt.KeyboardModifier.ControlModifier
+LEFT, RIGHT, NONE = Qt.MouseButton.LeftButton, Qt.MouseButton.RightButton, Qt.MouseButton.NoButton
+
+
+def mouse(
+    plot: FramePlot,
+    kind: QEvent.Type,
+    place: QPointF,
+    buttons: tuple[Qt.MouseButton, Qt.MouseButton] = (NONE, NONE),
+    keys: Qt.KeyboardModifier = NO_KEY,
+) -> None:
+    """Send a mouse event the way Qt does, to the viewport: the button, and those held."""
+    event = QMouseEvent(kind, place, plot.mapToGlobal(place), *buttons, keys)
+    QApplication.sendEvent(plot.viewport(), event)
+
+
+def click(plot: FramePlot, place: QPointF, button: Qt.MouseButton = LEFT) -> None:
+    mouse(plot, QEvent.Type.MouseButtonPress, place, (button, button))
+    mouse(plot, QEvent.Type.MouseButtonRelease, place, (button, NONE))
+
+
+def drag(plot: FramePlot, start: QPointF, end: QPointF, keys: Qt.KeyboardModifier = NO_KEY) -> None:
+    mouse(plot, QEvent.Type.MouseButtonPress, start, (LEFT, LEFT), keys)
+    for step in range(1, 11):
+        mouse(plot, QEvent.Type.MouseMove, start + (end - start) * step / 10, (NONE, LEFT), keys)
+    mouse(plot, QEvent.Type.MouseButtonRelease, end, (LEFT, NONE), keys)
+
+
+def turn_wheel(
+    plot: FramePlot, place: QPointF, notches: int, keys: Qt.KeyboardModifier = NO_KEY
+) -> None:
+    event = QWheelEvent(
+        place,
+        plot.mapToGlobal(place),
+        QPoint(),
+        QPoint(0, 120 * notches),
+        NONE,
+        keys,
+        Qt.ScrollPhase.NoScrollPhase,
+        False,
+    )
+    QApplication.sendEvent(plot.viewport(), event)
+
+
+def press(plot: FramePlot, key: Qt.Key) -> bool:
+    """Press a key; returns whether the plot wanted it."""
+    event = QKeyEvent(QEvent.Type.KeyPress, key, NO_KEY)
+    QApplication.sendEvent(plot, event)
+    return event.isAccepted()
+
+
+def picture(plot: FramePlot) -> QImage:
+    image: QImage = plot.grab().toImage()
+    return image
+
+
+def test_that_an_empty_plot_says_what_to_do(plot: FramePlot) -> None:
+    assert plot._overlay.empty_text == NO_SCENE_TEXT
+    plot.set_timeline(timeline_of([]))
+    assert plot._overlay.empty_text == EMPTY_TEXT
+    plot.set_timeline(timeline_of([]), is_recorded=True)
+    assert plot._overlay.empty_text == "This recording holds no frames"
+
+    plot.set_timeline(usual_timeline(3))
+
+    assert plot._overlay.empty_text == ""
+
+
+def test_that_new_frames_are_in_view_after_a_refresh(plot: FramePlot) -> None:
+    timeline = usual_timeline(5_000)
+    plot.set_timeline(timeline)
+    assert plot.visible_frames() == (4_700, 5_000)
+
+    for _ in range(10):
+        add_frame(timeline.frames)
+    plot.refresh()
+
+    assert plot.visible_frames() == (4_710, 5_010)
+
+
+def test_that_a_spike_in_the_newest_frame_is_marked_with_its_value(plot: FramePlot) -> None:
+    timeline = usual_timeline(500_000)
+    plot.set_timeline(timeline)
+    plot.fit()
+    plot.grab()
+
+    add_frame(timeline.frames, 777 * MS)
+    plot.refresh()
+    plot.grab()
+
+    assert [label.text for label in plot._bars._spike_labels] == ["777 ms"]
+    assert plot.top_ns == 25 * MS
+
+
+@pytest.mark.parametrize("axis", list(XAxis))
+@pytest.mark.parametrize("is_stacked", [False, True])
+def test_that_frames_added_one_by_one_look_like_frames_that_were_there(
+    qtbot: QtBot, theme: Theme, axis: XAxis, is_stacked: bool
+) -> None:
+    plots = [FramePlot(theme), FramePlot(theme)]
+    timeline = usual_timeline(3_000)
+    for plot in plots:
+        qtbot.addWidget(plot)
+        plot.resize(700, 250)
+        plot.set_x_axis(axis)
+        plot.set_stacked(is_stacked)
+    grown, at_once = plots
+    grown.set_timeline(timeline)
+    grown.fit()
+    for number in range(150):
+        add_frame(timeline.frames, (1 + number % 30) * MS)
+        grown.refresh()
+
+    at_once.set_timeline(timeline)
+    at_once.fit()
+    at_once.view.low, at_once.view.high = grown.view.low, grown.view.high
+    # The upper edge depends on what it was, so that it does not tremble.
+    at_once.scale_durations(grown.top_ns / at_once.top_ns)
+    at_once.refresh(is_forced=True)
+
+    assert at_once.top_ns == grown.top_ns
+    assert picture(at_once) == picture(grown)
+
+
+def test_that_pointing_reads_exactly_the_frame_that_is_drawn_there(
+    plot: FramePlot, qtbot: QtBot
+) -> None:
+    timeline = usual_timeline(300)
+    timeline.frames.interval_ns[123] = 21_500_000
+    plot.set_timeline(timeline)
+
+    with qtbot.waitSignal(plot.frame_hovered) as hovered:
+        mouse(plot, QEvent.Type.MouseMove, plot.pixel_of_frame(123))
+
+    readout = plot.readout()
+    assert hovered.args == [123]
+    assert readout is not None
+    assert readout.frame == 123
+    assert readout.lines[:3] == (
+        ("Frame 123", "00:02.0" + readout.lines[0][1][7:]),
+        ("interval", "21.5 ms"),
+        ("of 16.7 ms · 60 fps", "129 %, over"),
+    )
+    assert ("· update", "2.00 ms") in readout.lines
+
+
+def test_that_pointing_where_frames_share_a_column_reads_the_slowest(plot: FramePlot) -> None:
+    plot.set_timeline(timeline_of([*[16 * MS] * 54_321, 24 * MS, *[16 * MS] * 45_678]))
+    plot.fit()
+
+    # About 94 frames share a column, so that this one is a third of it away.
+    mouse(plot, QEvent.Type.MouseMove, plot.pixel_of_frame(54_290))
+
+    readout = plot.readout()
+    assert readout is not None
+    assert readout.frame == 54_321
+    assert readout.lines[1][0].startswith("slowest of 9")
+    assert readout.lines[2] == ("interval", "24.0 ms")
+
+
+def test_that_leaving_the_plot_ends_the_reading(plot: FramePlot, qtbot: QtBot) -> None:
+    plot.set_timeline(usual_timeline(300))
+    mouse(plot, QEvent.Type.MouseMove, plot.pixel_of_frame(10))
+
+    with qtbot.waitSignal(plot.frame_hovered) as hovered:
+        QApplication.sendEvent(plot, QEvent(QEvent.Type.Leave))
+
+    assert hovered.args == [None]
+    assert plot.readout() is None
+
+
+def test_that_a_resting_pointer_reads_the_frame_that_comes_under_it(plot: FramePlot) -> None:
+    timeline = usual_timeline(5_000)
+    plot.set_timeline(timeline)
+    mouse(plot, QEvent.Type.MouseMove, plot.pixel_of_frame(4_850))
+
+    for _ in range(100):
+        add_frame(timeline.frames)
+    plot.refresh()
+
+    readout = plot.readout()
+    assert readout is not None
+    assert readout.frame == pytest.approx(4_950, abs=1)
+
+
+def test_that_a_click_selects_the_frame_under_it(plot: FramePlot, qtbot: QtBot) -> None:
+    plot.set_timeline(usual_timeline(300))
+
+    with qtbot.waitSignal(plot.frame_clicked) as clicked:
+        click(plot, plot.pixel_of_frame(77))
+
+    assert clicked.args == [77]
+
+
+def test_that_dragging_moves_the_frames_with_the_pointer_and_stops_following(
+    plot: FramePlot, qtbot: QtBot
+) -> None:
+    plot.set_timeline(usual_timeline(5_000))
+    start = plot.pixel_of_frame(4_750)
+    end = plot.pixel_of_frame(4_900)
+
+    with (
+        qtbot.waitSignal(plot.following_changed) as following,
+        qtbot.assertNotEmitted(plot.frame_clicked),
+    ):
+        drag(plot, start, end)
+
+    assert following.args == [False]
+    assert plot.pixel_of_frame(4_750).x() == pytest.approx(end.x(), abs=0.5)
+
+
+def test_that_the_wheel_zooms_about_the_pointer(plot: FramePlot) -> None:
+    plot.set_timeline(usual_timeline(5_000))
+    plot.show_frames(1_000, 2_000)
+    place = plot.pixel_of_frame(1_250)
+
+    turn_wheel(plot, place, 3)
+
+    assert plot.pixel_of_frame(1_250).x() == pytest.approx(place.x(), abs=1)
+    assert plot.view.span == pytest.approx(1_000 / 1.25**3)
+
+
+def test_that_the_wheel_over_the_left_axis_scales_durations_until_a_double_click(
+    plot: FramePlot,
+) -> None:
+    plot.set_timeline(usual_timeline(300))
+    chosen = plot.top_ns
+    axis = QPointF(10, 150)
+
+    turn_wheel(plot, axis, -2)
+    plot.refresh(is_forced=True)
+    assert plot.top_ns == pytest.approx(chosen * 1.25**2)
+
+    mouse(plot, QEvent.Type.MouseButtonDblClick, axis, (LEFT, LEFT))
+    assert plot.top_ns == chosen
+
+
+def test_that_ctrl_and_dragging_chooses_a_range_and_escape_gives_it_up(
+    plot: FramePlot, qtbot: QtBot
+) -> None:
+    plot.set_timeline(usual_timeline(300))
+
+    drag(plot, plot.pixel_of_frame(100), plot.pixel_of_frame(199), CTRL)
+
+    assert plot.chosen_frames() == (100, 200)
+    assert plot.is_following
+    assert plot._overlay.chosen_text.startswith("100 frames · 1.65")
+    with qtbot.waitSignal(plot.range_chosen) as chosen:
+        assert press(plot, Qt.Key.Key_Escape)
+    assert chosen.args == [None]
+    # Without a range the key is for others.
+    assert not press(plot, Qt.Key.Key_Escape)
+
+
+def test_that_f_fits_the_chosen_range_and_then_everything(plot: FramePlot) -> None:
+    plot.set_timeline(usual_timeline(5_000))
+    plot.choose_frames((300, 400))
+
+    press(plot, Qt.Key.Key_F)
+    assert plot.visible_frames() == (300, 400)
+    press(plot, Qt.Key.Key_F)
+    assert plot.visible_frames() == (0, 5_000)
+
+
+@pytest.mark.parametrize(
+    ("key", "frames"),
+    [
+        (Qt.Key.Key_Home, (0, 5_000)),
+        (Qt.Key.Key_End, (4_000, 5_000)),
+        (Qt.Key.Key_L, (4_000, 5_000)),
+        (Qt.Key.Key_A, (850, 1_850)),
+        (Qt.Key.Key_D, (1_150, 2_150)),
+        (Qt.Key.Key_W, (1_167, 1_833)),
+        (Qt.Key.Key_S, (750, 2_250)),
+    ],
+)
+def test_that_keys_move_the_view(plot: FramePlot, key: Qt.Key, frames: tuple[int, int]) -> None:
+    plot.set_timeline(usual_timeline(5_000))
+    plot.show_frames(1_000, 2_000)
+
+    assert press(plot, key)
+
+    assert plot.visible_frames() == pytest.approx(frames, abs=1)
+
+
+def test_that_space_is_left_to_the_window(plot: FramePlot) -> None:
+    plot.set_timeline(usual_timeline(10))
+
+    assert not press(plot, Qt.Key.Key_Space)
+
+
+def test_that_arrow_keys_select_the_next_frame_and_bring_it_into_view(
+    plot: FramePlot, qtbot: QtBot
+) -> None:
+    plot.set_timeline(usual_timeline(5_000))
+    plot.frame_clicked.connect(plot.select_frame)
+
+    press(plot, Qt.Key.Key_Left)
+    press(plot, Qt.Key.Key_Left)
+    assert plot._selected_frame == 4_998
+    plot.select_frame(100)
+    with qtbot.waitSignal(plot.frame_clicked) as clicked:
+        press(plot, Qt.Key.Key_Right)
+
+    assert clicked.args == [101]
+    start, stop = plot.visible_frames()
+    assert start <= 101 < stop
+
+
+def test_that_another_axis_keeps_the_frames_in_view(plot: FramePlot) -> None:
+    plot.set_timeline(usual_timeline(5_000))
+    plot.show_frames(1_000, 1_500)
+
+    plot.set_x_axis(XAxis.TIME)
+    assert plot.visible_frames() == (1_000, 1_500)
+    plot.set_x_axis(XAxis.FRAME)
+    assert plot.visible_frames() == (1_000, 1_500)
+
+
+def test_that_following_goes_on_when_the_axis_is_another(plot: FramePlot) -> None:
+    timeline = usual_timeline(5_000)
+    plot.set_timeline(timeline)
+
+    plot.set_x_axis(XAxis.TIME)
+    add_frame(timeline.frames)
+    plot.refresh()
+
+    assert plot.is_following
+    assert plot.visible_frames() == pytest.approx((4_701, 5_001), abs=1)
+
+
+def test_that_an_instant_pointed_at_elsewhere_is_shown(plot: FramePlot) -> None:
+    timeline = timeline_of([20 * MS] * 600)
+    plot.set_timeline(timeline)
+
+    plot.show_hover_ns(45 * MS)
+    assert plot._overlay.hover == 2.0
+    plot.show_hover_ns(None)
+    assert plot._overlay.hover is None
+
+
+def test_that_signs_say_what_happened(plot: FramePlot) -> None:
+    timeline = timeline_of([20 * MS] * 600)
+    add_frame(timeline.frames, 300 * MS, cut_ns=50 * MS)
+    timeline.marks.append(Mark(20 * 100 * MS, "boss", 0))
+    traceback = "Traceback (most recent call last):\nValueError: no"
+    timeline.failures.append(Failure(20 * 300 * MS, 300, "think", traceback, 4))
+    timeline.commands += [
+        CommandRecord(20 * 500 * MS, 1, "pause enemies", ""),
+        CommandRecord(20 * 500 * MS, 2, "step 5 frames", "there are none"),
+    ]
+    plot.set_timeline(timeline)
+    plot.fit()
+
+    def text_at(frame: int) -> str:
+        return plot.mark_text_at(QPointF(plot.pixel_of_frame(frame).x(), plot.area().top() - 6))
+
+    assert text_at(100) == "00:02.000  mark: boss"
+    assert text_at(300) == "00:06.000  “think” failed: ValueError: no"
+    assert text_at(500) == (
+        "00:10.000  pause enemies\n00:10.000  step 5 frames (refused: there are none)"
+    )
+    assert text_at(600) == "00:12.280  stall: 50.0 ms cut from the delta of frame 600"
+    assert text_at(200) == ""
+    assert plot.mark_text_at(plot.pixel_of_frame(100)) == ""
+
+
+def test_that_signs_that_come_later_are_shown_at_the_next_refresh(plot: FramePlot) -> None:
+    timeline = usual_timeline(300)
+    plot.set_timeline(timeline)
+
+    timeline.marks.append(Mark(timeline.frames.at_ns[50], "here", 0))
+    plot.refresh()
+
+    assert len(plot._overlay.groups) == 1
+
+
+def test_that_a_refresh_without_news_draws_nothing(plot: FramePlot, qtbot: QtBot) -> None:
+    plot.set_timeline(usual_timeline(5_000))
+    plot.grab()
+    drawn = plot._bars.picture.columns_drawn
+
+    with qtbot.assertNotEmitted(plot.view_changed):
+        plot.refresh()
+    plot.grab()
+
+    assert plot._bars.picture.columns_drawn == drawn
+
+
+def test_that_a_timeline_that_goes_on_is_shown_at_the_same_place(plot: FramePlot) -> None:
+    timeline = usual_timeline(5_000)
+    plot.set_timeline(timeline)
+    plot.show_frames(1_000, 1_500)
+    plot.choose_frames((1_100, 1_200))
+
+    plot.set_timeline(timeline.copy())
+    assert plot.visible_frames() == (1_000, 1_500)
+    assert plot.chosen_frames() == (1_100, 1_200)
+    plot.set_timeline(usual_timeline(5_000, seed=2))
+    assert plot.visible_frames() == (4_700, 5_000)
+    assert plot.chosen_frames() is None
+
+
+def test_that_both_themes_and_two_sizes_of_pixels_can_be_painted(
+    plot: FramePlot, theme: Theme
+) -> None:
+    plot.set_timeline(usual_timeline(2_000))
+    light = picture(plot)
+
+    theme.set_choice("dark")
+    plot.apply_theme()
+    dark = picture(plot)
+
+    assert light.pixelColor(light.width() - 5, 5).lightness() > 240
+    assert dark.pixelColor(dark.width() - 5, 5).lightness() < 40
+
+
+def test_that_a_right_click_asks_for_a_menu(plot: FramePlot, qtbot: QtBot) -> None:
+    plot.set_timeline(usual_timeline(300))
+
+    with qtbot.waitSignal(plot.menu_requested), qtbot.assertNotEmitted(plot.frame_clicked):
+        click(plot, plot.pixel_of_frame(5), RIGHT)
+
+
+def test_that_a_closed_plot_can_be_shown_again(plot: FramePlot) -> None:
+    plot.set_timeline(usual_timeline(300))
+
+    plot.close()
+    gc.collect()
+    plot.show()
+
+    assert picture(plot).width() == plot.width()
+
+
+ALT = Qt.KeyboardModifier.AltModifier
+
+
+def on_axis(plot: FramePlot, frame: int) -> QPointF:
+    """Return the place on the lower axis below a frame."""
+    return QPointF(plot.pixel_of_frame(frame).x(), plot.area().bottom() + 8)
+
+
+@pytest.mark.parametrize("axis", list(XAxis))
+def test_that_dragging_along_the_lower_axis_moves_the_playhead(
+    plot: FramePlot, axis: XAxis
+) -> None:
+    timeline = usual_timeline(300)
+    plot.set_x_axis(axis)
+    plot.set_timeline(timeline)
+    view = plot.view.low, plot.view.high
+    moves: list[int] = []
+    plot.playhead_moved.connect(moves.append)
+
+    drag(plot, on_axis(plot, 250), on_axis(plot, 50))
+
+    frames = [timeline.frames.index_at(at_ns) - 1 for at_ns in moves]
+    assert (frames[0], frames[-1]) == (250, 50)
+    assert frames == sorted(frames, reverse=True)
+    assert (plot.view.low, plot.view.high) == view
+    if axis is XAxis.FRAME:
+        assert all(at_ns in timeline.frames.at_ns for at_ns in moves)
+
+
+def test_that_a_drag_beyond_the_edges_stops_there(plot: FramePlot) -> None:
+    timeline = usual_timeline(300)
+    plot.set_timeline(timeline)
+    moves: list[int] = []
+    plot.playhead_moved.connect(moves.append)
+
+    drag(plot, on_axis(plot, 250), QPointF(5_000, 5_000))
+    drag(plot, on_axis(plot, 250), QPointF(-5_000, -5_000))
+
+    assert max(moves) == timeline.frames.at_ns[299]
+    assert min(moves) == timeline.frames.at_ns[0]
+
+
+def test_that_an_empty_plot_has_no_place_for_a_playhead(plot: FramePlot) -> None:
+    moves: list[int] = []
+    plot.playhead_moved.connect(moves.append)
+    place = QPointF(plot.area().center().x(), plot.area().bottom() + 8)
+    drag(plot, place, place + QPointF(50, 0))
+
+    plot.set_timeline(timeline_of([]))
+    drag(plot, place, place + QPointF(50, 0))
+    plot.show_playhead_ns(5)
+    plot.grab()
+
+    assert moves == []
+
+
+def test_that_alt_and_a_click_put_the_playhead_on_a_frame(plot: FramePlot) -> None:
+    timeline = usual_timeline(300)
+    plot.set_timeline(timeline)
+    moves: list[int] = []
+    clicked: list[int] = []
+    plot.playhead_moved.connect(moves.append)
+    plot.frame_clicked.connect(clicked.append)
+    place = plot.pixel_of_frame(123)
+
+    mouse(plot, QEvent.Type.MouseButtonPress, place, (LEFT, LEFT), ALT)
+    mouse(plot, QEvent.Type.MouseButtonRelease, place, (LEFT, NONE), ALT)
+
+    assert moves == [timeline.frames.at_ns[123]]
+    assert clicked == []
+
+
+@pytest.mark.parametrize("axis", list(XAxis))
+def test_that_the_playhead_is_drawn_and_stays_in_view(plot: FramePlot, axis: XAxis) -> None:
+    timeline = usual_timeline(3_000)
+    plot.set_x_axis(axis)
+    plot.set_timeline(timeline)
+    plot.set_following(False)
+    without = picture(plot)
+
+    plot.show_playhead_ns(timeline.frames.at_ns[2_900])
+    assert picture(plot) != without
+    plot.show_playhead_ns(timeline.frames.at_ns[100])
+    start, stop = plot.visible_frames()
+    assert start < 100 < stop
+    assert plot.playhead_ns == timeline.frames.at_ns[100]
+
+    low = plot.view.low
+    plot.show_playhead_ns(timeline.frames.at_ns[101])
+    assert plot.view.low == low
+
+
+def test_that_escape_gives_up_the_choice_and_then_the_past(plot: FramePlot) -> None:
+    timeline = usual_timeline(300)
+    plot.set_timeline(timeline)
+    lives: list[None] = []
+    plot.live_requested.connect(lambda: lives.append(None))
+    plot.choose_frames((10, 20))
+    plot.show_playhead_ns(timeline.frames.at_ns[100])
+
+    assert press(plot, Qt.Key.Key_Escape)
+    assert (plot.chosen_frames(), lives) == (None, [])
+    assert press(plot, Qt.Key.Key_Escape)
+    assert lives == [None]
+    plot.show_playhead_ns(None)
+    assert not press(plot, Qt.Key.Key_Escape)
+
+
+def test_that_a_drag_along_the_axis_chooses_and_selects_nothing(plot: FramePlot) -> None:
+    plot.set_timeline(usual_timeline(300))
+    clicked: list[int] = []
+    plot.frame_clicked.connect(clicked.append)
+
+    click(plot, on_axis(plot, 100))
+    drag(plot, on_axis(plot, 100), on_axis(plot, 200), CTRL)
+
+    assert clicked == []
+    assert plot.chosen_frames() is None
+
+
+def test_that_frames_that_were_taken_back_leave_the_rest_where_it_was(plot: FramePlot) -> None:
+    plot.set_timeline(usual_timeline(3_000))
+    plot.show_frames(500, 600)
+    plot.choose_frames((550, 2_000))
+    view = plot.view.low, plot.view.high
+
+    plot.set_timeline(usual_timeline(1_000))
+    assert (plot.view.low, plot.view.high) == view
+    assert plot.chosen_frames() == (550, 1_000)
+
+    plot.set_timeline(usual_timeline(520))
+    assert plot.chosen_frames() is None
+    plot.grab()

@@ -1,0 +1,270 @@
+"""The frame times panel: live, shared with other panels, and what export asks it for."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QCoreApplication, QPoint
+from PySide6.QtWidgets import QLabel, QMenu
+from pytestqt.qtbot import QtBot
+
+from inspector.events import Timeline
+from tests.ui.plotting.frames import MS, USUAL_NS, add_frame, timeline_of, usual_timeline
+from tests.ui.world import PlayedSession
+from ui.frame_times.panel import FrameTimesPanel
+from ui.kit.theme import Theme
+from ui.plotting.frame_series import XAxis
+from ui.session.bridge import Selection, SessionBridge
+
+
+class FramesSession(PlayedSession):
+    """A session that has the frames of a given timeline."""
+
+    def __init__(self, timeline: Timeline) -> None:
+        super().__init__()
+        self.timeline = timeline
+
+    def fold(self) -> int:
+        return 0
+
+
+@pytest.fixture
+def panel(qtbot: QtBot, bridge: SessionBridge) -> FrameTimesPanel:
+    panel = FrameTimesPanel(bridge, Theme("light"))
+    qtbot.addWidget(panel)
+    panel.resize(1_200, 400)
+    panel.show()
+    qtbot.waitExposed(panel)
+    return panel
+
+
+def show(bridge: SessionBridge, timeline: Timeline) -> Timeline:
+    bridge.set_session(FramesSession(timeline))
+    return timeline
+
+
+def statistics(panel: FrameTimesPanel) -> str:
+    """Return all statistics, also those that the line has no room for."""
+    text: str = panel.plot.accessibleDescription()
+    return text.replace("\N{NARROW NO-BREAK SPACE}", " ")
+
+
+def test_that_frames_are_shown_as_they_end(
+    panel: FrameTimesPanel, bridge: SessionBridge, qtbot: QtBot
+) -> None:
+    session = PlayedSession()
+    bridge.set_session(session)
+    for _ in range(3):
+        session.run_frame()
+
+    bridge.refresh_now()
+
+    qtbot.waitUntil(lambda: panel.visible_range() == (0, 3))
+
+
+def test_that_a_hidden_panel_does_nothing_and_catches_up(
+    panel: FrameTimesPanel, bridge: SessionBridge, qtbot: QtBot
+) -> None:
+    timeline = show(bridge, usual_timeline(1_000))
+    panel.hide()
+    drawn = panel.plot._bars.picture.columns_drawn
+    add_frame(timeline.frames)
+
+    bridge.refresh_now()
+    QCoreApplication.processEvents()
+    assert panel.visible_range() == (700, 1_000)
+    assert panel.plot._bars.picture.columns_drawn == drawn
+
+    panel.show()
+    qtbot.waitUntil(lambda: panel.visible_range() == (701, 1_001))
+
+
+def test_that_statistics_are_of_the_frames_in_view(
+    panel: FrameTimesPanel, bridge: SessionBridge, qtbot: QtBot
+) -> None:
+    show(bridge, timeline_of([USUAL_NS] * 997 + [20 * MS, 40 * MS, 100 * MS]))
+    panel.plot.fit()
+
+    qtbot.waitUntil(lambda: statistics(panel).startswith("In view: 1 000 frames"))
+
+    assert statistics(panel) == (
+        "In view: 1 000 frames  ·  (0–999)  ·  mean 16.8 ms (59.61 fps)  ·  median 16.7 ms"
+        "  ·  P95 16.7 ms  ·  P99 16.7 ms  ·  P99.9 40.0 ms  ·  max 100 ms"
+        "  ·  3 over 16.7 ms + 15 %  ·  0.3 %, 8 missed"
+    )
+
+
+def test_that_statistics_are_of_the_chosen_frames_if_there_are_any(
+    panel: FrameTimesPanel, bridge: SessionBridge, qtbot: QtBot
+) -> None:
+    show(bridge, usual_timeline(1_000))
+    assert panel.selected_range() is None
+
+    panel.plot.choose_frames((800, 810))
+
+    qtbot.waitUntil(lambda: statistics(panel).startswith("Selected: 10 frames  ·  (800–809)"))
+    assert panel.selected_range() == (800, 810)
+    assert panel.visible_range() == (700, 1_000)
+
+
+def test_that_a_narrow_panel_leaves_out_what_matters_least(
+    panel: FrameTimesPanel, bridge: SessionBridge, qtbot: QtBot
+) -> None:
+    show(bridge, usual_timeline(300))
+    label = panel.findChild(QLabel, "frame_statistics")
+    assert label is not None
+    qtbot.waitUntil(lambda: "P99.9" in label.text())
+
+    panel.resize(500, 400)
+
+    qtbot.waitUntil(lambda: "P99.9" not in label.text())
+    assert label.fontMetrics().horizontalAdvance(label.text()) <= label.width()
+    assert label.text().startswith("In view: 300 frames  ·  mean")
+    assert "  ·  max " in label.text()
+    assert "P99.9" in label.toolTip()
+
+
+def test_that_busy_time_is_not_given_as_a_rate(
+    panel: FrameTimesPanel, bridge: SessionBridge, qtbot: QtBot
+) -> None:
+    show(bridge, usual_timeline(300))
+
+    panel.choose_measure("busy")
+
+    qtbot.waitUntil(lambda: "mean 4.00 ms  ·" in statistics(panel))
+    assert panel.measure == "busy"
+
+
+def test_that_the_selected_frame_is_the_same_in_all_panels(
+    panel: FrameTimesPanel, bridge: SessionBridge
+) -> None:
+    show(bridge, usual_timeline(300))
+
+    panel.plot.frame_clicked.emit(42)
+    assert bridge.selection == Selection.frame(42)
+
+    bridge.select(Selection.frame(7))
+    assert panel.plot._selected_frame == 7
+    bridge.select(Selection.clock(1))
+    assert panel.plot._selected_frame is None
+
+
+def test_that_the_instant_pointed_at_is_the_same_in_all_panels(
+    panel: FrameTimesPanel, bridge: SessionBridge
+) -> None:
+    timeline = show(bridge, usual_timeline(300))
+
+    hovered: list[int | None] = []
+    bridge.hover_changed.connect(hovered.append)
+
+    panel.plot.point_at(panel.plot.pixel_of_frame(42))
+    panel.plot.point_at(None)
+    assert hovered == [timeline.frames.at_ns[42], None]
+
+    bridge.set_hover(timeline.frames.at_ns[9] + 1)
+    assert panel.plot._overlay.hover == 9.0
+
+
+def test_that_following_is_the_same_in_all_panels(
+    panel: FrameTimesPanel, bridge: SessionBridge
+) -> None:
+    show(bridge, usual_timeline(5_000))
+
+    def standings() -> list[bool]:
+        return [panel.plot.is_following, bridge.is_following, panel.follow_action.isChecked()]
+
+    assert standings() == [True] * 3
+    panel.plot.pan(-0.5)
+    assert standings() == [False] * 3
+    bridge.set_following(True)
+    assert standings() == [True] * 3
+    panel.follow_action.trigger()
+    assert standings() == [False] * 3
+
+
+def test_that_the_brush_of_the_overview_moves_the_plot(
+    panel: FrameTimesPanel, bridge: SessionBridge
+) -> None:
+    show(bridge, usual_timeline(5_000))
+
+    panel.strip.range_brushed.emit(999.5, 1_999.5)
+
+    assert panel.visible_range() == (1_000, 2_000)
+    assert panel.strip._visible == (999.5, 1_999.5)
+
+
+def test_that_budgets_are_those_of_the_bridge(
+    panel: FrameTimesPanel, bridge: SessionBridge
+) -> None:
+    def budgets_us() -> list[int]:
+        return [budget_ns // 1_000 for budget_ns in panel.plot.budgets_ns]
+
+    assert budgets_us() == [16_666, 8_333, 33_333]
+    bridge.set_budgets_ms((12.5,))
+    assert budgets_us() == [12_500]
+    bridge.set_budgets_ms(())
+    panel.grab()
+    assert budgets_us() == []
+
+
+def test_that_the_axis_and_the_phases_are_chosen_by_the_toolbar(
+    panel: FrameTimesPanel, bridge: SessionBridge
+) -> None:
+    show(bridge, usual_timeline(5_000))
+
+    panel.choose_axis(XAxis.TIME)
+    panel.stack_action.trigger()
+    panel.grab()
+
+    assert panel.plot.x_axis is XAxis.TIME
+    assert panel.is_stacked
+
+
+def test_that_the_menu_chooses_the_frames_in_view(
+    panel: FrameTimesPanel, bridge: SessionBridge
+) -> None:
+    show(bridge, usual_timeline(5_000))
+    panel.plot.menu_requested.emit(panel.mapToGlobal(QPoint(100, 100)))
+    (menu,) = (menu for menu in panel.findChildren(QMenu) if menu.isVisible())
+    choose = next(a for a in menu.actions() if a.text().startswith("Select the frames"))
+
+    choose.trigger()
+    menu.close()
+
+    assert panel.selected_range() == (4_700, 5_000)
+
+
+def test_that_a_session_that_ends_leaves_an_empty_plot(
+    panel: FrameTimesPanel, bridge: SessionBridge
+) -> None:
+    show(bridge, usual_timeline(5_000))
+
+    bridge.set_session(None)
+    panel.grab()
+
+    assert panel.visible_range() == (0, 0)
+    assert statistics(panel) == ""
+    assert panel.selected_range() is None
+
+
+def test_that_another_theme_is_taken_up(qtbot: QtBot, bridge: SessionBridge) -> None:
+    theme = Theme("light")
+    panel = FrameTimesPanel(bridge, theme)
+    qtbot.addWidget(panel)
+    panel.resize(900, 300)
+    show(bridge, usual_timeline(500))
+    light = panel.plot.grab().toImage().pixelColor(450, 20).lightness()
+
+    theme.set_choice("dark")
+
+    assert light > 200 > panel.plot.grab().toImage().pixelColor(450, 20).lightness()
+
+
+def test_that_everything_in_the_panel_has_a_name_for_screen_readers(
+    panel: FrameTimesPanel, bridge: SessionBridge, qtbot: QtBot
+) -> None:
+    show(bridge, usual_timeline(300))
+    qtbot.waitUntil(lambda: bool(panel.plot.accessibleDescription()))
+
+    assert panel.plot.accessibleName() == "Frame times"
+    assert panel.strip.accessibleName()
+    assert "frames" in panel.plot.accessibleDescription()

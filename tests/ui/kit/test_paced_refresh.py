@@ -1,0 +1,173 @@
+"""The brake: not too often, never losing the last request, nothing while out of sight."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QCoreApplication, Qt
+from PySide6.QtWidgets import QDockWidget, QLabel, QMainWindow, QWidget
+from pytestqt.qtbot import QtBot
+
+from inspector.timebase import NS_PER_MS, NS_PER_SECOND
+from ui.kit.paced_refresh import PacedRefresh
+from ui.session.refresh_pace import RefreshPace
+
+
+class Hands:
+    """A pace whose clock is set by hand."""
+
+    def __init__(self) -> None:
+        self.now_ns = 10 * NS_PER_SECOND
+        self.pace = RefreshPace(clock=lambda: self.now_ns, processor_clock=lambda: 0)
+
+
+class Counted:
+    """A widget, its brake, and how often it was let through."""
+
+    def __init__(self, qtbot: QtBot, hands: Hands) -> None:
+        self.widget = QWidget()
+        qtbot.addWidget(self.widget)
+        self.hands = hands
+        self.pace = PacedRefresh(self.widget, hands.pace, least_ms=50)
+        self.count = 0
+        self.pace.due.connect(self._count_one)
+
+    def _count_one(self) -> None:
+        self.count += 1
+
+    def ask(self) -> None:
+        """Ask for a refresh, and let everybody have a turn."""
+        self.pace.request("anything")
+        QCoreApplication.processEvents()
+
+
+@pytest.fixture
+def hands() -> Hands:
+    return Hands()
+
+
+@pytest.fixture
+def counted(qtbot: QtBot, hands: Hands) -> Counted:
+    return Counted(qtbot, hands)
+
+
+def test_that_the_first_request_is_passed_on_in_the_next_turn(counted: Counted) -> None:
+    counted.widget.show()
+
+    counted.pace.request()
+    assert counted.count == 0
+    QCoreApplication.processEvents()
+
+    assert counted.count == 1
+
+
+def test_that_one_request_a_period_is_passed_on(counted: Counted, hands: Hands) -> None:
+    counted.widget.show()
+    for step in range(60):
+        hands.now_ns = 10 * NS_PER_SECOND + step * NS_PER_SECOND // 60
+        counted.ask()
+
+    assert counted.count == 20
+
+
+def test_that_text_is_refreshed_five_to_ten_times_a_second(qtbot: QtBot, hands: Hands) -> None:
+    counted = Counted(qtbot, hands)
+    counted.pace = PacedRefresh(counted.widget, hands.pace)
+    counted.pace.due.connect(counted._count_one)
+    counted.widget.show()
+    for step in range(60):
+        hands.now_ns = 10 * NS_PER_SECOND + step * NS_PER_SECOND // 60
+        counted.ask()
+
+    assert 5 <= counted.count <= 10
+
+
+def test_that_periods_grow_while_the_window_gives_way(counted: Counted, hands: Hands) -> None:
+    counted.widget.show()
+    hands.pace.slowing.factor = 2.0
+    for step in range(60):
+        hands.now_ns = 10 * NS_PER_SECOND + step * NS_PER_SECOND // 60
+        counted.ask()
+
+    assert counted.count == 10
+
+
+def test_that_the_last_request_is_never_lost(counted: Counted, qtbot: QtBot) -> None:
+    counted.widget.show()
+    counted.ask()
+    counted.ask()
+    assert counted.count == 1
+
+    with qtbot.waitSignal(counted.pace.due):
+        pass
+
+    assert counted.count == 2
+    assert not counted.pace.is_waiting
+
+
+def test_that_widgets_asked_together_are_refreshed_together(qtbot: QtBot, hands: Hands) -> None:
+    early, late = Counted(qtbot, hands), Counted(qtbot, hands)
+    early.widget.show()
+    late.widget.show()
+    early.ask()
+    hands.now_ns += 40 * NS_PER_MS
+    early.ask()
+    late.ask()
+    assert (early.count, late.count) == (1, 1)
+
+    hands.now_ns += 11 * NS_PER_MS
+    early.ask()
+    late.ask()
+
+    assert (early.count, late.count) == (2, 2)
+
+
+def test_that_a_hidden_widget_is_refreshed_when_it_is_shown(counted: Counted, qtbot: QtBot) -> None:
+    counted.ask()
+    assert counted.count == 0
+
+    with qtbot.waitSignal(counted.pace.due):
+        counted.widget.show()
+
+    assert counted.count == 1
+
+
+def test_that_what_lies_behind_another_tab_is_refreshed_when_it_comes_to_the_front(
+    qtbot: QtBot, hands: Hands
+) -> None:
+    window = QMainWindow()
+    qtbot.addWidget(window)
+    counted = Counted(qtbot, hands)
+    docks = [QDockWidget("behind", window), QDockWidget("in front", window)]
+    for dock, widget in zip(docks, (counted.widget, QLabel("in front")), strict=True):
+        dock.setWidget(widget)
+        window.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, dock)
+    window.tabifyDockWidget(*docks)
+    window.show()
+    docks[1].raise_()
+    QCoreApplication.processEvents()
+    counted.count = 0
+    hands.now_ns += 100 * NS_PER_MS
+
+    counted.ask()
+    assert counted.count == 0
+    docks[0].raise_()
+
+    qtbot.waitUntil(lambda: counted.count == 1)
+
+
+def test_that_a_paint_does_not_release_the_brake(counted: Counted) -> None:
+    counted.widget.show()
+    counted.ask()
+    counted.pace.request()
+
+    counted.widget.repaint()
+    QCoreApplication.processEvents()
+
+    assert counted.count == 1
+
+
+def test_that_nothing_runs_without_requests(counted: Counted) -> None:
+    counted.widget.show()
+    counted.ask()
+
+    assert not counted.pace._last_chance.isActive()

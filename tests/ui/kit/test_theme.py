@@ -1,0 +1,184 @@
+"""Colours by meaning: readable in both themes, and the same in window and export."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QRect, Qt
+from PySide6.QtGui import QColor, QGuiApplication, QPalette
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QRadioButton,
+    QStyle,
+    QStyleOptionButton,
+    QTableWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+from pytestqt.qtbot import QtBot
+
+from inspector.formats.options import GRAPH_COLORS
+from inspector.resources import resource_path
+from inspector.vocabulary import Phase
+from tests.ui.shell import open_shell
+from ui.kit.table.painted_views import PaintedItems
+from ui.kit.theme import ColorRole, Theme, ThemeName
+
+TEXT_ROLES = (ColorRole.TEXT, ColorRole.MUTED_TEXT, ColorRole.BAD, ColorRole.ACCENT)
+GRAPHIC_ROLES = (
+    ColorRole.GOOD,
+    ColorRole.OK,
+    ColorRole.LATE,
+    ColorRole.BAD,
+    ColorRole.INTERVENTION,
+    ColorRole.PAUSED,
+    ColorRole.ACCENT,
+    ColorRole.SELECTION,
+)
+NAMES: tuple[ThemeName, ...] = ("light", "dark")
+
+
+def contrast(first: QColor, second: QColor) -> float:
+    """Return the contrast of two colours as WCAG 2.2 defines it: 1 to 21."""
+    lighter, darker = sorted((luminance(first), luminance(second)), reverse=True)
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def luminance(color: QColor) -> float:
+    channels = [
+        c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4
+        for c in (color.redF(), color.greenF(), color.blueF())
+    ]
+    return 0.2126 * channels[0] + 0.7152 * channels[1] + 0.0722 * channels[2]
+
+
+@pytest.mark.usefixtures("qapp")
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("role", TEXT_ROLES)
+@pytest.mark.parametrize("behind", [ColorRole.BACKGROUND, ColorRole.PANEL])
+def test_that_text_has_a_contrast_of_4_5(
+    name: ThemeName, role: ColorRole, behind: ColorRole
+) -> None:
+    theme = Theme(name)
+
+    assert contrast(theme.color(role), theme.color(behind)) >= 4.5
+
+
+@pytest.mark.usefixtures("qapp")
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("role", GRAPHIC_ROLES)
+def test_that_graphics_have_a_contrast_of_3(name: ThemeName, role: ColorRole) -> None:
+    theme = Theme(name)
+
+    background = theme.color(ColorRole.BACKGROUND)
+    assert contrast(theme.color(role), background) >= (2.4 if role is ColorRole.SELECTION else 3)
+
+
+@pytest.mark.usefixtures("qapp")
+@pytest.mark.parametrize("name", NAMES)
+def test_that_selected_text_is_readable(name: ThemeName) -> None:
+    palette = Theme(name).palette()
+    role = QPalette.ColorRole
+
+    assert contrast(palette.color(role.HighlightedText), palette.color(role.Highlight)) >= 4.5
+
+
+def strongest_contrast(widget: QWidget, along: QRect, background: QColor) -> float:
+    """Return the most that a pixel in the middle row of ``along`` stands out."""
+    image = widget.grab().toImage()
+    row = (image.pixelColor(x, along.center().y()) for x in range(along.left(), along.right() + 1))
+    return max(contrast(color, background) for color in row)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_that_what_is_not_ticked_or_chosen_has_a_contrast_of_3(
+    qtbot: QtBot, tmp_path: Path, name: ThemeName
+) -> None:
+    shell = open_shell(qtbot, tmp_path)
+    shell.trigger(f"theme-{name}")
+    page = QWidget()
+    qtbot.addWidget(page)
+    layout = QVBoxLayout(page)
+    radio, check = QRadioButton("by"), QCheckBox("once")
+    table = PaintedItems(1, 1)
+    tick = QTableWidgetItem("on")
+    tick.setCheckState(Qt.CheckState.Unchecked)
+    table.setItem(0, 0, tick)
+    for each in (radio, check, table):
+        layout.addWidget(each)
+
+    with qtbot.waitExposed(page):
+        page.show()
+
+    panel, elements = shell.window.theme.color(ColorRole.PANEL), QStyle.SubElement
+    for button, element in (
+        (radio, elements.SE_RadioButtonIndicator),
+        (check, elements.SE_CheckBoxIndicator),
+    ):
+        option = QStyleOptionButton()
+        button.initStyleOption(option)
+        indicator = button.style().subElementRect(element, option, button)
+        shown = indicator.translated(button.pos())
+        assert strongest_contrast(page, shown, panel) >= 3, button
+    beginning = table.visualItemRect(tick)
+    beginning.setWidth(16)
+    behind = table.palette().color(QPalette.ColorRole.Base)
+    assert strongest_contrast(table.viewport(), beginning, behind) >= 3
+
+
+@pytest.mark.usefixtures("qapp")
+@pytest.mark.parametrize("phase", Phase)
+def test_that_phases_have_the_colours_they_are_exported_with(phase: Phase) -> None:
+    for name in NAMES:
+        color = Theme(name).color_of_phase(phase)
+        assert color == QColor(GRAPH_COLORS[name].phases[phase])
+
+
+@pytest.mark.usefixtures("qapp")
+def test_that_every_icon_can_be_drawn_in_the_colour_of_text() -> None:
+    names = sorted(path.stem for path in resource_path("icons").glob("*.svg"))
+    theme = Theme("dark")
+
+    assert len(names) >= 25
+    for name in names:
+        image = theme.icon(name).pixmap(40, 40).toImage()
+        drawn = [
+            image.pixelColor(x, y)
+            for x in range(image.width())
+            for y in range(image.height())
+            if image.pixelColor(x, y).alpha() > 128
+        ]
+        assert drawn, name
+        if name != "timeline-inspector":
+            text = theme.color(ColorRole.TEXT)
+            assert max(abs(color.red() - text.red()) for color in drawn) <= 3, name
+
+
+def test_that_icons_are_drawn_anew_for_another_screen(qtbot: QtBot, qapp: QGuiApplication) -> None:
+    theme = Theme("light")
+    theme.follow_system()
+    former = theme.icon("run")
+
+    with qtbot.waitSignal(theme.changed):
+        qapp.screenAdded.emit(qapp.primaryScreen())
+
+    assert theme.icon("run").cacheKey() != former.cacheKey()
+
+
+@pytest.mark.usefixtures("qapp")
+def test_that_an_unknown_icon_is_named() -> None:
+    with pytest.raises(ValueError, match="no icon 'nonsense'"):
+        Theme("light").icon("nonsense")
+
+
+def test_that_only_a_change_is_told(qtbot: QtBot) -> None:
+    theme = Theme("light")
+
+    with qtbot.assertNotEmitted(theme.changed):
+        theme.set_choice("light")
+    with qtbot.waitSignal(theme.changed) as told:
+        theme.set_choice("dark")
+
+    assert told.args == ["dark"]
+    assert theme.is_dark

@@ -1,0 +1,52 @@
+"""The refresh-rate lab panel, shown, with what a test needs to drive it."""
+
+from __future__ import annotations
+
+from pytestqt.qtbot import QtBot
+
+from tests.ui.world import PlayedSession
+from ui.kit.theme import Theme
+from ui.lab.lab_form import LabForm
+from ui.lab.lab_results_model import LabColumn
+from ui.lab.panel import LabPanel
+from ui.session.bridge import SessionBridge
+
+
+class Stand:
+    """The panel, shown, with what a test needs to drive it."""
+
+    def __init__(self, qtbot: QtBot) -> None:
+        self.qtbot = qtbot
+        self.session = PlayedSession()
+        self.bridge = SessionBridge()
+        self.bridge.set_session(self.session)
+        self.theme = Theme("light")
+        self.panel = LabPanel(self.bridge, self.theme)
+        qtbot.addWidget(self.panel)
+        self.panel.resize(1280, 260)
+        self.form: LabForm = self.panel.form
+
+    def show(self) -> None:
+        with self.qtbot.waitSignal(self.panel.runner.finished):
+            self.panel.show()
+
+    def ask(self, timers: str = "", displays: str = "", subjects: str = "") -> None:
+        """Change what is asked, and run it."""
+        form = self.form
+        if displays:
+            form.choose_displays(displays.split(","))
+        if subjects:
+            form.choose_subjects(subjects.split(","))
+        if timers:
+            form.timers_line.setText(timers)
+        with self.qtbot.waitSignal(self.panel.runner.finished):
+            self.panel.run_now()
+
+    def wait_for_reading(self, text: str) -> None:
+        self.qtbot.waitUntil(lambda: text in self.panel.readout.text())
+
+    def cell(self, row: int, column: LabColumn) -> str:
+        return str(self.panel.sorted.index(row, column).data())
+
+    def texts(self, column: LabColumn) -> list[str]:
+        return [self.cell(row, column) for row in range(self.panel.sorted.rowCount())]

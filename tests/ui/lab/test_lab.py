@@ -1,0 +1,374 @@
+"""The refresh-rate lab panel: the first example, asking for something else, reading, files."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from pathlib import Path
+from time import perf_counter
+
+import pytest
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QGuiApplication, QKeySequence
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from inspector.analysis.lab.subjects import SUBJECTS
+from tests.ui.lab.lab_stand import Stand
+from tests.ui.shell import open_shell
+from ui.kit.save_dialog import SaveDialog
+from ui.kit.theme import ColorRole, Theme
+from ui.lab.lab_plot import LabPlot
+from ui.lab.lab_results_model import LabColumn
+from ui.lab.panel import LabPanel
+
+SECOND = 1_000_000_000
+
+
+@pytest.fixture
+def stand(qtbot: QtBot) -> Stand:
+    return Stand(qtbot)
+
+
+# ------------------------------------------------------------------ the first example
+
+
+def test_that_the_panel_begins_with_the_egret_case_on_real_runs(stand: Stand) -> None:
+    assert stand.panel.notice.text() == "Waiting for the first results."
+
+    stand.show()
+
+    panel = stand.panel
+    assert panel.model.rowCount() == 3 * len(SUBJECTS)
+    marked = panel.model.result_at(panel.sorted.mapToSource(panel.view.currentIndex()).row())
+    assert (marked.subject.name, marked.display.name) == ("egret", "240 Hz")
+    assert marked.fired_ns == tuple(range(SECOND // 4, 10 * SECOND + 1, SECOND // 4))
+    assert panel.readout.text() == (
+        "Egret, by calls, 240 Hz, timer “every 1 s”: 40 of 10, 30 s early, too early"
+    )
+    assert "Wrong in 17 of 69 runs" in panel.summary.text()
+    assert panel.notice.isHidden()
+    assert panel.plot.row_rect(marked).intersects(panel.plot.viewport().rect())
+
+
+def test_that_showing_the_panel_again_keeps_the_results(stand: Stand) -> None:
+    stand.show()
+    first = stand.panel.model.results
+
+    stand.panel.hide()
+    stand.panel.show()
+    QApplication.processEvents()
+
+    assert stand.panel.model.results is not first
+    assert all(a is b for a, b in zip(stand.panel.model.results, first, strict=True))
+
+
+# ------------------------------------------------------------------ running
+
+
+def test_that_no_turn_of_a_run_blocks_the_window(stand: Stand) -> None:
+    stand.show()
+    form = stand.form
+    form.choose_displays(["240 Hz", "variable", "30 Hz"])
+    form.timers_line.setText("10ms")
+    form.seconds_box.setValue(20)
+    stand.panel.run_now()
+    turns = [perf_counter()]
+
+    while stand.panel.runner.is_running:
+        QApplication.processEvents()
+        turns.append(perf_counter())
+
+    took = sorted(after - before for before, after in pairwise(turns))
+    # Generous, for a busy machine; the slice itself is 5 ms.
+    assert took[len(took) // 2] < 0.03
+    assert len(took) > 10
+
+
+def test_that_a_run_can_be_stopped_and_keeps_what_it_has(stand: Stand) -> None:
+    stand.show()
+    panel = stand.panel
+    with stand.qtbot.waitSignal(panel.runner.results_arrived):
+        panel.run_now()
+    assert panel.run_button.text() == "Stop"
+    assert not panel.export_button.isEnabled()
+
+    panel.run_button.click()
+
+    count = panel.model.rowCount()
+    assert 0 < count < 69
+    assert panel.run_button.text() == "Run"
+    assert panel.export_button.isEnabled()
+    QApplication.processEvents()
+    assert panel.model.rowCount() == count
+
+
+def test_that_a_hidden_panel_does_not_run_on(stand: Stand) -> None:
+    stand.show()
+    with stand.qtbot.waitSignal(stand.panel.runner.results_arrived):
+        stand.panel.run_now()
+
+    stand.panel.hide()
+
+    assert not stand.panel.runner.is_running
+    stand.show()
+    assert stand.panel.model.rowCount() == 69
+
+
+def test_that_a_change_of_the_form_runs_anew(stand: Stand) -> None:
+    stand.show()
+    line = stand.form.timers_line
+    stand.form.choose_subjects(["clock", "egret"])
+    line.setFocus()
+    line.selectAll()
+    QTest.keyClicks(line, "blink=500ms; shot=100ms,repeat=4,delay=2")
+
+    with stand.qtbot.waitSignal(stand.panel.runner.finished):
+        QTest.keyClick(line, Qt.Key.Key_Return)
+
+    assert set(stand.texts(LabColumn.TIMER)) == {"blink", "shot"}
+    assert not stand.panel.view.isColumnHidden(LabColumn.TIMER)
+    assert "5 of 5" in stand.texts(LabColumn.FIRED)
+
+
+def test_that_ticking_a_display_runs_it_and_leaves_the_menu_open(stand: Stand) -> None:
+    stand.show()
+    menu = stand.form.displays_button.menu()
+    action = stand.form.display_actions["variable"]
+    menu.popup(stand.panel.mapToGlobal(QPoint(0, 0)))
+    menu.setActiveAction(action)
+
+    with stand.qtbot.waitSignal(stand.panel.runner.finished):
+        stand.qtbot.mouseClick(
+            menu, Qt.MouseButton.LeftButton, pos=menu.actionGeometry(action).center()
+        )
+
+    assert menu.isVisible()
+    assert stand.form.displays_button.text() == "Displays: 4"
+    assert "variable" in stand.texts(LabColumn.DISPLAY)
+    QTest.keyClick(menu, Qt.Key.Key_Space)
+    assert not action.isChecked()
+    menu.close()
+
+
+@pytest.mark.parametrize(
+    ("timers", "displays", "subjects", "problem"),
+    [
+        (";", "60 Hz", "clock", "Enter a timer"),
+        ("soon", "60 Hz", "clock", "Timer “soon”: not a duration"),
+        ("1us", "60 Hz", "clock", "at most 10,000"),
+        ("1s", "none", "clock", "Choose a display"),
+        ("1s", "60 Hz", "none", "Choose what the timers run on"),
+    ],
+)
+def test_that_what_makes_no_sense_is_said_instead_of_run(
+    timers: str, displays: str, subjects: str, problem: str, stand: Stand
+) -> None:
+    stand.show()
+    stand.form.choose_displays(displays.split(","))
+    stand.form.choose_subjects(subjects.split(","))
+    stand.form.timers_line.setText(timers)
+
+    stand.panel.run_now()
+
+    assert problem in stand.panel.problem.text()
+    assert stand.panel.problem.isVisible()
+    assert problem in stand.panel.notice.text()
+    assert not stand.panel.runner.is_running
+    stand.ask("1s", "60 Hz", "clock")
+    assert stand.panel.problem.isHidden()
+
+
+# ------------------------------------------------------------------ frame times
+
+
+def test_that_the_frames_of_the_session_are_a_display(stand: Stand) -> None:
+    stand.show()
+    stand.form.choose_displays(["this session"])
+    stand.panel.run_now()
+    assert "no frames yet" in stand.panel.problem.text()
+
+    stand.form.set_session_frames(lambda: (16_000_000,) * 250)
+    stand.ask(subjects="scheduler")
+
+    (result,) = stand.panel.model.results
+    assert result.display.name == "this session"
+    assert result.fired_ns == (1_008_000_000, 2_000_000_000, 3_008_000_000, 4_000_000_000)
+
+
+def test_that_files_bring_timers_and_frame_times(stand: Stand, tmp_path: Path) -> None:
+    timers = tmp_path / "timers.csv"
+    timers.write_text("name,interval,repeat,delay\na;b,0.25,3,1.5\n", encoding="utf-8")
+    capture = tmp_path / "capture.csv"
+    capture.write_text("MsBetweenPresents\n" + "16\n" * 250, encoding="utf-8")
+    stand.show()
+
+    stand.panel.take_file("timers", timers)
+    stand.panel.take_file("frame times", capture)
+    stand.panel.take_file("frame times", capture)
+    stand.ask(subjects="clock")
+
+    assert stand.form.timers_line.text() == "a b=250ms,repeat=3,delay=1500ms"
+    assert stand.texts(LabColumn.DISPLAY) == ["60 Hz", "144 Hz", "240 Hz", "capture.csv"]
+    assert stand.panel.model.result_at(3).fired_ns[0] == 1_500_000_000
+
+
+def test_that_a_file_that_cannot_be_read_is_said(stand: Stand, tmp_path: Path) -> None:
+    stand.show()
+
+    stand.panel.take_file("timers", tmp_path / "nowhere.csv")
+
+    assert "There is no file" in stand.panel.problem.text()
+
+
+# ------------------------------------------------------------------ table and plot
+
+
+def test_that_columns_are_sorted_by_value(stand: Stand) -> None:
+    stand.show()
+    stand.ask(displays="60 Hz,144 Hz,240 Hz", subjects="clock,egret,cocos2d-x-3.4")
+
+    stand.panel.view.sortByColumn(LabColumn.DRIFT, Qt.SortOrder.AscendingOrder)
+    by_drift = stand.texts(LabColumn.DRIFT)
+    stand.panel.view.sortByColumn(LabColumn.DISPLAY, Qt.SortOrder.AscendingOrder)
+    by_display = stand.texts(LabColumn.DISPLAY)
+
+    assert by_drift == ["−30.0 s", "−14.0 s", "0", "0", "0", "0", "+37.5 ms", "+62.5 ms", "+150 ms"]
+    assert by_display == ["60 Hz"] * 3 + ["144 Hz"] * 3 + ["240 Hz"] * 3
+
+
+def test_that_right_and_wrong_differ_in_mark_word_and_colour(stand: Stand) -> None:
+    stand.show()
+    stand.ask(displays="240 Hz", subjects="clock,egret")
+    model = stand.panel.model
+
+    right, wrong = (model.index(row, LabColumn.RESULT) for row in (0, 1))
+
+    assert (right.data(), wrong.data()) == ("✓ exact", "✗ too early")
+    role = Qt.ItemDataRole.ForegroundRole
+    assert right.data(role) != wrong.data(role)
+    assert "4 times as fast" in wrong.data(Qt.ItemDataRole.ToolTipRole)
+
+
+def test_that_the_pointer_reads_every_firing_exactly(stand: Stand) -> None:
+    stand.show()
+    stand.ask(displays="240 Hz", subjects="clock,egret")
+    plot = stand.panel.plot
+    egret = stand.panel.model.result_at(1)
+    y = plot.row_rect(egret).center().y()
+
+    for number, at_ns in ((2, 750_000_000), (39, 10 * SECOND)):
+        place = QPointF(plot.x_of(at_ns) + 1, y).toPoint()
+        QTest.mouseMove(plot.viewport(), place)
+        stand.wait_for_reading(f"firing {number + 1} at")
+
+    assert stand.panel.readout.text().endswith("due at 00:40.000: 30 s early")
+
+
+def test_that_the_keyboard_reads_runs_and_firings(stand: Stand) -> None:
+    stand.show()
+    stand.ask(displays="240 Hz", subjects="clock,egret")
+    panel, plot = stand.panel, stand.panel.plot
+    plot.setFocus()
+
+    QTest.keyClick(plot, Qt.Key.Key_Down)
+    assert plot.current_result is panel.model.result_at(0)
+    QTest.keyClick(plot, Qt.Key.Key_Down)
+    assert panel.view.currentIndex().row() == 1
+    QTest.keyClick(plot, Qt.Key.Key_Right)
+    QTest.keyClick(plot, Qt.Key.Key_Right)
+    QTest.keyClick(plot, Qt.Key.Key_Left)
+
+    assert panel.readout.text() == (
+        "Egret, by calls, 240 Hz, timer “every 1 s”: firing 1 at 00:00.250, "
+        "due at 00:01.000: 750 ms early"
+    )
+
+
+def test_that_table_and_plot_mark_the_same_run(stand: Stand) -> None:
+    stand.show()
+    panel, plot = stand.panel, stand.panel.plot
+
+    panel.view.setCurrentIndex(panel.sorted.index(0, 0))
+    first = plot.current_result
+    row = plot.row_rect(panel.model.result_at(2))
+    stand.qtbot.mouseClick(plot.viewport(), Qt.MouseButton.LeftButton, pos=row.center())
+
+    assert first is panel.model.result_at(0)
+    assert panel.view.currentIndex().row() == 2
+
+
+def test_that_rows_can_be_copied(stand: Stand) -> None:
+    stand.show()
+    stand.ask(displays="240 Hz", subjects="egret")
+    stand.panel.view.selectRow(0)
+
+    QTest.keySequence(stand.panel.view, QKeySequence(QKeySequence.StandardKey.Copy))
+
+    assert QGuiApplication.clipboard().text().startswith("✗ too early\t240 Hz\tevery 1 s\tEgret")
+
+
+def test_that_the_plot_follows_the_theme(stand: Stand) -> None:
+    stand.show()
+
+    stand.theme.set_choice("dark")
+
+    image = stand.panel.plot.viewport().grab().toImage()
+    assert image.pixelColor(2, 2).lightness() < 60
+
+
+# ------------------------------------------------------------------ export
+
+
+def test_that_results_are_exported_as_table_and_picture(stand: Stand, tmp_path: Path) -> None:
+    stand.show()
+
+    for name in ("lab.json", "lab.csv", "lab.svg", "lab.png", "lab.pdf"):
+        stand.panel.export_to(tmp_path / name)
+        assert stand.panel.readout.text() == f"Wrote {tmp_path / name}."
+
+    assert len(json.loads((tmp_path / "lab.json").read_text(encoding="utf-8"))["results"]) == 69
+    stand.panel.export_to(tmp_path / "nowhere" / "lab.png")
+    assert "does not exist" in stand.panel.problem.text()
+
+
+def test_that_a_chosen_file_gets_the_results(stand: Stand, tmp_path: Path) -> None:
+    stand.show()
+    stand.panel.export_button.click()
+    asking = stand.panel.findChild(SaveDialog)
+    assert isinstance(asking, SaveDialog)
+    asking.selectNameFilter(next(each for each in asking.nameFilters() if "*.csv" in each))
+    asking.selectFile(str(tmp_path / "mine"))
+
+    asking.accept()
+
+    assert stand.panel.readout.text() == f"Wrote {tmp_path / 'mine.csv'}."
+    assert (tmp_path / "mine.csv").is_file()
+
+
+# ------------------------------------------------------------------ in the window
+
+
+def test_that_the_panel_is_reached_by_its_action(qtbot: QtBot, tmp_path: Path) -> None:
+    shell = open_shell(qtbot, tmp_path)
+    dock = shell.window.docks["lab"]
+
+    shell.trigger("panel-lab")
+    dock.setVisible(True)
+    dock.raise_()
+    panel = shell.window.docks.panel("lab")
+    assert isinstance(panel, LabPanel)
+    qtbot.waitUntil(lambda: panel.model.rowCount() == 69)
+
+
+def test_that_a_plot_without_runs_has_no_axis(qtbot: QtBot) -> None:
+    theme = Theme("dark")
+    plot = LabPlot(theme)
+    qtbot.addWidget(plot)
+    plot.resize(300, 100)
+
+    image = plot.viewport().grab().toImage()
+
+    pixels = {image.pixel(x, y) for x in range(image.width()) for y in range(image.height())}
+    assert pixels == {theme.color(ColorRole.BACKGROUND).rgb()}

@@ -1,0 +1,229 @@
+"""The state machines panel: the present state, what led to it, and how transitions are made."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from pytestqt.qtbot import QtBot
+
+from inspector.sessions.commands.commands import Capability, MakeTransition
+from tests.ui.members_world import MembersSession
+from ui.kit.theme import Theme
+from ui.machines.machine_diagram import Label
+from ui.machines.machine_transitions_model import TransitionColumn
+from ui.machines.panel import NO_MACHINE, NO_SESSION, StateMachinesPanel
+from ui.session.bridge import Selection, SessionBridge
+
+DOOR = 5
+HERO = 6
+
+
+@pytest.fixture
+def session() -> MembersSession:
+    session = MembersSession()
+    session.machine(
+        DOOR,
+        "door",
+        "shut",
+        {
+            "open": ("shut", "ajar"),
+            "close": ("ajar", "shut"),
+            "knock": ("shut", "shut"),
+            "break": ("*", "broken"),
+            "guess": ("ajar", ""),
+        },
+    )
+    session.machine(HERO, "hero", "idle", {"walk": ("idle", "walking")})
+    return session
+
+
+@pytest.fixture
+def panel(qtbot: QtBot, bridge: SessionBridge) -> StateMachinesPanel:
+    panel = StateMachinesPanel(bridge, Theme("light"))
+    qtbot.addWidget(panel)
+    panel.resize(1_000, 420)
+    panel.show()
+    qtbot.waitExposed(panel)
+    return panel
+
+
+def show(panel: StateMachinesPanel, bridge: SessionBridge, session: MembersSession) -> None:
+    bridge.set_session(session)
+    bridge.refresh_now()
+    panel.refresh()
+
+
+def label_of(panel: StateMachinesPanel, name: str) -> Label:
+    return next(label for label in panel.diagram.labels() if label.name == name)
+
+
+def click(qtbot: QtBot, panel: StateMachinesPanel, name: str) -> None:
+    place: QPoint = label_of(panel, name).box.center().toPoint()
+    qtbot.mouseClick(panel.diagram, Qt.MouseButton.LeftButton, pos=place)
+
+
+def texts(panel: StateMachinesPanel, column: TransitionColumn) -> list[str]:
+    model = panel.model
+    return [str(model.index(row, column).data()) for row in range(model.rowCount())]
+
+
+def test_that_without_a_scene_or_a_machine_it_says_so(
+    panel: StateMachinesPanel, bridge: SessionBridge
+) -> None:
+    assert panel.notice.text() == NO_SESSION
+    show(panel, bridge, MembersSession())
+    assert panel.notice.text() == NO_MACHINE
+
+
+def test_that_the_present_state_and_what_is_possible_is_said_and_drawn(
+    panel: StateMachinesPanel, bridge: SessionBridge, session: MembersSession
+) -> None:
+    show(panel, bridge, session)
+    assert panel.readout.text() == "in “shut” for 0 ns   possible: open, knock, break"
+    assert panel.diagram.shape_shown.states == ("shut", "ajar", "broken")
+    assert {label.name for label in panel.diagram.labels()} == {
+        "open",
+        "close",
+        "knock",
+        "break",
+        "guess",
+    }
+
+
+def test_that_a_click_on_a_possible_transition_asks_for_it(
+    qtbot: QtBot, panel: StateMachinesPanel, bridge: SessionBridge, session: MembersSession
+) -> None:
+    show(panel, bridge, session)
+    click(qtbot, panel, "open")
+    assert session.submitted == [MakeTransition(DOOR, "open")]
+
+
+def test_that_a_click_on_one_that_is_not_possible_says_why_and_asks_for_nothing(
+    qtbot: QtBot, panel: StateMachinesPanel, bridge: SessionBridge, session: MembersSession
+) -> None:
+    show(panel, bridge, session)
+    click(qtbot, panel, "close")
+    assert session.submitted == []
+    assert panel.readout.text() == (
+        "✖ “close” does not leave “shut”; possible: “open”, “knock”, “break”."
+    )
+
+
+def test_that_what_cannot_be_controlled_is_only_shown(
+    qtbot: QtBot, panel: StateMachinesPanel, bridge: SessionBridge, session: MembersSession
+) -> None:
+    session.capabilities = frozenset(Capability) - {Capability.MEMBERS}
+    show(panel, bridge, session)
+    click(qtbot, panel, "open")
+    assert session.submitted == []
+    assert "read-only" in panel.readout.text()
+
+
+def test_that_keys_go_through_what_is_possible_and_make_it(
+    qtbot: QtBot, panel: StateMachinesPanel, bridge: SessionBridge, session: MembersSession
+) -> None:
+    show(panel, bridge, session)
+    diagram = panel.diagram
+    assert diagram.current == "open"
+    qtbot.keyClick(diagram, Qt.Key.Key_Right)
+    qtbot.keyClick(diagram, Qt.Key.Key_Right)
+    assert diagram.current == "break"
+    assert "Enter makes break" in diagram.accessibleDescription()
+    qtbot.keyClick(diagram, Qt.Key.Key_Return)
+    assert session.submitted == [MakeTransition(DOOR, "break")]
+
+
+def test_that_transitions_are_listed_the_newest_first_with_those_that_were_refused(
+    panel: StateMachinesPanel, bridge: SessionBridge, session: MembersSession
+) -> None:
+    session.run_to_ms(100)
+    session.enter(DOOR, "ajar", "open")
+    session.run_to_ms(250)
+    session.refuse(DOOR, "knock", "nobody is there")
+    session.run_to_ms(300)
+    show(panel, bridge, session)
+    assert texts(panel, TransitionColumn.WHEN) == ["00:00.250", "00:00.100", "00:00.000"]
+    assert texts(panel, TransitionColumn.SOURCE) == ["ajar", "shut", ""]
+    assert texts(panel, TransitionColumn.LASTED) == ["150 ms", "100 ms", ""]
+    assert texts(panel, TransitionColumn.TARGET) == ["✖ nobody is there", "ajar", "shut"]
+    assert "✖ “knock” was refused: nobody is there" in panel.readout.text()
+
+
+def test_that_a_new_transition_keeps_the_chosen_row(
+    panel: StateMachinesPanel, bridge: SessionBridge, session: MembersSession
+) -> None:
+    session.run_to_ms(100)
+    session.enter(DOOR, "ajar", "open")
+    show(panel, bridge, session)
+    panel.view.selectRow(0)
+    session.run_to_ms(200)
+    session.enter(DOOR, "shut", "close")
+    bridge.refresh_now()
+    panel.refresh()
+    assert panel.view.currentIndex().row() == 1
+    assert texts(panel, TransitionColumn.BY) == ["close", "open", ""]
+
+
+def test_that_the_selected_machine_or_the_one_of_a_selected_transition_is_shown(
+    panel: StateMachinesPanel, bridge: SessionBridge, session: MembersSession
+) -> None:
+    show(panel, bridge, session)
+    bridge.select(Selection.member(HERO))
+    assert panel.machine is not None
+    assert panel.machine.name == "hero"
+    bridge.select(Selection.member(DOOR * 100 + 1))
+    assert panel.machine.name == "door"
+    assert panel.chooser.currentText() == "door on root"
+
+
+def test_that_choosing_a_machine_selects_it(
+    panel: StateMachinesPanel, bridge: SessionBridge, session: MembersSession
+) -> None:
+    show(panel, bridge, session)
+    panel.chooser.setCurrentIndex(1)
+    panel.chooser.activated.emit(1)
+    assert bridge.selection == Selection.member(HERO)
+    assert panel.diagram.shape_shown.present == "idle"
+
+
+def test_that_states_of_the_lane_and_of_the_diagram_have_the_same_colours(
+    panel: StateMachinesPanel, bridge: SessionBridge, session: MembersSession
+) -> None:
+    session.run_to_ms(1_000)
+    session.enter(DOOR, "broken", "break")
+    session.run_to_ms(2_000)
+    show(panel, bridge, session)
+    lane, diagram = panel.lane.grab().toImage(), panel.diagram.grab().toImage()
+    window = panel.lane.lane_window()
+    place = QPoint(int(window.x(1_950_000_000)), panel.lane.height() - 6)
+    box = panel.diagram.box_of("broken")
+    inside = QPoint(int(box.left()) + 12, int(box.bottom()) - 4)
+    assert lane.pixelColor(place) == diagram.pixelColor(inside)
+
+
+def test_that_another_session_begins_anew(
+    panel: StateMachinesPanel, bridge: SessionBridge, session: MembersSession
+) -> None:
+    show(panel, bridge, session)
+    other = MembersSession()
+    other.machine(9, "lamp", "off", {"switch": ("off", "on")})
+    show(panel, bridge, other)
+    assert [panel.chooser.itemText(i) for i in range(panel.chooser.count())] == ["lamp on root"]
+    assert panel.diagram.shape_shown.present == "off"
+
+
+def test_that_at_the_playhead_the_machine_is_shown_as_it_was(
+    qtbot: QtBot, panel: StateMachinesPanel, bridge: SessionBridge, session: MembersSession
+) -> None:
+    session.run_to_ms(100)
+    session.enter(DOOR, "ajar", "open")
+    session.run_to_ms(200)
+    session.refuse(DOOR, "knock", "nobody is there")
+    session.run_to_ms(300)
+    show(panel, bridge, session)
+    bridge.set_playhead(150_000_000)
+    qtbot.waitUntil(lambda: panel.model.rowCount() == 2)
+    assert panel.diagram.shape_shown.present == "ajar"
+    assert "for 50.0 ms" in panel.readout.text()
+    bridge.go_live()
+    qtbot.waitUntil(lambda: panel.model.rowCount() == 3)

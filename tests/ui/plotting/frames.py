@@ -1,0 +1,48 @@
+"""Timelines full of frames, for plots to draw."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from inspector.events import Timeline
+from inspector.events.frame_history import FrameHistory
+from inspector.vocabulary import Phase
+
+MS = 1_000_000
+#: 60 frames per second.
+USUAL_NS = 16_666_667
+
+
+def add_frame(
+    history: FrameHistory, interval_ns: int = USUAL_NS, busy_ns: int = 4 * MS, cut_ns: int = 0
+) -> None:
+    """Add a frame that began ``interval_ns`` behind the one before."""
+    at_ns = history.at_ns[-1] + interval_ns if len(history) else 0
+    phases = [0] * len(Phase)
+    phases[Phase.UPDATE] = busy_ns // 2
+    phases[Phase.DRAW] = busy_ns // 4
+    history.append(at_ns, interval_ns, interval_ns - cut_ns, busy_ns, cut_ns, phases)
+
+
+def timeline_of(intervals_ns: NDArray[np.int64] | list[int]) -> Timeline:
+    """Return a timeline with a frame for each interval."""
+    timeline = Timeline([""])
+    intervals = np.asarray(intervals_ns, dtype=np.int64)
+    history = timeline.frames
+    if not len(intervals):
+        return timeline
+    at_ns = np.concatenate(([0], np.cumsum(intervals[1:])))
+    busy_ns = np.minimum(intervals // 2, 4 * MS)
+    none = np.zeros(len(intervals), dtype=np.int64)
+    shares = {Phase.UPDATE: busy_ns // 2, Phase.DRAW: busy_ns // 4}
+    phases = [shares.get(phase, none) for phase in Phase]
+    history.extend([at_ns, intervals, intervals, busy_ns, none, *phases])
+    timeline.set_present(int(at_ns[-1]))
+    return timeline
+
+
+def usual_timeline(count: int, seed: int = 1) -> Timeline:
+    """Return a timeline of frames near 60 per second."""
+    random = np.random.default_rng(seed)
+    return timeline_of(USUAL_NS + random.integers(-200_000, 200_000, count))

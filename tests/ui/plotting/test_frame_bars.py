@@ -1,0 +1,174 @@
+"""From frames to rectangles: nothing slow is ever missing or cut off without a mark."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inspector.vocabulary import Phase
+from tests.ui.plotting.frames import MS, USUAL_NS, timeline_of, usual_timeline
+from ui.plotting.fills import Fill, Pace, PaceFill, PhaseFill, Tone
+from ui.plotting.frame_bars import (
+    Bars,
+    BarScale,
+    frame_bars,
+    pace_of,
+    stacked_bars,
+    top_of_scale_ns,
+)
+from ui.plotting.frame_series import FrameSeries, Window
+
+BUDGET_NS = 16_666_667
+SCALE = BarScale(height=300, top_ns=30 * MS, budget_ns=BUDGET_NS)
+
+
+def highest_pixels(bars: Bars, width: int) -> np.ndarray:
+    """Return the uppermost pixel that is filled in each column of pixels."""
+    tops = np.full(width, SCALE.height)
+    for _, rects in bars.layers:
+        for left, top, right, _ in rects.tolist():
+            tops[left : right + 1] = np.minimum(tops[left : right + 1], top)
+    return tops
+
+
+@given(st.integers(1, 6_000), st.integers(0, 10**6), st.integers(20, 400))
+def test_that_each_column_reaches_as_high_as_its_slowest_frame(
+    count: int, seed: int, width: int
+) -> None:
+    random = np.random.default_rng(seed)
+    series = FrameSeries(timeline_of(random.integers(1, 60 * MS, count)).frames)
+    columns = series.columns(Window(-0.5, count - 0.5, width))
+
+    bars = frame_bars(series, "interval", columns, SCALE)
+
+    maxima = series.stretches("interval", columns).maxima
+    tops = highest_pixels(bars, width)
+    for left, maximum in zip(columns.lefts.tolist(), maxima.tolist(), strict=True):
+        shown = min(maximum, SCALE.top_ns)
+        assert tops[left] <= SCALE.height - np.floor(shown * SCALE.height / SCALE.top_ns)
+    assert sorted(bars.spikes.times_ns) == sorted(maxima[maxima > SCALE.top_ns])
+
+
+def test_that_a_column_of_many_frames_shows_their_mean_and_their_slowest() -> None:
+    intervals = [10 * MS] * 99 + [20 * MS]
+    series = FrameSeries(timeline_of(intervals).frames)
+    columns = series.columns(Window(-0.5, 99.5, 1))
+
+    bars = frame_bars(series, "interval", columns, SCALE)
+
+    layers = dict(bars.layers)
+    # Mean 10.1 ms is 101 of 300 pixels, the slowest 200.
+    assert layers[PaceFill(Pace.OK, Tone.STRONG)].tolist() == [[0, 199, 0, 299]]
+    assert layers[PaceFill(Pace.LATE, Tone.FAINT)].tolist() == [[0, 100, 0, 198]]
+    assert layers[PaceFill(Pace.LATE, Tone.CAP)].tolist() == [[0, 100, 0, 100]]
+
+
+def test_that_a_single_frame_is_one_bar_with_a_gap_where_it_is_wide() -> None:
+    series = FrameSeries(timeline_of([10 * MS, 15 * MS]).frames)
+    columns = series.columns(Window(-0.5, 1.5, 20))
+
+    bars = frame_bars(series, "interval", columns, SCALE)
+
+    assert dict(bars.layers)[PaceFill(Pace.OK, Tone.STRONG)].tolist() == [
+        [0, 200, 8, 299],
+        [10, 150, 18, 299],
+    ]
+
+
+def test_that_frames_over_twice_the_budget_are_marked_without_colour() -> None:
+    series = FrameSeries(timeline_of([10 * MS, 40 * MS, 29 * MS]).frames)
+    columns = series.columns(Window(-0.5, 2.5, 3))
+
+    bars = frame_bars(series, "interval", columns, SCALE)
+
+    assert dict(bars.layers)[Fill.LATE_MARK].tolist() == [[1, 0, 1, 1]]
+    assert bars.spikes.places.tolist() == [1]
+    assert bars.spikes.times_ns.tolist() == [40 * MS]
+
+
+def test_that_stacked_phases_are_those_of_the_slowest_frame_of_a_column() -> None:
+    # 10 ms busy-less frames, and one of 8 ms: 2 ms update, 1 ms draw, 1 ms other, 4 ms waiting.
+    timeline = timeline_of([2 * MS] * 31 + [8 * MS])
+    series = FrameSeries(timeline.frames)
+    columns = series.columns(Window(-0.5, 31.5, 1))
+
+    bars = stacked_bars(series, "interval", columns, BarScale(80, 8 * MS, BUDGET_NS))
+
+    layers = {fill: rects.tolist() for fill, rects in bars.layers}
+    assert layers == {
+        PhaseFill(Phase.UPDATE): [[0, 60, 0, 79]],
+        PhaseFill(Phase.DRAW): [[0, 50, 0, 59]],
+        PhaseFill(None): [[0, 40, 0, 49]],
+        Fill.WAITING: [[0, 0, 0, 39]],
+        Fill.OUTLINE: [[0, 0, 0, 0]],
+    }
+
+
+def test_that_busy_time_has_no_waiting() -> None:
+    series = FrameSeries(usual_timeline(50).frames)
+    columns = series.columns(Window(-0.5, 49.5, 100))
+
+    bars = stacked_bars(series, "busy", columns, SCALE)
+
+    assert {Fill.WAITING, Fill.OUTLINE}.isdisjoint(dict(bars.layers))
+
+
+@pytest.mark.parametrize(
+    ("time_ns", "pace"),
+    [
+        (0, Pace.GOOD),
+        (10 * MS, Pace.GOOD),
+        (10 * MS + 1, Pace.OK),
+        # With the tolerance of fifteen per cent.
+        (23 * MS, Pace.OK),
+        (23 * MS + 1, Pace.LATE),
+        (43 * MS, Pace.LATE),
+        (43 * MS + 1, Pace.BAD),
+    ],
+)
+def test_that_pace_is_by_multiples_of_the_budget(time_ns: int, pace: Pace) -> None:
+    assert pace_of(np.array([time_ns]), 20 * MS)[0] == pace
+
+
+def test_that_a_scene_that_holds_its_rate_on_a_millisecond_timer_shows_no_late_bar() -> None:
+    jitter_ns = [0, MS, -MS, 2 * MS, -2 * MS]
+    times = [BUDGET_NS + jitter_ns[number % len(jitter_ns)] for number in range(300)]
+    series = FrameSeries(timeline_of(times).frames)
+
+    for pixels in (300, 60):
+        columns = series.columns(Window(-0.5, 299.5, pixels))
+        bars = frame_bars(series, "interval", columns, BarScale(80, 40 * MS, BUDGET_NS))
+
+        paces = {fill.pace for fill, _ in bars.layers if isinstance(fill, PaceFill)}
+        assert paces == {Pace.OK}
+
+
+def test_that_a_few_spikes_do_not_flatten_the_scale() -> None:
+    sample = np.full(1_000, USUAL_NS)
+    sample[:9] = 900 * MS
+
+    assert top_of_scale_ns(sample, BUDGET_NS, 0) == 25 * MS
+
+
+@pytest.mark.parametrize("count", [15, 40, 100, 299])
+def test_that_one_spike_in_a_short_session_does_not_flatten_the_scale(count: int) -> None:
+    sample = np.full(count, USUAL_NS)
+    sample[count // 2] = 900 * MS
+
+    assert top_of_scale_ns(sample, BUDGET_NS, 0) == 25 * MS
+
+
+def test_that_the_budget_is_in_view_unless_frames_are_far_below_it() -> None:
+    assert top_of_scale_ns(np.full(500, 4 * MS), BUDGET_NS, 0) > BUDGET_NS
+    assert top_of_scale_ns(np.full(500, MS), BUDGET_NS, 0) < 2 * MS
+    assert top_of_scale_ns(np.zeros(0, dtype=np.int64), BUDGET_NS, 0) > BUDGET_NS
+    assert top_of_scale_ns(np.zeros(9, dtype=np.int64), BUDGET_NS, 0) > BUDGET_NS
+
+
+def test_that_the_scale_does_not_tremble() -> None:
+    assert top_of_scale_ns(np.full(500, 30 * MS), BUDGET_NS, 50 * MS) == 50 * MS
+    # Too small now, and far too large.
+    assert top_of_scale_ns(np.full(500, 50 * MS), BUDGET_NS, 50 * MS) == 60 * MS
+    assert top_of_scale_ns(np.full(500, 16 * MS), BUDGET_NS, 50 * MS) == 25 * MS

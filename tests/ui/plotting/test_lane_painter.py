@@ -1,0 +1,183 @@
+"""Lanes as they are painted: nothing that happened is lost, however much shares a pixel."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtCore import QRect
+from PySide6.QtGui import QColor, QImage, QPainter
+
+from inspector.analysis.lanes.clocks import ClockPasts
+from inspector.analysis.lanes.columns import Instants, Steps
+from inspector.vocabulary import RATE_DENOMINATOR
+from ui.kit.theme import ColorRole, Theme
+from ui.plotting.lane_painter import LanePainter
+from ui.plotting.lane_view import LaneWindow
+from ui.plotting.machine_colors import state_color
+from ui.timeline.lane_clock_painter import ClockPainter
+
+MS = 1_000_000
+WIDTH = 400
+ROW = QRect(0, 0, WIDTH, 24)
+
+
+def window(low_ms: float, high_ms: float, present_ms: float) -> LaneWindow:
+    return LaneWindow(low_ms * MS, high_ms * MS, 0, WIDTH, round(present_ms * MS))
+
+
+class Canvas:
+    """An image with the background of a theme, to be painted on."""
+
+    def __init__(self, theme: Theme) -> None:
+        self.theme = theme
+        self.image = QImage(WIDTH, ROW.height(), QImage.Format.Format_RGB32)
+        self.image.fill(theme.color(ColorRole.BACKGROUND))
+        self.painter = QPainter(self.image)
+
+    def instants(self, instants: Instants, shown: LaneWindow, late_ns: int = 0) -> None:
+        painter = LanePainter(self.theme)
+        painter.instants(self.painter, instants, shown, ROW, role=ColorRole.GOOD, late_ns=late_ns)
+
+    def steps(self, steps: Steps, shown: LaneWindow) -> None:
+        LanePainter(self.theme).steps(
+            self.painter, steps, shown, ROW, number_of=int, name_of=lambda state: f"state {state}"
+        )
+
+    def is_painted(self, x: int) -> bool:
+        background = self.theme.color(ColorRole.BACKGROUND).rgb()
+        return any(self.image.pixel(x, y) != background for y in range(ROW.height()))
+
+    def colors(self, x: int) -> set[str]:
+        return {self.image.pixelColor(x, y).name() for y in range(ROW.height())}
+
+
+@pytest.fixture
+def canvas(theme: Theme) -> Iterator[Canvas]:
+    canvas = Canvas(theme)
+    yield canvas
+    # Before its image goes.
+    canvas.painter.end()
+
+
+def instants_at(*at_ms: float, value: int = 0) -> Instants:
+    instants = Instants()
+    for each in sorted(at_ms):
+        instants.append(round(each * MS), value, 1)
+    return instants
+
+
+@pytest.mark.parametrize("count", [1, 20, 100, 300, 5_000, 200_000])
+def test_that_every_column_in_which_something_happened_is_painted(
+    canvas: Canvas, count: int
+) -> None:
+    chance = random.Random(count)
+    instants = instants_at(*(chance.uniform(0, 1_000) for _ in range(count)))
+    shown = window(0, 1_000, 1_000)
+    canvas.instants(instants, shown)
+    edges = {int(shown.x(at_ns)) for at_ns in instants.at_ns}
+    assert all(canvas.is_painted(x) for x in edges if 0 <= x < WIDTH)
+
+
+def test_that_a_column_in_which_nothing_happened_stays_empty(canvas: Canvas) -> None:
+    instants = instants_at(*(number / 100 for number in range(40_000)))
+    canvas.instants(instants, window(0, 1_000, 1_000))
+    assert canvas.is_painted(100)
+    assert not canvas.is_painted(300)
+
+
+def test_that_one_late_firing_among_a_hundred_thousand_stands_out(canvas: Canvas) -> None:
+    instants = Instants()
+    for number in range(100_000):
+        late = 50 * MS if number == 50_000 else 0
+        instants.append(number * 10_000, late, 1)
+    canvas.instants(instants, window(0, 1_000, 1_000), late_ns=20 * MS)
+    late_color = canvas.theme.color(ColorRole.LATE).name()
+    assert [x for x in range(WIDTH) if late_color in canvas.colors(x)] == [WIDTH // 2]
+
+
+def test_that_a_whisker_is_as_long_as_the_firing_was_late(canvas: Canvas) -> None:
+    instants = instants_at(100, value=50 * MS)
+    canvas.instants(instants, window(0, 400, 400), late_ns=20 * MS)
+    painted = [x for x in range(WIDTH) if canvas.is_painted(x)]
+    assert painted[0] in (99, 100)
+    assert painted[-1] in (149, 150)
+
+
+def test_that_what_is_to_come_is_hollow(canvas: Canvas) -> None:
+    painter = LanePainter(canvas.theme)
+    painter.hollow(canvas.painter, [200 * MS], window(0, 400, 100), ROW)
+    background = canvas.theme.color(ColorRole.BACKGROUND)
+    assert canvas.image.pixelColor(200, ROW.center().y()) == background
+    assert canvas.is_painted(199)
+    assert canvas.is_painted(202)
+
+
+def test_that_a_state_lasts_until_the_next_and_not_beyond_the_present(canvas: Canvas) -> None:
+    steps = Steps()
+    steps.append(0, 0, 0)
+    steps.append(100 * MS, 1, 0)
+    canvas.steps(steps, window(0, 400, 200))
+    middle = ROW.bottom() - 4
+    first, second = (state_color(number, canvas.theme) for number in (0, 1))
+    assert canvas.image.pixelColor(97, middle) == first
+    assert canvas.image.pixelColor(190, middle) == second
+    assert not canvas.is_painted(210)
+
+
+def test_that_states_that_change_many_times_a_pixel_share_it_and_are_marked(
+    canvas: Canvas,
+) -> None:
+    steps = Steps()
+    for number in range(20_000):
+        steps.append(number * 50_000, number % 2, 0)
+    canvas.steps(steps, window(0, 1_000, 1_000))
+    wanted = {state_color(number, canvas.theme).name() for number in (0, 1)}
+    wanted.add(canvas.theme.color(ColorRole.TEXT).name())
+    seen = set().union(*(canvas.colors(x) for x in range(WIDTH)))
+    assert wanted <= seen
+    assert all(canvas.is_painted(x) for x in range(WIDTH))
+
+
+def test_that_a_pause_of_a_nanosecond_is_painted(canvas: Canvas) -> None:
+    clocks = ClockPasts()
+    clocks.added(1, 0, "root")
+    clocks.anchored(0, 1, 0, RATE_DENOMINATOR)
+    clocks.paused(500 * MS, 1, 0)
+    clocks.resumed(500 * MS + 1, 1, 0)
+    ClockPainter(canvas.theme).paint(canvas.painter, clocks, 1, window(0, 1_000, 1_000), ROW)
+    assert canvas.colors(200) != canvas.colors(190)
+
+
+def test_that_a_clock_that_stands_still_because_of_another_is_not_shown_as_running(
+    canvas: Canvas,
+) -> None:
+    clocks = ClockPasts()
+    for number in (1, 2):
+        clocks.added(number, number - 1, f"clock {number}")
+        clocks.anchored(0, number, 0, RATE_DENOMINATOR)
+    clocks.paused(500 * MS, 1, 0)
+    ClockPainter(canvas.theme).paint(canvas.painter, clocks, 2, window(0, 1_000, 1_000), ROW)
+    running: QColor = canvas.image.pixelColor(50, ROW.bottom() - 4)
+    assert all(running.name() not in canvas.colors(x) for x in range(205, WIDTH))
+
+
+def test_that_a_clock_is_painted_also_when_it_changes_many_times_a_pixel(canvas: Canvas) -> None:
+    clocks = ClockPasts()
+    clocks.added(1, 0, "root")
+    clocks.anchored(0, 1, 0, RATE_DENOMINATOR)
+    for number in range(5_000):
+        clocks.paused(number * 200_000, 1, 0)
+        clocks.resumed(number * 200_000 + 100_000, 1, 0)
+    ClockPainter(canvas.theme).paint(canvas.painter, clocks, 1, window(0, 1_000, 1_000), ROW)
+    assert all(canvas.is_painted(x) for x in range(WIDTH))
+    assert canvas.theme.color(ColorRole.TEXT).name() in canvas.colors(100)
+
+
+def test_that_a_clock_that_came_later_than_what_is_in_view_is_not_painted(canvas: Canvas) -> None:
+    clocks = ClockPasts()
+    clocks.added(1, 0, "root")
+    clocks.anchored(800 * MS, 1, 0, RATE_DENOMINATOR)
+    ClockPainter(canvas.theme).paint(canvas.painter, clocks, 1, window(0, 500, 1_000), ROW)
+    assert not any(canvas.is_painted(x) for x in range(WIDTH))

@@ -1,0 +1,240 @@
+"""The playhead: an instant whose state is shown while the session goes on."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from inspector.events.history import LogHistory
+from inspector.events.log import BYTES_PER_EVENT, EventLog
+from inspector.sessions.commands.commands import (
+    Hold,
+    PauseClock,
+    Run,
+    SetRate,
+    StepBack,
+    StepFrames,
+)
+from inspector.timebase import NS_PER_MS
+from tests.events.test_history import busy_log, described
+from tests.ui.looking_back import hold, settle
+from tests.ui.shell import Shell
+from tests.ui.world import PlayedSession
+from ui.session import playhead as playhead_module
+from ui.session.bridge import SessionBridge
+from ui.session.playhead import Playhead
+
+
+def played(bridge: SessionBridge, milliseconds: float = 1_000) -> PlayedSession:
+    """Return a session in which a timer has fired every 100 ms."""
+    session = PlayedSession()
+    session.root.set_interval(0.1, lambda: None, name="tick")
+    session.run_to_ms(milliseconds)
+    bridge.set_session(session)
+    return session
+
+
+def test_that_the_state_at_the_playhead_is_shown_while_the_session_goes_on(
+    bridge: SessionBridge,
+) -> None:
+    session = played(bridge)
+    assert bridge.shown is bridge.timeline
+
+    bridge.set_playhead(500 * NS_PER_MS)
+    session.run_to_ms(2_000)
+    bridge.refresh_now()
+
+    assert bridge.playhead_ns == bridge.shown.at_ns == 500 * NS_PER_MS
+    assert bridge.timeline.at_ns == 2_000 * NS_PER_MS
+    assert bridge.shown.timers.row(1).fired == 5
+
+    bridge.set_playhead(None)
+    assert bridge.shown is bridge.timeline
+
+
+def test_that_the_playhead_stays_within_what_is_known(bridge: SessionBridge) -> None:
+    played(bridge)
+
+    places = []
+    for wanted_ns in (-5, 10**12):
+        bridge.set_playhead(wanted_ns)
+        places.append(bridge.playhead_ns)
+
+    assert places == [0, 1_000 * NS_PER_MS]
+
+
+def test_that_without_a_session_there_is_no_playhead(bridge: SessionBridge) -> None:
+    bridge.set_playhead(5)
+    bridge.playhead.play()
+
+    assert bridge.playhead_ns is None
+    assert not bridge.playhead.is_playing
+
+
+def test_that_everybody_is_told_once_a_turn_however_often_it_moves(
+    bridge: SessionBridge,
+) -> None:
+    played(bridge)
+    told: list[int | None] = []
+    bridge.playhead_changed.connect(told.append)
+
+    for milliseconds in range(100, 900):
+        bridge.set_playhead(milliseconds * NS_PER_MS)
+    assert told == []
+    settle()
+    assert told == [899 * NS_PER_MS]
+
+    bridge.set_playhead(899 * NS_PER_MS)
+    settle()
+    bridge.go_live()
+    bridge.go_live()
+    assert told == [899 * NS_PER_MS, None]
+
+
+def test_that_a_move_that_is_taken_back_at_once_is_not_told(bridge: SessionBridge) -> None:
+    played(bridge)
+    told: list[int | None] = []
+    bridge.playhead_changed.connect(told.append)
+
+    bridge.set_playhead(5)
+    bridge.go_live()
+    settle()
+
+    assert told == []
+
+
+def test_that_another_session_is_shown_at_its_present(bridge: SessionBridge) -> None:
+    played(bridge)
+    bridge.set_playhead(5)
+    settle()
+
+    session = played(bridge)
+
+    assert bridge.playhead_ns is None
+    assert bridge.shown is session.timeline
+
+
+def test_that_plots_stay_while_somebody_looks_back_and_follow_again(
+    bridge: SessionBridge,
+) -> None:
+    played(bridge)
+
+    seen = []
+    for was_following in (True, False):
+        bridge.set_following(was_following)
+        bridge.set_playhead(5)
+        seen.append(bridge.is_following)
+        bridge.go_live()
+        seen.append(bridge.is_following)
+
+    assert seen == [False, True, False, False]
+
+
+def test_that_a_command_about_what_panels_show_leads_back_to_the_present(
+    bridge: SessionBridge,
+) -> None:
+    played(bridge)
+
+    places = []
+    for command in (PauseClock(1), SetRate(1, Fraction(2)), Run(), Hold(), StepFrames(1)):
+        bridge.set_playhead(5)
+        bridge.submit(command)
+        places.append(bridge.playhead_ns)
+
+    assert places == [None, None, 5, 5, 5]
+
+
+def test_that_what_is_shown_stays_of_one_log_until_everybody_is_told(shell: Shell) -> None:
+    hold(shell)
+    bridge = shell.bridge
+    session = bridge.session
+    assert session is not None
+    bridge.set_playhead(500 * NS_PER_MS)
+    shown, strings = bridge.shown, bridge.strings
+
+    # As when time passes and the window has not looked yet.
+    session.submit(StepBack(40))
+    session.refresh()
+
+    assert session.log.strings is not strings
+    assert bridge.strings is strings
+    assert bridge.shown is shown
+    bridge.set_playhead(900 * NS_PER_MS)
+    assert bridge.shown.at_ns == 900 * NS_PER_MS
+    bridge.refresh_now()
+    assert bridge.playhead_ns is None
+    assert bridge.strings is session.log.strings
+
+
+@given(
+    moves=st.lists(st.integers(0, 1_200 * NS_PER_MS), min_size=1, max_size=30),
+    budget=st.sampled_from([64 * 1024 * 1024, 200 * BYTES_PER_EVENT]),
+    most=st.sampled_from([0, 20, 100_000]),
+    per_part=st.sampled_from([0, 0.5, 100]),
+)
+def test_that_the_state_is_that_of_the_history_wherever_it_moves(
+    moves: list[int], budget: int, most: int, per_part: float
+) -> None:
+    log, _ = busy_log(budget)
+    history = LogHistory(log)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(playhead_module, "_RUNG", 13)
+        patch.setattr(playhead_module, "_LADDER", 100)
+        patch.setattr(playhead_module, "_MOST_PARTS", most)
+        patch.setattr(playhead_module, "_RUNG_PER_PART", per_part)
+        states = playhead_module._NearStates(history)
+        for at_ns in moves:
+            assert described(states.state_at(at_ns)) == described(history.state_at(at_ns))
+
+
+def test_that_states_that_fell_off_the_log_are_given_up() -> None:
+    log = EventLog(100 * BYTES_PER_EVENT)
+    history = LogHistory(log)
+    states = playhead_module._NearStates(history)
+    for step in range(40):
+        for number in range(10):
+            log.append((step * 10 + number, 0, 0, 0, 0))
+        states.state_at(step * 10)
+        log.settle()
+
+    assert states.state_at(398).events_folded == 399
+    assert states.state_at(395).events_folded == 396
+    assert all(cursor >= history.first for cursor in states._rungs)
+
+
+def test_that_it_plays_on_at_the_pace_of_time_and_stops_at_the_end(
+    bridge: SessionBridge,
+) -> None:
+    session = played(bridge)
+    now = [0]
+    playhead = Playhead(clock=lambda: now[0])
+    playhead.use(session)
+    changes: list[bool] = []
+    playhead.playing_changed.connect(changes.append)
+    places: list[int | None] = []
+
+    playhead.play()
+    for milliseconds in (0, 16, 250, 999, 1_001):
+        now[0] = milliseconds * NS_PER_MS
+        playhead._play_on()
+        places.append(playhead.at_ns)
+
+    assert places == [0, 16 * NS_PER_MS, 250 * NS_PER_MS, 999 * NS_PER_MS, 1_000 * NS_PER_MS]
+    assert changes == [True, False]
+
+
+def test_that_moving_it_by_hand_while_it_plays_goes_on_from_there(bridge: SessionBridge) -> None:
+    session = played(bridge)
+    now = [0]
+    playhead = Playhead(clock=lambda: now[0])
+    playhead.use(session)
+    playhead.play()
+
+    playhead.move_to(600 * NS_PER_MS)
+    now[0] = 100 * NS_PER_MS
+    playhead._play_on()
+
+    assert playhead.at_ns == 700 * NS_PER_MS

@@ -1,0 +1,489 @@
+"""The timeline panel: what is on the lanes, how people move along them, what is shared."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtGui import QMouseEvent, QWheelEvent
+from PySide6.QtWidgets import QApplication, QWidget
+from pytestqt.qtbot import QtBot
+
+from inspector.analysis.lanes.lanes import LaneKind, LaneStore
+from inspector.clocks import Clock
+from inspector.vocabulary import MARK
+from tests.ui.members_world import MS, MembersSession
+from ui.kit.theme import ColorRole, Theme
+from ui.plotting.lane_painter import LanePainter
+from ui.session.bridge import Selection, SessionBridge
+from ui.timeline.lane_canvas import LaneCanvas
+from ui.timeline.lane_rows import LaneRow
+from ui.timeline.panel import TimelinePanel
+
+
+def _nothing() -> None: ...
+
+
+class LanesSession(MembersSession):
+    """A session with three clocks, two timers, a machine and a pause."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.game: Clock = self.root.child("game")
+        self.enemies: Clock = self.game.child("enemies")
+        self.spawn = self.game.set_interval(0.1, _nothing, name="spawn")
+        self.boss = self.enemies.set_interval(0.25, _nothing, name="boss")
+        self.machine(5, "hero", "idle", {"walk": ("idle", "walking")})
+
+    def play(self, milliseconds: int) -> None:
+        """Let frames of 20 ms pass."""
+        end_ms = self.tree.now_ns // MS + milliseconds
+        for at_ms in range(self.tree.now_ns // MS + 20, end_ms + 1, 20):
+            self.run_to_ms(at_ms)
+            self.frame_of()
+
+
+@pytest.fixture
+def session(bridge: SessionBridge) -> LanesSession:
+    session = LanesSession()
+    session.play(2_000)
+    bridge.set_session(session)
+    return session
+
+
+@pytest.fixture
+def panel(qtbot: QtBot, bridge: SessionBridge, session: LanesSession) -> TimelinePanel:
+    assert session is not None
+    panel = TimelinePanel(bridge, Theme("light"))
+    qtbot.addWidget(panel)
+    panel.resize(1_000, 400)
+    panel.show()
+    qtbot.waitExposed(panel)
+    panel.refresh()
+    return panel
+
+
+def labels(canvas: LaneCanvas) -> list[str]:
+    return [row.label for row in (*canvas.pinned.rows, *canvas.rows.rows)]
+
+
+def row_of(canvas: LaneCanvas, label: str) -> LaneRow:
+    return next(row for row in (*canvas.pinned.rows, *canvas.rows.rows) if row.label == label)
+
+
+def click(qtbot: QtBot, canvas: LaneCanvas, place: QPointF) -> None:
+    qtbot.mouseClick(canvas.viewport(), Qt.MouseButton.LeftButton, pos=place.toPoint())
+
+
+def key(qtbot: QtBot, canvas: LaneCanvas, *keys: Qt.Key) -> None:
+    for each in keys:
+        qtbot.keyClick(canvas, each)
+
+
+def drag(widget: QWidget, start: QPoint, end: QPoint, held: Qt.KeyboardModifier) -> None:
+    """Press, move and let go of the left button."""
+    left, none = Qt.MouseButton.LeftButton, Qt.MouseButton.NoButton
+    for kind, place, button, buttons in (
+        (QEvent.Type.MouseButtonPress, start, left, left),
+        (QEvent.Type.MouseMove, end, none, left),
+        (QEvent.Type.MouseMove, end, none, left),
+        (QEvent.Type.MouseButtonRelease, end, left, none),
+    ):
+        on_screen = QPointF(widget.mapToGlobal(place))
+        QApplication.sendEvent(
+            widget, QMouseEvent(kind, QPointF(place), on_screen, button, buttons, held)
+        )
+
+
+def test_that_lanes_come_in_the_order_of_the_clock_tree(panel: TimelinePanel) -> None:
+    assert labels(panel.canvas) == ["Frames", "root", "hero", "game", "spawn", "enemies", "boss"]
+    assert [row.depth for row in panel.canvas.rows.rows] == [0, 0, 1, 1, 2, 2, 3]
+
+
+def test_that_a_mark_brings_a_lane_of_marks(
+    panel: TimelinePanel, bridge: SessionBridge, session: LanesSession
+) -> None:
+    session.log.append((session.tree.now_ns, MARK, 0, session.log.intern("wave"), 0))
+    bridge.refresh_now()
+    panel.refresh()
+    assert "Marks" in labels(panel.canvas)
+
+
+def test_that_the_filter_keeps_matching_lanes_with_their_clocks(panel: TimelinePanel) -> None:
+    panel.canvas.choose_words("BOSS")
+    assert labels(panel.canvas) == ["Frames", "root", "game", "enemies", "boss"]
+    panel.canvas.choose_words("")
+    assert len(labels(panel.canvas)) == 7
+
+
+def test_that_kinds_of_lanes_can_be_hidden(panel: TimelinePanel) -> None:
+    panel.canvas.choose_kind(LaneKind.TIMER, is_shown=False)
+    assert labels(panel.canvas) == ["Frames", "root", "hero", "game", "enemies"]
+
+
+def test_that_a_clock_is_folded_by_a_key_and_unfolded_by_another_press(
+    qtbot: QtBot, panel: TimelinePanel
+) -> None:
+    canvas = panel.canvas
+    canvas.walk.choose_row(row_of(canvas, "spawn"))
+    key(qtbot, canvas, Qt.Key.Key_C)
+    assert labels(canvas) == ["Frames", "root", "hero", "game"]
+    key(qtbot, canvas, Qt.Key.Key_C)
+    assert len(labels(canvas)) == 7
+
+
+def test_that_a_pinned_lane_stays_at_the_top_also_when_its_clock_is_folded(
+    qtbot: QtBot, panel: TimelinePanel
+) -> None:
+    canvas = panel.canvas
+    canvas.walk.choose_row(row_of(canvas, "boss"))
+    key(qtbot, canvas, Qt.Key.Key_T)
+    canvas.walk.fold_all(is_folded=True)
+    assert labels(canvas) == ["boss", "Frames", "root"]
+    assert [row.label for row in canvas.pinned.rows] == ["boss"]
+
+
+def test_that_keys_go_from_firing_to_firing_and_stop_following(
+    qtbot: QtBot, panel: TimelinePanel, bridge: SessionBridge
+) -> None:
+    canvas = panel.canvas
+    canvas.walk.choose_row(row_of(canvas, "spawn"))
+    canvas.caret_ns = 0
+    key(qtbot, canvas, Qt.Key.Key_Right, Qt.Key.Key_Right)
+    assert canvas.caret_ns == 200 * MS
+    assert bridge.hover_ns == 200 * MS
+    assert not bridge.is_following
+    key(qtbot, canvas, Qt.Key.Key_Left)
+    assert canvas.caret_ns == 100 * MS
+    assert "spawn fired at 00:00.100, on time" in canvas.accessibleDescription()
+
+
+def test_that_jumping_to_what_is_out_of_view_brings_it_into_view(
+    qtbot: QtBot, panel: TimelinePanel
+) -> None:
+    canvas = panel.canvas
+    canvas.show_span(0, 300 * MS)
+    canvas.walk.choose_row(row_of(canvas, "boss"))
+    canvas.caret_ns = 1_000 * MS
+    key(qtbot, canvas, Qt.Key.Key_Right)
+    assert canvas.caret_ns == 1_250 * MS
+    assert canvas.view.low < canvas.caret_ns < canvas.view.high
+
+
+def test_that_clicking_a_firing_selects_its_timer(
+    qtbot: QtBot, panel: TimelinePanel, bridge: SessionBridge, session: LanesSession
+) -> None:
+    canvas = panel.canvas
+    canvas.fit()
+    click(qtbot, canvas, canvas.place_of(row_of(canvas, "boss"), 500 * MS))
+    assert bridge.selection == Selection.timer(session.boss.id)
+    assert canvas.caret_ns == 500 * MS
+
+
+def test_that_clicking_names_and_other_lanes_selects_clocks_machines_and_frames(
+    qtbot: QtBot, panel: TimelinePanel, bridge: SessionBridge, session: LanesSession
+) -> None:
+    canvas = panel.canvas
+    canvas.fit()
+    for label, at_ns, expected in (
+        ("game", 700 * MS, Selection.clock(session.game.id)),
+        ("hero", 700 * MS, Selection.member(5)),
+        ("Frames", 710 * MS, Selection.frame(34)),
+    ):
+        click(qtbot, canvas, canvas.place_of(row_of(canvas, label), at_ns))
+        assert bridge.selection == expected
+    place = canvas.place_of(row_of(canvas, "enemies"), 0)
+    click(qtbot, canvas, QPointF(canvas.header_width - 30, place.y()))
+    assert bridge.selection == Selection.clock(session.enemies.id)
+
+
+def test_that_a_pause_says_who_stands_still_since_when_and_because_of_whom(
+    panel: TimelinePanel, bridge: SessionBridge, session: LanesSession
+) -> None:
+    session.game.pause()
+    session.play(200)
+    bridge.refresh_now()
+    panel.refresh()
+    canvas = panel.canvas
+    canvas.fit()
+    canvas.point_at(canvas.place_of(row_of(canvas, "enemies"), 2_100 * MS))
+    assert "stopped: clock “game” paused since 00:02.000 (by the program)" in (panel.readout.text())
+
+
+def test_that_dragging_with_shift_measures_session_time_and_local_time(
+    qtbot: QtBot, panel: TimelinePanel
+) -> None:
+    canvas = panel.canvas
+    canvas.fit()
+    canvas.walk.choose_row(row_of(canvas, "spawn"))
+    panel.ruler_box.setCurrentIndex(panel.ruler_box.findText("Ruler: enemies"))
+    row = row_of(canvas, "hero")
+    start, end = (canvas.place_of(row, at_ns).toPoint() for at_ns in (500 * MS, 1_000 * MS))
+    viewport, shift = canvas.viewport(), Qt.KeyboardModifier.ShiftModifier
+    drag(viewport, start, end, shift)
+    assert canvas.measured == pytest.approx((500 * MS, 1_000 * MS), abs=3 * MS)
+    canvas.measure(500 * MS, 1_000 * MS)
+    assert canvas.measured_text() == "500 ms   500 ms local   6 on spawn"
+    key(qtbot, canvas, Qt.Key.Key_F)
+    assert (canvas.view.low, canvas.view.high) == (500 * MS, 1_000 * MS)
+    key(qtbot, canvas, Qt.Key.Key_Escape)
+    assert canvas.measured is None
+
+
+def test_that_nothing_is_drawn_of_a_measured_stretch_out_of_view(panel: TimelinePanel) -> None:
+    canvas = panel.canvas
+    canvas.show_span(1_000 * MS, 1_500 * MS)
+    bare = canvas.viewport().grab().toImage()
+
+    canvas.measure(200 * MS, 600 * MS)
+    away = canvas.viewport().grab().toImage()
+    canvas.measure(200 * MS, 1_200 * MS)
+    reaching_in = canvas.viewport().grab().toImage()
+
+    assert away == bare
+    assert reaching_in != bare
+
+
+def test_that_the_wheel_keeps_the_instant_under_the_pointer_where_it_is(
+    panel: TimelinePanel,
+) -> None:
+    canvas = panel.canvas
+    canvas.show_span(0, 2_000 * MS)
+    x = canvas.lane_window().x(600 * MS)
+    canvas.zoom(0.5, canvas.at_x(x))
+    assert canvas.lane_window().x(600 * MS) == pytest.approx(x, abs=0.01)
+    assert canvas.view.span == pytest.approx(1_000 * MS)
+
+
+def test_that_following_is_shared_and_keeps_the_present_in_view(
+    panel: TimelinePanel, bridge: SessionBridge, session: LanesSession
+) -> None:
+    canvas = panel.canvas
+    canvas.pan(-0.2)
+    assert not bridge.is_following
+    assert not panel.follow_action.isChecked()
+    bridge.set_following(True)
+    session.play(8_000)
+    bridge.refresh_now()
+    panel.refresh()
+    assert canvas.view.low < canvas.present_ns < canvas.view.high
+    assert panel.follow_action.isChecked()
+
+
+def test_that_the_present_is_followed_with_room_for_what_is_to_come(panel: TimelinePanel) -> None:
+    canvas = panel.canvas
+    assert canvas.is_following
+    assert canvas.view.high > canvas.present_ns + canvas.view.span / 10
+
+
+def test_that_hover_elsewhere_is_shown_here(panel: TimelinePanel, bridge: SessionBridge) -> None:
+    bridge.set_hover(700 * MS)
+    assert panel.canvas.hover_ns == 700 * MS
+
+
+def test_that_the_ruler_shows_the_local_time_of_a_clock(
+    panel: TimelinePanel, bridge: SessionBridge, session: LanesSession
+) -> None:
+    from ui.plotting.lane_ruler import ruler_ticks  # noqa: PLC0415 - brings pyqtgraph
+
+    session.game.rate = 0.5
+    session.play(2_000)
+    bridge.refresh_now()
+    panel.refresh()
+    canvas = panel.canvas
+    canvas.show_span(0, 4_000 * MS)
+    window = canvas.lane_window()
+    ticks, _ = ruler_ticks(window, canvas.store.clocks, session.game.id)
+    by_text = {text: x for x, text in ticks}
+    assert by_text["1.0"] == pytest.approx(window.x(1_000 * MS), abs=2)
+    assert by_text["2.5"] == pytest.approx(window.x(3_000 * MS), abs=2)
+
+
+def test_that_dragging_along_the_ruler_moves_the_playhead_and_end_lets_go_of_it(
+    qtbot: QtBot, panel: TimelinePanel, bridge: SessionBridge
+) -> None:
+    canvas = panel.canvas
+    canvas.show_span(0, 2_000 * MS)
+    window = canvas.lane_window()
+    start, end = (QPoint(int(window.x(at_ms * MS)), 8) for at_ms in (400, 1_200))
+    drag(canvas.viewport(), start, end, Qt.KeyboardModifier.NoModifier)
+    assert bridge.playhead_ns == pytest.approx(1_200 * MS, abs=3 * MS)
+    assert (canvas.view.low, canvas.view.high) == (0, 2_000 * MS)
+    key(qtbot, canvas, Qt.Key.Key_End)
+    assert bridge.playhead_ns is None
+    assert canvas.is_following
+
+
+def test_that_a_playhead_out_of_view_is_brought_into_view(
+    qtbot: QtBot, panel: TimelinePanel, bridge: SessionBridge
+) -> None:
+    canvas = panel.canvas
+    canvas.show_span(1_500 * MS, 2_000 * MS)
+    bridge.set_playhead(300 * MS)
+    qtbot.waitUntil(lambda: canvas.playhead_ns == 300 * MS)
+    assert canvas.view.low < 300 * MS < canvas.view.high
+
+
+def test_that_without_a_scene_it_says_so(panel: TimelinePanel, bridge: SessionBridge) -> None:
+    bridge.set_session(None)
+    assert panel.notice.text() == "No scene is open."
+
+
+def test_that_nothing_is_read_while_nobody_looks(
+    panel: TimelinePanel, bridge: SessionBridge, session: LanesSession
+) -> None:
+    panel.hide()
+    cursor = panel.canvas.store.cursor
+    session.play(100)
+    bridge.refresh_now()
+    panel.refresh()
+    assert panel.canvas.store.cursor == cursor
+
+
+def test_that_a_key_that_means_something_here_is_not_taken_by_the_window(
+    qtbot: QtBot, panel: TimelinePanel
+) -> None:
+    canvas = panel.canvas
+    canvas.show_span(0, 100 * MS)
+    key(qtbot, canvas, Qt.Key.Key_F)
+    assert canvas.view.high > canvas.present_ns
+
+
+def test_that_a_firing_is_seen_at_any_zoom(panel: TimelinePanel, session: LanesSession) -> None:
+    canvas = panel.canvas
+    canvas.choose_words("boss")
+    for high in (300, 3_000, 300_000):
+        canvas.view.low, canvas.view.high = 0.0, float(high * MS)
+        canvas.view.mode = type(canvas.view.mode).FREE
+        place = canvas.place_of(row_of(canvas, "boss"), 250 * MS)
+        image = canvas.viewport().grab().toImage()
+        y, x = int(place.y()), int(place.x())
+        found = {image.pixelColor(near, y).name() for near in (x - 1, x, x + 1)}
+        assert Theme("light").color(ColorRole.GOOD).name() in found
+    assert session is not None
+
+
+def turn_wheel(canvas: LaneCanvas, place: QPointF, notches: int) -> None:
+    viewport = canvas.viewport()
+    on_screen = QPointF(viewport.mapToGlobal(place.toPoint()))
+    event = QWheelEvent(
+        place,
+        on_screen,
+        QPoint(0, 0),
+        QPoint(0, 120 * notches),
+        Qt.MouseButton.NoButton,
+        Qt.KeyboardModifier.NoModifier,
+        Qt.ScrollPhase.NoScrollPhase,
+        False,
+    )
+    QApplication.sendEvent(viewport, event)
+
+
+def test_that_the_wheel_zooms_over_lanes_and_scrolls_over_their_names(
+    panel: TimelinePanel,
+) -> None:
+    canvas = panel.canvas
+    panel.resize(1_000, 150)
+    canvas.show_span(0, 2_000 * MS)
+    x = canvas.lane_window().x(600 * MS)
+    turn_wheel(canvas, QPointF(x, 60), 2)
+    assert canvas.view.span == pytest.approx(2_000 * MS / 1.25**2)
+    assert canvas.lane_window().x(600 * MS) == pytest.approx(x, abs=1)
+    turn_wheel(canvas, QPointF(20, 60), -1)
+    assert canvas.verticalScrollBar().value() > 0
+    assert canvas.view.span == pytest.approx(2_000 * MS / 1.25**2)
+
+
+def test_that_names_can_be_given_more_room(panel: TimelinePanel) -> None:
+    canvas = panel.canvas
+    edge = QPoint(canvas.header_width, 90)
+    drag(canvas.viewport(), edge, edge + QPoint(80, 0), Qt.KeyboardModifier.NoModifier)
+    assert canvas.header_width == edge.x() + 80
+
+
+def test_that_a_long_log_is_read_in_parts_and_says_how_much_is_left(
+    panel: TimelinePanel, bridge: SessionBridge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(LaneStore, "most_at_once", 100)
+    panel.show_session(bridge.session)
+    assert "events left" in panel.readout.text()
+    assert bridge.session is not None
+    while panel.canvas.store.cursor < bridge.session.log.end:
+        panel.refresh()
+    assert "events left" not in panel.readout.text()
+
+
+def test_that_kinds_that_were_hidden_stay_hidden_at_the_next_start(
+    qtbot: QtBot, panel: TimelinePanel, bridge: SessionBridge
+) -> None:
+    shown = [action for action in panel.kinds_menu.actions() if action.text() == "Timer"]
+    shown[0].setChecked(False)
+    second = TimelinePanel(bridge, Theme("light"))
+    qtbot.addWidget(second)
+    second.show()
+    qtbot.waitExposed(second)
+    second.refresh()
+    assert "spawn" not in labels(second.canvas)
+    assert "game" in labels(second.canvas)
+
+
+def test_that_what_was_to_come_is_predicted_from_the_playhead(
+    bridge: SessionBridge,
+    session: LanesSession,
+    panel: TimelinePanel,
+    qtbot: QtBot,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    canvas = panel.canvas
+    session.enemies.pause()
+    session.play(1_000)
+    bridge.refresh_now()
+    panel.refresh()
+    painted: list[list[int]] = []
+    monkeypatch.setattr(
+        LanePainter, "hollow", lambda _self, _painter, instants, *_: painted.append(instants)
+    )
+
+    bridge.set_playhead(1_600 * MS)
+    qtbot.waitUntil(lambda: canvas.past is not None)
+    canvas.show_span(1_500 * MS, 2_800 * MS)
+    canvas.grab()
+
+    # As if nothing were to be paused: the boss comes every 250 ms from 1.75 s on.
+    assert [1_750 * MS, 2_000 * MS, 2_250 * MS, 2_500 * MS, 2_750 * MS] in painted
+    assert any(instants[:2] == [1_700 * MS, 1_800 * MS] for instants in painted)
+
+    bridge.go_live()
+    qtbot.waitUntil(lambda: canvas.past is None)
+    painted.clear()
+    canvas.show_span(1_500 * MS, 3_250 * MS)
+    canvas.grab()
+    assert [each for each in painted if each] == [[3_100 * MS, 3_200 * MS]]
+
+
+def test_that_the_lane_of_what_is_selected_elsewhere_comes_into_view(
+    panel: TimelinePanel, bridge: SessionBridge, session: LanesSession
+) -> None:
+    panel.resize(1_000, 150)
+    canvas = panel.canvas
+    assert canvas.verticalScrollBar().value() == 0
+
+    bridge.select(Selection.timer(session.boss.id))
+
+    assert canvas.chosen_key == row_of(canvas, "boss").key
+    assert canvas.verticalScrollBar().value() > 0
+    bridge.select(Selection.clock(session.root.id))
+    assert canvas.chosen_key == row_of(canvas, "root").key
+
+
+def test_that_the_lane_of_what_was_selected_before_is_in_view_when_lanes_are_there(
+    qtbot: QtBot, bridge: SessionBridge, session: LanesSession
+) -> None:
+    bridge.select(Selection.timer(session.boss.id))
+    panel = TimelinePanel(bridge, Theme("light"))
+    qtbot.addWidget(panel)
+    panel.resize(1_000, 150)
+    panel.show()
+    qtbot.waitExposed(panel)
+    panel.refresh()
+
+    assert panel.canvas.chosen_key == row_of(panel.canvas, "boss").key

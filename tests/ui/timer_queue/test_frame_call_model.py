@@ -1,0 +1,351 @@
+"""The frame calls as a table: which calls, in which order, what is said of them."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor
+from pytestqt.modeltest import ModelTester
+
+from inspector.clocks import Clock
+from inspector.frames.director import Director
+from inspector.frames.egret.ticker import Ticker
+from inspector.frames.scheduler.scheduler import Scheduler
+from inspector.vocabulary import Phase
+from tests.ui.world import World
+from ui.kit.table.roles import Role
+from ui.kit.texts.member_texts import member_standing
+from ui.kit.texts.standing import StandingKind
+from ui.timer_queue.frame_call_cells import CallColumn, remaining_text
+from ui.timer_queue.frame_call_model import CallCounts, FrameCallModel
+
+
+class Thing:
+    """A target with a name."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def update(self, delta: float) -> None:
+        """Be called in every frame."""
+
+    def tick(self, seconds: float) -> None:
+        """Be called now and then."""
+
+
+class Game(World):
+    """A clock with a scheduler of three targets."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.game: Clock = self.root.child("game")
+        self.scheduler = Scheduler(self.game, name="fights")
+        self.ship, self.boss, self.star = Thing("ship"), Thing("boss"), Thing("star")
+        self.scheduler.schedule(self.star.tick, 0.5, repeat=3, name="twinkle")
+        self.scheduler.schedule(self.star.tick, 0.2, target=self.boss, name="shoot")
+        self.scheduler.schedule_update(self.ship, 5)
+        self.scheduler.schedule_update(self.boss, -1)
+        self.fold()
+
+    def frame(self, seconds: float) -> None:
+        self.run_to_ms(self.tree.now_ns / 1e6 + seconds * 1e3)
+        self.scheduler.run_frame()
+        self.fold()
+
+
+@pytest.fixture
+def game() -> Game:
+    return Game()
+
+
+def _cell(model: FrameCallModel, row: int, column: CallColumn, role: int = 0) -> object:
+    found: object = model.index(row, column).data(role or Qt.ItemDataRole.DisplayRole)
+    return found
+
+
+def _who(model: FrameCallModel) -> list[str]:
+    """Return the calls from the first row to the last, each with its target."""
+    return [
+        f"{_cell(model, row, CallColumn.TARGET)} {_cell(model, row, CallColumn.KIND)}"
+        for row in range(model.rowCount())
+    ]
+
+
+def _row(model: FrameCallModel, who: str) -> int:
+    return _who(model).index(who)
+
+
+def test_that_updates_come_in_call_order_and_timers_by_what_is_due(
+    game: Game, qtmodeltester: ModelTester
+) -> None:
+    model = FrameCallModel(game.timeline)
+
+    assert _who(model) == ["boss update", "ship update", "boss frame timer", "star frame timer"]
+    assert model.sort_column is None
+    qtmodeltester.check(model)
+
+
+def test_that_the_order_follows_priorities_and_dues(game: Game) -> None:
+    model = FrameCallModel(game.timeline)
+
+    game.scheduler.schedule_update(game.boss, 9)
+    game.frame(0.45)
+    model.refresh()
+
+    # Twinkles at 0.5, shoots again at 0.6.
+    assert _who(model) == ["ship update", "boss update", "star frame timer", "boss frame timer"]
+
+
+def test_that_timers_that_wait_come_behind_those_that_are_called(game: Game) -> None:
+    model = FrameCallModel(game.timeline)
+
+    game.scheduler.pause_target(game.boss)
+    game.fold()
+    model.refresh()
+
+    assert _who(model) == ["boss update", "ship update", "star frame timer", "boss frame timer"]
+    assert model.counts == CallCounts(total=4, in_branch=4, shown=4, waiting=2)
+
+
+def test_that_calls_of_the_frame_stand_where_their_phase_is(game: Game) -> None:
+    director = Director(game.root)
+    director.on(Phase.DRAW, lambda _: None, name="paint")
+    director.on(Phase.START, lambda _: None, name="prepare", clock=game.game)
+    game.fold()
+
+    model = FrameCallModel(game.timeline)
+
+    names = [_cell(model, row, CallColumn.NAME) for row in range(model.rowCount())]
+    kinds = [_cell(model, row, CallColumn.KIND) for row in range(model.rowCount())]
+    assert (names[0], names[-1]) == ("prepare", "paint")
+    assert (kinds[0], kinds[-1]) == ("in start", "in draw")
+
+
+def test_that_timers_of_tickers_are_listed_with_their_ticker(game: Game) -> None:
+    ticker = Ticker(clock=game.game, name="display")
+    ticker.set_interval(lambda: None, 250)
+    game.fold()
+
+    model = FrameCallModel(game.timeline)
+
+    row = _row(model, " ticker timer")
+    assert _cell(model, row, CallColumn.SCHEDULER) == "display"
+    assert _cell(model, row, CallColumn.CLOCK) == "game"
+    assert _cell(model, row, CallColumn.INTERVAL) == "250 ms"
+
+
+def test_that_cells_say_when_how_often_and_how_long(game: Game) -> None:
+    model = FrameCallModel(game.timeline)
+    game.frame(0.75)
+    model.refresh()
+
+    row = _row(model, "star frame timer")
+    shown = {column: _cell(model, row, column) for column in CallColumn}
+    assert shown.pop(CallColumn.TOOK) != ""
+    assert shown == {
+        CallColumn.NAME: "twinkle",
+        CallColumn.TARGET: "star",
+        CallColumn.SCHEDULER: "fights",
+        CallColumn.CLOCK: "game",
+        CallColumn.KIND: "frame timer",
+        CallColumn.PRIORITY: "",
+        CallColumn.DUE: "00:01.000",
+        CallColumn.REMAINING: "250 ms",
+        CallColumn.INTERVAL: "500 ms",
+        CallColumn.CALLS: "1",
+        CallColumn.LEFT: "3",
+        CallColumn.STATE: "running",
+    }
+    update = _row(model, "boss update")
+    assert _cell(model, update, CallColumn.PRIORITY) == "-1"
+    assert _cell(model, update, CallColumn.REMAINING) == "every frame"
+    assert _cell(model, _row(model, "boss frame timer"), CallColumn.LEFT) == "∞"
+
+
+def test_that_cells_hold_the_values_themselves(game: Game) -> None:
+    model = FrameCallModel(game.timeline)
+    game.frame(0.75)
+    model.refresh()
+
+    row = _row(model, "star frame timer")
+
+    assert _cell(model, row, CallColumn.DUE, Role.RAW) == 1_000_000_000
+    assert _cell(model, row, CallColumn.REMAINING, Role.RAW) == 250_000_000
+    assert _cell(model, row, CallColumn.CALLS, Role.RAW) == 1
+    assert _cell(model, row, CallColumn.NAME, Role.ID) == model.id_at(row)
+    tip = Qt.ItemDataRole.ToolTipRole
+    assert _cell(model, row, CallColumn.NAME, tip) == "fights / star / twinkle"
+    assert _cell(model, row, CallColumn.CLOCK, tip) == "root / game"
+
+
+def test_that_every_way_of_being_stopped_is_named(game: Game) -> None:
+    model = FrameCallModel(game.timeline)
+    muted = QColor("gray")
+    model.set_muted_color(muted)
+
+    def states() -> tuple[object, object]:
+        game.fold()
+        model.refresh()
+        row = _row(model, "star frame timer")
+        return _cell(model, row, CallColumn.REMAINING), _cell(model, row, CallColumn.STATE)
+
+    game.tree.members.cause = 3
+    game.scheduler.pause_target(game.star)
+    game.tree.members.cause = 0
+    assert states() == (
+        "waiting: “star” is paused",
+        "stopped by target “star” (paused by you since 00:00.000)",
+    )
+    row = _row(model, "star frame timer")
+    assert _cell(model, row, CallColumn.DUE) == ""
+    assert _cell(model, row, CallColumn.NAME, Qt.ItemDataRole.ForegroundRole) == muted
+    assert _cell(model, row, CallColumn.STATE, Role.RAW) is StandingKind.STOPPED
+    game.scheduler.resume_target(game.star)
+    game.scheduler.time_scale = 0
+    assert states() == ("waiting: “fights” has time scale 0", "“fights” has time scale 0")
+    assert model.counts.waiting == 4
+    game.scheduler.time_scale = 1
+    game.game.pause()
+    assert states() == (
+        "waiting: “game” is paused",
+        "stopped by clock “game” (paused by the program since 00:00.000)",
+    )
+    assert model.counts.waiting == 4
+    game.game.resume()
+    assert states()[1] == "running"
+    assert model.counts.waiting == 0
+
+
+def test_that_the_filter_looks_into_name_target_scheduler_clock_and_kind(game: Game) -> None:
+    model = FrameCallModel(game.timeline)
+    found = {}
+
+    for text in ("TWINK", "boss", "fights update", "game frame", "nothing", "boss timer"):
+        model.set_filter(text)
+        found[text] = _who(model)
+
+    assert found == {
+        "TWINK": ["star frame timer"],
+        "boss": ["boss update", "boss frame timer"],
+        "fights update": ["boss update", "ship update"],
+        "game frame": ["boss frame timer", "star frame timer"],
+        "nothing": [],
+        "boss timer": ["boss frame timer"],
+    }
+    assert model.counts == CallCounts(total=4, in_branch=4, shown=1, waiting=0)
+
+
+def test_that_one_branch_can_be_shown(game: Game) -> None:
+    other = game.root.child("menu")
+    Scheduler(other, name="menus").schedule_update(Thing("cursor"))
+    game.fold()
+    model = FrameCallModel(game.timeline)
+
+    model.set_branch(other.id)
+    in_menu, counts = _who(model), model.counts
+    model.set_branch(game.root.id)
+
+    assert in_menu == ["cursor update"]
+    assert (counts.in_branch, counts.total) == (1, 5)
+    assert model.counts.shown == 5
+
+
+@pytest.mark.parametrize(
+    ("column", "ascending"),
+    [
+        (CallColumn.NAME, ["boss frame timer", "boss update"]),
+        (CallColumn.TARGET, ["boss update", "boss frame timer"]),
+        (CallColumn.KIND, ["star frame timer", "boss frame timer"]),
+        (CallColumn.PRIORITY, ["boss update", "ship update"]),
+        (CallColumn.DUE, ["star frame timer", "boss frame timer"]),
+        (CallColumn.REMAINING, ["boss update", "ship update"]),
+        (CallColumn.INTERVAL, ["boss update", "ship update"]),
+        (CallColumn.CALLS, ["star frame timer", "boss update"]),
+        (CallColumn.LEFT, ["star frame timer", "boss frame timer"]),
+        (CallColumn.STATE, ["boss update", "ship update"]),
+    ],
+)
+def test_that_every_column_can_decide_the_order(
+    game: Game, column: CallColumn, ascending: list[str]
+) -> None:
+    game.frame(0.45)
+    model = FrameCallModel(game.timeline)
+
+    model.sort(column)
+
+    assert _who(model)[:2] == ascending
+    descending = sorted(_who(model))
+    model.sort(column, Qt.SortOrder.DescendingOrder)
+    assert sorted(_who(model)) == descending
+
+
+def test_that_no_column_brings_back_the_order_of_the_calls(game: Game) -> None:
+    model = FrameCallModel(game.timeline)
+    before = _who(model)
+    model.sort(CallColumn.TARGET, Qt.SortOrder.DescendingOrder)
+    sorted_by_target = _who(model)
+
+    model.sort(-1)
+
+    assert sorted_by_target != before
+    assert _who(model) == before
+
+
+def test_that_rows_come_and_go_with_their_calls(game: Game, qtmodeltester: ModelTester) -> None:
+    model = FrameCallModel(game.timeline)
+    qtmodeltester.check(model)
+
+    game.scheduler.unschedule_target(game.boss)
+    game.fold()
+    assert model.total() == 2
+    model.refresh()
+
+    assert _who(model) == ["ship update", "star frame timer"]
+    game.game.remove()
+    game.fold()
+    model.refresh()
+    assert _who(model) == []
+
+
+def test_that_a_row_says_the_same_until_the_next_refresh(game: Game) -> None:
+    model = FrameCallModel(game.timeline)
+    before = model.row_cells(0)
+
+    game.frame(0.1)
+    still = model.row_cells(0)
+    model.refresh()
+    after = model.row_cells(0)
+
+    assert still == before
+    assert after[CallColumn.NAME] == before[CallColumn.NAME]
+    assert after[CallColumn.CALLS] != before[CallColumn.CALLS]
+
+
+def test_that_another_timeline_is_shown_from_its_beginning(game: Game) -> None:
+    model = FrameCallModel(game.timeline)
+    model.set_filter("boss")
+
+    model.set_timeline(None)
+    assert (model.rowCount(), model.total()) == (0, 0)
+    model.set_timeline(Game().timeline)
+
+    assert _who(model) == ["boss update", "boss frame timer"]
+
+
+def test_that_what_is_called_in_every_frame_runs_while_the_root_is_paused(game: Game) -> None:
+    director = Director(game.root)
+    director.on(Phase.DRAW, lambda _: None, name="paint")
+    director.on(Phase.UPDATE, lambda _: None, name="move", clock=game.game)
+    game.root.pause()
+    game.fold()
+    timeline = game.timeline
+    found = {member.name: member for member in timeline.members.by_id.values()}
+    paint, move = found["paint"], found["move"]
+
+    assert member_standing(timeline, paint).kind is not StandingKind.STOPPED
+    assert remaining_text(timeline, paint) == "every frame"
+    assert member_standing(timeline, move).kind is StandingKind.STOPPED
+    assert remaining_text(timeline, move) == "waiting: “root” is paused"
+    # Everything else of this game lives by clocks below the root.
+    counts = FrameCallModel(timeline).counts
+    assert counts.waiting == counts.total - 1

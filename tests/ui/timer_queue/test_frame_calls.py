@@ -1,0 +1,355 @@
+"""The frame calls in the panel of the timer queue: the switch, what is marked, the menu."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from inspector.events.timeline import Timeline
+from inspector.frames.scheduler.scheduler import Scheduler
+from inspector.sessions.commands.commands import (
+    PauseClock,
+    PauseFromPriority,
+    PauseMember,
+    ResumeMember,
+    UnscheduleMember,
+)
+from inspector.vocabulary import CALL_ENDED, MEMBER_SET, Field, MemberKind
+from tests.ui.members_world import MembersSession
+from tests.ui.world import PlayedSession
+from ui.kit.theme import Theme
+from ui.session.bridge import Selection, SessionBridge
+from ui.timer_queue import frame_call_model
+from ui.timer_queue.frame_call_cells import CallCells, CallColumn, call_cells
+from ui.timer_queue.panel import FRAME_CALLS, SHOWN_TABLE, TimerQueuePanel
+
+
+class Thing:
+    """A target with a name."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def update(self, delta: float) -> None:
+        """Be called in every frame."""
+
+    def tick(self, seconds: float) -> None:
+        """Be called now and then."""
+
+
+class Stand:
+    """The panel over a scheduler with three calls and two timers of clocks."""
+
+    def __init__(self, qtbot: QtBot, panel_choices: dict[str, str] | None = None) -> None:
+        self.session = PlayedSession()
+        self.game = self.session.root.child("game")
+        self.menu = self.session.root.child("menu")
+        self.timer = self.game.set_timeout(5, print, name="level ends")
+        self.session.root.set_timeout(6, print, name="autosave")
+        self.scheduler = Scheduler(self.game, name="fights")
+        self.ship, self.boss = Thing("ship"), Thing("boss")
+        self.scheduler.schedule(self.boss.tick, 0.5, name="shoot")
+        self.scheduler.schedule_update(self.ship, 5)
+        self.scheduler.schedule_update(self.boss, -1)
+        self.bridge = SessionBridge()
+        self.bridge.panel_choices = dict(panel_choices or {})
+        self.bridge.set_session(self.session)
+        self.panel = TimerQueuePanel(self.bridge, Theme("light"))
+        qtbot.addWidget(self.panel)
+        self.panel.resize(1400, 300)
+        with qtbot.waitExposed(self.panel):
+            self.panel.show()
+        self.view = self.panel.calls_view
+
+    def refresh(self) -> None:
+        self.bridge.refresh_now()
+        self.panel.refresh()
+
+    def who(self) -> list[str]:
+        model = self.panel.calls_model
+        return [
+            f"{model.index(row, CallColumn.TARGET).data()} "
+            f"{model.index(row, CallColumn.KIND).data()}"
+            for row in range(model.rowCount())
+        ]
+
+    def number(self, who: str) -> int:
+        number = self.panel.calls_model.id_at(self.who().index(who))
+        assert number is not None
+        return number
+
+    def member(self, name: str) -> int:
+        members = self.session.timeline.members.by_id.values()
+        return next(member.id for member in members if member.name == name)
+
+    def marked(self) -> str | None:
+        index = self.view.currentIndex()
+        return self.who()[index.row()] if index.isValid() else None
+
+    def cell(self, who: str, column: CallColumn) -> QPoint:
+        """Return where a cell is in the viewport."""
+        index = self.panel.calls_model.index(self.who().index(who), column)
+        return self.view.visualRect(index).center()
+
+
+@pytest.fixture
+def stand(qtbot: QtBot) -> Stand:
+    stand = Stand(qtbot)
+    stand.panel.calls_button.click()
+    return stand
+
+
+def _trigger(stand: Stand, who: str, text: str) -> None:
+    menu = stand.panel.make_call_menu(stand.number(who))
+    next(action for action in menu.actions() if action.text() == text).trigger()
+
+
+def test_that_the_switch_says_how_many_there_are_of_each(qtbot: QtBot) -> None:
+    stand = Stand(qtbot)
+
+    assert stand.panel.timers_button.text() == "Clock timers (2)"
+    assert stand.panel.calls_button.text() == "Frame calls (3)"
+    assert stand.panel.view.isVisible()
+    assert not stand.view.isVisible()
+    stand.panel.calls_button.click()
+    assert stand.view.isVisible()
+    assert not stand.panel.view.isVisible()
+    assert stand.panel.count_label.text() == "3 calls"
+
+
+def test_that_the_switch_is_remembered(qtbot: QtBot) -> None:
+    first = Stand(qtbot)
+    first.panel.calls_button.click()
+
+    again = Stand(qtbot, first.bridge.panel_choices)
+
+    assert again.panel.shows_calls
+    assert again.view.isVisible()
+    assert again.who() == ["boss update", "ship update", "boss frame timer"]
+    assert not Stand(qtbot, {"timer_queue.shown": "nonsense"}).panel.shows_calls
+
+
+def test_that_a_table_that_is_not_in_front_catches_up_when_it_comes(stand: Stand) -> None:
+    stand.panel.timers_button.click()
+    stand.scheduler.schedule_update(Thing("star"), 1)
+    stand.refresh()
+
+    assert stand.panel.calls_button.text() == "Frame calls (4)"
+    stand.panel.calls_button.click()
+    assert stand.who()[1] == "star update"
+
+
+def test_that_a_click_selects_a_call(stand: Stand, qtbot: QtBot) -> None:
+    where = stand.cell("ship update", CallColumn.NAME)
+
+    with qtbot.waitSignal(stand.bridge.selection_changed) as selected:
+        qtbot.mouseClick(stand.view.viewport(), Qt.MouseButton.LeftButton, pos=where)
+
+    assert selected.args == [Selection.member(stand.number("ship update"))]
+
+
+def test_that_the_marked_call_stays_marked_when_rows_move(stand: Stand, qtbot: QtBot) -> None:
+    stand.bridge.select(Selection.member(stand.number("boss update")))
+    with qtbot.assertNotEmitted(stand.bridge.selection_changed):
+        before = stand.view.currentIndex().row()
+        stand.scheduler.schedule_update(stand.boss, 7)
+        stand.refresh()
+
+    assert (before, stand.view.currentIndex().row()) == (0, 1)
+    assert stand.marked() == "boss update"
+
+
+def test_that_a_selected_timer_or_clock_marks_no_call(stand: Stand) -> None:
+    stand.bridge.select(Selection.member(stand.number("boss update")))
+
+    stand.bridge.select(Selection.timer(stand.timer.id))
+
+    assert stand.marked() is None
+    stand.panel.timers_button.click()
+    assert stand.panel.view.currentIndex().isValid()
+
+
+def test_that_filter_and_branch_hold_for_both_tables(stand: Stand) -> None:
+    stand.panel.filter_line.setText("boss")
+    stand.panel.filter_line.apply_now()
+
+    assert stand.who() == ["boss update", "boss frame timer"]
+    assert stand.panel.count_label.text() == "2 of 3 calls"
+    stand.panel.timers_button.click()
+    assert stand.panel.notice.text() == "The filter hides all 2 timers."
+
+
+@pytest.mark.parametrize(
+    ("filter_text", "branch", "reason"),
+    [
+        ("nothing like it", "", "The filter hides all 3 calls."),
+        ("", "menu", "No frame calls in branch “menu”; 3 elsewhere."),
+        ("", "game", ""),
+    ],
+)
+def test_that_an_empty_table_says_why(
+    stand: Stand, filter_text: str, branch: str, reason: str
+) -> None:
+    if branch:
+        clock = stand.menu if branch == "menu" else stand.game
+        stand.bridge.select(Selection.clock(clock.id))
+        stand.panel.branch_button.click()
+
+    stand.panel.filter_line.setText(filter_text)
+    stand.panel.filter_line.apply_now()
+
+    assert stand.panel.calls_notice.text() == reason
+    assert stand.panel.calls_notice.isVisible() is bool(reason)
+
+
+def test_that_a_session_without_calls_says_so(stand: Stand) -> None:
+    stand.bridge.set_session(PlayedSession())
+
+    assert stand.panel.calls_notice.text().startswith("No frame calls:")
+    stand.bridge.set_session(None)
+    assert stand.panel.calls_notice.text() == "No frame calls: no scene is loaded."
+    assert stand.panel.calls_button.text() == "Frame calls (0)"
+
+
+def test_that_the_menu_acts_on_the_call_its_target_and_its_clock(stand: Stand) -> None:
+    call, target = stand.number("boss frame timer"), stand.member("boss")
+
+    _trigger(stand, "boss frame timer", "Pause frame timer “shoot”")
+    _trigger(stand, "boss frame timer", "Pause its target “boss”")
+    _trigger(stand, "boss frame timer", "Unschedule frame timer “shoot”")
+    _trigger(stand, "ship update", "Pause priority 5 and above")
+    _trigger(stand, "boss frame timer", "Pause its clock “game”")
+
+    assert stand.session.submitted == [
+        PauseMember(call),
+        PauseMember(target),
+        UnscheduleMember(call),
+        PauseFromPriority(stand.member("fights"), 5),
+        PauseClock(stand.game.id),
+    ]
+
+
+def test_that_the_menu_shows_what_is_above_the_call(stand: Stand) -> None:
+    _trigger(stand, "boss update", "Show its target")
+    selected = [stand.bridge.selection]
+    _trigger(stand, "boss update", "Show its scheduler")
+    selected.append(stand.bridge.selection)
+    _trigger(stand, "boss update", "Show its clock")
+    selected.append(stand.bridge.selection)
+    _trigger(stand, "boss frame timer", "Copy row")
+
+    assert selected == [
+        Selection.member(stand.member("boss")),
+        Selection.member(stand.member("fights")),
+        Selection.clock(stand.game.id),
+    ]
+    assert QGuiApplication.clipboard().text().startswith("shoot\tboss\tfights\tgame\tframe timer\t")
+
+
+def test_that_the_menu_of_a_call_that_is_gone_is_empty(stand: Stand) -> None:
+    number = stand.number("boss update")
+
+    stand.scheduler.unschedule_target(stand.boss)
+    stand.refresh()
+
+    assert stand.panel.make_call_menu(number).actions() == []
+
+
+def test_that_enter_pauses_and_resumes_and_delete_takes_back(stand: Stand, qtbot: QtBot) -> None:
+    call = stand.number("boss frame timer")
+    stand.bridge.select(Selection.member(call))
+
+    qtbot.keyClick(stand.view, Qt.Key.Key_Return)
+    stand.scheduler.pause_target(stand.boss)
+    target = stand.member("boss")
+    stand.refresh()
+    qtbot.keyClick(stand.view, Qt.Key.Key_Delete)
+    qtbot.keySequence(stand.view, "Ctrl+C")
+
+    assert stand.session.submitted == [PauseMember(call), UnscheduleMember(call)]
+    assert "“boss” is paused" in QGuiApplication.clipboard().text()
+    _trigger(stand, "boss frame timer", "Resume its target “boss”")
+    assert stand.session.submitted[-1] == ResumeMember(target)
+
+
+def test_that_keys_do_nothing_where_no_call_is_marked(stand: Stand, qtbot: QtBot) -> None:
+    stand.bridge.select(Selection.member(stand.member("fights")))
+
+    for key in (Qt.Key.Key_Return, Qt.Key.Key_Delete):
+        qtbot.keyClick(stand.view, key)
+
+    assert stand.session.submitted == []
+
+
+@pytest.mark.parametrize(
+    ("column", "name"),
+    [(CallColumn.TARGET, "boss"), (CallColumn.SCHEDULER, "fights"), (CallColumn.CLOCK, "")],
+)
+def test_that_a_double_click_on_a_name_goes_there(
+    stand: Stand, qtbot: QtBot, column: CallColumn, name: str
+) -> None:
+    where = stand.cell("boss update", column)
+
+    qtbot.mouseClick(stand.view.viewport(), Qt.MouseButton.LeftButton, pos=where)
+    qtbot.mouseDClick(stand.view.viewport(), Qt.MouseButton.LeftButton, pos=where)
+
+    wanted = Selection.member(stand.member(name)) if name else Selection.clock(stand.game.id)
+    assert stand.bridge.selection == wanted
+
+
+def _crowd(qtbot: QtBot, calls: int) -> tuple[MembersSession, TimerQueuePanel]:
+    """Return a session with many calls, and the panel that shows them."""
+    session, bridge = MembersSession(), SessionBridge()
+    scheduler = session.member(1, "fights", MemberKind.SCHEDULER)
+    for number in range(2, calls + 2):
+        session.member(number, f"call {number}", MemberKind.UPDATE, scheduler)
+        session.log.append((0, MEMBER_SET, number, Field.PRIORITY, number))
+    bridge.panel_choices[SHOWN_TABLE] = FRAME_CALLS
+    bridge.set_session(session)
+    panel = TimerQueuePanel(bridge, Theme("light"))
+    bridge.setParent(panel)
+    qtbot.addWidget(panel)
+    panel.resize(900, 300)
+    panel.show()
+    QApplication.processEvents()
+    return session, panel
+
+
+@pytest.mark.parametrize("calls", [60, 3_000])
+def test_that_only_rows_in_view_are_put_into_words(
+    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, calls: int
+) -> None:
+    session, panel = _crowd(qtbot, calls)
+    made: set[int] = set()
+
+    def counting(timeline: Timeline, number: int) -> CallCells | None:
+        made.add(number)
+        return call_cells(timeline, number)
+
+    monkeypatch.setattr(frame_call_model, "call_cells", counting)
+    for _ in range(5):
+        session.log.append((0, CALL_ENDED, 2, 0, 1_000))
+        session.fold()
+        panel.refresh()
+        QApplication.processEvents()
+
+    assert 0 < len(made) < 30
+
+
+def test_that_the_third_click_on_a_header_brings_back_the_order_of_the_calls(
+    stand: Stand, qtbot: QtBot
+) -> None:
+    header = stand.view.horizontalHeader()
+    where = header.viewport().rect().center()
+    where.setX(header.sectionViewportPosition(CallColumn.TARGET) + 20)
+    orders = []
+
+    for _ in range(3):
+        qtbot.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, pos=where)
+        orders.append(stand.who()[0])
+
+    assert orders == ["boss update", "ship update", "boss update"]
+    assert stand.panel.calls_model.sort_column is None

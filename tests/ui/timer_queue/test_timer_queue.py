@@ -1,0 +1,246 @@
+"""The timer queue panel: what is marked, which branch, menu, why it is empty."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from pytestqt.qtbot import QtBot
+
+from inspector.sessions.commands.commands import ClearTimer, FireTimer, PauseClock, ResumeClock
+from tests.ui.world import PlayedSession
+from ui.kit.texts.timer_cells import TimerColumn
+from ui.kit.theme import Theme
+from ui.session.bridge import Selection, SessionBridge
+from ui.timer_queue.panel import TimerQueuePanel
+
+
+class Stand:
+    """The panel over a few timers."""
+
+    def __init__(self, qtbot: QtBot) -> None:
+        self.session = PlayedSession()
+        self.game = self.session.root.child("game")
+        self.enemies = self.game.child("enemies")
+        self.first = self.game.set_timeout(1, print, name="first")
+        self.second = self.enemies.set_interval(2, print, name="second")
+        self.third = self.session.root.set_timeout(3, print, name="third")
+        self.bridge = SessionBridge()
+        self.bridge.set_session(self.session)
+        self.panel = TimerQueuePanel(self.bridge, Theme("light"))
+        qtbot.addWidget(self.panel)
+        self.panel.resize(1200, 300)
+        with qtbot.waitExposed(self.panel):
+            self.panel.show()
+        self.view = self.panel.view
+
+    def run_to_ms(self, milliseconds: int) -> None:
+        self.session.tree.run_to(milliseconds * 1_000_000)
+        self.bridge.refresh_now()
+        self.panel.refresh()
+
+    def names(self) -> list[str]:
+        model = self.panel.model
+        return [model.index(row, TimerColumn.NAME).data() for row in range(model.rowCount())]
+
+    def marked(self) -> str | None:
+        index = self.view.currentIndex()
+        name = index.siblingAtColumn(TimerColumn.NAME).data()
+        return name if isinstance(name, str) else None
+
+
+@pytest.fixture
+def stand(qtbot: QtBot) -> Stand:
+    return Stand(qtbot)
+
+
+def _trigger(stand: Stand, timer_id: int, text: str) -> None:
+    menu = stand.panel.make_menu(timer_id)
+    next(action for action in menu.actions() if action.text() == text).trigger()
+
+
+def test_that_a_click_selects_a_timer(stand: Stand, qtbot: QtBot) -> None:
+    where = stand.view.visualRect(stand.panel.model.index(1, TimerColumn.NAME)).center()
+
+    with qtbot.waitSignal(stand.bridge.selection_changed) as selected:
+        qtbot.mouseClick(stand.view.viewport(), Qt.MouseButton.LeftButton, pos=where)
+
+    assert selected.args == [Selection.timer(stand.second.id)]
+
+
+def test_that_the_marked_timer_stays_marked_when_rows_move(stand: Stand, qtbot: QtBot) -> None:
+    stand.bridge.select(Selection.timer(stand.third.id))
+    with qtbot.assertNotEmitted(stand.bridge.selection_changed):
+        before = stand.view.currentIndex().row()
+        stand.run_to_ms(2_500)
+        after = stand.view.currentIndex().row()
+
+    assert (before, after) == (2, 0)
+    assert stand.marked() == "third"
+
+
+def test_that_nothing_is_marked_once_the_timer_is_gone(stand: Stand) -> None:
+    stand.bridge.select(Selection.timer(stand.first.id))
+
+    stand.run_to_ms(1_500)
+
+    assert not stand.view.currentIndex().isValid()
+    assert stand.bridge.selection == Selection.timer(stand.first.id)
+
+
+def test_that_only_the_selected_branch_can_be_shown(stand: Stand) -> None:
+    stand.bridge.select(Selection.clock(stand.enemies.id))
+    everything = stand.names()
+
+    stand.panel.branch_button.click()
+    branch = stand.names()
+    stand.bridge.select(Selection.clock(stand.game.id))
+
+    assert everything == ["first", "second", "third"]
+    assert branch == ["second"]
+    assert stand.names() == ["first", "second"]
+    assert stand.panel.branch_button.text() == "Only branch “game”"
+    assert stand.panel.count_label.text() == "2 of 3 pending"
+
+
+def test_that_selecting_a_timer_does_not_change_the_branch(stand: Stand) -> None:
+    stand.bridge.select(Selection.clock(stand.game.id))
+    stand.panel.branch_button.click()
+
+    stand.bridge.select(Selection.timer(stand.second.id))
+
+    assert stand.names() == ["first", "second"]
+
+
+def test_that_the_menu_acts_on_the_timer(stand: Stand) -> None:
+    _trigger(stand, stand.second.id, "Fire now")
+    _trigger(stand, stand.second.id, "Clear")
+    _trigger(stand, stand.second.id, "Pause its clock “enemies”")
+    _trigger(stand, stand.second.id, "Show its clock")
+    _trigger(stand, stand.second.id, "Copy row")
+
+    assert stand.session.submitted == [
+        FireTimer(stand.second.id),
+        ClearTimer(stand.second.id),
+        PauseClock(stand.enemies.id),
+    ]
+    assert stand.bridge.selection == Selection.clock(stand.enemies.id)
+    assert QGuiApplication.clipboard().text().startswith("second\tenemies\tinterval\t00:02.000\t")
+
+
+def test_that_the_menu_offers_to_resume_what_a_timer_waits_for(stand: Stand) -> None:
+    stand.game.pause(cause=1)
+    stand.run_to_ms(500)
+
+    _trigger(stand, stand.second.id, "Resume “game”, which it waits for")
+
+    assert stand.session.submitted == [ResumeClock(stand.game.id)]
+
+
+def test_that_the_menu_of_a_gone_timer_is_empty(stand: Stand) -> None:
+    stand.run_to_ms(1_500)
+
+    assert stand.panel.make_menu(stand.first.id).actions() == []
+
+
+@pytest.mark.parametrize(
+    ("filter_text", "has_branch", "reason"),
+    [
+        ("nothing like it", False, "The filter hides all 3 timers."),
+        ("nothing like it", True, "The filter hides the only timer."),
+        ("", False, ""),
+    ],
+)
+def test_that_an_empty_table_says_why(
+    stand: Stand, filter_text: str, has_branch: bool, reason: str
+) -> None:
+    stand.bridge.select(Selection.clock(stand.enemies.id))
+    stand.panel.branch_button.setChecked(has_branch)
+
+    stand.panel.filter_line.setText(filter_text)
+    stand.panel.filter_line.apply_now()
+
+    assert stand.panel.notice.text() == reason
+    assert stand.panel.notice.isVisible() is bool(reason)
+
+
+def test_that_a_session_without_timers_says_so(stand: Stand) -> None:
+    for timer in (stand.first, stand.second, stand.third):
+        timer.clock.clear(timer)
+
+    stand.run_to_ms(1)
+
+    assert stand.panel.notice.text() == "No timer is pending."
+
+
+def test_that_a_branch_without_timers_says_so(stand: Stand) -> None:
+    stand.enemies.clear(stand.second)
+    stand.run_to_ms(1)
+    stand.bridge.select(Selection.clock(stand.enemies.id))
+
+    stand.panel.branch_button.click()
+
+    assert stand.panel.notice.text() == (
+        "No timer is pending in branch “enemies”; 2 are pending elsewhere."
+    )
+
+
+def test_that_waiting_timers_are_counted(stand: Stand) -> None:
+    stand.session.root.pause()
+
+    stand.run_to_ms(100)
+
+    assert stand.panel.count_label.text() == "3 pending, 3 waiting"
+
+
+def test_that_a_click_on_a_header_sorts_and_the_third_brings_back_what_fires_next(
+    stand: Stand, qtbot: QtBot
+) -> None:
+    header = stand.view.horizontalHeader()
+    where = header.viewport().rect().center()
+    where.setX(header.sectionViewportPosition(TimerColumn.NAME) + 20)
+    orders = []
+
+    for _ in range(3):
+        qtbot.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, pos=where)
+        orders.append(stand.names()[0])
+
+    assert orders == ["first", "third", "first"]
+    assert stand.panel.model.sort_column is TimerColumn.REMAINING
+
+
+def test_that_the_delete_key_clears_the_marked_timer(stand: Stand, qtbot: QtBot) -> None:
+    stand.bridge.select(Selection.timer(stand.second.id))
+
+    qtbot.keyClick(stand.view, Qt.Key.Key_Delete)
+
+    assert stand.session.submitted == [ClearTimer(stand.second.id)]
+
+
+def test_that_another_session_is_shown_when_it_comes(stand: Stand) -> None:
+    other = PlayedSession()
+    other.root.set_timeout(1, print, name="other")
+
+    stand.bridge.set_session(other)
+
+    assert stand.names() == ["other"]
+    stand.bridge.set_session(None)
+    assert stand.panel.notice.text() == "No timers: no scene is loaded."
+
+
+def test_that_the_copy_key_copies_the_whole_row(stand: Stand, qtbot: QtBot) -> None:
+    stand.bridge.select(Selection.timer(stand.second.id))
+
+    qtbot.keySequence(stand.view, "Ctrl+C")
+
+    assert QGuiApplication.clipboard().text().startswith("second\tenemies\tinterval\t")
+
+
+def test_that_taking_the_keyboard_does_not_change_what_is_selected(stand: Stand) -> None:
+    stand.bridge.select(Selection.clock(stand.game.id))
+
+    stand.view.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    assert stand.view.hasFocus()
+    assert stand.bridge.selection == Selection.clock(stand.game.id)
+    assert stand.marked() is None

@@ -1,0 +1,339 @@
+"""The timer table model: cell texts, order, filter, branch, empty cases."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.modeltest import ModelTester
+from pytestqt.qtbot import QtBot
+
+from inspector.vocabulary import NEVER
+from tests.ui.world import World
+from ui.kit.table.roles import Role
+from ui.kit.texts.timer_cells import TimerColumn, short_site
+from ui.timer_queue.timer_table_model import QueueCounts, TimerTableModel
+
+
+class Shown(World):
+    """A world with a model over it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.model = TimerTableModel(self.timeline, self.log.strings)
+
+
+@pytest.fixture
+def shown() -> Shown:
+    return Shown()
+
+
+def _cells(model: TimerTableModel, row: int) -> list[str]:
+    return [model.index(row, column).data() for column in TimerColumn]
+
+
+def _names(model: TimerTableModel) -> list[str]:
+    return [model.index(row, TimerColumn.NAME).data() for row in range(model.rowCount())]
+
+
+def test_that_a_row_says_everything_about_a_timer(shown: Shown, qtmodeltester: ModelTester) -> None:
+    enemies = shown.root.child("enemies", rate="1/2")
+    enemies.set_interval(2, print, name="spawn wave", missed="skip")
+    shown.run_to_ms(5_500)
+
+    shown.model.refresh()
+
+    assert _cells(shown.model, 0)[:-1] == [
+        "spawn wave",
+        "enemies",
+        "interval (skip)",
+        "00:04.000",
+        "00:08.000",
+        "2.50 s",
+        "2.00 s",
+        "1",
+        "0 ns",
+    ]
+    assert _cells(shown.model, 0)[-1].startswith("test_timer_table_model.py:")
+    qtmodeltester.check(shown.model, force_py=True)
+
+
+def test_that_what_fires_next_comes_first(shown: Shown) -> None:
+    slow = shown.root.child("slow", rate="1/10")
+    slow.set_timeout(0.05, print, name="in 500 ms")
+    shown.root.set_timeout(0.3, print, name="in 300 ms")
+    shown.root.set_timeout(0.7, print, name="in 700 ms")
+    shown.fold()
+
+    shown.model.refresh()
+
+    assert _names(shown.model) == ["in 300 ms", "in 500 ms", "in 700 ms"]
+
+
+def test_that_ties_come_in_the_order_of_scheduling(shown: Shown) -> None:
+    for number in range(200):
+        shown.root.set_timeout(1, print, name=str(number))
+    shown.fold()
+
+    shown.model.refresh()
+
+    assert _names(shown.model) == [str(number) for number in range(200)]
+
+
+def test_that_waiting_timers_come_last_grouped_by_what_stops_them(shown: Shown) -> None:
+    first, second = shown.root.child("first"), shown.root.child("second")
+    below = first.child("below")
+    second.set_timeout(0.1, print, name="b1")
+    below.set_timeout(0.3, print, name="a2")
+    first.set_timeout(0.2, print, name="a1")
+    second.set_timeout(0.4, print, name="b2")
+    shown.root.set_timeout(9, print, name="runs")
+    first.pause()
+    second.pause()
+    shown.fold()
+
+    shown.model.refresh()
+
+    assert _names(shown.model) == ["runs", "a1", "a2", "b1", "b2"]
+    assert [shown.model.index(row, TimerColumn.REMAINING).data() for row in range(5)] == [
+        "9.00 s",
+        "waiting: “first” is paused",
+        "waiting: “first” is paused",
+        "waiting: “second” is paused",
+        "waiting: “second” is paused",
+    ]
+    assert shown.model.index(1, TimerColumn.DUE_SESSION).data() == "–"
+    assert shown.model.counts == QueueCounts(pending=5, in_branch=5, shown=5, waiting=4)
+
+
+def test_that_waiting_timers_of_several_clocks_come_by_what_is_left_of_their_time(
+    shown: Shown,
+) -> None:
+    ahead, late = shown.root.child("ahead", rate=4), shown.root.child("late")
+    shown.run_to_ms(1_000)  # 4 s for the one, 1 s for the other
+    late.set_timeout(0.5, print, name="second")
+    ahead.set_timeout(0.1, print, name="first")
+    shown.root.set_timeout(0.8, print, name="third")
+    shown.root.set_rate(0)
+    shown.fold()
+
+    shown.model.refresh()
+
+    assert _names(shown.model) == ["first", "second", "third"]
+
+
+def test_that_what_is_left_is_that_of_the_time_at_which_the_clock_was_stopped(
+    shown: Shown,
+) -> None:
+    above = shown.root.child("above")
+    behind, ahead = above.child("behind"), above.child("ahead")
+    behind.set_timeout(2, print, name="second")
+    ahead.set_timeout(2.5, print, name="first")
+    behind.pause()
+    shown.run_to_ms(1_000)
+    behind.resume()
+    above.pause()
+    shown.run_to_ms(1_500)
+
+    shown.model.refresh()
+
+    assert _names(shown.model) == ["first", "second"]
+
+
+def test_that_time_alone_changes_only_what_remains(shown: Shown) -> None:
+    shown.root.set_timeout(10, print)
+    shown.fold()
+    shown.model.refresh()
+    before = shown.model.row_cells(0)
+    shown.run_to_ms(4_000)
+
+    shown.model.refresh()
+
+    after = shown.model.row_cells(0)
+    changed = [column for column in TimerColumn if after[column] != before[column]]
+    assert changed == [TimerColumn.REMAINING]
+    assert shown.model.index(0, TimerColumn.REMAINING).data() == "6.00 s"
+
+
+def test_that_rows_come_and_go_at_the_end(
+    shown: Shown, qtbot: QtBot, qtmodeltester: ModelTester
+) -> None:
+    qtmodeltester.check(shown.model)
+    timers = [shown.root.set_timeout(delay, print, name=str(delay)) for delay in (3, 1, 2)]
+    shown.fold()
+    with qtbot.waitSignal(shown.model.rowsInserted) as inserted:
+        shown.model.refresh()
+    shown.root.clear(timers[1])
+    shown.fold()
+    with qtbot.waitSignal(shown.model.rowsRemoved) as removed:
+        shown.model.refresh()
+
+    assert inserted.args[1:] == [0, 2]
+    assert removed.args[1:] == [2, 2]
+    assert _names(shown.model) == ["2", "3"]
+
+
+def test_that_a_timer_that_is_gone_since_the_refresh_shows_nothing(shown: Shown) -> None:
+    shown.root.set_timeout(1, print, name="gone soon")
+    shown.fold()
+    shown.model.refresh()
+
+    shown.run_to_ms(1_500)
+
+    assert _cells(shown.model, 0) == [None] * len(TimerColumn)
+
+
+def test_that_all_cells_are_of_the_instant_of_the_refresh(shown: Shown) -> None:
+    shown.root.set_interval(1, print, name="tick")
+    shown.fold()
+    shown.model.refresh()
+    before = _cells(shown.model, 0)
+
+    shown.run_to_ms(1_500)
+    between = _cells(shown.model, 0)
+    shown.model.refresh()
+    after = _cells(shown.model, 0)
+
+    assert between == before
+    assert (before[5], after[5]) == ("1.00 s", "500 ms")
+
+
+def test_that_a_branch_shows_its_own_timers_and_those_below(shown: Shown) -> None:
+    game, interface = shown.root.child("game"), shown.root.child("interface")
+    game.set_timeout(1, print, name="game")
+    game.child("enemies").set_timeout(2, print, name="enemies")
+    interface.set_timeout(3, print, name="interface")
+    shown.fold()
+    shown.model.refresh()
+
+    shown.model.set_branch(game.id)
+
+    assert _names(shown.model) == ["game", "enemies"]
+    assert shown.model.counts == QueueCounts(pending=3, in_branch=2, shown=2, waiting=0)
+
+
+def test_that_a_branch_that_was_removed_shows_nothing(shown: Shown) -> None:
+    game = shown.root.child("game")
+    game.set_timeout(1, print)
+    shown.root.set_timeout(1, print)
+    shown.fold()
+    shown.model.set_branch(game.id)
+    game.remove()
+    shown.fold()
+
+    shown.model.refresh()
+
+    assert shown.model.counts == QueueCounts(pending=1, in_branch=0, shown=0, waiting=0)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("spawn", ["spawn wave", "spawn boss"]),
+        ("SPAWN boss", ["spawn boss"]),
+        ("interface", ["blink"]),
+        ("timeout", ["blink"]),
+        ("skip", ["spawn boss"]),
+        ("test_timer_table_model", ["blink", "spawn wave", "spawn boss"]),
+        ("nothing like that", []),
+    ],
+)
+def test_that_the_filter_looks_at_name_clock_kind_and_call_site(
+    shown: Shown, text: str, expected: list[str]
+) -> None:
+    shown.root.child("interface").set_timeout(1, print, name="blink")
+    shown.root.set_interval(2, print, name="spawn wave")
+    shown.root.set_interval(3, print, name="spawn boss", missed="skip")
+    shown.fold()
+
+    shown.model.set_filter(text)
+    shown.model.refresh()
+
+    assert _names(shown.model) == expected
+    assert shown.model.counts.pending == 3
+
+
+def test_that_names_added_later_are_filtered_too(shown: Shown) -> None:
+    shown.model.set_filter("evening")
+    shown.root.set_timeout(1, print, name="morning")
+    shown.fold()
+    shown.model.refresh()
+    shown.root.set_timeout(1, print, name="evening")
+    shown.fold()
+
+    shown.model.refresh()
+
+    assert _names(shown.model) == ["evening"]
+
+
+@pytest.mark.parametrize("column", TimerColumn)
+@pytest.mark.parametrize("order", Qt.SortOrder)
+def test_that_any_column_can_decide_the_order(
+    shown: Shown, column: TimerColumn, order: Qt.SortOrder
+) -> None:
+    clocks = [shown.root.child(name) for name in "cab"]
+    for number in (3, 1, 2):
+        clock = clocks[number - 1]
+        clock.set_interval(number / 10, print, name=f"timer {number}")
+        clock.set_timeout(number, print, name=f"Timer {number} once")
+    shown.run_to_ms(850)
+    shown.model.refresh()
+
+    shown.model.sort(column, order)
+
+    raw = [shown.model.index(row, column).data(Role.RAW) for row in range(6)]
+    if column == TimerColumn.CLOCK:
+        raw = [shown.timeline.clocks[clock_id].name for clock_id in raw]
+    folded = [value.casefold() if isinstance(value, str) else value for value in raw]
+    assert folded == sorted(folded, reverse=order == Qt.SortOrder.DescendingOrder)
+
+
+def test_that_leaving_a_sorted_column_brings_back_what_fires_next(shown: Shown) -> None:
+    shown.root.set_timeout(1, print, name="b")
+    shown.root.set_timeout(2, print, name="a")
+    shown.fold()
+    shown.model.sort(TimerColumn.NAME)
+    by_name = _names(shown.model)
+
+    shown.model.sort(-1)
+
+    assert (by_name, _names(shown.model)) == (["a", "b"], ["b", "a"])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_that_the_order_is_that_of_the_session_due_times(shown: Shown, seed: int) -> None:
+    rng = random.Random(seed)
+    clocks = [shown.root]
+    for _ in range(12):
+        clocks.append(rng.choice(clocks).child("c", rate=rng.choice(["1/3", "2", "1", "0.01"])))
+    for step in range(30):
+        for _ in range(20):
+            rng.choice(clocks).set_timeout(rng.choice([0.5, 1, 1, rng.random()]), print)
+        clock = rng.choice(clocks[1:])
+        if clock.is_paused:
+            clock.resume()
+        else:
+            clock.pause()
+        shown.run_to_ms(step * 40)
+        shown.model.refresh()
+
+        timers = shown.timeline.timers
+        expected = sorted(
+            (due, timers.row(each).order, each)
+            for each in timers.ids()
+            if (due := shown.timeline.session_due_ns(each) or NEVER) != NEVER
+        )
+        rows = [shown.model.id_at(row) for row in range(len(expected))]
+        assert rows == [each for _, _, each in expected]
+        assert shown.model.rowCount() == len(timers)
+        if expected:
+            assert shown.model.row_of(expected[-1][2]) == len(expected) - 1
+
+
+def test_that_a_call_site_is_shown_without_its_folders() -> None:
+    assert short_site("/home/me/scene.py:12 in build") == "scene.py:12 in build"
+    assert (
+        short_site("C:\\me\\scene.py:3 in build.<locals>.go") == "scene.py:3 in build.<locals>.go"
+    )
+    assert short_site("") == ""

@@ -1,0 +1,138 @@
+"""Starting: what is painted first, what may be loaded by then, what the arguments mean."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import qInstallMessageHandler, qWarning
+from pytestqt.qtbot import QtBot
+
+from tests.ui.shell import open_shell
+from ui.window.faults import FaultReporter
+from ui.window.interrupts import Interrupts
+from ui.window.settings import SettingsFile
+
+ROOT = Path(__file__).resolve().parents[3]
+
+AT_FIRST_PAINT = """
+import sys
+from PySide6.QtCore import QTimer
+from inspector.launcher import load_ui
+application = load_ui("window.application")
+main_window = load_ui("window.main_window")
+make = main_window.MainWindow.__init__
+
+def watch(window, *arguments):
+    make(window, *arguments)
+    window.painted.connect(
+        lambda: print("painted with", sorted(HEAVY & {n.partition(".")[0] for n in sys.modules}))
+    )
+    window.completed.connect(
+        lambda: print("complete with", sorted(HEAVY & {n.partition(".")[0] for n in sys.modules}))
+    )
+    window.completed.connect(lambda: QTimer.singleShot(300, window.close))
+
+HEAVY = {"numpy", "pyqtgraph", "asyncio", "msgspec"}
+main_window.MainWindow.__init__ = watch
+sys.exit(application.main())
+"""
+
+
+def run(code: str, home: Path) -> subprocess.CompletedProcess[str]:
+    """Run Python code in a process of its own, without a display."""
+    environment = {
+        **os.environ,
+        "QT_QPA_PLATFORM": "offscreen",
+        "XDG_CONFIG_HOME": str(home),
+        "PYTHONPATH": str(ROOT),
+    }
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        env=environment,
+        cwd=home,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def test_that_nothing_slow_is_loaded_before_the_first_paint(tmp_path: Path) -> None:
+    done = run(AT_FIRST_PAINT, tmp_path)
+
+    lines = done.stdout.splitlines()
+    assert lines[0] == "painted with []", done.stderr
+    assert lines[1].startswith("complete with ['numpy', 'pyqtgraph'")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "timeline-inspector" / "settings.json").is_file()
+
+
+def test_that_a_fault_is_logged_and_said_in_the_window(
+    qtbot: QtBot, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    shell = open_shell(qtbot, tmp_path)
+    reporter = FaultReporter(shell.window)
+    try:
+        sys.excepthook(ValueError, ValueError("of the test"), None)
+    finally:
+        reporter.stop()
+
+    assert "ValueError: of the test" in shell.window.notice.label.text()
+    faults = [record.levelno for record in caplog.records if record.name == "ui.window.faults"]
+    assert faults == [logging.CRITICAL]
+
+
+@pytest.mark.no_qt_log
+def test_that_what_qt_says_goes_to_the_log(
+    qtbot: QtBot, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    shell = open_shell(qtbot, tmp_path)
+    caplog.clear()
+    before = qInstallMessageHandler(None)
+    qInstallMessageHandler(before)
+    reporter = FaultReporter(shell.window)
+    try:
+        qWarning("of the test")
+    finally:
+        reporter.stop()
+
+    assert [record.getMessage() for record in caplog.records] == ["default: of the test"]
+
+
+def test_that_an_interrupt_closes_the_window_and_keeps_the_settings(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    shell = open_shell(qtbot, tmp_path)
+    interrupts = Interrupts(shell.window)
+    try:
+        os.kill(os.getpid(), signal.SIGINT)
+        qtbot.waitUntil(lambda: not shell.window.isVisible())
+    finally:
+        interrupts.stop()
+
+    assert shell.settings_file.path.is_file()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there is no such name")
+def test_that_a_scene_whose_name_is_no_utf_8_is_shown_and_kept_in_the_settings(
+    tmp_path: Path,
+) -> None:
+    scene = tmp_path / os.fsdecode(b"caf\xe9.py")
+    scene.write_text("def build(stage): ...\n")
+    code = AT_FIRST_PAINT.replace(
+        "application.main()",
+        "application.main(__import__('pathlib').Path(__import__('os').fsdecode(b'caf\\xe9.py')))",
+    )
+
+    done = run(code, tmp_path)
+
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    settings = SettingsFile(tmp_path / "timeline-inspector" / "settings.json").load()
+    assert settings.recent_scenes == (str(scene),)

@@ -1,0 +1,246 @@
+"""The smaller dialogs: keys page, help, about, and the questions."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt, QUrl
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QApplication, QDialog, QLabel, QTreeWidgetItem
+from pytestqt.qtbot import QtBot
+
+from inspector.resources import resource_path
+from tests.ui.shell import open_shell
+from ui.actions.action_list import ACTIONS
+from ui.kit.prompts import GoToPrompt, MarkPrompt, RatePrompt
+from ui.kit.theme import Theme
+from ui.session.bridge import Selection
+from ui.window.dialogs.about import AboutDialog
+from ui.window.dialogs.help_viewer import HelpViewer
+from ui.window.dialogs.keys_page import KeysPage
+
+MS = 1_000_000
+
+
+def lines_of(page: KeysPage) -> list[QTreeWidgetItem]:
+    tops = [page.tree.topLevelItem(row) for row in range(page.tree.topLevelItemCount())]
+    return [
+        child
+        for top in tops
+        if top is not None and not top.isHidden()
+        for row in range(top.childCount())
+        if (child := top.child(row)) is not None and not child.isHidden()
+    ]
+
+
+def test_that_the_keys_page_lists_every_action_with_its_keys(qtbot: QtBot) -> None:
+    page = KeysPage(ACTIONS)
+    qtbot.addWidget(page)
+
+    shown = {(line.text(0), line.text(1)) for line in lines_of(page)}
+
+    assert shown == {(each.plain_title, "  or  ".join(each.shortcut_texts)) for each in ACTIONS}
+
+
+def test_that_the_keys_page_can_be_filtered(qtbot: QtBot) -> None:
+    page = KeysPage(ACTIONS)
+    qtbot.addWidget(page)
+
+    page.filter_line.setText("frame rate")
+    page.filter_line.apply_now()
+
+    assert {line.text(0) for line in lines_of(page)} == {"Other frame rate …"}
+
+
+@pytest.mark.parametrize("width", [820, 560])
+def test_that_the_keys_page_cuts_no_description_off(qtbot: QtBot, width: int) -> None:
+    page = KeysPage(ACTIONS)
+    qtbot.addWidget(page)
+    page.resize(width, 620)
+    with qtbot.waitExposed(page):
+        page.show()
+
+    metrics, flags = page.tree.fontMetrics(), Qt.TextFlag.TextWordWrap
+
+    for line in lines_of(page):
+        cell = page.tree.visualRect(page.tree.indexFromItem(line, 2))
+        room = cell.adjusted(3, 0, -3, 0)
+        needed = metrics.boundingRect(room, flags, line.text(2))
+        assert needed.height() <= room.height(), line.text(0)
+        assert needed.width() <= room.width(), line.text(0)
+
+
+@pytest.mark.parametrize("name", ["getting-started", "window", "scenes"])
+def test_that_help_pages_are_there_and_link_to_pages_that_are(qtbot: QtBot, name: str) -> None:
+    viewer = HelpViewer()
+    qtbot.addWidget(viewer)
+
+    viewer.show_page(name)
+
+    text = resource_path("help", f"{name}.md").read_text(encoding="utf-8")
+    assert viewer.windowTitle() == f"Help: {text.splitlines()[0].lstrip('# ')}"
+    for target in re.findall(r"\]\(([\w-]+\.md)\)", text):
+        viewer.follow_link(QUrl(target))
+        assert viewer.page == target.removesuffix(".md")
+
+
+def test_that_keys_named_in_the_help_are_the_keys() -> None:
+    keys = {key for each in ACTIONS for key in each.shortcuts} | {"Ctrl"}
+    for path in resource_path("help").glob("*.md"):
+        for found in re.findall(r"`((?:Ctrl\+|Shift\+)\S+|F\d+|Space)`", path.read_text("utf-8")):
+            assert found in keys, f"{path.name}: {found}"
+
+
+def test_that_the_scene_in_the_help_builds(qtbot: QtBot, tmp_path: Path) -> None:
+    text = resource_path("help", "getting-started.md").read_text(encoding="utf-8")
+    code = re.search(r"```python\n(.*?)```", text, re.DOTALL)
+    assert code is not None
+
+    shell = open_shell(qtbot, tmp_path, code[1])
+    shell.advance(6)
+
+    assert [mark.text for mark in shell.bridge.timeline.marks] == ["five seconds of game time"]
+    assert shell.bridge.timeline.failures == []
+
+
+def test_that_about_puts_the_versions_on_the_clipboard(qtbot: QtBot) -> None:
+    dialog = AboutDialog(Theme("light"), "/here/settings.json")
+    qtbot.addWidget(dialog)
+
+    dialog.copy_versions()
+
+    text = QGuiApplication.clipboard().text()
+    assert text.startswith("Timeline Inspector ")
+    assert "PySide6 6." in text
+
+
+def test_that_an_empty_mark_is_a_mark(qtbot: QtBot) -> None:
+    prompt = MarkPrompt(0, Theme("light"))
+    qtbot.addWidget(prompt)
+
+    with qtbot.waitSignal(prompt.mark_given) as given:
+        prompt.take_answer()
+
+    assert given.args == ["mark"]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_to", "step_ns", "instant_ns"),
+    [
+        ("250ms", False, 250 * MS, None),
+        ("+1.5", True, 1_500 * MS, None),
+        ("00:10", True, None, 10_000 * MS),
+        ("1/4", False, 250 * MS, None),
+    ],
+)
+def test_that_going_takes_durations_and_instants(
+    qtbot: QtBot, text: str, is_to: bool, step_ns: int | None, instant_ns: int | None
+) -> None:
+    prompt = GoToPrompt(1_000 * MS, Theme("light"))
+    qtbot.addWidget(prompt)
+    steps: list[int] = []
+    instants: list[int] = []
+    prompt.step_given.connect(steps.append)
+    prompt.instant_given.connect(instants.append)
+
+    prompt.to_button.setChecked(is_to)
+    prompt.line.setText(text)
+    prompt.take_answer()
+
+    assert steps == ([] if step_ns is None else [step_ns])
+    assert instants == ([] if instant_ns is None else [instant_ns])
+
+
+@pytest.mark.parametrize(
+    ("text", "is_to", "reason"),
+    [
+        ("soon", False, "Not a duration"),
+        ("-1", False, "A step only goes forward"),
+        ("00:00.5", True, "00:00.500 has already passed"),
+    ],
+)
+def test_that_an_answer_that_cannot_be_taken_is_explained(
+    qtbot: QtBot, text: str, is_to: bool, reason: str
+) -> None:
+    prompt = GoToPrompt(1_000 * MS, Theme("light"))
+    qtbot.addWidget(prompt)
+    prompt.show()
+
+    prompt.to_button.setChecked(is_to)
+    prompt.line.setText(text)
+    prompt.take_answer()
+
+    assert prompt.isVisible()
+    assert prompt.problem.text().startswith(f"✖ {reason}")
+
+
+def only_dialog(kind: type[QDialog]) -> QDialog:
+    return next(each for each in QApplication.topLevelWidgets() if isinstance(each, kind))
+
+
+def test_that_a_mark_typed_in_the_window_is_left_in_the_events(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    shell = open_shell(qtbot, tmp_path)
+    shell.trigger("mark")
+    prompt = only_dialog(MarkPrompt)
+    assert isinstance(prompt, MarkPrompt)
+
+    qtbot.keyClicks(prompt.line, "boss appears")
+    qtbot.keyClick(prompt.line, Qt.Key.Key_Return)
+    shell.advance(0.1)
+
+    assert [mark.text for mark in shell.bridge.timeline.marks] == ["boss appears"]
+
+
+def test_that_the_rate_of_the_selected_clock_can_be_chosen(qtbot: QtBot, tmp_path: Path) -> None:
+    shell = open_shell(qtbot, tmp_path)
+    clock_id = shell.clock_id("enemies")
+    shell.bridge.select(Selection.clock(clock_id))
+    shell.trigger("set-rate")
+    prompt = only_dialog(RatePrompt)
+    assert isinstance(prompt, RatePrompt)
+
+    prompt.rate_slider.entry.selectAll()
+    qtbot.keyClicks(prompt.rate_slider.entry, "1/3")
+    qtbot.keyClick(prompt.rate_slider.entry, Qt.Key.Key_Return)
+    shell.advance(0.1)
+
+    assert shell.bridge.timeline.clocks[clock_id].rate == Fraction(1, 3)
+    assert not prompt.isVisible()
+
+
+def test_that_a_rate_that_cannot_be_read_keeps_the_prompt_open_and_says_why(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    shell = open_shell(qtbot, tmp_path)
+    shell.bridge.select(Selection.clock(shell.clock_id("enemies")))
+    shell.trigger("set-rate")
+    prompt = only_dialog(RatePrompt)
+    assert isinstance(prompt, RatePrompt)
+
+    prompt.rate_slider.entry.selectAll()
+    qtbot.keyClicks(prompt.rate_slider.entry, "fast")
+    qtbot.keyClick(prompt.rate_slider.entry, Qt.Key.Key_Return)
+
+    assert prompt.isVisible()
+    assert "fast" in prompt.rate_slider.entry.note.text()
+
+
+def test_that_a_question_grows_with_what_is_wrong_with_the_answer(qtbot: QtBot) -> None:
+    prompt = GoToPrompt(2_748 * MS, Theme("dark"))
+    qtbot.addWidget(prompt)
+    with qtbot.waitExposed(prompt):
+        prompt.show()
+    prompt.line.setText("as long as it takes for everybody to be ready for the boss")
+
+    prompt.take_answer()
+    QApplication.processEvents()
+
+    labels = prompt.findChildren(QLabel)
+    assert prompt.problem in labels
+    for label in labels:
+        assert label.height() >= label.heightForWidth(label.width()), label.text()

@@ -1,0 +1,290 @@
+"""Scenes that never return: the window lives on, says so, and lets them be ended."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Thread
+from time import monotonic, sleep
+
+import pytest
+from PySide6.QtCore import QCoreApplication, QEvent, QMetaObject, Qt
+from PySide6.QtGui import QCloseEvent, QKeyEvent
+from pytestqt.qtbot import QtBot
+
+from inspector.events.recording import open_recording
+from inspector.sessions.commands.commands import FireTimer, Hold, PauseClock
+from inspector.sessions.hosted import HostedSession
+from inspector.sessions.session import SessionPhase
+from tests.ui.shell import Shell, open_shell
+from ui.window import endless_code
+from ui.window.endless_code import EndlessCode
+
+Press = Callable[[EndlessCode], Callable[[], object]]
+
+ROOT = Path(__file__).resolve().parents[3]
+
+#: Ends by itself after a while, so that no test hangs for ever.
+SPINNING = """
+from time import monotonic
+
+def spin():
+    end = monotonic() + 20
+    while monotonic() < end:
+        pass
+
+def build(stage):
+    stage.root.set_timeout(1, spin, name="hang")
+    stage.root.child("other")
+"""
+SLEEPING = SPINNING.replace("pass", "__import__('time').sleep(20)")
+
+#: Opens a file in the window, in a process of its own.
+IN_A_PROCESS = """
+import sys
+from pathlib import Path
+from threading import Thread
+from time import sleep
+from PySide6.QtCore import QMetaObject, Qt
+from inspector.launcher import load_ui
+endless = load_ui("window.endless_code")
+endless._ALIVE_AFTER_S, endless._TOLD_AFTER_S = 0.2, 0.4
+make = endless.EndlessCode.__init__
+
+def watch(self, window):
+    make(self, window)
+    def tell():
+        while not self.bar.isVisible():
+            sleep(0.05)
+        print("told:", self.bar.label.text(), flush=True)
+    Thread(target=tell, daemon=True).start()
+
+endless.EndlessCode.__init__ = watch
+sys.exit(load_ui("window.application").main(Path(sys.argv[1])))
+"""
+
+
+@contextmanager
+def watched(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> Iterator[EndlessCode]:
+    """Watch the window of a test, impatiently."""
+    monkeypatch.setattr(endless_code, "_ALIVE_AFTER_S", 0.05)
+    monkeypatch.setattr(endless_code, "_TOLD_AFTER_S", 0.1)
+    endless = EndlessCode(shell.window)
+    try:
+        yield endless
+    finally:
+        endless.stop()
+
+
+def when_told(endless: EndlessCode, *acts: Callable[[], object]) -> Thread:
+    """Do something in another thread once the window says what is going on."""
+
+    def wait() -> None:
+        end = monotonic() + 15
+        while not endless.bar.isVisible() and monotonic() < end:
+            sleep(0.02)
+        for act in acts:
+            act()
+
+    thread = Thread(target=wait, daemon=True)
+    thread.start()
+    return thread
+
+
+def press_break_off(endless: EndlessCode) -> Callable[[], object]:
+    """Return what presses the button of the bar; may be called in any thread."""
+    queued = Qt.ConnectionType.QueuedConnection
+    return lambda: QMetaObject.invokeMethod(endless.bar.button, "click", queued)
+
+
+def press_escape(endless: EndlessCode) -> Callable[[], object]:
+    return press_key(endless, Qt.Key.Key_Escape)
+
+
+def press_key(endless: EndlessCode, key: Qt.Key) -> Callable[[], object]:
+    """Return what presses a key in the window; may be called in any thread."""
+    # Made in this thread, as Qt makes the keyboard with the first event.
+    event = QKeyEvent(QEvent.Type.KeyPress, key, Qt.KeyboardModifier.NoModifier)
+    return lambda: QCoreApplication.postEvent(endless.bar.window(), event)
+
+
+def hanging_timer(shell: Shell) -> FireTimer:
+    (timer_id,) = shell.bridge.timeline.timers.ids()
+    return FireTimer(timer_id)
+
+
+@pytest.mark.parametrize("scene", [SPINNING, SLEEPING], ids=["spinning", "sleeping"])
+@pytest.mark.parametrize("press", [press_break_off, press_escape])
+def test_that_a_callback_that_does_not_return_is_told_and_broken_off(
+    qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scene: str, press: Press
+) -> None:
+    shell = open_shell(qtbot, tmp_path, scene)
+    session = shell.bridge.session
+    assert isinstance(session, HostedSession)
+    session.hold()
+    shell.bridge.refresh_now()
+    told: list[str] = []
+    with watched(shell, monkeypatch) as endless:
+        thread = when_told(endless, lambda: told.append(endless.bar.label.text()), press(endless))
+
+        shell.bridge.submit(hanging_timer(shell))
+
+        thread.join()
+        qtbot.waitUntil(endless.bar.isHidden)
+    shell.bridge.refresh_now()
+    assert told[0].startswith("“hang” in scene.py has been running for ")
+    assert shell.bridge.status.phase is SessionPhase.HELD
+    assert "broken off after" in session.timeline.failures[-1].traceback
+    assert "endless_code" not in session.timeline.failures[-1].traceback
+    assert shell.window.isVisible()
+
+
+def test_that_nothing_else_happens_in_the_middle_of_a_callback(
+    qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shell = open_shell(qtbot, tmp_path, SPINNING)
+    session = shell.bridge.session
+    assert isinstance(session, HostedSession)
+    session.hold()
+    shell.bridge.refresh_now()
+    other = shell.clock_id("other")
+    happened: list[str] = []
+    seen: list[tuple[int, list[str]]] = []
+    shell.bridge.refreshed.connect(lambda _events: happened.append("refreshed"))
+
+    def look() -> None:
+        events = session.log.end
+        shell.bridge.submit(PauseClock(other))
+        shell.bridge.request_refresh()
+        press_space()
+        sleep(0.3)
+        seen.append((session.log.end - events, list(happened)))
+
+    with watched(shell, monkeypatch) as endless:
+        press_space = press_key(endless, Qt.Key.Key_Space)
+        thread = when_told(endless, look, press_break_off(endless))
+
+        shell.bridge.submit(hanging_timer(shell))
+
+        thread.join()
+    assert seen == [(0, [])]
+    shell.bridge.refresh_now()
+    assert session.timeline.clocks[other].paused
+
+
+def test_that_a_window_closed_meanwhile_breaks_it_off_and_closes_with_all_recorded(
+    qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shell = open_shell(qtbot, tmp_path, SPINNING)
+    session = shell.bridge.session
+    assert isinstance(session, HostedSession)
+    session.recorder.start(tmp_path / "run.tlrec")
+    session.hold()
+    shell.bridge.refresh_now()
+    with watched(shell, monkeypatch) as endless:
+        close = QCloseEvent()
+        thread = when_told(endless, lambda: QCoreApplication.postEvent(shell.window, close))
+
+        shell.bridge.submit(hanging_timer(shell))
+
+        thread.join()
+        qtbot.waitUntil(lambda: not shell.window.isVisible())
+    recording = open_recording(tmp_path / "run.tlrec")
+    assert recording.notes == ()
+    assert any("broken off after" in text for text in recording.strings)
+    recording.close()
+
+
+def test_that_code_that_returns_in_time_is_left_alone(
+    qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shell = open_shell(qtbot, tmp_path, SPINNING.replace("+ 20", "+ 0.5"))
+    session = shell.bridge.session
+    assert isinstance(session, HostedSession)
+    shell.bridge.submit(Hold())
+    session.hold()
+    shell.bridge.refresh_now()
+    with watched(shell, monkeypatch) as endless:
+        thread = when_told(endless)
+
+        shell.bridge.submit(hanging_timer(shell))
+
+        thread.join()
+        qtbot.waitUntil(endless.bar.isHidden)
+    assert not session.timeline.failures
+
+
+def begin(tmp_path: Path, text: str) -> subprocess.Popen[str]:
+    """Open a scene in a window of a process of its own."""
+    scene = tmp_path / "my_game.py"
+    scene.write_text(text, encoding="utf-8")
+    environment = {
+        **os.environ,
+        "QT_QPA_PLATFORM": "offscreen",
+        "XDG_CONFIG_HOME": str(tmp_path),
+        "PYTHONPATH": str(ROOT),
+    }
+    return subprocess.Popen(
+        [sys.executable, "-c", IN_A_PROCESS, str(scene)],
+        env=environment,
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("while True:\n    pass\n", "my_game.py has been running its own code for "),
+        ("def build(stage):\n    while True:\n        pass\n", "build(stage) in my_game.py has"),
+    ],
+    ids=["module", "build"],
+)
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_that_a_scene_that_never_loads_is_told_and_ended_by_a_signal(
+    tmp_path: Path, text: str, said: str, number: signal.Signals
+) -> None:
+    process = begin(tmp_path, text)
+    assert process.stdout is not None
+    try:
+        told = process.stdout.readline()
+
+        process.send_signal(number)
+
+        _, errors = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert told.startswith(f"told: {said}")
+    assert process.returncode == 128 + number
+    assert "Traceback" not in errors
+
+
+def test_that_a_second_signal_ends_a_scene_that_will_not_be_broken_off(tmp_path: Path) -> None:
+    stubborn = """
+while True:
+    try:
+        while True:
+            pass
+    except BaseException:
+        print("no", flush=True)
+"""
+    process = begin(tmp_path, stubborn)
+    assert process.stdout is not None
+    try:
+        assert process.stdout.readline().startswith("told: ")
+        process.send_signal(signal.SIGTERM)
+        assert process.stdout.readline() == "no\n"
+
+        process.send_signal(signal.SIGTERM)
+
+        assert process.wait(timeout=60) == -signal.SIGTERM
+    finally:
+        process.kill()
+        process.communicate()

@@ -1,0 +1,98 @@
+"""Who has got the keyboard by a key is ringed, unless it shows so by itself."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication, QLineEdit, QTableWidget, QVBoxLayout, QWidget
+from pytestqt.qtbot import QtBot
+
+from ui.kit.theme import ColorRole, Theme
+from ui.window.focus_ring import FocusRing
+
+
+class Stand:
+    """A line to type in above two tables."""
+
+    def __init__(self, qtbot: QtBot) -> None:
+        self.theme = Theme("dark")
+        self.page = QWidget()
+        qtbot.addWidget(self.page)
+        self.line = QLineEdit()
+        self.upper, self.lower = QTableWidget(0, 1), QTableWidget(0, 1)
+        layout = QVBoxLayout(self.page)
+        for each in (self.line, self.upper, self.lower):
+            layout.addWidget(each)
+        self.ring = FocusRing(self.theme, self.page)
+        self.page.resize(300, 300)
+        with qtbot.waitActive(self.page):
+            self.page.show()
+            self.page.activateWindow()
+        self.line.setFocus()
+
+    def color_at_edge(self, widget: QWidget) -> str:
+        return widget.grab().toImage().pixelColor(0, widget.height() // 2).name()
+
+
+@pytest.fixture
+def stand(qtbot: QtBot) -> Stand:
+    return Stand(qtbot)
+
+
+def test_that_a_table_reached_by_a_key_is_ringed(stand: Stand, qtbot: QtBot) -> None:
+    qtbot.keyClick(stand.line, Qt.Key.Key_Tab)
+
+    assert stand.ring.target is stand.upper
+    accent = stand.theme.color(ColorRole.ACCENT).name()
+    assert stand.color_at_edge(stand.upper) == accent
+    assert stand.color_at_edge(stand.lower) != accent
+
+
+def test_that_the_ring_goes_with_the_keyboard(stand: Stand) -> None:
+    stand.upper.setFocus()
+    stand.lower.setFocus()
+
+    accent = stand.theme.color(ColorRole.ACCENT).name()
+    assert stand.ring.target is stand.lower
+    assert stand.color_at_edge(stand.upper) != accent
+    assert stand.color_at_edge(stand.lower) == accent
+
+
+def test_that_a_line_to_type_in_is_not_ringed(stand: Stand) -> None:
+    stand.upper.setFocus()
+    stand.line.setFocus()
+
+    assert stand.ring.target is None
+
+
+def test_that_what_is_clicked_is_not_ringed(stand: Stand, monkeypatch: pytest.MonkeyPatch) -> None:
+    # qtbot's clicks are events without a mouse.
+    pressed = Qt.MouseButton.LeftButton
+    monkeypatch.setattr("ui.window.focus_ring.QGuiApplication.mouseButtons", lambda: pressed)
+
+    stand.upper.setFocus()
+
+    assert stand.ring.target is None
+
+
+def test_that_the_ring_follows_the_size_and_the_theme(stand: Stand) -> None:
+    stand.upper.setFocus()
+
+    stand.page.resize(500, 400)
+    QApplication.processEvents()
+    stand.theme.set_choice("light")
+
+    image = stand.upper.grab().toImage()
+    accent = stand.theme.color(ColorRole.ACCENT)
+    assert image.pixelColor(image.width() - 1, image.height() - 1) == accent
+
+
+def test_that_what_is_ringed_may_go(stand: Stand) -> None:
+    stand.upper.setFocus()
+
+    stand.upper.setParent(None)
+    stand.upper.deleteLater()
+    QApplication.processEvents()
+    stand.lower.setFocus()
+
+    assert stand.ring.target is stand.lower

@@ -1,0 +1,254 @@
+"""What the window keeps: layout, presets, theme and breakpoints, also when settings are damaged."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QPalette
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from inspector.clocks import FailurePolicy
+from inspector.sessions.breakpoints.breakpoints import BreakKind, Breakpoint
+from inspector.sessions.commands.commands import MAX_STEP_FRAMES, AddBreakpoint
+from tests.ui.shell import SMALL_GAME, open_shell
+from ui.breakpoints.panel import BreakpointsPanel
+from ui.kit.theme import Theme
+from ui.session.bridge import SessionBridge
+from ui.window.application import make_application
+from ui.window.main_window import MainWindow
+from ui.window.panel_docks import Placeholder
+from ui.window.settings import Settings, SettingsFile
+
+
+def test_that_the_failure_policy_is_kept_for_the_next_start(qtbot: QtBot, tmp_path: Path) -> None:
+    shell = open_shell(qtbot, tmp_path)
+
+    shell.trigger("failure-stop")
+    shell.window.close()
+
+    assert shell.bridge.failure_policy is FailurePolicy.STOP
+    assert shell.settings_file.load().failure_policy == "stop"
+
+
+def test_that_the_layout_is_back_after_closing_and_opening(qtbot: QtBot, tmp_path: Path) -> None:
+    first = open_shell(qtbot, tmp_path)
+    first.window.resize(760, 600)
+    first.trigger("panel-details")
+    first.window.docks["event_list"].raise_()
+    QApplication.processEvents()
+    width = first.window.docks["clock_tree"].width()
+    height = first.window.docks["event_list"].height()
+    first.window.close()
+
+    second = open_shell(qtbot, tmp_path)
+    QApplication.processEvents()
+
+    assert second.window.size() == first.window.size()
+    assert second.window.docks["details"].isHidden()
+    assert second.window.docks["clock_tree"].width() == width
+    assert second.window.docks["event_list"].height() == height
+    assert second.window.docks.is_in_front("event_list")
+    assert not second.window.actions_by_id["panel-details"].isChecked()
+
+
+def test_that_panels_nobody_has_seen_are_made_when_they_are(qtbot: QtBot, tmp_path: Path) -> None:
+    shell = open_shell(qtbot, tmp_path)
+    dock = shell.window.docks["breakpoints"]
+    assert isinstance(dock.widget(), Placeholder)
+
+    dock.raise_()
+    QApplication.processEvents()
+
+    assert isinstance(dock.widget(), BreakpointsPanel)
+
+
+def test_that_breakpoints_are_back_after_closing_and_opening(qtbot: QtBot, tmp_path: Path) -> None:
+    first = open_shell(qtbot, tmp_path)
+    first.bridge.submit(AddBreakpoint(Breakpoint(BreakKind.TIMER_FIRES, "attack")))
+    first.advance(0.1)
+    first.window.close()
+
+    second = open_shell(qtbot, tmp_path)
+    for _ in range(6):
+        second.advance(0.1)
+
+    assert second.bridge.status.message.startswith("Held at 00:00.500 in frame")
+
+
+def test_that_breakpoints_that_cannot_be_read_are_said_and_the_rest_is_kept(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    settings = Settings(step_frames=7, breakpoints='{"format": "other"}')
+    SettingsFile(tmp_path / "settings.json").save(settings)
+
+    shell = open_shell(qtbot, tmp_path)
+
+    assert "breakpoints could not be restored" in shell.window.notice.label.text()
+    assert shell.window.settings.step_frames == 7
+
+
+@pytest.mark.parametrize(("kept", "taken"), [(7, 7), (50_000, 50_000), (10**30, MAX_STEP_FRAMES)])
+def test_that_the_long_step_is_what_the_settings_keep_and_the_box_shows(
+    qtbot: QtBot, tmp_path: Path, kept: int, taken: int
+) -> None:
+    SettingsFile(tmp_path / "settings.json").save(Settings(step_frames=kept))
+
+    window = open_shell(qtbot, tmp_path).window
+
+    assert window.transport.step_frames == taken
+    assert window.session_actions.step_frames == taken
+    assert window.settings.step_frames == taken
+
+
+def test_that_resetting_the_layout_shows_everything_again(qtbot: QtBot, tmp_path: Path) -> None:
+    shell = open_shell(qtbot, tmp_path)
+    for dock in shell.window.docks:
+        dock.hide()
+
+    shell.trigger("layout-reset")
+    QApplication.processEvents()
+
+    assert not any(dock.isHidden() for dock in shell.window.docks)
+    assert shell.window.docks.is_in_front("timer_queue")
+
+
+@pytest.mark.parametrize(
+    ("action_id", "hidden", "front"),
+    [
+        ("layout-live", "", "timer_queue"),
+        ("layout-analyse", "clock_tree", "event_list"),
+        ("layout-look-back", "", "timeline"),
+    ],
+)
+def test_that_presets_show_what_they_are_for(
+    qtbot: QtBot, tmp_path: Path, action_id: str, hidden: str, front: str
+) -> None:
+    shell = open_shell(qtbot, tmp_path)
+
+    shell.trigger(action_id)
+    QApplication.processEvents()
+
+    assert shell.window.docks.is_in_front(front)
+
+    assert [each for each in shell.window.docks.ids if shell.window.docks[each].isHidden()] == (
+        [hidden] if hidden else []
+    )
+
+
+def test_that_panels_get_their_share_of_a_first_window(qtbot: QtBot, tmp_path: Path) -> None:
+    shell = open_shell(qtbot, tmp_path)
+    shell.window.resize(1280, 720)
+    shell.trigger("layout-reset")
+    QApplication.processEvents()
+
+    window, docks = shell.window, shell.window.docks
+    assert 0.25 <= docks["clock_tree"].width() / window.width() <= 0.36
+    assert 0.18 <= docks["details"].width() / window.width() <= 0.3
+    assert 0.28 <= docks["timer_queue"].height() / window.height() <= 0.36
+
+
+def test_that_a_corrupt_settings_file_is_said_in_the_window(qtbot: QtBot, tmp_path: Path) -> None:
+    (tmp_path / "settings.json").write_text("{not json", encoding="utf-8")
+
+    shell = open_shell(qtbot, tmp_path, None)
+
+    assert shell.window.notice.isVisible()
+    assert "settings.unreadable.json" in shell.window.notice.label.text()
+
+
+def test_that_the_theme_is_changed_at_once_and_kept(qtbot: QtBot, tmp_path: Path) -> None:
+    shell = open_shell(qtbot, tmp_path, SMALL_GAME)
+
+    shell.trigger("theme-dark")
+    QApplication.processEvents()
+
+    window_color = shell.window.palette().color(QPalette.ColorRole.Window)
+    assert window_color.lightness() < 64
+    assert shell.window.settings.theme == "dark"
+    assert shell.window.actions_by_id["theme-dark"].isChecked()
+    assert not shell.window.actions_by_id["theme-light"].isChecked()
+    shell.trigger("theme-light")
+
+
+@pytest.mark.parametrize("size", [(800, 500), (1280, 760), (1600, 1000)])
+@pytest.mark.parametrize("are_side_by_side", [False, True])
+def test_that_no_preset_changes_the_size_of_the_window(
+    qtbot: QtBot, tmp_path: Path, size: tuple[int, int], *, are_side_by_side: bool
+) -> None:
+    shell = open_shell(qtbot, tmp_path)
+    window = shell.window
+    window.resize(*size)
+    if are_side_by_side:
+        bottom = Qt.DockWidgetArea.BottomDockWidgetArea
+        window.addDockWidget(bottom, window.docks["findings"])
+    QApplication.processEvents()
+    before = window.size()
+
+    sizes = []
+    for action_id in ("layout-analyse", "layout-look-back", "layout-live") * 3:
+        shell.trigger(action_id)
+        QApplication.processEvents()
+        sizes.append(window.size())
+
+    assert sizes == [before] * 9
+
+
+def test_that_a_window_closed_before_it_is_laid_out_saves_nothing(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    first = open_shell(qtbot, tmp_path)
+    first.window.close()
+    saved = first.settings_file.path.read_bytes()
+    make_application()
+    settings_file = SettingsFile(first.settings_file.path)
+    second = MainWindow(Theme("system"), settings_file, settings_file.load())
+    qtbot.addWidget(second)
+    second.show()
+    second.complete(SessionBridge())
+
+    second.close()
+
+    assert settings_file.path.read_bytes() == saved
+
+
+def test_that_a_window_closed_before_its_panels_are_there_saves_nothing(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    make_application()
+    settings_file = SettingsFile(tmp_path / "settings.json")
+    window = MainWindow(Theme("system"), settings_file, settings_file.load())
+    qtbot.addWidget(window)
+    window.show()
+
+    window.close()
+
+    assert not settings_file.path.exists()
+
+
+@pytest.mark.parametrize(
+    ("panel_id", "size"),
+    [("clock_tree", "5000x300"), ("timer_queue", "300x5000"), ("timer_queue", f"300x{'9' * 9000}")],
+)
+def test_that_a_layout_that_leaves_nothing_for_the_middle_is_replaced(
+    qtbot: QtBot, tmp_path: Path, panel_id: str, size: str
+) -> None:
+    first = open_shell(qtbot, tmp_path)
+    first.window.resize(1280, 760)
+    QApplication.processEvents()
+    first.window.close()
+    settings = first.settings_file.load()
+    state, *sizes = settings.layout.split(" ")
+    others = [each for each in sizes if not each.startswith(f"{panel_id}=")]
+    layout = " ".join([state, *others, f"{panel_id}={size}"])
+    first.settings_file.save(replace(settings, layout=layout))
+
+    second = open_shell(qtbot, tmp_path)
+    QApplication.processEvents()
+
+    middle = second.window.frame_times
+    assert middle.height() >= 0.4 * second.window.height()
+    assert middle.width() >= 0.35 * second.window.width()

@@ -1,0 +1,211 @@
+"""Keys as they are pressed: shortcuts work, but not while something else needs the key."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QToolButton, QTreeView, QWidget
+from pytestqt.qtbot import QtBot
+
+from inspector.sessions.session import SessionPhase
+from tests.ui.shell import Shell, open_shell
+from ui.kit.filter_line import FilterLine
+from ui.session.bridge import Selection
+
+Key = Qt.Key
+SHIFT = Qt.KeyboardModifier.ShiftModifier
+CTRL = Qt.KeyboardModifier.ControlModifier
+NONE = Qt.KeyboardModifier.NoModifier
+
+
+@pytest.fixture
+def shell(qtbot: QtBot, tmp_path: Path) -> Shell:
+    shell = open_shell(qtbot, tmp_path)
+    shell.window.activateWindow()
+    with qtbot.waitActive(shell.window):
+        shell.window.setFocus()
+    return shell
+
+
+def press(shell: Shell, key: Qt.Key, modifiers: Qt.KeyboardModifier = NONE) -> None:
+    """Press a key where the keyboard is, and have the window look."""
+    QTest.keyClick(QApplication.focusWidget() or shell.window, key, modifiers)
+    shell.advance(1 / 30)
+
+
+def triggered(shell: Shell) -> list[str]:
+    """Return the list that names of actions are added to as they are done."""
+    done: list[str] = []
+    for action_id, action in shell.window.actions_by_id.by_id.items():
+
+        def note(_checked: object = None, name: str = action_id) -> None:
+            done.append(name)
+
+        action.triggered.connect(note)
+    return done
+
+
+@pytest.mark.parametrize(
+    ("key", "modifiers", "action_id"),
+    [
+        (Key.Key_Space, NONE, "run-or-hold"),
+        (Key.Key_Period, NONE, "step"),
+        (Key.Key_F10, NONE, "step"),
+        (Key.Key_Period, SHIFT, "step-n"),
+        (Key.Key_N, NONE, "next-timer"),
+        (Key.Key_Comma, NONE, "step-back"),
+        (Key.Key_Left, Qt.KeyboardModifier.AltModifier, "look-frame-back"),
+        (Key.Key_Minus, NONE, "slower"),
+        (Key.Key_Plus, NONE, "faster"),
+        (Key.Key_Equal, NONE, "faster"),
+        (Key.Key_0, NONE, "normal-rate"),
+        (Key.Key_F, NONE, "fit"),
+        (Key.Key_Home, NONE, "fit"),
+        (Key.Key_End, NONE, "follow"),
+        (Key.Key_L, NONE, "follow"),
+        (Key.Key_Slash, NONE, "find"),
+        (Key.Key_F, CTRL, "find"),
+    ],
+)
+def test_that_a_key_does_its_action_once(
+    shell: Shell, key: Qt.Key, modifiers: Qt.KeyboardModifier, action_id: str
+) -> None:
+    shell.advance(0.1)
+    done = triggered(shell)
+
+    press(shell, key, modifiers)
+
+    assert done == [action_id]
+
+
+def test_that_space_runs_and_holds(shell: Shell) -> None:
+    phases = []
+    for _ in range(2):
+        press(shell, Key.Key_Space)
+        phases.append(shell.bridge.status.phase)
+
+    assert phases == [SessionPhase.HELD, SessionPhase.RUNNING]
+
+
+def fields(shell: Shell) -> list[QWidget]:
+    transport = shell.window.transport
+    filters = shell.window.docks["clock_tree"].findChildren(FilterLine)
+    return [*filters, transport.rate_slider.entry, transport.frame_rate_entry, transport.step_box]
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        Key.Key_Space,
+        Key.Key_Period,
+        Key.Key_Comma,
+        Key.Key_N,
+        Key.Key_Minus,
+        Key.Key_0,
+        Key.Key_M,
+        Key.Key_P,
+    ],
+)
+def test_that_single_keys_do_nothing_else_while_typing(shell: Shell, key: Qt.Key) -> None:
+    done = triggered(shell)
+
+    for field in fields(shell):
+        field.setFocus()
+        press(shell, key)
+
+    assert done == []
+
+
+def test_that_ctrl_keys_work_while_typing(shell: Shell) -> None:
+    done = triggered(shell)
+    shell.window.transport.rate_slider.entry.setFocus()
+
+    press(shell, Key.Key_F, CTRL)
+
+    assert done == ["find"]
+
+
+def test_that_space_presses_the_button_that_has_the_keyboard(shell: Shell) -> None:
+    button = shell.window.transport.widgetForAction(shell.window.actions_by_id["step"])
+    assert isinstance(button, QToolButton)
+    done = triggered(shell)
+    button.setFocus()
+
+    press(shell, Key.Key_Space)
+
+    assert done == ["step"]
+
+
+def test_that_home_and_end_belong_to_a_list_that_has_the_keyboard(shell: Shell) -> None:
+    view = shell.window.docks["clock_tree"].findChildren(QTreeView)[0]
+    done = triggered(shell)
+    view.setFocus()
+    press(shell, Key.Key_Home)
+
+    press(shell, Key.Key_End)
+
+    assert done == []
+    assert view.currentIndex().data() == "ui"
+
+
+def test_that_letters_are_shortcuts_in_a_list(shell: Shell) -> None:
+    done = triggered(shell)
+    shell.window.docks["clock_tree"].findChildren(QTreeView)[0].setFocus()
+
+    press(shell, Key.Key_N)
+
+    assert done == ["next-timer"]
+
+
+def test_that_a_key_whose_action_is_not_possible_says_why(shell: Shell) -> None:
+    press(shell, Key.Key_P)
+
+    said = shell.window.statusBar().currentMessage()
+    assert said == "✖ Pause or resume branch: no clock is selected."
+
+
+def test_that_a_refused_key_does_not_search_a_list(shell: Shell) -> None:
+    """Or the next press of the key would be about the row that was found."""
+    view = shell.window.docks["clock_tree"].findChildren(QTreeView)[0]
+    view.setFocus()
+
+    press(shell, Key.Key_R)  # Set rate … of the selected clock, of which there is none
+
+    assert not view.currentIndex().isValid()
+    assert shell.bridge.selection == Selection()
+    assert shell.window.statusBar().currentMessage() == "✖ Set rate …: no clock is selected."
+
+
+def test_that_letters_search_a_list_again_after_a_refused_key(shell: Shell) -> None:
+    view = shell.window.docks["clock_tree"].findChildren(QTreeView)[0]
+    view.setFocus()
+    press(shell, Key.Key_R)
+
+    press(shell, Key.Key_U)
+
+    assert view.currentIndex().data() == "ui"
+
+
+def test_that_a_key_refused_in_one_list_is_not_kept_from_another(shell: Shell) -> None:
+    view = shell.window.docks["clock_tree"].findChildren(QTreeView)[0]
+    view.setFocus()
+    override = QKeyEvent(QEvent.Type.ShortcutOverride, Key.Key_R, NONE, "r")
+    QApplication.sendEvent(view, override)  # and no press follows
+
+    press(shell, Key.Key_U)
+
+    assert view.currentIndex().data() == "ui"
+
+
+def test_that_typing_says_nothing_of_actions(shell: Shell) -> None:
+    line = shell.window.docks["clock_tree"].findChild(FilterLine)
+    assert line is not None
+    line.setFocus()
+
+    press(shell, Key.Key_P)
+
+    assert shell.window.statusBar().currentMessage() == ""

@@ -1,0 +1,251 @@
+"""Recording from the window: the actions, the indicator, and what is told afterwards."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QApplication, QFileDialog
+from pytestqt.qtbot import QtBot
+
+from inspector.events.recording import open_recording
+from inspector.sessions.hosted import HostedSession
+from inspector.sessions.recorder import Recorder
+from inspector.sessions.session import SessionPhase
+from inspector.timebase import NS_PER_MS
+from tests.ui.shell import Shell, open_shell
+from ui.kit.prompts import SaveLastPrompt
+
+
+@pytest.fixture
+def shell(qtbot: QtBot, tmp_path: Path) -> Shell:
+    """Return a window on a held scene of which a second has passed."""
+    shell = open_shell(qtbot, tmp_path)
+    for _ in range(60):
+        shell.advance(1 / 60)
+    shell.trigger("run-or-hold")
+    shell.advance(1 / 60)
+    _recorder(shell).folder = tmp_path / "recordings"
+    return shell
+
+
+def _recorder(shell: Shell) -> Recorder:
+    session = shell.bridge.session
+    assert isinstance(session, HostedSession)
+    return session.recorder
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted((folder / "recordings").glob("*.tlrec"))
+
+
+def _notice(shell: Shell) -> str:
+    notice = shell.window.notice
+    return notice.label.text() if notice.isVisible() else ""
+
+
+def _shows_recording(shell: Shell) -> bool:
+    shell.window.transport.show_numbers()
+    QApplication.processEvents()
+    return shell.window.transport.record_button.isVisible()
+
+
+def test_that_one_action_starts_and_ends_a_recording(shell: Shell, tmp_path: Path) -> None:
+    action = shell.window.actions_by_id["record"]
+    assert (action.text(), action.isChecked()) == ("Re&cord to a new file", False)
+
+    shell.trigger("record")
+    assert (action.text(), action.isChecked()) == ("Stop re&cording", True)
+    shell.trigger("step")
+    shell.trigger("record")
+
+    (path,) = _files(tmp_path)
+    assert (action.text(), action.isChecked()) == ("Re&cord to a new file", False)
+    assert _notice(shell) == f"Written: {path}"
+    with closing(open_recording(path)) as past:
+        assert past.last_ns == shell.bridge.timeline.at_ns
+    texts = [each.text for each in shell.bridge.timeline.commands]
+    assert "record to a new file" in texts
+
+    shell.trigger("run-or-hold")
+    shell.bridge.refresh_now()
+    assert shell.bridge.status.phase is SessionPhase.RUNNING
+    assert _notice(shell) == f"Written: {path}"
+
+
+def test_that_what_was_written_is_opened_from_the_notice(shell: Shell, tmp_path: Path) -> None:
+    shell.trigger("record")
+    shell.trigger("record")
+    (path,) = _files(tmp_path)
+
+    button = shell.window.notice.action_button
+    assert button.text() == "Open it"
+    button.click()
+
+    assert shell.window.windowTitle().startswith("played & tested (recording)")
+    assert shell.window.settings.recent_scenes[0] == str(path)
+    record = shell.window.actions_by_id["record"]
+    assert not record.isEnabled()
+    assert record.reason == "not possible in this session: it needs a session that can be recorded"
+
+
+def test_that_the_transport_bar_says_so_in_words_and_ends_it_at_a_click(
+    shell: Shell, tmp_path: Path
+) -> None:
+    button = shell.window.transport.record_button
+    assert not _shows_recording(shell)
+
+    shell.trigger("record")
+    assert _shows_recording(shell)
+    (path,) = _files(tmp_path)
+    assert button.text() == "Recording"
+    assert not button.icon().isNull()
+    assert button.accessibleName() == f"Recording to {path.name}; press to stop"
+    said = button.toolTip().split("\n")
+    assert said[0].startswith(f"Recording to {path}, ")
+    assert said[0].endswith(" MiB so far.")
+    assert said[1:] == ["No events are lost.", "Click to stop."]
+
+    button.click()
+    shell.bridge.refresh_now()
+    assert not _shows_recording(shell)
+    assert _notice(shell) == f"Written: {path}"
+
+
+def test_that_the_transport_bar_counts_what_was_lost(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # What does not fit into a tool bar is hidden.
+    shell.window.resize(1280, 700)
+    shell.trigger("record")
+    monkeypatch.setattr(Recorder, "lost", 1_234)
+
+    assert _shows_recording(shell)
+
+    button = shell.window.transport.record_button
+    assert button.text() == "Recording, 1,234 lost"
+    assert "1,234 events came faster than they could be written." in button.toolTip()
+
+
+def test_that_a_file_can_be_chosen_and_none_is_replaced(shell: Shell, tmp_path: Path) -> None:
+    for name in ("game.tlrec", "there.tlrec"):
+        shell.trigger("record-to")
+        dialog = shell.window.findChild(QFileDialog, "record_dialog")
+        assert dialog is not None
+        assert dialog.defaultSuffix() == "tlrec"
+        (tmp_path / "there.tlrec").write_text("mine", encoding="utf-8")
+        dialog.fileSelected.emit(str(tmp_path / name))
+        shell.bridge.refresh_now()
+        dialog.setObjectName("")
+        dialog.reject()
+        if name == "game.tlrec":
+            assert _recorder(shell).path == tmp_path / name
+            shell.trigger("record")
+
+    assert not _recorder(shell).is_recording
+    assert _notice(shell).startswith("Not recorded. ")
+    assert "there.tlrec" in _notice(shell)
+    assert shell.window.notice.action_button.text() == "Record to …"
+    assert (tmp_path / "there.tlrec").read_text(encoding="utf-8") == "mine"
+
+
+def test_that_the_same_problem_is_told_each_time(shell: Shell, tmp_path: Path) -> None:
+    (tmp_path / "recordings").write_text("no folder", encoding="utf-8")
+
+    for _ in range(2):
+        shell.trigger("record")
+        assert "cannot be made" in _notice(shell)
+        shell.window.notice.dismiss()
+        shell.bridge.refresh_now()
+        assert _notice(shell) == ""
+
+
+def test_that_a_problem_of_the_disk_is_told_while_the_scene_is_held(
+    qtbot: QtBot, shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shell.trigger("record")
+    writer = _recorder(shell)._writer
+    assert writer is not None
+
+    monkeypatch.setattr(writer, "_problem", "The disk is full: it ends here.")
+
+    qtbot.waitUntil(lambda: _notice(shell) == "Not recorded. The disk is full: it ends here.")
+    qtbot.waitUntil(lambda: not _shows_recording(shell))
+
+
+def test_that_the_last_seconds_are_written_while_the_scene_is_held(
+    qtbot: QtBot, shell: Shell, tmp_path: Path
+) -> None:
+    shell.trigger("save-last")
+
+    qtbot.waitUntil(lambda: _notice(shell).startswith("Written: "))
+    (path,) = _files(tmp_path)
+    assert _notice(shell) == f"Written: {path}"
+    last = shell.bridge.timeline.commands[-1]
+    assert last.text == "save the last 30.0 s to a new file"
+
+
+def test_that_a_held_scene_is_looked_at_until_its_recording_is_ended(
+    qtbot: QtBot, shell: Shell
+) -> None:
+    shell.trigger("record")
+    for _ in range(3):
+        shell.bridge.refresh_now()
+    assert shell.bridge.pace.next_ms is not None
+
+    shell.trigger("record")
+
+    qtbot.waitUntil(lambda: shell.bridge.pace.next_ms is None)
+
+
+def test_that_so_much_of_the_past_is_written_as_is_typed(
+    qtbot: QtBot, shell: Shell, tmp_path: Path
+) -> None:
+    shell.trigger("save-last-exact")
+    prompt = shell.window.findChild(SaveLastPrompt)
+    assert prompt is not None
+    prompt.line.setText("0")
+    prompt.take_answer()
+    assert prompt.problem.text() == "✖ There is nothing to save: type a duration above 0"
+
+    prompt.line.setText("500ms")
+    prompt.take_answer()
+    shell.bridge.refresh_now()
+
+    qtbot.waitUntil(lambda: _notice(shell).startswith("Written: "))
+    (path,) = _files(tmp_path)
+    with closing(open_recording(path)) as past:
+        kept_ns = past.last_ns - past.first_ns
+    assert kept_ns == pytest.approx(500 * NS_PER_MS, abs=NS_PER_MS)
+
+
+def test_that_a_reload_goes_on_in_the_next_file(shell: Shell, tmp_path: Path) -> None:
+    shell.trigger("record")
+    shell.trigger("reload")
+    shell.bridge.refresh_now()
+
+    first, second = sorted(_files(tmp_path), key=lambda path: len(path.name))
+    assert _notice(shell) == f"Written: {first}"
+    assert _recorder(shell).path == second
+    assert shell.window.actions_by_id["record"].isChecked()
+
+
+def test_that_a_recording_can_be_ended_when_the_scene_fails_to_load(
+    shell: Shell, tmp_path: Path
+) -> None:
+    shell.trigger("record")
+    (tmp_path / "scene.py").write_text("def build(stage): raise OSError", encoding="utf-8")
+    shell.trigger("reload")
+
+    shell.trigger("record")
+
+    assert not _recorder(shell).is_recording
+
+
+def test_that_without_a_scene_nothing_is_recorded(qtbot: QtBot, tmp_path: Path) -> None:
+    shell = open_shell(qtbot, tmp_path, None)
+
+    for action_id in ("record", "record-to", "save-last", "save-last-exact"):
+        assert shell.window.actions_by_id[action_id].reason == "no scene is open"
+    assert not _shows_recording(shell)

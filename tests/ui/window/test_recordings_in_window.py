@@ -1,0 +1,158 @@
+"""Recordings in the window: opened, played and looked at like a scene that cannot run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtGui import QDropEvent
+from pytestqt.qtbot import QtBot
+
+from inspector.sessions.commands.commands import PauseClock
+from inspector.sessions.session import SessionPhase
+from inspector.timebase import NS_PER_MS
+from tests.events.recording.recorded_worlds import record, scene_log
+from tests.ui.looking_back import settle
+from tests.ui.shell import Shell, open_shell
+from tests.ui.world import PlayedSession
+from ui.frame_times.frame_plot import NONE_RECORDED_TEXT, FramePlot
+
+
+class Recorded(PlayedSession):
+    """A session in which nothing can run."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.capabilities = frozenset()
+        self.is_recorded = True
+
+
+@pytest.fixture
+def recorded(qtbot: QtBot, tmp_path: Path) -> Shell:
+    shell = open_shell(qtbot, tmp_path, None)
+    session = Recorded()
+    session.root.set_interval(0.05, lambda: None, name="tick")
+    for step in range(1, 11):
+        session.run_to_ms(step * 20)
+        session.run_frame()
+    shell.bridge.set_session(session)
+    settle()
+    return shell
+
+
+@pytest.mark.parametrize(
+    ("action_id", "at_ms"),
+    [("step", 120), ("step-back", 80), ("next-timer", 150), ("step-n", None)],
+)
+def test_that_in_a_recording_steps_move_the_playhead(
+    recorded: Shell, action_id: str, at_ms: int | None
+) -> None:
+    recorded.bridge.set_playhead(100 * NS_PER_MS)
+    settle()
+
+    recorded.trigger(action_id)
+
+    assert recorded.bridge.playhead_ns == (None if at_ms is None else at_ms * NS_PER_MS)
+
+
+def test_that_a_recording_is_played_and_stopped(recorded: Shell) -> None:
+    playhead = recorded.bridge.playhead
+    recorded.trigger("run-or-hold")
+    assert playhead.is_playing
+    assert recorded.bridge.playhead_ns == 0
+    assert recorded.window.actions_by_id["run-or-hold"].text() == "&Hold"
+
+    recorded.trigger("run-or-hold")
+    assert not playhead.is_playing
+
+
+def test_that_the_bar_of_a_recording_speaks_of_its_end(recorded: Shell) -> None:
+    recorded.bridge.set_playhead(100 * NS_PER_MS)
+    settle()
+
+    bar = recorded.window.playhead_bar
+    assert bar.label.text() == (
+        "Looking back at 00:00.100, frame 4 – the recording ends at 00:00.200"
+    )
+    assert bar.live_button.text() == "To the end"
+    assert not recorded.window.actions_by_id["rewind"].isEnabled()
+
+
+def recording(folder: Path) -> Path:
+    """Return a recording of a second of a scene."""
+    return record(scene_log("1", 1), folder / "a.tlrec")
+
+
+def test_that_a_recording_is_opened_like_a_scene(qtbot: QtBot, tmp_path: Path) -> None:
+    path = recording(tmp_path)
+    shell = open_shell(qtbot, tmp_path, path)
+    bridge, window = shell.bridge, shell.window
+
+    assert bridge.status.phase is SessionPhase.HELD
+    assert bridge.status.message.startswith("Recording of test: ")
+    assert window.windowTitle() == "test (recording) – Timeline Inspector"
+    assert str(path) in window.settings.recent_scenes
+    transport = window.transport
+    assert not transport.rate_slider.isEnabled()
+    assert not transport.frame_rate_entry.isEnabled()
+    assert transport.step_box.isEnabled()
+    end_ns = bridge.timeline.at_ns
+    shell.trigger("step-back")
+    assert bridge.playhead_ns is not None
+    assert bridge.playhead_ns < end_ns
+    settle()
+    assert "the recording ends at" in window.playhead_bar.label.text()
+
+
+def test_that_what_is_no_recording_is_said_to_be_none(qtbot: QtBot, tmp_path: Path) -> None:
+    path = tmp_path / "b.tlrec"
+    path.write_text("hello", encoding="utf-8")
+    shell = open_shell(qtbot, tmp_path, path)
+
+    problem = shell.bridge.status
+    recording(tmp_path).replace(path)
+    shell.trigger("reload")
+    mended = shell.bridge.status
+
+    assert (problem.phase, mended.phase) == (SessionPhase.FAILED, SessionPhase.HELD)
+    assert "is not a recording" in problem.message
+
+
+def test_that_what_cannot_be_changed_in_a_recording_does_not_leave_the_past(
+    recorded: Shell,
+) -> None:
+    recorded.bridge.set_playhead(100 * NS_PER_MS)
+
+    recorded.bridge.submit(PauseClock(1))
+
+    assert recorded.bridge.playhead_ns == 100 * NS_PER_MS
+
+
+def test_that_recordings_can_be_dropped_on_the_window(shell: Shell, tmp_path: Path) -> None:
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(recording(tmp_path)))])
+    event = QDropEvent(
+        QPointF(5, 5),
+        Qt.DropAction.CopyAction,
+        data,
+        Qt.MouseButton.LeftButton,
+        Qt.KeyboardModifier.NoModifier,
+    )
+
+    shell.window.dropEvent(event)
+
+    assert shell.bridge.status.message.startswith("Recording of test: ")
+
+
+def test_that_a_recording_without_frames_says_so(qtbot: QtBot, tmp_path: Path) -> None:
+    shell = open_shell(qtbot, tmp_path, None)
+    session = Recorded()
+    session.root.set_interval(0.05, lambda: None, name="tick")
+    session.run_to_ms(200)
+    shell.bridge.set_session(session)
+    settle()
+
+    frame_times = shell.window.findChild(FramePlot)
+    assert frame_times is not None
+    assert frame_times._overlay.empty_text == NONE_RECORDED_TEXT

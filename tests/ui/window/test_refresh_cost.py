@@ -1,0 +1,178 @@
+"""What a refresh asks for does not grow with what there is: counted, not timed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import QEvent, QObject
+from PySide6.QtWidgets import QApplication, QWidget
+from typing_extensions import override
+
+from tests.ui.crowded_session import CrowdedSession
+from ui.clock_tree.model import ClockTreeModel
+from ui.clock_tree.panel import ClockTreePanel
+from ui.frame_times.frame_plot import FramePlot
+from ui.frame_times.panel import FrameTimesPanel
+from ui.kit.theme import Theme
+from ui.plotting.frame_series import FrameColumns, FrameSeries
+from ui.session.bridge import SessionBridge
+from ui.timer_queue import timer_table_model
+from ui.timer_queue.panel import TimerQueuePanel
+from ui.timer_queue.timer_table_model import TimerTableModel
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pytestqt.qtbot import QtBot
+
+_REFRESHES = 5
+_WIDTH = 900
+#: Frames, timers and clocks.
+_FEW = (3_000, 120, 60)
+_MANY = (100_000, 12_000, 3_000)
+
+
+class Meter:
+    """Counts what a widget has made while it is refreshed and painted some times.
+
+    Attributes:
+        counts: How often each function was called; for columns, how many there were.
+    """
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot) -> None:
+        self.counts: Counter[str] = Counter()
+        self._monkeypatch = monkeypatch
+        self._qtbot = qtbot
+        # The widgets of one size must live while those of the next are measured.
+        self._kept: list[object] = []
+
+    def count(
+        self, owner: object, name: str, weight: Callable[[object], int] = lambda _found: 1
+    ) -> None:
+        """Count the calls of a function from now on."""
+        original = getattr(owner, name)
+
+        def counting(*arguments: object, **named: object) -> object:
+            found = original(*arguments, **named)
+            self.counts[name] += weight(found)
+            return found
+
+        self._monkeypatch.setattr(owner, name, counting)
+
+    def show(self, widget: QWidget, *others: object) -> None:
+        """Show a widget and have it painted."""
+        self._kept += [widget, *others]
+        self._qtbot.addWidget(widget)
+        widget.resize(_WIDTH, 300)
+        widget.show()
+        QApplication.processEvents()
+
+    def refresh(self, session: CrowdedSession, refresh: Callable[[], object]) -> Counter[str]:
+        """Let some frames pass, each refreshed and painted; return what that has made."""
+        QApplication.processEvents()
+        self.counts.clear()
+        session.is_going_on = True
+        for _ in range(_REFRESHES):
+            session.refresh()
+            refresh()
+            QApplication.processEvents()
+        return Counter(self.counts)
+
+
+class Paints(QObject):
+    """Counts how often some widgets are painted, and have their layout run."""
+
+    def __init__(self, **widgets: QWidget) -> None:
+        super().__init__()
+        self.paints: Counter[str] = Counter()
+        self.layouts: Counter[str] = Counter()
+        self._names = {widget: name for name, widget in widgets.items()}
+        for widget in widgets.values():
+            widget.installEventFilter(self)
+
+    @override
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if isinstance(watched, QWidget):
+            if event.type() == QEvent.Type.Paint:
+                self.paints[self._names[watched]] += 1
+            elif event.type() == QEvent.Type.LayoutRequest:
+                self.layouts[self._names[watched]] += 1
+        return False
+
+
+@pytest.fixture
+def meter(monkeypatch: pytest.MonkeyPatch, qtbot: QtBot) -> Meter:
+    return Meter(monkeypatch, qtbot)
+
+
+def cost_of_queue(meter: Meter, size: tuple[int, int, int]) -> Counter[str]:
+    session, bridge = CrowdedSession(*size), SessionBridge()
+    bridge.set_session(session)
+    panel = TimerQueuePanel(bridge, Theme("light"))
+    meter.show(panel, bridge)
+    return meter.refresh(session, panel.refresh)
+
+
+def cost_of_tree(meter: Meter, size: tuple[int, int, int]) -> Counter[str]:
+    session, bridge = CrowdedSession(*size), SessionBridge()
+    bridge.set_session(session)
+    panel = ClockTreePanel(bridge, Theme("light"))
+    meter.show(panel, bridge)
+    return meter.refresh(session, panel.refresh)
+
+
+def cost_of_plot(meter: Meter, size: tuple[int, int, int]) -> Counter[str]:
+    session = CrowdedSession(*size)
+    plot = FramePlot(Theme("light"))
+    meter.show(plot)
+    plot.set_timeline(session.timeline)
+    plot.fit()
+    return meter.refresh(session, plot.refresh)
+
+
+def test_timer_queue_formats_what_is_in_view_whatever_the_number_of_timers(meter: Meter) -> None:
+    meter.count(TimerTableModel, "data")
+    meter.count(timer_table_model, "timer_cells")
+    few, many = cost_of_queue(meter, _FEW), cost_of_queue(meter, _MANY)
+    assert few["timer_cells"] > 0
+    assert many["timer_cells"] == few["timer_cells"]
+    assert few["data"] == many["data"] == 0
+
+
+def test_clock_tree_asks_for_what_is_in_view_whatever_the_number_of_clocks(meter: Meter) -> None:
+    meter.count(ClockTreeModel, "data")
+    meter.count(ClockTreeModel, "row_cells")
+    meter.count(ClockTreeModel, "parent")
+    few, many = cost_of_tree(meter, _FEW), cost_of_tree(meter, _MANY)
+    assert few["row_cells"] > 0
+    assert many["row_cells"] <= few["row_cells"]
+    assert few["data"] == many["data"] == 0
+    assert many["parent"] <= few["parent"]
+
+
+def test_plot_draws_pixels_whatever_the_number_of_frames(meter: Meter) -> None:
+    def count_of(found: object) -> int:
+        assert isinstance(found, FrameColumns)
+        return len(found)
+
+    meter.count(FrameSeries, "columns", count_of)
+    few, many = cost_of_plot(meter, _FEW), cost_of_plot(meter, _MANY)
+    assert few["columns"] > 0
+    assert many["columns"] <= few["columns"] <= _WIDTH * _REFRESHES
+
+
+def test_that_new_frames_paint_the_plot_and_nothing_around_it(meter: Meter) -> None:
+    session, bridge = CrowdedSession(*_FEW), SessionBridge()
+    bridge.set_session(session)
+    panel = FrameTimesPanel(bridge, Theme("light"))
+    meter.show(panel, bridge)
+    paints = Paints(panel=panel, plot=panel.plot.viewport(), strip=panel.strip)
+
+    meter.refresh(session, panel.refresh)
+
+    assert paints.paints["plot"] == _REFRESHES
+    # Statistics are a label on it; in the strip a frame is less than a pixel.
+    assert paints.paints["panel"] < _REFRESHES
+    assert paints.paints["strip"] < _REFRESHES

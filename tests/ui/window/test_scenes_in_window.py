@@ -1,0 +1,217 @@
+"""Scenes in the window: opened, dropped, broken, mended, and failing while they run."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import PySide6
+import pytest
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from pytestqt.qtbot import QtBot
+
+from inspector.sessions.session import SessionPhase
+from tests.ui.shell import SCENE, open_shell
+from ui.window.dialogs.scene_error import SceneErrorDialog, SceneErrorView
+from ui.window.failure_note import FailureNote
+
+BROKEN = "def build(stage):\n    clock = stage.root\n    clock.no_such_thing()\n"
+
+
+def test_that_a_broken_scene_shows_its_line_and_the_window_lives_on(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    shell = open_shell(qtbot, tmp_path, BROKEN)
+
+    view = shell.window.shown_in_middle
+    assert isinstance(view, SceneErrorView)
+    assert "no_such_thing" in view.heading.text()
+    assert view.place.text() == f"{tmp_path / 'scene.py'}, line 3"
+    assert re.search(r"^> +3 │ +clock\.no_such_thing\(\)$", view.source.toPlainText(), re.MULTILINE)
+    assert shell.window.isVisible()
+
+
+def test_that_a_recording_that_cannot_be_read_is_not_offered_to_an_editor(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    (tmp_path / "cut.tlrec").write_bytes(b"garbage")
+    shell = open_shell(qtbot, tmp_path, tmp_path / "cut.tlrec")
+
+    view = shell.window.shown_in_middle
+    assert isinstance(view, SceneErrorView)
+    assert "is not a recording" in view.heading.text()
+    assert view.edit_button.isHidden()
+    assert view.reload_button.toolTip() == "Try to open the file again (F5)"
+    status = shell.window.transport.status_label
+    assert status.text() == "✖ Failed"
+    assert "is not a recording" in status.toolTip()
+
+
+def test_that_reloading_a_mended_scene_brings_the_plot_back(qtbot: QtBot, tmp_path: Path) -> None:
+    shell = open_shell(qtbot, tmp_path, BROKEN)
+    view = shell.window.shown_in_middle
+    assert isinstance(view, SceneErrorView)
+    (tmp_path / "scene.py").write_text(SCENE, encoding="utf-8")
+
+    qtbot.mouseClick(view.reload_button, Qt.MouseButton.LeftButton)
+    shell.bridge.refresh_now()
+
+    assert shell.window.shown_in_middle is shell.window.frame_times
+    assert shell.bridge.status.phase is SessionPhase.RUNNING
+
+
+def test_that_only_what_makes_sense_is_enabled_for_a_broken_scene(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    shell = open_shell(qtbot, tmp_path, BROKEN)
+
+    actions = shell.window.actions_by_id
+    assert actions["reload"].isEnabled()
+    assert not actions["run-or-hold"].isEnabled()
+    assert actions["run-or-hold"].reason.startswith("the scene could not be loaded")
+
+
+def dragged_in(data: QMimeData) -> QDragEnterEvent:
+    """Return the event of something that is dragged into the window."""
+    # Qt 6.12 wants the place in fractions of a pixel; those before know whole ones only.
+    place: Any = QPointF(9, 9) if PySide6.__version_info__ >= (6, 12) else QPoint(9, 9)
+    actions, button = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton
+    return QDragEnterEvent(place, actions, data, button, Qt.KeyboardModifier.NoModifier)
+
+
+def test_that_a_dropped_python_file_is_opened(qtbot: QtBot, tmp_path: Path) -> None:
+    shell = open_shell(qtbot, tmp_path, None)
+    path = tmp_path / "dropped.py"
+    path.write_text(SCENE, encoding="utf-8")
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(path))])
+    actions, button = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton
+    modifiers = Qt.KeyboardModifier.NoModifier
+
+    enter = dragged_in(data)
+    shell.window.dragEnterEvent(enter)
+    shell.window.dropEvent(QDropEvent(QPointF(9, 9), actions, data, button, modifiers))
+
+    assert enter.isAccepted()
+    assert shell.bridge.session is not None
+    assert shell.bridge.session.source_label == str(path)
+
+
+@pytest.mark.parametrize("name", ["last.tlrec", "LAST.TLREC", "scene.pyw"])
+def test_that_a_file_is_taken_by_how_its_name_ends(qtbot: QtBot, tmp_path: Path, name: str) -> None:
+    shell = open_shell(qtbot, tmp_path, None)
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(tmp_path / name))])
+
+    enter = dragged_in(data)
+    enter.ignore()
+    shell.window.dragEnterEvent(enter)
+
+    assert enter.isAccepted()
+
+
+def test_that_other_files_are_not_taken(qtbot: QtBot, tmp_path: Path) -> None:
+    shell = open_shell(qtbot, tmp_path, None)
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(tmp_path / "picture.png"))])
+
+    enter = dragged_in(data)
+    enter.ignore()
+    shell.window.dragEnterEvent(enter)
+
+    assert not enter.isAccepted()
+
+
+def test_that_a_recent_scene_that_is_gone_is_said_and_forgotten(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    shell = open_shell(qtbot, tmp_path)
+    path = tmp_path / "scene.py"
+    path.unlink()
+
+    shell.window.open_path(path)
+
+    assert "no longer exists" in shell.window.notice.label.text()
+    assert shell.window.settings.recent_scenes == ()
+
+
+FAILING = """
+def build(stage):
+    def load():
+        raise KeyError("castle")
+    stage.root.set_interval(0.1, load, name="load level")
+"""
+
+
+def test_that_failures_are_counted_in_the_status_bar(qtbot: QtBot, tmp_path: Path) -> None:
+    shell = open_shell(qtbot, tmp_path, FAILING)
+    note = shell.window.statusBar().findChildren(FailureNote)[0]
+    was_hidden = note.isHidden()
+
+    shell.advance(0.25)
+
+    assert was_hidden
+    assert note.text() == "2 callbacks failed"
+    assert "KeyError: 'castle'" in note.toolTip()
+    shell.bridge.reload()
+    shell.advance(0.05)
+    assert note.isHidden()
+
+
+def test_that_a_scene_that_cannot_be_built_is_not_counted_as_a_callback(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    shell = open_shell(qtbot, tmp_path, "def build(stage):\n    raise KeyError('castle')\n")
+    note = shell.window.statusBar().findChildren(FailureNote)[0]
+
+    shell.advance(0.05)
+
+    assert note.text() == note.accessibleName() == "the scene could not be built"
+    assert "scene.py” could not be built: KeyError: 'castle'" in note.toolTip()
+
+
+def test_that_a_stop_after_a_failure_is_said_across_the_window(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    shell = open_shell(qtbot, tmp_path, FAILING)
+    shell.trigger("failure-stop")
+
+    shell.advance(0.25)
+
+    assert shell.bridge.status.phase is SessionPhase.HELD
+    assert "“load level” failed: KeyError" in shell.window.notice.label.text()
+    qtbot.mouseClick(shell.window.notice.action_button, Qt.MouseButton.LeftButton)
+    assert shell.window.docks.is_in_front("event_list")
+
+    shell.trigger("failure-continue")
+    shell.trigger("run-or-hold")
+    shell.advance(0.01)
+    assert not shell.window.notice.isVisible()
+
+
+def test_that_a_scene_that_cannot_be_opened_is_told_beside_the_one_that_goes_on(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    shell = open_shell(qtbot, tmp_path)
+    shell.advance(0.2)
+    window, session = shell.window, shell.bridge.session
+    bad = tmp_path / "bad.py"
+    bad.write_text(BROKEN, encoding="utf-8")
+
+    window.open_path(bad)
+
+    assert shell.bridge.session is session
+    assert window.shown_in_middle is window.frame_times
+    assert window.windowTitle() == "played & tested – Timeline Inspector"
+    assert window.notice.label.text().startswith("bad.py failed in build(stage) (line 3): ")
+    assert window.notice.label.text().endswith("“played & tested” keeps running.")
+    qtbot.mouseClick(window.notice.action_button, Qt.MouseButton.LeftButton)
+    dialog = window.findChild(SceneErrorDialog)
+    assert isinstance(dialog, SceneErrorDialog)
+    assert dialog.view.place.text() == f"{bad}, line 3"
+    bad.write_text(SCENE.replace("played", "mended"), encoding="utf-8")
+    qtbot.mouseClick(dialog.view.reload_button, Qt.MouseButton.LeftButton)
+    assert window.windowTitle() == "mended & tested – Timeline Inspector"
+    assert dialog.isHidden()

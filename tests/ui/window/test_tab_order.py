@@ -1,0 +1,116 @@
+"""The Tab key through the window: it gets everywhere, and out again, also while a scene runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLabel, QWidget
+from pytestqt.qtbot import QtBot
+
+from tests.ui.shell import SMALL_GAME, Shell, open_shell
+from ui.details.panel import DetailsPanel
+from ui.session.bridge import SelectionKind
+
+Key = Qt.Key
+
+
+@pytest.fixture
+def shell(qtbot: QtBot, tmp_path: Path) -> Shell:
+    shell = open_shell(qtbot, tmp_path, SMALL_GAME)
+    shell.window.activateWindow()
+    with qtbot.waitActive(shell.window):
+        shell.window.setFocus()
+    run(shell, 0.1)
+    return shell
+
+
+def details(shell: Shell) -> DetailsPanel:
+    panel = shell.window.findChild(DetailsPanel)
+    assert panel is not None
+    return panel
+
+
+def run(shell: Shell, seconds: float) -> None:
+    """Let time pass, and have the details look and paint, which they do after a while."""
+    shell.advance(seconds)
+    details(shell).refresh()
+    details(shell).grab()
+
+
+def press(shell: Shell, key: Qt.Key) -> QWidget:
+    """Press a key where the keyboard is while the scene runs; returns where it is then."""
+    QTest.keyClick(QApplication.focusWidget() or shell.window, key)
+    run(shell, 1 / 60)
+    widget = QApplication.focusWidget()
+    assert widget is not None
+    return widget
+
+
+def newest_frame(shell: Shell) -> QLabel:
+    """Return the value in the details that links to the newest frame."""
+    labels = [each for each in details(shell).findChildren(QLabel) if "FRAME:" in each.text()]
+    return labels[-1]  # those of rows that were there before go with the next events
+
+
+@pytest.mark.parametrize("key", [Key.Key_Tab, Key.Key_Backtab])
+def test_that_tab_comes_back_to_where_it_began_while_a_scene_runs(
+    shell: Shell, key: Qt.Key
+) -> None:
+    first = press(shell, key)
+    seen = [first]
+    for _ in range(120):
+        seen.append(press(shell, key))
+        if seen[-1] is first:
+            break
+
+    assert seen[-1] is first
+    assert newest_frame(shell) in seen
+
+
+def test_that_a_link_that_changes_keeps_the_keyboard_visibly(shell: Shell) -> None:
+    link = newest_frame(shell)
+    for _ in range(120):
+        if press(shell, Key.Key_Tab) is link:
+            break
+    run(shell, 0.5)
+
+    assert link.hasFocus()
+    assert link.selectedText() == f"frame {shell.bridge.timeline.frames.end - 1:,}"
+
+
+def test_that_enter_follows_a_link_that_changes(shell: Shell) -> None:
+    link = newest_frame(shell)
+    for _ in range(120):
+        if press(shell, Key.Key_Tab) is link:
+            break
+    run(shell, 0.5)
+    newest = shell.bridge.timeline.frames.end - 1
+
+    QTest.keyClick(link, Key.Key_Return)
+
+    assert shell.bridge.selection.kind is SelectionKind.FRAME
+    assert shell.bridge.selection.id == newest
+
+
+def test_that_the_keyboard_stays_in_the_details_when_a_link_leads_to_others(shell: Shell) -> None:
+    link = newest_frame(shell)
+    link.setFocus(Qt.FocusReason.TabFocusReason)
+
+    QTest.keyClick(link, Key.Key_Return)
+    details(shell).grab()
+
+    widget = QApplication.focusWidget()
+    assert widget is not None
+    assert details(shell).isAncestorOf(widget)
+
+
+def test_that_the_keyboard_stays_on_its_link_in_another_theme(shell: Shell) -> None:
+    newest_frame(shell).setFocus(Qt.FocusReason.TabFocusReason)
+
+    shell.trigger("theme-dark")
+
+    assert newest_frame(shell).hasFocus()
+    assert newest_frame(shell).hasSelectedText()

@@ -1,0 +1,142 @@
+"""Controlling time from the window: run, step, rate, pause, clear, and what is refused."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from inspector.sessions.breakpoints.breakpoints import BreakKind, Breakpoint
+from inspector.sessions.commands.commands import AddBreakpoint
+from inspector.sessions.session import SessionPhase
+from tests.ui.shell import open_shell
+from ui.breakpoints.panel import BreakpointsPanel
+from ui.session.bridge import Selection
+
+
+def test_that_the_run_button_shows_the_session_and_not_the_click(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    shell = open_shell(qtbot, tmp_path)
+    action = shell.window.actions_by_id["run-or-hold"]
+    assert action.isChecked()
+
+    action.trigger()
+    was_checked_after_click = action.isChecked()
+    shell.advance(0.1)
+
+    assert was_checked_after_click
+    assert not action.isChecked()
+    assert action.text() == "&Run"
+
+
+def test_that_a_step_holds_a_running_scene_first(qtbot: QtBot, tmp_path: Path) -> None:
+    shell = open_shell(qtbot, tmp_path)
+    shell.advance(0.5)
+    frames = shell.bridge.timeline.frames.end
+
+    shell.trigger("step")
+    shell.advance(1 / 60)
+
+    assert shell.bridge.status.phase is SessionPhase.HELD
+    assert shell.bridge.timeline.frames.end <= frames + 2
+
+
+def test_that_the_long_step_runs_as_many_frames_as_its_field_says(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    shell = open_shell(qtbot, tmp_path)
+    shell.trigger("run-or-hold")
+    shell.advance(0.1)
+    frames = shell.bridge.timeline.frames.end
+
+    shell.window.transport.step_box.setValue(7)
+    shell.trigger("step-n")
+
+    assert shell.bridge.timeline.frames.end == frames + 7
+
+
+def test_that_a_refusal_is_said_in_the_status_bar(qtbot: QtBot, tmp_path: Path) -> None:
+    shell = open_shell(qtbot, tmp_path, "def build(stage):\n    pass\n")
+    shell.trigger("run-or-hold")
+    shell.advance(0.1)
+
+    shell.trigger("next-timer")
+
+    assert shell.window.statusBar().currentMessage() == (
+        "✖ Cannot step to the next timer. No timer is pending, so there is none to step to."
+    )
+
+
+def test_that_keys_change_the_rate_of_the_root(qtbot: QtBot, tmp_path: Path) -> None:
+    shell = open_shell(qtbot, tmp_path)
+
+    def rate() -> Fraction:
+        shell.advance(0.05)
+        return shell.bridge.timeline.clocks[shell.clock_id("root")].rate
+
+    shell.trigger("slower")
+    assert rate() == Fraction(1, 2)
+    shell.trigger("slower")
+    assert rate() == Fraction(1, 4)
+    shell.trigger("normal-rate")
+    assert rate() == 1
+    shell.trigger("faster")
+    assert rate() == 2
+
+
+def test_that_p_pauses_the_selected_branch_and_nothing_else(qtbot: QtBot, tmp_path: Path) -> None:
+    shell = open_shell(qtbot, tmp_path)
+    shell.bridge.select(Selection.clock(shell.clock_id("enemies")))
+
+    shell.trigger("pause-branch")
+    shell.advance(0.1)
+
+    clocks = shell.bridge.timeline.clocks
+    assert clocks[shell.clock_id("enemies")].paused
+    assert not clocks[shell.clock_id("ui")].paused
+    action = shell.window.actions_by_id["pause-branch"]
+    assert action.isChecked()
+    assert action.text() == "Resume “enemies”"
+
+
+def test_that_a_selected_timer_can_be_cleared_until_it_is_gone(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    shell = open_shell(qtbot, tmp_path)
+    timers = shell.bridge.timeline.timers
+    timer_id = next(i for i in timers.ids() if timers.row(i).label == "end")
+    shell.bridge.select(Selection.timer(timer_id))
+
+    shell.trigger("clear-timer")
+    shell.advance(0.1)
+
+    assert timer_id not in shell.bridge.timeline.timers
+    assert not shell.window.actions_by_id["clear-timer"].isEnabled()
+
+
+def test_that_delete_in_the_list_of_breakpoints_leaves_the_selected_timer(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    shell = open_shell(qtbot, tmp_path)
+    shell.bridge.submit(AddBreakpoint(Breakpoint(BreakKind.TIMER_FIRES, "attack")))
+    shell.advance(0.1)
+    shell.trigger("panel-breakpoints")
+    panel = shell.window.docks.panel("breakpoints")
+    assert isinstance(panel, BreakpointsPanel)
+    panel.refresh()
+    panel.table.selectRow(0)
+    panel.table.setFocus()
+    shell.window.activateWindow()
+    shell.bridge.select(Selection.timer(1))
+    qtbot.waitUntil(panel.table.hasFocus)
+
+    qtbot.keyClick(panel.table, Qt.Key.Key_Delete)
+    shell.advance(0.1)
+
+    assert 1 in shell.bridge.timeline.timers
+    assert shell.bridge.session is not None
+    assert shell.bridge.session.breakpoints is not None
+    assert not list(shell.bridge.session.breakpoints.items())

@@ -1,0 +1,159 @@
+"""Names with line ends and tabulators: shown in one line, whole, and copied as they are."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QLabel, QToolButton
+from pytestqt.qtbot import QtBot
+
+from inspector.events.schema import EventGroup
+from tests.ui.shell import Shell, open_shell
+from ui.clock_tree.columns import ClockColumn
+from ui.clock_tree.panel import ClockTreePanel
+from ui.details.panel import DetailsPanel
+from ui.events.panel import EventListPanel
+from ui.kit.elided_label import ElidedLabel
+from ui.kit.prompts import RatePrompt
+from ui.kit.texts.timer_cells import TimerColumn
+from ui.kit.theme import Theme
+from ui.previews.preview_card import PreviewCard
+from ui.session.bridge import Selection
+from ui.timer_queue.panel import TimerQueuePanel
+
+CLOCK = "name\nwith newline 😀"
+TIMER = "a\tb\nxxx"
+SCENE = f"""
+def build(stage):
+    clock = stage.root.child({CLOCK!r})
+    clock.child("below").set_interval(1.0, print, name={TIMER!r})
+    clock.set_timeout(0.05, print, name={TIMER!r})
+"""
+SHOWN_CLOCK = "name⏎with newline 😀"
+SHOWN_TIMER = "a⇥b⏎xxx"
+
+
+@pytest.fixture
+def shell(qtbot: QtBot, tmp_path: Path) -> Shell:
+    shell = open_shell(qtbot, tmp_path, SCENE)
+    shell.advance(0.1)
+    return shell
+
+
+def tree(shell: Shell) -> ClockTreePanel:
+    panel = shell.window.findChild(ClockTreePanel)
+    assert panel is not None
+    return panel
+
+
+def queue(shell: Shell) -> TimerQueuePanel:
+    panel = shell.window.findChild(TimerQueuePanel)
+    assert panel is not None
+    panel.refresh()
+    return panel
+
+
+def copied(shell: Shell, menu_text: str) -> str:
+    """Return what an entry of the menu of the clock puts on the clipboard."""
+    menu = tree(shell).make_menu(shell.clock_id(CLOCK))
+    next(action for action in menu.actions() if action.text() == menu_text).trigger()
+    return QGuiApplication.clipboard().text()
+
+
+def test_that_the_clock_tree_shows_a_name_in_one_line(shell: Shell) -> None:
+    index = tree(shell).model.index_of(shell.clock_id(CLOCK), ClockColumn.NAME)
+
+    assert index.data() == SHOWN_CLOCK
+    assert str(index.data(Qt.ItemDataRole.ToolTipRole)).startswith(f"root / {CLOCK}\n")
+
+
+def test_that_the_timer_queue_shows_names_in_one_line(shell: Shell) -> None:
+    model = queue(shell).model
+    name = model.index(0, TimerColumn.NAME)
+
+    assert name.data() == SHOWN_TIMER
+    assert name.data(Qt.ItemDataRole.ToolTipRole) == TIMER
+
+
+def test_that_what_a_timer_waits_for_is_said_in_one_line(shell: Shell) -> None:
+    menu = tree(shell).make_menu(shell.clock_id(CLOCK))
+    menu.actions()[0].trigger()
+    shell.advance(0.1)
+
+    remaining = queue(shell).model.index(0, TimerColumn.REMAINING).data()
+
+    assert remaining == f"waiting: “{SHOWN_CLOCK}” is paused"
+
+
+def test_that_menus_and_buttons_stay_one_line_high(shell: Shell) -> None:
+    clock_id = shell.clock_id(CLOCK)
+    shell.bridge.select(Selection.clock(clock_id))
+
+    assert tree(shell).make_menu(clock_id).actions()[0].text() == f"Pause “{SHOWN_CLOCK}”"
+    assert queue(shell).branch_button.text() == f"Only branch “{SHOWN_CLOCK}”"
+    assert shell.window.actions_by_id["pause-branch"].text() == f"Pause “{SHOWN_CLOCK}”"
+    assert not [b.text() for b in shell.window.findChildren(QToolButton) if "\n" in b.text()]
+
+
+def test_that_details_show_names_in_one_line_and_copy_them_as_they_are(shell: Shell) -> None:
+    panel = shell.window.findChild(DetailsPanel)
+    assert panel is not None
+    shell.bridge.select(Selection.clock(shell.clock_id(CLOCK)))
+
+    shown = [label.text() for label in panel.findChildren(QLabel)]
+
+    assert panel.title_label.text() == f"Clock “{SHOWN_CLOCK}”"
+    assert not [text for text in shown if CLOCK in text]
+    assert CLOCK in panel.text()
+
+
+def test_that_events_show_names_in_one_line(qtbot: QtBot, shell: Shell) -> None:
+    panel = EventListPanel(shell.bridge, Theme("light"))
+    qtbot.addWidget(panel)
+    panel.show_groups(frozenset(EventGroup))
+    model = panel.model
+    model.refresh()
+    rows = [model.index(row, 2) for row in range(model.rowCount())]
+
+    assert any(SHOWN_TIMER in str(row.data()) for row in rows)
+    assert not [row.data() for row in rows if "\n" in str(row.data()) or "\t" in str(row.data())]
+    assert any(TIMER in str(row.data(Qt.ItemDataRole.ToolTipRole)) for row in rows)
+
+
+@pytest.mark.parametrize("menu_text", ["Copy row", "Copy path"])
+def test_that_names_are_copied_as_they_are(shell: Shell, menu_text: str) -> None:
+    assert CLOCK in copied(shell, menu_text)
+
+
+def test_that_a_row_of_the_queue_is_copied_as_it_is(shell: Shell) -> None:
+    assert queue(shell).model.row_text(0).startswith(TIMER)
+
+
+def test_that_the_title_of_a_prompt_is_one_line(qtbot: QtBot) -> None:
+    prompt = RatePrompt(CLOCK, Fraction(1))
+    qtbot.addWidget(prompt)
+
+    assert prompt.windowTitle() == f"Rate of “{SHOWN_CLOCK}”"
+
+
+def test_that_the_rows_of_a_preview_are_one_line_high(qtbot: QtBot, shell: Shell) -> None:
+    card = PreviewCard(shell.window)
+    qtbot.addWidget(card)
+
+    card.show_table("What would come of it.", [("Timer", "Now"), (TIMER, "1 s")], "")
+
+    assert f"{SHOWN_TIMER}\t1 s" in card.text()
+
+
+def test_that_a_readout_is_one_line_and_its_tool_tip_as_it_is(qtbot: QtBot) -> None:
+    readout = ElidedLabel()
+    qtbot.addWidget(readout)
+
+    readout.show_text(f"in {CLOCK}")
+
+    assert readout.text() == f"in {SHOWN_CLOCK}"
+    assert readout.toolTip() == f"in {CLOCK}"

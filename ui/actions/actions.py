@@ -1,0 +1,153 @@
+"""Qt actions made from their descriptions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import QObject, Slot
+from PySide6.QtGui import QAction, QKeySequence
+
+from inspector.display_text import as_plain
+
+from .action_list import ACTIONS
+from .descriptions import ActionDescription, Facts, why_not
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from ..kit.theme import Theme
+
+#: Said of everything that nobody has taken on yet.
+_NOT_READY: Final = "the window is still loading"
+
+
+class DescribedAction(QAction):
+    """A Qt action made from its description.
+
+    Its check mark shows what :meth:`show_checked` was told, never the click.
+
+    Attributes:
+        description: What it was made from.
+        reason: Why it is disabled, else empty.
+    """
+
+    def __init__(self, description: ActionDescription, parent: QObject) -> None:
+        super().__init__(description.title, parent)
+        self.description = description
+        self.reason = _NOT_READY
+        self._callback: Callable[..., object] | None = None
+        self._is_shown_checked = False
+        self._icon_name = description.icon
+        self.setObjectName(description.id)
+        self.setCheckable(description.is_checkable)
+        self.setShortcuts([QKeySequence(keys) for keys in description.shortcuts])
+        self.setEnabled(False)
+        self.triggered.connect(self._perform)
+        self._show_tip()
+
+    def bind(self, target: object) -> None:
+        """Let ``target`` carry it out if it has the method for it."""
+        callback = getattr(target, self.description.callback, None)
+        if callback is not None:
+            self._callback = callback
+
+    def show_checked(self, is_checked: bool) -> None:  # noqa: FBT001 - like setChecked
+        """Show a state."""
+        self._is_shown_checked = is_checked
+        self.setChecked(is_checked)
+
+    def show_text(self, text: str) -> None:
+        """Use another text for the present state."""
+        if text != self.text():
+            self.setText(text)
+            self._show_tip()
+
+    @property
+    def icon_name(self) -> str:
+        """The icon for the present state, or empty."""
+        return self._icon_name
+
+    def show_icon(self, name: str, theme: Theme) -> None:
+        """Use another icon for the present state."""
+        if name != self._icon_name:
+            self._icon_name = name
+            self.setIcon(theme.icon(name))
+
+    def apply(self, facts: Facts) -> None:
+        """Be enabled or not, and say why not."""
+        reason = why_not(self.description.needs, facts) if self._callback else _NOT_READY
+        if reason != self.reason or self.isEnabled() == bool(reason):
+            self.reason = reason
+            self.setEnabled(not reason)
+            self._show_tip()
+
+    @Slot()
+    def _perform(self) -> None:
+        if self.isCheckable():
+            self.setChecked(self._is_shown_checked)
+        if self._callback is None:
+            return
+        if self.description.argument is None:
+            self._callback()
+        else:
+            self._callback(self.description.argument)
+
+    def _show_tip(self) -> None:
+        title = self.text().replace("&", "").removesuffix(" …")
+        keys = " or ".join(self.description.shortcut_texts)
+        tip = f"{title} ({keys})" if keys else title
+        if self.description.tip:
+            tip = f"{tip}\n{self.description.tip}"
+        if self.reason:
+            tip = f"{tip}\nUnavailable: {self.reason}."
+        self.setToolTip(as_plain(tip))
+        self.setStatusTip(self.description.tip)
+
+
+class ActionSet(QObject):
+    """All actions of a window, by id."""
+
+    def __init__(
+        self, parent: QObject, descriptions: Iterable[ActionDescription] = ACTIONS
+    ) -> None:
+        super().__init__(parent)
+        self._actions = {each.id: DescribedAction(each, self) for each in descriptions}
+        self._facts = Facts()
+
+    def __getitem__(self, action_id: str) -> DescribedAction:
+        """Return an action by its id."""
+        return self._actions[action_id]
+
+    @property
+    def by_id(self) -> Mapping[str, DescribedAction]:
+        """All actions, in the order of their menus."""
+        return self._actions
+
+    @property
+    def facts(self) -> Facts:
+        """What was last applied."""
+        return self._facts
+
+    def bind(self, target: object) -> None:
+        """Let ``target`` carry out every action it has the method for."""
+        for action in self._actions.values():
+            action.bind(target)
+            action.apply(self._facts)
+
+    def apply(self, facts: Facts) -> None:
+        """Enable what is possible now."""
+        self._facts = facts
+        for action in self._actions.values():
+            action.apply(facts)
+
+    def show_choice(self, callback: str, argument: str) -> None:
+        """Check the one action of several that stands for a chosen value."""
+        for action in self._actions.values():
+            if action.description.callback == callback and action.isCheckable():
+                action.show_checked(action.description.argument == argument)
+
+    def set_icons(self, theme: Theme) -> None:
+        """Draw all icons in the colours of a theme."""
+        for action in self._actions.values():
+            if action.icon_name:
+                action.setIcon(theme.icon(action.icon_name))

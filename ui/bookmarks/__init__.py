@@ -1,0 +1,1 @@
+"""Bookmarks, notes and named ranges."""

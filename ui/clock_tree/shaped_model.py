@@ -1,0 +1,154 @@
+"""A tree model over a shape: which rows are below which, changed by as few signals as possible."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from PySide6.QtCore import QAbstractItemModel, QModelIndex, QPersistentModelIndex
+from typing_extensions import override
+
+from ..kit.guards import guarded
+from .clock_shape import TOP, ClockShape, gone_runs, is_reordered
+
+#: More changed runs of rows than this in one turn, and a reset is cheaper.
+_MAX_RUNS: Final = 48
+
+
+@guarded
+class ShapedModel(QAbstractItemModel):
+    """Rows are numbered nodes; a subclass says what is in their cells."""
+
+    def __init__(self, column_count: int) -> None:
+        """Begin without rows."""
+        super().__init__()
+        self._column_count = column_count
+        self._shape = ClockShape()
+
+    # ------------------------------------------------------------------ rows
+
+    def index_of(self, node: int, column: int = 0) -> QModelIndex:
+        """Return where a node is shown, an invalid index when it is not."""
+        row = self._shape.row.get(node)
+        return QModelIndex() if row is None else self.createIndex(row, column, node)
+
+    @staticmethod
+    def node(index: QModelIndex | QPersistentModelIndex) -> int:
+        """Return the node of an index, 0 for an invalid one."""
+        return index.internalId() if index.isValid() else TOP
+
+    def shown_below(self, node: int) -> list[int]:
+        """Return the nodes that are shown directly below one; 0 for the topmost."""
+        return self._shape.children.get(node, [])
+
+    def shown_branch(self, node: int) -> list[int]:
+        """Return all nodes shown in a branch, its own first; 0 for the whole tree."""
+        branch = [node] if node else []
+        pending = list(reversed(self.shown_below(node)))
+        while pending:
+            branch.append(pending.pop())
+            pending += reversed(self._shape.children[branch[-1]])
+        return branch
+
+    def depth(self, node: int) -> int:
+        """Return how many levels deep a node is shown, 1 for the topmost."""
+        steps = 0
+        while node != TOP:
+            node = self._shape.parent.get(node, TOP)
+            steps += 1
+        return steps
+
+    # ------------------------------------------------------------------ Qt
+
+    @override
+    def index(
+        self,
+        row: int,
+        column: int,
+        parent: QModelIndex | QPersistentModelIndex = QModelIndex(),
+    ) -> QModelIndex:
+        if parent.isValid() and parent.column() != 0:
+            return QModelIndex()
+        below = self._shape.children.get(self.node(parent), [])
+        if not (0 <= row < len(below) and 0 <= column < self._column_count):
+            return QModelIndex()
+        return self.createIndex(row, column, below[row])
+
+    @override
+    def parent(  # type: ignore[override]  # also names QObject.parent()
+        self, index: QModelIndex | QPersistentModelIndex = QModelIndex()
+    ) -> QModelIndex:
+        shape = self._shape
+        parent_node = shape.parent.get(self.node(index), TOP)
+        if parent_node == TOP:
+            return QModelIndex()
+        return self.createIndex(shape.row[parent_node], 0, parent_node)
+
+    @override
+    def rowCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:
+        if parent.column() > 0:
+            return 0
+        return len(self._shape.children.get(self.node(parent), ()))
+
+    @override
+    def columnCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:
+        return self._column_count
+
+    # ------------------------------------------------------------------ changes
+
+    def show_anew(self, wanted: ClockShape) -> None:
+        """Change the rows to ``wanted`` by a reset."""
+        self.beginResetModel()
+        self._shape = wanted
+        self.endResetModel()
+
+    def show_shape(self, wanted: ClockShape) -> None:
+        """Change the rows to ``wanted``, by a few signals or by one reset."""
+        changed = [
+            parent
+            for parent, below in self._shape.children.items()
+            if parent in wanted.children and below != wanted.children[parent]
+        ]
+        if not changed:
+            return
+        removals = [(each, gone_runs(self._shape, wanted, each)) for each in changed]
+        additions = sum(
+            len(set(wanted.children[each]).difference(self._shape.children[each]))
+            for each in changed
+        )
+        if sum(len(runs) for _, runs in removals) + additions > _MAX_RUNS or any(
+            is_reordered(self._shape.children[each], wanted.children[each]) for each in changed
+        ):
+            self.show_anew(wanted)
+            return
+        for parent, runs in removals:
+            self._remove_runs(parent, runs)
+        for parent in self._topmost_first(changed):
+            self._insert_missing(parent, wanted)
+
+    def _remove_runs(self, parent: int, runs: list[tuple[int, int]]) -> None:
+        if parent != TOP and parent not in self._shape.parent:
+            return  # went with a branch above it
+        for start, stop in reversed(runs):
+            self.beginRemoveRows(self.index_of(parent), start, stop - 1)
+            self._shape.remove_branches(parent, start, stop)
+            self.endRemoveRows()
+
+    def _insert_missing(self, parent: int, wanted: ClockShape) -> None:
+        goal = wanted.children[parent]
+        row = 0
+        while row < len(goal):
+            shown = self._shape.children[parent]
+            if row < len(shown) and shown[row] == goal[row]:
+                row += 1
+                continue
+            following = shown[row] if row < len(shown) else None
+            stop = goal.index(following, row) if following is not None else len(goal)
+            self.beginInsertRows(self.index_of(parent), row, stop - 1)
+            self._shape.insert_branch(parent, row, goal[row:stop], wanted)
+            self.endInsertRows()
+            row = stop
+
+    def _topmost_first(self, nodes: list[int]) -> list[int]:
+        """Return those still shown, each before what is below it."""
+        shown = [each for each in nodes if each == TOP or each in self._shape.parent]
+        return sorted(shown, key=self.depth)

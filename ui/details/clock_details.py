@@ -1,0 +1,106 @@
+"""What there is to say about a clock, and why it stands still."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from inspector.timebase import format_instant
+
+from ..kit.texts.clock_texts import fraction_text, rate_algebra
+from ..kit.texts.standing import reason_text, standing_of
+from ..kit.texts.timer_cells import remaining_text
+from ..session.bridge import Selection
+from .detail_rows import (
+    MOST_LISTED,
+    Census,
+    DetailRow,
+    Link,
+    ago,
+    heading,
+    instant_with_ns,
+    linked,
+    path_links,
+    sentence,
+)
+
+if TYPE_CHECKING:
+    from inspector.events.timeline import Timeline
+    from inspector.events.timer_table import TimerRow
+
+
+def clock_rows(timeline: Timeline, clock_id: int, census: Census) -> list[DetailRow]:
+    """Return what there is to say about a clock."""
+    clock = timeline.clocks.get(clock_id)
+    if clock is None:
+        return [sentence("This clock no longer exists: it was removed.")]
+    effective = timeline.effective_rate(clock_id)
+    rows = [
+        heading(f"Clock “{clock.name}”"),
+        linked("Path", path_links(timeline, clock_id)),
+        DetailRow("State", standing_of(timeline, clock_id).text),
+        DetailRow("Local time", instant_with_ns(timeline.local_ns(clock_id))),
+        DetailRow("Session time", instant_with_ns(timeline.at_ns)),
+        DetailRow("Rate", f"{fraction_text(clock.rate)} × its parent"),
+        DetailRow("Effective rate", f"{fraction_text(effective)} × the session"),
+        DetailRow("", rate_algebra(timeline, clock_id)),
+        DetailRow("Added at", format_instant(clock.created_ns)),
+    ]
+    reasons = timeline.pause_reasons(clock_id)
+    if reasons:
+        rows.append(heading("Why it is stopped"))
+        rows += [
+            linked(
+                "Itself" if reason.is_own else "Ancestor",
+                (
+                    Link(f"“{reason.clock_name}”", Selection.clock(reason.clock_id)),
+                    Link(f" {reason_text(reason)}, {ago(timeline, reason.since_ns)}"),
+                ),
+            )
+            for reason in reasons
+        ]
+    rows.append(heading("Timers"))
+    rows.append(DetailRow("On this clock", f"{clock.pending:,} pending"))
+    if clock.children:
+        below = census.pending_in_branch(timeline, clock_id)
+        rows.append(DetailRow("In the branch", f"{below:,} pending"))
+    next_timer = _next_timer(timeline, clock_id)
+    if next_timer is not None:
+        rows.append(
+            linked(
+                "Next",
+                (
+                    Link(f"“{next_timer.label}”", Selection.timer(next_timer.id)),
+                    Link(f" {_in(remaining_text(timeline, next_timer))}"),
+                ),
+            )
+        )
+    if clock.children:
+        rows.append(heading(f"{len(clock.children):,} below it"))
+        rows.append(linked("", _clock_links(timeline, clock.children)))
+    return rows
+
+
+def _clock_links(timeline: Timeline, clock_ids: list[int]) -> list[Link]:
+    links: list[Link] = []
+    for clock_id in clock_ids[:MOST_LISTED]:
+        if links:
+            links.append(Link(", "))
+        links.append(Link(timeline.clocks[clock_id].name, Selection.clock(clock_id)))
+    if len(clock_ids) > MOST_LISTED:
+        links.append(Link(f" and {len(clock_ids) - MOST_LISTED:,} more"))
+    return links
+
+
+def _next_timer(timeline: Timeline, clock_id: int) -> TimerRow | None:
+    timers = timeline.timers
+    places = np.flatnonzero(timers.numpy("clock") == clock_id)
+    if not places.size:
+        return None
+    place = places[np.lexsort((timers.numpy("order")[places], timers.numpy("due")[places]))[0]]
+    return timers.row(timers.id[int(place)])
+
+
+def _in(remaining: str) -> str:
+    return remaining if remaining.startswith(("now", "wait", "never")) else f"in {remaining}"

@@ -1,0 +1,343 @@
+"""Rows of keys and values that are changed in place while their shape stays the same."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QMargins, QPoint, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QFontDatabase,
+    QFontMetrics,
+    QGuiApplication,
+    QPainter,
+    QPaintEvent,
+    QPalette,
+    QResizeEvent,
+)
+from PySide6.QtWidgets import (
+    QFrame,
+    QLabel,
+    QMenu,
+    QPlainTextEdit,
+    QSizePolicy,
+    QWidget,
+)
+from typing_extensions import override
+
+from ..kit.guards import guarded
+from .detail_labels import LinkedLabel, ValueLabel, breakable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_MOST_CODE_LINES = 14
+_MARGINS = QMargins(8, 6, 8, 8)
+_BETWEEN_COLUMNS = 10
+_BETWEEN_ROWS = 3
+_ABOVE_BAR = 1
+_BELOW_BAR = 2
+_NARROWEST_VALUE = 40
+_TO_BE_SURE = 8
+
+
+@guarded
+class ShareBar(QWidget):
+    """A horizontal bar, filled in proportion."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._share = 0.0
+        self._color = QColor(Qt.GlobalColor.gray)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    def show_share(self, share: float, color: QColor) -> None:
+        """Fill ``share`` (0 to 1) of the bar with ``color``."""
+        if (share, color) != (self._share, self._color):
+            self._share, self._color = share, color
+            self.update()
+
+    @override
+    def sizeHint(self) -> QSize:
+        return QSize(60, 7)
+
+    @override
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        background = self.palette().color(QPalette.ColorRole.WindowText)
+        background.setAlpha(28)
+        painter.fillRect(self.rect(), background)
+        painter.fillRect(QRectF(0, 0, self.width() * self._share, self.height()), self._color)
+
+
+@dataclass(slots=True)
+class _Row:
+    """What is side by side.
+
+    Attributes:
+        value: The heading, value, sentence or code.
+        key: What is to the left of it, ``None`` where it reaches across both columns.
+        bar: What is below it.
+        width: How wide the value is.
+        height: How high the row is.
+        is_line: Whether that is for a text in one line.
+    """
+
+    value: QLabel | QPlainTextEdit
+    key: QLabel | None = None
+    bar: ShareBar | None = None
+    width: int = 0
+    height: int = 0
+    is_line: bool = False
+
+    def fits_in_line(self) -> bool:
+        """Whether the text surely takes one line; a tenth of what measuring it takes."""
+        value = self.value
+        if isinstance(value, QPlainTextEdit) or value.textFormat() != Qt.TextFormat.PlainText:
+            return False
+        text = value.text()
+        room = self.width - _TO_BE_SURE
+        return "\n" not in text and value.fontMetrics().horizontalAdvance(text) <= room
+
+    def measure(self) -> bool:
+        """Find out how high the row has to be; return whether that is another height."""
+        former, was_line = self.height, self.is_line
+        self.is_line = self.fits_in_line()
+        if not (self.is_line and was_line):
+            self.height = self.needed_height()
+        return self.height != former
+
+    def needed_height(self) -> int:
+        """Return how high the row has to be at the width of its value."""
+        value = self.value
+        if isinstance(value, QPlainTextEdit):
+            return value.maximumHeight()
+        height = value.heightForWidth(self.width)
+        if self.key is not None:
+            height = max(height, self.key.sizeHint().height())
+        if self.bar is not None:
+            height += _ABOVE_BAR + self.bar.sizeHint().height() + _BELOW_BAR
+        return height
+
+
+@guarded
+class DetailGrid(QWidget):
+    """Headings, keys with values, sentences, bars and code below each other.
+
+    The rows are put in their places here and not by a layout, which would measure all of them
+    whenever the text of one changes.
+
+    Signals:
+        link_activated: The address of a link that was clicked.
+        copy_all_requested: The context menu asked for a copy of everything.
+    """
+
+    link_activated = Signal(str)
+    copy_all_requested = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._rows: list[_Row] = []
+        self._row_of: dict[QWidget, _Row] = {}
+        self._link_color = QColor(Qt.GlobalColor.blue)
+        self._key_color = QColor(Qt.GlobalColor.gray)
+
+    def set_colors(self, link: QColor, key: QColor) -> None:
+        """Use these colours for links and for keys in what is added from now on."""
+        self._link_color, self._key_color = link, key
+
+    def clear(self) -> None:
+        """Remove all rows."""
+        for row in self._rows:
+            for widget in (row.value, row.key, row.bar):
+                if widget is not None:
+                    widget.hide()
+                    widget.deleteLater()
+        self._rows = []
+        self._row_of = {}
+
+    def finish(self) -> None:
+        """Put all rows in their places."""
+        for row in self._rows:
+            for widget in (row.key, row.value, row.bar):
+                if widget is not None:
+                    widget.show()
+        self._place_rows()
+
+    # ------------------------------------------------------------------ places
+
+    def _place_rows(self) -> None:
+        """Measure all rows and put them below each other."""
+        room = self.rect().marginsRemoved(_MARGINS)
+        keys = max((row.key.sizeHint().width() for row in self._rows if row.key), default=0)
+        keys = max(min(keys, room.width() - _BETWEEN_COLUMNS - _NARROWEST_VALUE), 0)
+        for row in self._rows:
+            taken = 0 if row.key is None else keys + _BETWEEN_COLUMNS
+            row.width = max(room.width() - taken, _NARROWEST_VALUE)
+            row.is_line = False
+            row.measure()
+        self._stack_rows()
+
+    def _stack_rows(self) -> None:
+        """Put the rows below each other, each as high as was measured."""
+        left, y = _MARGINS.left(), _MARGINS.top()
+        right = self.width() - _MARGINS.right()
+        for row in self._rows:
+            height, x = row.height, right - row.width
+            if row.bar is not None:
+                bar_height = row.bar.sizeHint().height()
+                height -= _ABOVE_BAR + bar_height + _BELOW_BAR
+                row.bar.setGeometry(x, y + height + _ABOVE_BAR, row.width, bar_height)
+            if row.key is not None:
+                row.key.setGeometry(left, y, x - _BETWEEN_COLUMNS - left, height)
+            row.value.setGeometry(x, y, row.width, height)
+            y += row.height + _BETWEEN_ROWS
+        self.setMinimumHeight(y - _BETWEEN_ROWS + _MARGINS.bottom())
+
+    def _fit_row(self, value: QWidget) -> None:
+        """Make room for another text, if it needs more or less than the one before."""
+        row = self._row_of.get(value)
+        if row is not None and row.width and row.measure():
+            self._stack_rows()
+
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        if event.oldSize().width() != event.size().width():
+            self._place_rows()
+
+    @override
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
+            self._place_rows()
+
+    # ------------------------------------------------------------------ rows
+
+    def add_heading(self, text: str) -> QLabel:
+        """Add a heading across both columns."""
+        label = QLabel(breakable(text), self)
+        label.setTextFormat(Qt.TextFormat.PlainText)
+        label.setWordWrap(True)
+        font = QFont(label.font())
+        font.setBold(True)
+        label.setFont(font)
+        label.setContentsMargins(0, 6 if self._rows else 0, 0, 1)
+        self._add(_Row(label))
+        return label
+
+    def show_heading(self, label: QLabel, text: str) -> None:
+        """Change a heading."""
+        label.setText(breakable(text))
+        self._fit_row(label)
+
+    def add_sentence(self, text: str) -> ValueLabel:
+        """Add text across both columns."""
+        label = self._value_label(text)
+        self._add(_Row(label))
+        return label
+
+    def add_value(self, key: str, text: str) -> ValueLabel:
+        """Add a key with a value that can be copied."""
+        label = self._value_label(text)
+        self._add(_Row(label, self._key_label(key)))
+        return label
+
+    def show_text(self, label: ValueLabel, text: str) -> None:
+        """Change a value or a sentence."""
+        label.show_text(text)
+        self._fit_row(label)
+
+    def add_linked_value(self, key: str, pieces: Sequence[tuple[str, str]]) -> LinkedLabel:
+        """Add a key with a value some pieces of which have an address."""
+        label = self._linked(pieces)
+        self._add(_Row(label, self._key_label(key)))
+        return label
+
+    def add_linked_sentence(self, pieces: Sequence[tuple[str, str]]) -> LinkedLabel:
+        """Add text across both columns some pieces of which have an address."""
+        label = self._linked(pieces)
+        self._add(_Row(label))
+        return label
+
+    def _linked(self, pieces: Sequence[tuple[str, str]]) -> LinkedLabel:
+        label = LinkedLabel(self)
+        self._offer_copies(label)
+        label.linkActivated.connect(self.link_activated)
+        self.show_pieces(label, pieces)
+        return label
+
+    def show_pieces(self, label: LinkedLabel, pieces: Sequence[tuple[str, str]]) -> None:
+        """Change the pieces of a value with links."""
+        label.show_pieces(pieces, self._link_color)
+        self._fit_row(label)
+
+    def add_share(
+        self, key: str, text: str, share: float, color: QColor
+    ) -> tuple[ValueLabel, ShareBar]:
+        """Add a key with a value above a bar."""
+        label, bar = self._value_label(text), ShareBar(self)
+        bar.show_share(share, color)
+        self._add(_Row(label, self._key_label(key), bar))
+        return label, bar
+
+    def add_code(self, text: str) -> QPlainTextEdit:
+        """Add lines in a fixed-width font, to be read and copied."""
+        box = QPlainTextEdit(self)
+        box.setReadOnly(True)
+        box.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        box.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
+        box.setFrameShape(QFrame.Shape.StyledPanel)
+        box.setTabChangesFocus(True)
+        box.setAccessibleName("Traceback")
+        self.show_code(box, text)
+        self._add(_Row(box))
+        return box
+
+    def show_code(self, box: QPlainTextEdit, text: str) -> None:
+        """Change the lines of a box and fit it to them; beyond 14 it scrolls."""
+        if text == box.toPlainText():
+            return
+        box.setPlainText(text)
+        lines = min(text.count("\n") + 1, _MOST_CODE_LINES)
+        line_height = QFontMetrics(box.font()).lineSpacing()
+        scroll_bar = box.horizontalScrollBar().sizeHint().height()
+        box.setFixedHeight(lines * line_height + scroll_bar + 14)
+        self._fit_row(box)
+        # What went wrong is in the last line.
+        box.verticalScrollBar().setValue(box.verticalScrollBar().maximum())
+
+    def _add(self, row: _Row) -> None:
+        self._rows.append(row)
+        self._row_of[row.value] = row
+
+    def _key_label(self, key: str) -> QLabel:
+        label = QLabel(key, self)
+        label.setTextFormat(Qt.TextFormat.PlainText)
+        label.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
+        palette = label.palette()
+        palette.setColor(QPalette.ColorRole.WindowText, self._key_color)
+        label.setPalette(palette)
+        return label
+
+    def _value_label(self, text: str) -> ValueLabel:
+        label = ValueLabel(text, self)
+        self._offer_copies(label)
+        return label
+
+    def _offer_copies(self, label: ValueLabel) -> None:
+        label.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        label.customContextMenuRequested.connect(self._open_menu)
+
+    @Slot(QPoint)
+    def _open_menu(self, position: QPoint) -> None:
+        label = self.sender()
+        if not isinstance(label, ValueLabel):
+            return
+        menu = QMenu(label)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.addAction("Copy", partial(QGuiApplication.clipboard().setText, label.text_to_copy()))
+        menu.addAction("Copy all", self.copy_all_requested.emit)
+        menu.popup(label.mapToGlobal(position))

@@ -1,0 +1,174 @@
+"""Values as labels: they can be copied, broken anywhere, and their links worked by keys."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QFocusEvent, QGuiApplication, QKeyEvent, QKeySequence, QMouseEvent
+from PySide6.QtWidgets import QLabel, QWidget
+from typing_extensions import override
+
+from inspector.display_text import as_html, one_line
+
+from ..kit.guards import guarded
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from PySide6.QtGui import QColor
+
+_BREAK: Final = "\N{ZERO WIDTH SPACE}"
+#: Words that may have no room in one line. Letters that join with their neighbours, and
+#: those that may be broken anyway, are in none of these ranges.
+_LONG_WORD: Final = re.compile("[!-\u009f\u00a1-\u02ff\u0370-\u052f]{13,}")
+#: Behind these a word is broken; what is still long is broken anywhere.
+_JOINTS: Final = re.compile(r"(?<=[/\\_.:-])")
+_LONGEST_PART: Final = 20
+#: With these the keyboard comes back to where it was.
+_FOR_A_WHILE: Final = (
+    Qt.FocusReason.ActiveWindowFocusReason,
+    Qt.FocusReason.PopupFocusReason,
+    Qt.FocusReason.MenuBarFocusReason,
+)
+
+
+def breakable(text: str) -> str:
+    """Return a text as labels take it: names in one line, long words broken anywhere.
+
+    Labels break lines at blanks only. Paths are broken where their names end, or parts of
+    names, rather than elsewhere.
+    """
+    return _LONG_WORD.sub(_broken, one_line(text))
+
+
+def _broken(word: re.Match[str]) -> str:
+    parts = _JOINTS.split(word.group())
+    return _BREAK.join(_BREAK.join(part) if len(part) > _LONGEST_PART else part for part in parts)
+
+
+@guarded
+class ValueLabel(QLabel):
+    """Text in as many lines as it needs, to be read and copied."""
+
+    def __init__(self, text: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._said = text
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setWordWrap(True)
+        self.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
+        self.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse
+            | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        # Long words such as paths must not widen the panel.
+        self.setMinimumWidth(40)
+        self.show_text(text)
+
+    def show_text(self, text: str) -> None:
+        """Show another text; one that is being marked for copying stays."""
+        if not self.hasSelectedText():
+            self._said = text
+            self.setText(breakable(text))
+
+    def text_to_copy(self) -> str:
+        """Return what is marked, else everything as it was said."""
+        return self.selectedText().replace(_BREAK, "") or self._said
+
+    @override
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Copy what is marked without what only lets lines be broken."""
+        if event.matches(QKeySequence.StandardKey.Copy) and self.hasSelectedText():
+            QGuiApplication.clipboard().setText(self.text_to_copy())
+        else:
+            super().keyPressEvent(event)
+
+
+@guarded
+class LinkedLabel(ValueLabel):
+    """Text of which some pieces are links: Tab goes from one to the next, and then on.
+
+    With every new text Qt forgets which link has the keyboard, and Tab would go to the
+    first one for ever; so that is kept here.
+    """
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("", parent)
+        self._spans: list[tuple[int, int]] = []
+        self._link: int | None = None
+        self.setTextFormat(Qt.TextFormat.RichText)
+        self.setTextInteractionFlags(Qt.TextInteractionFlag.TextBrowserInteraction)
+
+    @property
+    def link(self) -> int | None:
+        """Which of the links has the keyboard, from 0; ``None`` for none."""
+        return self._link
+
+    def show_pieces(self, pieces: Sequence[tuple[str, str]], color: QColor) -> None:
+        """Show other pieces: their texts and addresses, an empty one for plain text."""
+        self._said = "".join(text for text, _address in pieces)
+        self.setAccessibleName(one_line(self._said))
+        html = ""
+        spans, place = [], 0
+        for text, address in pieces:
+            shown = breakable(text)
+            # Qt counts characters beyond the first 65,536 twice.
+            length = len(shown) + sum(character > "\uffff" for character in shown)
+            words = as_html(shown).replace("  ", "&nbsp; ")
+            if address:
+                spans.append((place, length))
+                words = f'<a href="{as_html(address)}" style="color:{color.name()}">{words}</a>'
+            html += words
+            place += length
+        if html != self.text():
+            self.setText(html)
+            self._spans = spans
+            if self._link is not None:
+                self.take_link(self._link)
+
+    def take_link(self, number: int) -> None:
+        """Give the keyboard to a link, to the last one if there are not so many."""
+        self._link = min(number, len(self._spans) - 1)
+        if self._link >= 0:
+            self.setSelection(*self._spans[self._link])
+        else:
+            self._let_go()
+
+    def _let_go(self) -> None:
+        self._link = None
+        self.setSelection(0, 0)
+
+    @override
+    def focusNextPrevChild(self, next: bool) -> bool:
+        if self._link is None:
+            to = 0 if next else len(self._spans) - 1
+        else:
+            to = self._link + (1 if next else -1)
+        if 0 <= to < len(self._spans):
+            self.take_link(to)
+            return True
+        # That of a label would look for another link of its own.
+        return QWidget.focusNextPrevChild(self, next)
+
+    @override
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Show that the keyboard is here by marking a link."""
+        super().focusInEvent(event)
+        match event.reason():
+            case Qt.FocusReason.TabFocusReason:
+                self.take_link(0)
+            case Qt.FocusReason.BacktabFocusReason:
+                self.take_link(len(self._spans) - 1)
+
+    @override
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        if self._link is not None and event.reason() not in _FOR_A_WHILE:
+            self._let_go()
+
+    @override
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Mark for copying, as elsewhere."""
+        self._link = None
+        super().mousePressEvent(event)

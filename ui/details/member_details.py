@@ -1,0 +1,189 @@
+"""What there is to say about a scheduler, a target, a call, a component, a machine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from inspector.timebase import format_duration, format_instant
+from inspector.vocabulary import NEVER, RATE_DENOMINATOR, Field, Life, MemberKind, Phase, rate_text
+
+from ..kit.texts.member_texts import (
+    CALLS,
+    edge_text,
+    machine_transitions,
+    member_standing,
+    remaining_ns,
+)
+from ..kit.texts.standing import StandingKind
+from ..session.bridge import Selection
+from .detail_rows import (
+    MOST_LISTED,
+    DetailRow,
+    Link,
+    heading,
+    instant_with_ns,
+    linked,
+    path_links,
+    sentence,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from inspector.events.members import MemberState
+    from inspector.events.timeline import Timeline
+
+#: So many of the last transitions of a machine are listed.
+_TRANSITIONS_LISTED = 8
+_RUNS = (StandingKind.RUNNING, StandingKind.HELD)
+
+
+def member_rows(timeline: Timeline, number: int, strings: Sequence[str]) -> list[DetailRow]:
+    """Return what there is to say about a member.
+
+    Args:
+        timeline: The state that is shown.
+        number: The member.
+        strings: The string table of the log.
+    """
+    member = timeline.members.by_id.get(number)
+    if member is None:
+        return [sentence("This no longer exists: it was unscheduled, removed or destroyed.")]
+    standing = member_standing(timeline, member)
+    rows = [
+        heading(f"{member.kind.text.capitalize()} “{member.name}”"),
+        linked("Path", _path(timeline, member)),
+        DetailRow("State", standing.text),
+        *_field_rows(timeline, member),
+    ]
+    if standing.kind not in _RUNS:
+        rows += _why_rows(timeline, member, standing.text)
+    if member.kind is MemberKind.MACHINE:
+        rows += _machine_rows(timeline, member, strings)
+    else:
+        rows += _below_rows(timeline, member)
+    rows.append(heading("History"))
+    if member.calls:
+        rows.append(DetailRow("Called", f"{member.calls:,} time{'' if member.calls == 1 else 's'}"))
+        rows.append(DetailRow("Last took", f"{format_duration(member.took_ns)}, measured"))
+    rows.append(DetailRow("Added at", format_instant(member.added_ns)))
+    rows.append(DetailRow("Number", f"{member.id:,}"))
+    return rows
+
+
+def _path(timeline: Timeline, member: MemberState) -> list[Link]:
+    links = path_links(timeline, member.clock_id) if member.clock_id in timeline.clocks else []
+    for above in reversed(timeline.members.path(member.id)):
+        if links:
+            links.append(Link(" / "))
+        is_itself = above is member
+        links.append(Link(above.name, None if is_itself else Selection.member(above.id)))
+    return links
+
+
+def _field_rows(timeline: Timeline, member: MemberState) -> list[DetailRow]:  # noqa: C901
+    """Return the fields that are known, in words."""
+    fields, members = member.fields, timeline.members
+    rows = []
+    if fields.get(Field.OWNER):
+        rows.append(_owner_row(timeline, fields[Field.OWNER]))
+    if Field.RULES in fields:
+        rows.append(DetailRow("Rules", members.field_text(member.id, Field.RULES)))
+    if Field.TIME in fields:
+        rows.append(DetailRow("Own time", instant_with_ns(fields[Field.TIME])))
+    if Field.RATE in fields:
+        rows.append(DetailRow("Time scale", f"{rate_text(fields[Field.RATE])} × its clock"))
+    if Field.PRIORITY in fields:
+        rows.append(DetailRow("Priority", f"{fields[Field.PRIORITY]:,}; lower runs first"))
+    if Field.ORDER in fields:
+        rows.append(DetailRow("Execution order", f"{fields[Field.ORDER]:,}"))
+    if Field.LIFE in fields and fields[Field.LIFE] in set(Life):
+        rows.append(DetailRow("Life cycle", Life(fields[Field.LIFE]).text))
+    if Field.PHASE in fields and fields[Field.PHASE] in set(Phase):
+        rows.append(DetailRow("Phase", Phase(fields[Field.PHASE]).text))
+    if Field.INTERVAL in fields:
+        interval_ns = fields[Field.INTERVAL]
+        rows.append(
+            DetailRow("Every", format_duration(interval_ns) if interval_ns else "every frame")
+        )
+    if member.kind in CALLS:
+        rows += _due_rows(timeline, member)
+    if member.kind is MemberKind.EDGE:
+        rows.append(DetailRow("From → to", edge_text(timeline, member)))
+    return rows
+
+
+def _owner_row(timeline: Timeline, owner_id: int) -> DetailRow:
+    owner = timeline.members.by_id.get(owner_id)
+    if owner is None:
+        return DetailRow("Belongs to", f"member {owner_id:,}, which no longer exists")
+    name = owner.name
+    return DetailRow("Belongs to", name, links=(Link(name, Selection.member(owner_id)),))
+
+
+def _due_rows(timeline: Timeline, member: MemberState) -> list[DetailRow]:
+    rows = []
+    left_ns = remaining_ns(timeline, member)
+    due_ns = member.fields.get(Field.DUE, NEVER)
+    if left_ns is not None:
+        if due_ns != NEVER and timeline.members.pausing(member.id) is None:
+            rows.append(DetailRow("Due, own time", instant_with_ns(due_ns)))
+        rows.append(DetailRow("Remaining", f"{format_duration(left_ns)} of scheduler time"))
+    left = member.fields.get(Field.CALLS_LEFT)
+    if left is not None:
+        rows.append(DetailRow("Calls left", "unlimited" if left < 0 else f"{left:,}"))
+    if missed := member.fields.get(Field.MISSED):
+        rows.append(DetailRow("Left out", f"{missed:,} calls, because of the limit per frame"))
+    return rows
+
+
+def _why_rows(timeline: Timeline, member: MemberState, text: str) -> list[DetailRow]:
+    """Return what stops a member, each with a link."""
+    rows = [heading("Why it is not called")]
+    for above in timeline.members.path(member.id):
+        if above.is_paused:
+            who = "you" if above.pause_cause else "the program"
+            key = "Itself" if above is member else above.kind.text.capitalize()
+            link = Link(f"“{above.name}”", Selection.member(above.id))
+            since = format_instant(above.paused_since_ns)
+            rows.append(linked(key, (link, Link(f" paused by {who} since {since}"))))
+    scheduler = timeline.members.scheduler_of(member.id)
+    if scheduler is not None and scheduler.fields.get(Field.RATE, RATE_DENOMINATOR) == 0:
+        link = Link(f"“{scheduler.name}”", Selection.member(scheduler.id))
+        rows.append(linked("Scheduler", (link, Link(" has time scale 0"))))
+    for reason in timeline.stopping_clocks(member):
+        link = Link(f"“{reason.clock_name}”", Selection.clock(reason.clock_id))
+        rows.append(linked("Clock", (link, Link(" is paused or has rate 0"))))
+    if len(rows) == 1:
+        rows.append(sentence(f"{text[:1].upper()}{text[1:]}."))
+    return rows
+
+
+def _machine_rows(
+    timeline: Timeline, machine: MemberState, strings: Sequence[str]
+) -> list[DetailRow]:
+    rows = [heading("Transitions")]
+    for name, is_allowed in machine_transitions(timeline, machine):
+        rows.append(DetailRow(name, "possible now" if is_allowed else "not from this state"))
+    history = timeline.members.histories.get(machine.id)
+    if history is None or not len(history):
+        return rows
+    rows.append(heading("Last states"))
+    for index in range(len(history) - 1, max(-1, len(history) - 1 - _TRANSITIONS_LISTED), -1):
+        by = strings[history.transition[index]]
+        text = f"“{strings[history.state[index]]}”" + (f" by “{by}”" if by else ", at first")
+        rows.append(DetailRow(format_instant(history.at_ns[index]), text))
+    return rows
+
+
+def _below_rows(timeline: Timeline, member: MemberState) -> list[DetailRow]:
+    if not member.children:
+        return []
+    links: list[Link] = []
+    for number in member.children[:MOST_LISTED]:
+        if links:
+            links.append(Link(", "))
+        links.append(Link(timeline.members.by_id[number].name, Selection.member(number)))
+    if len(member.children) > MOST_LISTED:
+        links.append(Link(f" and {len(member.children) - MOST_LISTED:,} more"))
+    return [heading(f"{len(member.children):,} below it"), linked("", links)]

@@ -1,0 +1,299 @@
+"""The details panel: everything about what is selected, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtGui import QColor, QFont, QGuiApplication
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPlainTextEdit,
+    QScrollArea,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from ..kit.paced_refresh import PacedRefresh
+from ..kit.theme import ColorRole
+from ..session.bridge import Selection, SelectionKind
+from .clock_details import clock_rows
+from .detail_grid import DetailGrid, ShareBar
+from .detail_labels import LinkedLabel, ValueLabel, breakable
+from .detail_rows import LOOK_AT, Census, DetailRow, RowKind, heading
+from .frame_details import frame_rows
+from .session_details import overview_rows
+from .timer_details import timer_rows
+
+if TYPE_CHECKING:
+    from inspector.sessions.session import Session
+
+    from ..kit.theme import Theme
+    from ..session.bridge import SessionBridge
+    from .why_rows import WhyRows
+
+
+@dataclass(slots=True)
+class _Shown:
+    """A row with the widgets that show it."""
+
+    row: DetailRow
+    value: QLabel | QPlainTextEdit
+    bar: ShareBar | None = None
+
+
+class DetailsPanel(QWidget):
+    """Key-value rows for the selected clock, timer or frame; the session if nothing is.
+
+    Attributes:
+        title: What is said above the rows: what is selected.
+        grid: The rows.
+    """
+
+    def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._bridge = bridge
+        self._theme = theme
+        self._census = Census()
+        self._why_rows: WhyRows | None = None
+        self._shown: list[_Shown] = []
+        self.title = ""
+        self.title_label = QLabel()
+        self.title_label.setTextFormat(Qt.TextFormat.PlainText)
+        self.title_label.setWordWrap(True)
+        self._overview_button = QToolButton()
+        self._overview_button.setText("Overview")
+        self._overview_button.setToolTip("Clear the selection and show the session")
+        self._copy_button = QToolButton()
+        self._copy_button.setText("Copy")
+        self._copy_button.setToolTip("Copy all rows as text")
+        self.grid = DetailGrid()
+        self._area = QScrollArea()
+        self._lay_out()
+        self._pace = PacedRefresh(self, bridge.pace)
+        self._connect()
+        self._apply_theme()
+
+    def _lay_out(self) -> None:
+        top = QHBoxLayout()
+        top.setContentsMargins(8, 4, 4, 0)
+        font = QFont(self.title_label.font())
+        font.setBold(True)
+        self.title_label.setFont(font)
+        top.addWidget(self.title_label, 1)
+        top.addWidget(self._overview_button)
+        top.addWidget(self._copy_button)
+        self._area.setWidget(self.grid)
+        self._area.setWidgetResizable(True)
+        self._area.setFrameShape(QFrame.Shape.NoFrame)
+        self._area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._area.setAccessibleName("Details")
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(2)
+        layout.addLayout(top)
+        layout.addWidget(self._area, 1)
+
+    def _connect(self) -> None:
+        bridge = self._bridge
+        bridge.refreshed.connect(self._pace.request)
+        bridge.status_changed.connect(self._pace.request)
+        bridge.session_changed.connect(self.show_session)
+        bridge.selection_changed.connect(self.show_selection)
+        bridge.playhead_changed.connect(self._pace.request)
+        self._theme.changed.connect(self._apply_theme)
+        self._pace.due.connect(self.refresh)
+        self.grid.link_activated.connect(self._follow_link)
+        self.grid.copy_all_requested.connect(self.copy_all)
+        self._overview_button.clicked.connect(self._show_overview)
+        self._copy_button.clicked.connect(self.copy_all)
+
+    # ------------------------------------------------------------------ following
+
+    @Slot(object)
+    def show_session(self, _session: Session | None) -> None:
+        """Show another session."""
+        self._area.verticalScrollBar().setValue(0)
+        self.refresh()
+
+    @Slot(object)
+    def show_selection(self, _selection: Selection) -> None:
+        """Show what is selected now."""
+        self._area.verticalScrollBar().setValue(0)
+        self.refresh()
+
+    @Slot()
+    def refresh(self) -> None:
+        """Bring the rows up to date: changed in place, or built anew if there are others."""
+        title, rows = _split(self.current_rows())
+        if title != self.title:
+            self.title = title
+            self.title_label.setText(breakable(title))
+        if [_shape_of(row) for row in rows] == [_shape_of(shown.row) for shown in self._shown]:
+            for shown, row in zip(self._shown, rows, strict=True):
+                if row != shown.row:
+                    self._change(shown, row)
+        else:
+            self._build(rows)
+
+    @property
+    def _why(self) -> WhyRows:
+        """What explains; loaded when there is something to be explained."""
+        if self._why_rows is None:
+            from .why_rows import WhyRows  # noqa: PLC0415 - not needed to open a scene
+
+            self._why_rows = WhyRows()
+        return self._why_rows
+
+    def current_rows(self) -> list[DetailRow]:
+        """Return the rows for what is selected now."""
+        session, selection = self._bridge.session, self._bridge.selection
+        is_overview = session is None or selection.kind is SelectionKind.NONE
+        self._overview_button.setVisible(not is_overview)
+        if is_overview or session is None:
+            return overview_rows(session, self._census, self._bridge.shown)
+        timeline = self._bridge.shown
+        # After a rewind nobody was told of yet, the session has another past already.
+        history = self._bridge.playhead.history or session.history
+        is_live = timeline is self._bridge.timeline
+        match selection.kind:
+            case SelectionKind.CLOCK:
+                return clock_rows(timeline, selection.id, self._census)
+            case SelectionKind.TIMER:
+                why = self._why.timer_rows(history, timeline, selection.id, is_live=is_live)
+                return timer_rows(timeline, selection.id, why, self._why.subject)
+            case SelectionKind.MEMBER if selection.id not in timeline.members.by_id:
+                why = self._why.member_rows(history, timeline, selection.id, is_live=is_live)
+                return [heading(self._why.subject), *why]
+            case SelectionKind.MEMBER:
+                from .member_details import member_rows  # noqa: PLC0415 - likewise
+
+                return member_rows(timeline, selection.id, self._bridge.strings)
+            case _:
+                return frame_rows(self._bridge.timeline, selection.id)
+
+    # ------------------------------------------------------------------ rows
+
+    def _build(self, rows: list[DetailRow]) -> None:
+        self.grid.setUpdatesEnabled(False)
+        row, link = self._row_with_keyboard()
+        self.grid.clear()
+        self._shown = [self._added(each) for each in rows]
+        self.grid.finish()
+        self.grid.setUpdatesEnabled(True)
+        if row is not None:
+            self._give_keyboard(row, link)
+
+    def _row_with_keyboard(self) -> tuple[int | None, int | None]:
+        """Return which row has the keyboard, and which link of it."""
+        for number, shown in enumerate(self._shown):
+            if shown.value.hasFocus():
+                link = shown.value.link if isinstance(shown.value, LinkedLabel) else None
+                return number, link
+        return None, None
+
+    def _give_keyboard(self, row: int, link: int | None) -> None:
+        """Put the keyboard where it was before the rows were built anew, as far as possible."""
+        value = self._shown[row].value if row < len(self._shown) else self._area
+        if value.focusPolicy() == Qt.FocusPolicy.NoFocus:
+            value = self._area
+        value.setFocus(Qt.FocusReason.OtherFocusReason)
+        if isinstance(value, LinkedLabel) and link is not None:
+            value.take_link(link)
+
+    def _added(self, row: DetailRow) -> _Shown:
+        grid = self.grid
+        match row.kind:
+            case RowKind.HEADING:
+                return _Shown(row, grid.add_heading(row.text))
+            case RowKind.TEXT | RowKind.SENTENCE if row.links:
+                is_text = row.kind is RowKind.TEXT
+                pieces = _pieces(row)
+                label = (
+                    grid.add_linked_value(row.key, pieces)
+                    if is_text
+                    else grid.add_linked_sentence(pieces)
+                )
+                return _Shown(row, label)
+            case RowKind.SENTENCE:
+                return _Shown(row, grid.add_sentence(row.text))
+            case RowKind.CODE:
+                return _Shown(row, grid.add_code(row.text))
+            case RowKind.SHARE:
+                return _Shown(row, *grid.add_share(row.key, row.text, row.share, self._color(row)))
+            case _:
+                return _Shown(row, grid.add_value(row.key, row.text))
+
+    def _change(self, shown: _Shown, row: DetailRow) -> None:
+        shown.row = row
+        value = shown.value
+        if isinstance(value, QPlainTextEdit):
+            self.grid.show_code(value, row.text)
+        elif isinstance(value, LinkedLabel):
+            self.grid.show_pieces(value, _pieces(row))
+        elif isinstance(value, ValueLabel):
+            self.grid.show_text(value, row.text)
+        else:
+            self.grid.show_heading(value, row.text)
+        if shown.bar is not None:
+            shown.bar.show_share(row.share, self._color(row))
+
+    def _color(self, row: DetailRow) -> QColor:
+        assert row.phase is not None
+        return self._theme.color_of_phase(row.phase)
+
+    # ------------------------------------------------------------------ acting
+
+    @Slot(str)
+    def _follow_link(self, address: str) -> None:
+        kind, _, number = address.partition(":")
+        if kind == LOOK_AT:
+            self._bridge.set_playhead(int(number))
+        else:
+            self._bridge.select(Selection(SelectionKind[kind], int(number)))
+
+    @Slot()
+    def _show_overview(self) -> None:
+        self._bridge.select(Selection(SelectionKind.NONE, 0))
+
+    @Slot()
+    def copy_all(self) -> None:
+        """Put all rows on the clipboard, key and value separated by a tabulator."""
+        QGuiApplication.clipboard().setText(self.text())
+
+    def text(self) -> str:
+        """Return all rows as text."""
+        rows = "\n".join(
+            f"{shown.row.key}\t{shown.row.text}" if shown.row.key else shown.row.text
+            for shown in self._shown
+        )
+        # Only the labels need what keeps words together.
+        rows = rows.replace("\N{NO-BREAK SPACE}", " ")
+        return f"{self.title}\n{rows}"
+
+    @Slot()
+    def _apply_theme(self) -> None:
+        self.grid.set_colors(
+            self._theme.color(ColorRole.ACCENT), self._theme.color(ColorRole.MUTED_TEXT)
+        )
+        self._build([shown.row for shown in self._shown])
+        self.refresh()
+
+
+def _split(rows: list[DetailRow]) -> tuple[str, list[DetailRow]]:
+    """Return the heading at the top, which stays in view, and the rows below it."""
+    if rows and rows[0].kind is RowKind.HEADING:
+        return rows[0].text, rows[1:]
+    return "", rows
+
+
+def _shape_of(row: DetailRow) -> tuple[RowKind, str, bool]:
+    return row.kind, row.key, bool(row.links)
+
+
+def _pieces(row: DetailRow) -> list[tuple[str, str]]:
+    return [(link.text, link.address) for link in row.links]

@@ -1,0 +1,129 @@
+"""What there is to say about a session when nothing is selected."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from inspector.sessions.commands.commands import Capability
+from inspector.timebase import format_duration, format_instant
+from inspector.vocabulary import NEVER
+
+from ..session.bridge import Selection
+from .detail_rows import (
+    Census,
+    DetailRow,
+    Link,
+    RowKind,
+    heading,
+    instant_with_ns,
+    linked,
+    sentence,
+)
+
+if TYPE_CHECKING:
+    from inspector.events.timeline import Timeline
+    from inspector.sessions.session import Session
+
+
+def overview_rows(session: Session | None, census: Census, timeline: Timeline) -> list[DetailRow]:
+    """Return what there is to say about a state of the session, when nothing is selected."""
+    if session is None:
+        return [sentence("No scene is open. Open one to see its clocks and timers.")]
+    status = session.status
+    rows = [
+        heading(session.title or "Session"),
+        DetailRow("Source", session.source_label),
+        DetailRow("Status", status.message or status.phase.value),
+    ]
+    if status.detail:
+        rows.append(DetailRow("", status.detail, RowKind.CODE))
+    # Of a recording this is how it was, whether or not it is being played.
+    was = "was " if session.is_recorded else ""
+    rows += [
+        DetailRow("Session time", instant_with_ns(timeline.at_ns)),
+        DetailRow("Transport", was + ("running" if timeline.is_running else "held")),
+    ]
+    if Capability.FRAME_RATE in session.capabilities:
+        rows.append(DetailRow("Frame rate", f"{float(session.frame_rate):.6g} per second"))
+    rows.append(heading("So far"))
+    rows += _counted_rows(timeline, census)
+    rows += _failure_overview(timeline)
+    rows.append(heading("Event log"))
+    rows += _log_rows(session)
+    return rows
+
+
+def _counted_rows(timeline: Timeline, census: Census) -> list[DetailRow]:
+    frames = timeline.frames
+    kept = f", {frames.first:,} no longer in the log" if frames.first else ""
+    rows = [DetailRow("Frames", f"{frames.end:,}{kept}")]
+    if len(frames):
+        newest = frames.end - 1
+        link = Link(f"frame {newest:,}", Selection.frame(newest))
+        took = format_duration(frames.interval_ns[-1])
+        rows.append(linked("Newest", (link, Link(f", {took} after the one before"))))
+    still = census.standing_still(timeline)
+    timeline.resolve_dues()
+    waiting = int(np.count_nonzero(timeline.timers.numpy("session_due") == NEVER))
+    rows += [
+        DetailRow("Clocks", f"{len(timeline.clocks):,}, {still:,} paused"),
+        DetailRow("Timers", f"{len(timeline.timers):,} pending, {waiting:,} waiting"),
+        DetailRow("Commands", _with_refusals(timeline)),
+    ]
+    if timeline.marks:
+        mark = timeline.marks[-1]
+        rows.append(
+            DetailRow(
+                "Marks",
+                f"{len(timeline.marks):,}, last “{mark.text}” at {format_instant(mark.at_ns)}",
+            )
+        )
+    return rows
+
+
+def _with_refusals(timeline: Timeline) -> str:
+    if not timeline.commands:
+        return "none"
+    last = timeline.commands[-1]
+    refused = f" (refused: {last.refusal})" if last.refusal else ""
+    return f"{len(timeline.commands):,}, last: {last.text}{refused}"
+
+
+def _failure_overview(timeline: Timeline) -> list[DetailRow]:
+    failures = timeline.failures
+    if not failures:
+        return [DetailRow("Failures", "none")]
+    last = failures[-1]
+    return [
+        linked(
+            "Failures",
+            (
+                Link(f"{len(failures):,}, last: “{last.label}” at "),
+                Link(format_instant(last.at_ns), Selection.frame(last.frame)),
+            ),
+        ),
+        DetailRow("", last.traceback.strip(), RowKind.CODE),
+    ]
+
+
+def _log_rows(session: Session) -> list[DetailRow]:
+    log = session.log
+    kept = f"{len(log):,} in the log" if log.first else "all in the log"
+    rows = [DetailRow("Events", f"{log.end:,}, {kept}")]
+    if log.first:
+        rows.append(
+            DetailRow("No longer in the log", f"{log.first:,} (their effect on the state is kept)")
+        )
+    errors = session.wake_errors
+    if errors is not None:
+        rows.append(
+            DetailRow(
+                "Wake-up delay",
+                f"median {format_duration(errors.median_ns)}, "
+                f"99 % up to {format_duration(errors.p99_ns)}, "
+                f"at most {format_duration(errors.max_ns)} ({errors.count:,} measured)",
+            )
+        )
+    return rows

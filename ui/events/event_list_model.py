@@ -1,0 +1,394 @@
+"""The tail of the event log as a Qt table of sentences."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from enum import IntEnum
+from itertools import islice
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt
+from PySide6.QtGui import QColor, QFont
+from typing_extensions import override
+
+from inspector.display_text import one_line
+from inspector.events.schema import ABOUT_CLOCKS, ABOUT_MEMBERS, ABOUT_TIMERS, EventGroup
+from inspector.timebase import format_instant
+from inspector.vocabulary import EventKind, Field, RawEvent
+
+from ..kit.guards import guarded
+from ..kit.table import roles
+from ..kit.table.cells import EMPTY, Cell
+from ..kit.table.header_row import HeaderRow, alignments
+from ..kit.table.roles import Role
+from ..kit.table.titled_table import ListTableModel
+from ..session.bridge import Selection, SelectionKind
+from .event_groups import QUIET_GROUPS, group_of, kinds_of
+from .event_names import NAMING_KINDS, EventNames
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from inspector.events.log import EventLog
+    from inspector.events.timeline import Timeline
+
+#: Rows kept; older ones leave at the top.
+MAX_ROWS: Final = 20_000
+#: Rows leave in bunches, so that not every refresh moves all others.
+_BUNCH: Final = 1_000
+#: Events looked through when the filter changes or after the panel was hidden.
+_LOOK_BACK: Final = 2_000_000
+#: Sentences made to look for words in them, newest first.
+_MOST_SENTENCES: Final = 200_000
+
+
+_MEMBER_ADDED: Final = int(EventKind.MEMBER_ADDED)
+_MEMBER_SET: Final = int(EventKind.MEMBER_SET)
+_NAME: Final = int(Field.NAME)
+
+
+class EventColumn(IntEnum):
+    """The columns of the event list."""
+
+    AT = 0
+    GROUP = 1
+    WHAT = 2
+
+
+_HEADERS: Final = {
+    EventColumn.AT: ("Session (m:s)", "Session time at which it happened"),
+    EventColumn.GROUP: ("Kind", "Kind of event"),
+    EventColumn.WHAT: ("What happened", "Double-click to select the subject"),
+}
+_HEADER: Final = HeaderRow(_HEADERS, alignments(EventColumn, ()))
+_NO_CELLS: Final = (EMPTY,) * len(EventColumn)
+
+
+@dataclass(frozen=True, slots=True)
+class EventRow:
+    """One event in the list.
+
+    Attributes:
+        event: The event.
+        group: With which others it is shown or hidden.
+        label: What its timer or member is called, empty when that is not known.
+    """
+
+    event: RawEvent
+    group: EventGroup
+    label: str
+
+
+@guarded
+class EventListModel(ListTableModel[EventRow]):
+    """The newest events that pass a filter, oldest first, at most 20 000."""
+
+    def __init__(self) -> None:
+        super().__init__(_HEADER)
+        self._log: EventLog | None = None
+        self._timeline: Timeline | None = None
+        self._cursor = 0
+        self._looked_at = 0
+        self._lost = 0
+        self._groups = QUIET_GROUPS
+        self._words: tuple[str, ...] = ()
+        self._subject: Selection | None = None
+        self._frame_span: tuple[int, int] | None = None
+        self._subject_members: set[int] = set()
+        self._names = EventNames()
+        self._failure_color = QColor(Qt.GlobalColor.red)
+        self._bold = QFont()
+        self._bold.setBold(True)
+
+    # ------------------------------------------------------------------ what is shown
+
+    def set_log(self, log: EventLog | None, timeline: Timeline | None) -> None:
+        """Show the events of another session."""
+        self._log, self._timeline = log, timeline
+        self._lost = 0
+        self.read_again()
+
+    def set_groups(self, groups: frozenset[EventGroup]) -> None:
+        """Show the kinds of events of these groups."""
+        if groups != self._groups:
+            self._groups = groups
+            self.read_again()
+
+    def set_filter(self, text: str) -> None:
+        """Show events whose sentence contains every word."""
+        words = tuple(text.casefold().split())
+        if words != self._words:
+            self._words = words
+            self.read_again()
+
+    def set_subject(self, subject: Selection | None) -> None:
+        """Show what happened to one clock, timer or member or in one frame, ``None`` for all.
+
+        What happened to a member happened to all that it hangs under.
+        """
+        if subject is not None and subject.kind is SelectionKind.NONE:
+            subject = None
+        if subject != self._subject:
+            self._subject = subject
+            self.read_again()
+
+    def set_failure_color(self, color: QColor) -> None:
+        """Use ``color`` for failures, which are bold and named besides."""
+        self._failure_color = color
+
+    @property
+    def hidden_count(self) -> int:
+        """The number of events looked at that did not pass."""
+        return self._looked_at - len(self._rows)
+
+    @property
+    def lost_count(self) -> int:
+        """The number of events that left the log before they were read here."""
+        return self._lost
+
+    @property
+    def waiting_count(self) -> int:
+        """The number of events in the log that were not read yet."""
+        return 0 if self._log is None else max(0, self._log.end - self._cursor)
+
+    def read_again(self) -> None:
+        """Look through the tail of the log with the present filter."""
+        self.beginResetModel()
+        self._rows = []
+        self._looked_at = 0
+        if self._log is not None:
+            self._names.set_source(self._log.strings, self._timeline)
+            self._cursor = max(self._log.first, self._log.end - _LOOK_BACK)
+            self._frame_span = self._span_of_frame()
+            self._subject_members = self._members_of_subject()
+            self._rows = self._read()[-MAX_ROWS:]
+        self.endResetModel()
+
+    def refresh(self) -> int:
+        """Read what is new in the log; returns how many rows were added."""
+        log = self._log
+        if log is None or log.end == self._cursor:
+            return 0
+        if log.end - self._cursor > _LOOK_BACK:
+            self._lost += log.end - _LOOK_BACK - self._cursor
+            self._cursor = log.end - _LOOK_BACK
+        fresh = self._read()[-MAX_ROWS:]
+        if not fresh:
+            return 0
+        surplus = len(self._rows) + len(fresh) - MAX_ROWS
+        if surplus > 0:
+            leaving = min(len(self._rows), max(surplus, _BUNCH))
+            self.beginRemoveRows(QModelIndex(), 0, leaving - 1)
+            del self._rows[:leaving]
+            self.endRemoveRows()
+            self._looked_at -= leaving
+        count = len(self._rows)
+        self.beginInsertRows(QModelIndex(), count, count + len(fresh) - 1)
+        self._rows += fresh
+        self.endInsertRows()
+        return len(fresh)
+
+    def row_cells(self, key: int) -> Sequence[Cell]:
+        """Return what is painted of a row."""
+        if key >= len(self._rows):
+            return _NO_CELLS
+        row = self._rows[key]
+        is_trouble = _is_trouble(row.event)
+        color = self._failure_color if is_trouble else None
+        return [
+            Cell(one_line(self._text(row, column)), roles.LEFT, color, is_trouble)
+            for column in EventColumn
+        ]
+
+    def event_at(self, row: int) -> RawEvent:
+        """Return the event in a row."""
+        return self._rows[row].event
+
+    def row_behind(self, at_ns: int) -> int:
+        """Return the first row whose event came after an instant; the row count if none did."""
+        return bisect_right(self._rows, at_ns, key=_instant_of)
+
+    def sentence(self, row: int) -> str:
+        """Return what happened, with names instead of numbers."""
+        return self._sentence(self._rows[row])
+
+    def selection_at(self, row: int) -> Selection | None:  # noqa: PLR0911 - one a kind
+        """Return what the event in a row happened to, ``None`` if that cannot be shown."""
+        timeline = self._timeline
+        if timeline is None:
+            return None
+        at_ns, kind, subject, a, b = self._rows[row].event
+        group = self._rows[row].group
+        if kind in ABOUT_MEMBERS:
+            return Selection.member(subject) if subject in timeline.members.by_id else None
+        if kind == EventKind.BREAKPOINT_HIT:
+            return Selection.frame(b) if timeline.frames.first <= b < timeline.frames.end else None
+        if group is EventGroup.CLOCKS or (kind == EventKind.MARK and subject):
+            return Selection.clock(subject) if subject in timeline.clocks else None
+        if group in (EventGroup.TIMERS, EventGroup.FIRINGS) or (
+            kind == EventKind.CALLBACK_FAILED and subject
+        ):
+            if subject in timeline.timers:
+                return Selection.timer(subject)
+            return Selection.clock(a) if kind == EventKind.TIMER_ADDED else None
+        if kind in (EventKind.FRAME_BEGAN, EventKind.PHASE_ENDED):
+            return Selection.frame(a)
+        if group in (EventGroup.FRAMES, EventGroup.FAILURES):
+            index = timeline.frames.index_from(at_ns)
+            return None if index is None else Selection.frame(index)
+        return None
+
+    # ------------------------------------------------------------------ Qt
+
+    @override
+    def data(  # noqa: PLR0911 - one question a role
+        self, index: QModelIndex | QPersistentModelIndex, role: int = roles.DISPLAY
+    ) -> object:
+        if not index.isValid() or index.row() >= len(self._rows):
+            return None
+        row, column = self._rows[index.row()], index.column()
+        if role == roles.DISPLAY:
+            return one_line(self._text(row, column))
+        if role == roles.EDIT:
+            return self._text(row, column)
+        if role == roles.ALIGNMENT:
+            return roles.LEFT
+        if role == roles.FOREGROUND:
+            return self._failure_color if _is_trouble(row.event) else None
+        if role == roles.FONT:
+            return self._bold if _is_trouble(row.event) else None
+        if role == roles.TOOL_TIP and column == EventColumn.WHAT:
+            return self._long_text(row)
+        if role == Role.RAW:
+            return row.event
+        if role == Role.SELECTION:
+            return self.selection_at(index.row())
+        return None
+
+    # ------------------------------------------------------------------ cells
+
+    def _text(self, row: EventRow, column: int) -> str:
+        match column:
+            case EventColumn.AT:
+                return format_instant(row.event[0])
+            case EventColumn.GROUP:
+                return row.group.word
+            case EventColumn.WHAT:
+                return self._sentence(row)
+            case _:
+                return ""
+
+    def _sentence(self, row: EventRow) -> str:
+        return self._names.sentence(row.event, row.label)
+
+    def long_text_at(self, row: int) -> str:
+        """Return all that there is to say about the event of a row."""
+        return self._long_text(self._rows[row])
+
+    def _long_text(self, row: EventRow) -> str:
+        assert self._log is not None
+        if row.event[1] == EventKind.CALLBACK_FAILED:
+            return self._log.strings[row.event[4]]
+        return f"{self._sentence(row)}\n{row.event[0]:,} ns"
+
+    # ------------------------------------------------------------------ reading
+
+    def _read(self) -> list[EventRow]:
+        """Return what is new in the log and passes the filter."""
+        log = self._log
+        assert log is not None
+        batch = log.read(self._cursor)
+        self._cursor = batch.cursor
+        self._lost += batch.lost
+        self._looked_at += len(batch.events)
+        kinds = kinds_of(self._groups)
+        read = kinds | NAMING_KINDS
+        # A million calls that are not shown must cost next to nothing.
+        events = [
+            event
+            for event in batch.events
+            if event[1] in read or (event[1] == _MEMBER_SET and event[3] == _NAME)
+        ]
+        self._note_names(events)
+        passed: list[EventRow] = []
+        shown = (event for event in reversed(events) if event[1] in kinds)
+        for event in islice(shown, _MOST_SENTENCES) if self._words else shown:
+            row = self._row(event)
+            if row is not None:
+                passed.append(row)
+                if len(passed) == MAX_ROWS:
+                    break
+        self._names.forget_gone()
+        passed.reverse()
+        return passed
+
+    def _note_names(self, events: list[RawEvent]) -> None:
+        """Take names, and who belongs to the selected member, in the order of the events."""
+        note, ours = self._names.note, self._subject_members
+        for event in events:
+            kind = event[1]
+            if kind in NAMING_KINDS or kind == _MEMBER_SET:
+                note(event)
+                if kind == _MEMBER_ADDED and event[3] in ours:
+                    ours.add(event[2])
+
+    def _row(self, event: RawEvent) -> EventRow | None:
+        """Return the row of an event, ``None`` when it does not pass."""
+        names = self._names
+        member_kind = names.kind_of(event[2]) if event[1] in ABOUT_MEMBERS else None
+        group = group_of(event, member_kind)
+        if group not in self._groups:
+            return None
+        if self._subject is not None and not self._is_about_subject(event):
+            return None
+        row = EventRow(event, group, names.label_of(event))
+        return row if not self._words or self._has_words(row) else None
+
+    def _has_words(self, row: EventRow) -> bool:
+        text = f"{row.group.word} {self._sentence(row)}".casefold()
+        return all(word in text for word in self._words)
+
+    def _is_about_subject(self, event: RawEvent) -> bool:
+        wanted = self._subject
+        assert wanted is not None
+        at_ns, kind, subject, a, _ = event
+        if wanted.kind is SelectionKind.MEMBER:
+            return kind in ABOUT_MEMBERS and subject in self._subject_members
+        if wanted.kind is SelectionKind.CLOCK:
+            if kind in (EventKind.TIMER_ADDED, EventKind.MEMBER_ORIGIN):
+                return a == wanted.id
+            is_clock_event = kind in ABOUT_CLOCKS or kind == EventKind.MARK
+            return is_clock_event and subject == wanted.id
+        if wanted.kind is SelectionKind.TIMER:
+            return (
+                kind in ABOUT_TIMERS or kind == EventKind.CALLBACK_FAILED
+            ) and subject == wanted.id
+        span = self._frame_span
+        return span is not None and span[0] < at_ns <= span[1]
+
+    def _members_of_subject(self) -> set[int]:
+        """Return the selected member and all that hang under it now."""
+        timeline, subject = self._timeline, self._subject
+        if timeline is None or subject is None or subject.kind is not SelectionKind.MEMBER:
+            return set()
+        if subject.id not in timeline.members.by_id:
+            return {subject.id}
+        return {member.id for member in timeline.members.branch(subject.id)}
+
+    def _span_of_frame(self) -> tuple[int, int] | None:
+        """Return the session time between the selected frame and the one before it."""
+        timeline, subject = self._timeline, self._subject
+        if timeline is None or subject is None or subject.kind is not SelectionKind.FRAME:
+            return None
+        return timeline.frames.span(subject.id)
+
+
+def _instant_of(row: EventRow) -> int:
+    return row.event[0]
+
+
+def _is_trouble(event: RawEvent) -> bool:
+    """Return whether an event is a failure or a command that was refused."""
+    _, kind, _, _, b = event
+    return kind == EventKind.CALLBACK_FAILED or (kind == EventKind.COMMAND and b != 0)

@@ -1,0 +1,484 @@
+"""Exports the frame-time graph or its data, with a preview of exactly what is written."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, get_args
+
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QPalette
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QDoubleSpinBox,
+    QFormLayout,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QVBoxLayout,
+    QWidget,
+)
+
+from inspector.analysis.statistics.frame_budget import checked_budget_ms
+from inspector.errors import ExportError
+from inspector.foreign.numbers import number_in, refusal
+from inspector.formats.export import EXPORTERS, Exporter, export_frames
+from inspector.formats.frame_graph.frame_graph import frame_graph
+from inspector.formats.frame_times import FrameTimes, Measure, Provenance
+from inspector.formats.options import (
+    LARGEST_SIDE_PT,
+    SMALLEST_HEIGHT_PT,
+    SMALLEST_WIDTH_PT,
+    ExportOptions,
+    ThemeName,
+)
+
+from ..kit.save_dialog import SaveDialog
+from ..kit.theme import ColorRole
+from .export_preview import ExportPreview
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from inspector.analysis.intervention_list import Intervention
+    from inspector.analysis.landmarks import Landmark
+    from inspector.formats.frame_times import FrameColumns
+
+    from ..kit.theme import Theme
+
+#: Changes that come closer together than this make one preview.
+_PREVIEW_DELAY_MS: Final = 120
+_POINTS_PER_INCH: Final = 72
+_MEASURE_TITLES: Final[Mapping[Measure, str]] = {
+    "interval": "Frame time (interval)",
+    "busy": "Busy time in callbacks",
+    "delta": "Delta given to callbacks",
+}
+_THEME_TITLES: Final[Mapping[ThemeName, str]] = {"light": "Light", "dark": "Dark"}
+_RESOLUTIONS: Final = (72, 96, 144, 192, 300, 600)
+
+
+@dataclass(frozen=True, slots=True)
+class FrameRange:
+    """Frames that can be exported.
+
+    Attributes:
+        id: Its name for the program.
+        title: What they are, for people.
+        start: The first frame.
+        stop: The frame behind the last.
+    """
+
+    id: str
+    title: str
+    start: int
+    stop: int
+
+
+@dataclass(frozen=True, slots=True)
+class ExportSource:
+    """What can be exported.
+
+    Attributes:
+        history: Every frame of the session.
+        ranges: What can be chosen from it, all frames first.
+        provenance: Where the frames come from.
+        interventions: What was changed from outside.
+        landmarks: Bookmarks, notes, named ranges and marks.
+    """
+
+    history: FrameColumns
+    ranges: tuple[FrameRange, ...]
+    provenance: Provenance
+    interventions: tuple[Intervention, ...] = ()
+    landmarks: tuple[Landmark, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ExportChoices:
+    """What is chosen at first.
+
+    Attributes:
+        options: How it looks.
+        folder: Where to suggest to write.
+        format_name: The format.
+        range_id: The range, if it is there.
+    """
+
+    options: ExportOptions
+    folder: Path
+    format_name: str = "PNG"
+    range_id: str = "all"
+
+
+class ExportDialog(QDialog):
+    """Lets range, format and looks be chosen, and writes the file.
+
+    The frames are those that there were when it was opened: preview and file agree
+    even while the scene goes on.
+
+    Signals:
+        exported: A file was written; its path.
+
+    Attributes:
+        preview: The picture as it will be.
+        interventions_box: Whether interventions are exported; disabled without any.
+        landmarks_box: Whether bookmarks and the like are exported; disabled without any.
+    """
+
+    exported = Signal(object)  # Path
+
+    def __init__(
+        self,
+        source: ExportSource,
+        choices: ExportChoices,
+        theme: Theme,
+        parent: QWidget | None = None,
+    ) -> None:
+        """Offer what can be exported; the frames are copied.
+
+        Args:
+            source: What can be exported.
+            choices: What is chosen at first.
+            theme: Colours of the dialog itself.
+            parent: The owner.
+        """
+        super().__init__(parent)
+        self.setWindowTitle("Export frame times")
+        self.setObjectName("export_dialog")
+        frames = FrameTimes.from_history(source.history)
+        self._frames = replace(
+            frames, interventions=source.interventions, landmarks=source.landmarks
+        )
+        self._provenance = source.provenance
+        self._folder = choices.folder
+        self._ranges = source.ranges
+        self._problem = ""
+        self._make_fields(choices.options)
+        self._range_box.setCurrentIndex(max(0, self._range_box.findData(choices.range_id)))
+        self._format_box.setCurrentIndex(max(0, self._format_box.findData(choices.format_name)))
+        self.preview = ExportPreview()
+        self._note = QLabel()
+        self._note.setWordWrap(True)
+        self._note.setTextFormat(Qt.TextFormat.PlainText)
+        self._problem_palette = QPalette(self._note.palette())
+        self._problem_palette.setColor(QPalette.ColorRole.WindowText, theme.color(ColorRole.BAD))
+        button = QDialogButtonBox.StandardButton
+        self._buttons = QDialogButtonBox(button.Save | button.Close)
+        self.save_button = self._buttons.button(button.Save)
+        self.save_button.setText("Export …")
+        self.save_button.setIcon(theme.icon("export"))
+        self._buttons.accepted.connect(self.ask_for_file)
+        self._buttons.rejected.connect(self.reject)
+        self._lay_out()
+        self._pause = QTimer(self)
+        self._pause.setSingleShot(True)
+        self._pause.setInterval(_PREVIEW_DELAY_MS)
+        self._pause.timeout.connect(self.show_preview)
+        self._connect()
+        self.resize(1020, 560)
+        self.show_preview()
+
+    # ---------------------------------------------------------------- what is chosen
+
+    @property
+    def format_name(self) -> str:
+        """The chosen format."""
+        return self._exporter.format
+
+    @property
+    def range_id(self) -> str:
+        """The chosen range."""
+        return str(self._range_box.currentData())
+
+    @property
+    def options(self) -> ExportOptions:
+        """The chosen looks.
+
+        Raises:
+            ValueError: Something that was typed cannot be used; the message says what.
+        """
+        return ExportOptions(
+            title=self._title_line.text().strip(),
+            measure=self._measure_box.currentData(),
+            budgets_ms=parse_budgets_ms(self._budgets_line.text()),
+            stacked=self._stacked_box.isChecked(),
+            theme=self._theme_box.currentData(),
+            width_pt=self._width_box.value(),
+            height_pt=self._height_box.value(),
+            dots_per_inch=float(self._resolution_box.currentData()),
+            interventions=self.interventions_box.isChecked(),
+            landmarks=self.landmarks_box.isChecked(),
+        )
+
+    @property
+    def chosen_frames(self) -> FrameTimes:
+        """The frames of the chosen range."""
+        chosen = self._ranges[max(0, self._range_box.currentIndex())]
+        first = int(self._frames.index[0]) if len(self._frames) else 0
+        return self._frames.between(max(0, chosen.start - first), max(0, chosen.stop - first))
+
+    @property
+    def _exporter(self) -> Exporter:
+        return EXPORTERS[max(0, self._format_box.currentIndex())]
+
+    # ---------------------------------------------------------------- writing
+
+    @Slot()
+    def ask_for_file(self) -> None:
+        """Ask where to write, and write."""
+        exporter = self._exporter
+        kinds = {exporter.suffix: f"{exporter.format}, {exporter.description}"}
+        dialog = SaveDialog("Export frame times", self._suggested_path(), kinds, self)
+        dialog.file_given.connect(self.export_to)
+        dialog.open()
+
+    @Slot(object)
+    def export_to(self, path: Path) -> bool:
+        """Write the chosen frames in the format of the file's suffix; return whether it went well.
+
+        What goes wrong is said in the dialog, which stays open.
+        """
+        try:
+            options = self.options
+        except ValueError as error:
+            self._say_bad_choice(str(error))
+            return False
+        try:
+            export_frames(self.chosen_frames, self._provenance, options, path)
+        except (ExportError, ValueError) as error:
+            # Another file, or the same one later, may do: the button stays as it is.
+            self._say_problem(str(error))
+            return False
+        self._folder = path.parent
+        self.accept()
+        self.exported.emit(path)
+        return True
+
+    def _suggested_path(self) -> Path:
+        scene = re.sub(r"[^\w.-]+", "-", self._provenance.scene).strip("-.") or "frame-times"
+        return self._folder / f"{scene.lower()}-frame-times{self._exporter.suffix}"
+
+    # ---------------------------------------------------------------- preview
+
+    @Slot()
+    def show_preview(self) -> None:
+        """Draw what would be written, or say what is wrong."""
+        self._pause.stop()
+        exporter = self._exporter
+        self._enable_fields(is_picture=exporter.is_picture)
+        try:
+            options = self.options
+            picture = frame_graph(self.chosen_frames, self._provenance, options)
+        except (ExportError, ValueError) as error:
+            self.preview.show_message("No preview")
+            self._say_bad_choice(str(error))
+            return
+        self.preview.show_picture(picture)
+        self._say(self._summary(exporter, options))
+
+    def _summary(self, exporter: Exporter, options: ExportOptions) -> str:
+        count = len(self.chosen_frames)
+        frames = "1 frame" if count == 1 else f"{count:,} frames"
+        if not exporter.is_picture:
+            return f"{frames} with all columns. The picture shows the same data."
+        if exporter.format == "PNG":
+            scale = options.dots_per_inch / _POINTS_PER_INCH
+            width, height = round(options.width_pt * scale), round(options.height_pt * scale)
+            return f"{frames}, {width:,} × {height:,} pixels."
+        return f"{frames}, vector graphics, sharp at any size."
+
+    def _say(self, text: str) -> None:
+        self._problem = ""
+        self._note.setPalette(self.palette())
+        self._note.setText(text)
+        self.save_button.setEnabled(bool(len(self.chosen_frames)))
+
+    def _say_problem(self, text: str) -> None:
+        self._problem = text
+        self._note.setPalette(self._problem_palette)
+        self._note.setText(f"✖ {text[:1].upper()}{text[1:]}")
+
+    def _say_bad_choice(self, text: str) -> None:
+        self._say_problem(text)
+        self.save_button.setEnabled(False)
+
+    @property
+    def problem(self) -> str:
+        """What is wrong with what is chosen, or why writing failed; else empty."""
+        return self._problem
+
+    # ---------------------------------------------------------------- building
+
+    def _make_fields(self, options: ExportOptions) -> None:
+        self._range_box = _box(
+            "Frames", [(f"{each.title} ({_count(each)})", each.id) for each in self._ranges]
+        )
+        self._format_box = _box(
+            "Format", [(f"{each.format}: {each.description}", each.format) for each in EXPORTERS]
+        )
+        measures: tuple[Measure, ...] = get_args(Measure)
+        self._measure_box = _box("Measure", [(_MEASURE_TITLES[each], each) for each in measures])
+        self._measure_box.setCurrentIndex(self._measure_box.findData(options.measure))
+        self._theme_box = _box("Colours", [(title, each) for each, title in _THEME_TITLES.items()])
+        self._theme_box.setCurrentIndex(self._theme_box.findData(options.theme))
+        self._title_line = QLineEdit(options.title)
+        self._title_line.setPlaceholderText(self._provenance.scene or "Frame times")
+        self._title_line.setAccessibleName("Title")
+        self._budgets_line = QLineEdit(budgets_to_text(options.budgets_ms))
+        self._budgets_line.setAccessibleName("Budgets")
+        self._budgets_line.setPlaceholderText("none")
+        self._budgets_line.setToolTip(
+            "Frame rates or milliseconds, separated by spaces: 120fps 16.7ms\n"
+            "A number without a unit is milliseconds."
+        )
+        self._stacked_box = QCheckBox("Stack the phases of each frame")
+        self._stacked_box.setChecked(options.stacked)
+        self.interventions_box = QCheckBox("Interventions and breakpoint hits")
+        self.interventions_box.setToolTip(
+            "Interventions: numbered markers and a list in the picture, a column in the CSV, a "
+            "list in the JSON"
+        )
+        self.interventions_box.setChecked(options.interventions)
+        self.landmarks_box = QCheckBox("Bookmarks, notes, ranges and marks")
+        self.landmarks_box.setToolTip("Your annotations of the session, and the marks of the scene")
+        self.landmarks_box.setChecked(options.landmarks)
+        self._width_box = _size_box("Width", SMALLEST_WIDTH_PT, options.width_pt)
+        self._height_box = _size_box("Height", SMALLEST_HEIGHT_PT, options.height_pt)
+        self._resolution_box = _box("Resolution", [(f"{dpi} dpi", dpi) for dpi in _RESOLUTIONS])
+        self._resolution_box.setCurrentIndex(
+            max(0, self._resolution_box.findData(round(options.dots_per_inch)))
+        )
+
+    def _lay_out(self) -> None:
+        size = QHBoxLayout()
+        size.addWidget(self._width_box, 1)
+        size.addWidget(QLabel("×"))
+        size.addWidget(self._height_box, 1)
+        form = QFormLayout()
+        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
+        form.addRow("&Frames", self._range_box)
+        form.addRow("F&ormat", self._format_box)
+        form.addRow("&Measure", self._measure_box)
+        form.addRow("&Title", self._title_line)
+        form.addRow("&Budgets, fps or ms", self._budgets_line)
+        form.addRow("", self._stacked_box)
+        form.addRow("", self.interventions_box)
+        form.addRow("", self.landmarks_box)
+        form.addRow("&Colours", self._theme_box)
+        size_label = QLabel("&Size, points")
+        size_label.setBuddy(self._width_box)
+        form.addRow(size_label, size)
+        form.addRow("&Resolution", self._resolution_box)
+        side = QWidget()
+        side.setFixedWidth(384)
+        column = QVBoxLayout(side)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addLayout(form)
+        column.addWidget(self._note)
+        column.addStretch(1)
+        top = QHBoxLayout()
+        top.addWidget(side)
+        top.addWidget(self.preview, 1)
+        layout = QVBoxLayout(self)
+        layout.addLayout(top, 1)
+        layout.addWidget(self._buttons)
+
+    def _connect(self) -> None:
+        for box in (
+            self._range_box,
+            self._format_box,
+            self._measure_box,
+            self._theme_box,
+            self._resolution_box,
+        ):
+            box.currentIndexChanged.connect(self._preview_soon)
+        for line in (self._title_line, self._budgets_line):
+            line.textChanged.connect(self._preview_soon)
+        for size_box in (self._width_box, self._height_box):
+            size_box.valueChanged.connect(self._preview_soon)
+        self._stacked_box.toggled.connect(self._preview_soon)
+        self.interventions_box.toggled.connect(self._preview_soon)
+        self.landmarks_box.toggled.connect(self._preview_soon)
+
+    @Slot()
+    def _preview_soon(self) -> None:
+        self._pause.start()
+
+    def _enable_fields(self, *, is_picture: bool) -> None:
+        for widget in (
+            self._title_line,
+            self._budgets_line,
+            self._stacked_box,
+            self._theme_box,
+            self._width_box,
+            self._height_box,
+        ):
+            widget.setEnabled(is_picture)
+        self._resolution_box.setEnabled(self._exporter.format == "PNG")
+        self.interventions_box.setEnabled(bool(self.chosen_frames.interventions))
+        self.landmarks_box.setEnabled(bool(self.chosen_frames.landmarks))
+
+
+_BUDGET: Final = re.compile(r"(\d+\.?\d*|\.\d+)(ms|fps|hz)?")
+
+
+def parse_budgets_ms(text: str) -> tuple[float, ...]:
+    """Return the budgets that a person typed: ``16.7 8.33``, ``60fps``, ``16.7 ms, 120 fps``.
+
+    Raises:
+        ValueError: A word is neither milliseconds nor a rate; the message names it.
+    """
+    joined = re.sub(r"(?<=\d)\s+(?=(?:ms|fps|hz)\b)", "", text.strip().lower())
+    budgets: list[float] = []
+    for word in re.split(r"[\s;,]+", joined):
+        if not word:
+            continue
+        match = _BUDGET.fullmatch(word)
+        try:
+            value = number_in(match[1]) if match is not None else Fraction(0)
+        except ValueError:
+            value = Fraction(0)
+        if match is None or value <= 0:
+            hint = "write milliseconds such as 16.7, or 60fps"
+            raise ValueError(refusal("a budget", word, hint))
+        budgets.append(checked_budget_ms(value if match[2] in (None, "ms") else 1000 / value))
+    return tuple(dict.fromkeys(budgets))
+
+
+def budgets_to_text(budgets_ms: Sequence[float]) -> str:
+    """Return budgets as they can be typed, so that reading them again gives the same."""
+    words = []
+    for budget_ms in budgets_ms:
+        rate = round(1000 / budget_ms)
+        words.append(f"{rate}fps" if rate and 1000 / rate == budget_ms else f"{budget_ms!r}ms")
+    return " ".join(words)
+
+
+def _count(chosen: FrameRange) -> str:
+    count = chosen.stop - chosen.start
+    return "1 frame" if count == 1 else f"{count:,} frames"
+
+
+def _box(name: str, choices: Sequence[tuple[str, object]]) -> QComboBox:
+    box = QComboBox()
+    box.setAccessibleName(name)
+    for title, data in choices:
+        box.addItem(title, data)
+    return box
+
+
+def _size_box(name: str, smallest: float, value: float) -> QDoubleSpinBox:
+    box = QDoubleSpinBox()
+    box.setAccessibleName(f"{name} in points")
+    box.setRange(smallest, LARGEST_SIDE_PT)
+    box.setDecimals(0)
+    box.setSingleStep(24)
+    box.setSuffix(" pt")
+    box.setValue(value)
+    return box

@@ -1,0 +1,1 @@
+"""What took how long within a frame."""

@@ -1,0 +1,448 @@
+"""A flame row: the spans of one frame, each below what it lies in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QColor,
+    QHelpEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+from typing_extensions import override
+
+from inspector.analysis.frame_spans import Span
+from inspector.display_text import as_plain, one_line
+from inspector.formats.ticks import duration_ticks
+from inspector.timebase import NS_PER_US, format_duration
+
+from ..kit.guards import guarded
+from ..kit.theme import ColorRole, mixed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..kit.theme import Theme
+
+_RULER: Final = 18
+_GAP: Final = 1
+_TEXT_FROM: Final = 26
+_NOTCH: Final = 120
+_WHEEL_STEP: Final = 1.25
+_KEY_ZOOM: Final = 1.5
+_KEY_PAN: Final = 0.15
+_DRAG_FROM: Final = 4
+_SHORTEST_NS: Final = 200.0
+_ROOM: Final = 0.02
+_DARK_BELOW: Final = 150
+_TICK_EVERY: Final = 110
+_OWN_KEYS: Final = frozenset(
+    {
+        Qt.Key.Key_W,
+        Qt.Key.Key_S,
+        Qt.Key.Key_A,
+        Qt.Key.Key_D,
+        Qt.Key.Key_F,
+        Qt.Key.Key_Home,
+        Qt.Key.Key_Left,
+        Qt.Key.Key_Right,
+        Qt.Key.Key_Up,
+        Qt.Key.Key_Down,
+    }
+)
+
+
+@guarded
+class FlameRow(QWidget):
+    """Draws spans from left to right by when they began, from top to bottom by depth.
+
+    The wheel zooms at the pointer, dragging moves, a double click shows all of the frame.
+    Left and Right go to the neighbour, Up and Down to what it lies in and what lies in it;
+    each of them chooses it. W, S, A and D zoom and move, F shows everything.
+
+    Signals:
+        span_chosen: A span was clicked, or reached by a key.
+        span_hovered: The span under the pointer, ``None`` for none.
+    """
+
+    span_chosen = Signal(object)  # Span
+    span_hovered = Signal(object)  # Span | None
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        """Show nothing."""
+        super().__init__(parent)
+        self._theme = theme
+        self._spans: tuple[Span, ...] = ()
+        self._rows = 1
+        self._low, self._high = 0.0, 1.0
+        self._is_whole = True
+        self._current: int | None = None
+        self._chosen = (0, 0)
+        self._hovered: int | None = None
+        self._pressed: QPointF | None = None
+        self._dragged_from: float | None = None
+        self.setMouseTracking(True)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.MinimumExpanding)
+        self.setAccessibleName("Spans of the frame")
+        theme.changed.connect(self.update)
+
+    # ---------------------------------------------------------------- what is drawn
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """What is drawn."""
+        return self._spans
+
+    @property
+    def current(self) -> Span | None:
+        """The span that keys go on from."""
+        return None if self._current is None else self._spans[self._current]
+
+    def show_spans(self, spans: Sequence[Span]) -> None:
+        """Draw other spans; what part of them is in view stays when one was zoomed into."""
+        if tuple(spans) == self._spans:
+            return
+        self._spans = tuple(spans)
+        rows = max((span.depth for span in spans), default=0) + 1
+        if rows != self._rows:
+            self._rows = rows
+            self.updateGeometry()
+        self._current = self._hovered = None
+        self._find_chosen()
+        if self._is_whole:
+            self.fit()
+        self.update()
+
+    def choose(self, member_id: int, timer_id: int) -> None:
+        """Mark the spans of a member or a timer; 0 and 0 for none."""
+        self._chosen = member_id, timer_id
+        if self.current is None or not self._is_chosen(self.current):
+            self._find_chosen()
+        self.update()
+
+    def fit(self) -> None:
+        """Show all of the frame."""
+        low = min((span.began_ns for span in self._spans), default=0)
+        high = max((span.end_ns for span in self._spans), default=1)
+        room = max((high - low) * _ROOM, 1.0)
+        self._low, self._high = low - room, high + room
+        self._is_whole = True
+        self.update()
+
+    def rect_of(self, place: int) -> QRectF:
+        """Return where a span is drawn, by its place among the spans."""
+        span = self._spans[place]
+        left, right = self._x(span.began_ns), self._x(span.end_ns)
+        top = _RULER + span.depth * self._row_height()
+        return QRectF(left, top, max(right - left, 1.0), self._row_height() - _GAP)
+
+    def span_at(self, place: QPointF) -> int | None:
+        """Return which span is at a place of the widget, ``None`` for none."""
+        depth = int((place.y() - _RULER) // self._row_height())
+        found = None
+        for number, span in enumerate(self._spans):
+            if span.depth != depth:
+                continue
+            left, right = self._x(span.began_ns), self._x(span.end_ns)
+            # What is thinner than a pixel can be pointed at from beside it.
+            slack = 2.0 if right - left < 4 else 0.0  # noqa: PLR2004 - pixels
+            if left - slack <= place.x() < right + slack:
+                found = number
+                if not slack:
+                    break
+        return found
+
+    @override
+    def sizeHint(self) -> QSize:
+        return QSize(420, _RULER + self._rows * self._row_height() + 4)
+
+    @override
+    def minimumSizeHint(self) -> QSize:
+        return QSize(120, _RULER + self._rows * self._row_height() + 2)
+
+    # ---------------------------------------------------------------- painting
+
+    @override
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        try:
+            self._paint(painter, event.rect())
+        finally:
+            # A painter that outlives its event takes Qt down with it.
+            painter.end()
+
+    def _paint(self, painter: QPainter, exposed: QRect) -> None:
+        theme = self._theme
+        painter.fillRect(exposed, theme.color(ColorRole.BACKGROUND))
+        if not self._spans:
+            return
+        self._paint_ruler(painter)
+        covered = [-1.0] * self._rows
+        for number, span in enumerate(self._spans):
+            left, right = self._x(span.began_ns), self._x(span.end_ns)
+            # Many that share a pixel are drawn once.
+            if right < 0 or left > self.width() or right < covered[span.depth]:
+                continue
+            covered[span.depth] = left + 1
+            self._paint_span(painter, number, span)
+        for number, span in enumerate(self._spans):
+            if self._is_chosen(span):
+                self._paint_outline(painter, number, theme.color(ColorRole.TEXT), 2)
+        if self._current is not None and self.hasFocus():
+            self._paint_outline(painter, self._current, theme.color(ColorRole.ACCENT), 2)
+
+    def _paint_ruler(self, painter: QPainter) -> None:
+        theme = self._theme
+        span_ns = self._high - self._low
+        count = max(2, self.width() // _TICK_EVERY)
+        ticks = duration_ticks(span_ns, count)
+        values = [tick.value_ns for tick in ticks.ticks]
+        step = values[1] - values[0] if len(values) > 1 else span_ns
+        painter.setPen(theme.color(ColorRole.GRID))
+        first = int(self._low // step)
+        metrics = painter.fontMetrics()
+        for number in range(first, int(self._high // step) + 2):
+            x = round(self._x(number * step))
+            painter.setPen(theme.color(ColorRole.GRID))
+            painter.drawLine(x, 0, x, self.height())
+            text = "0" if number == 0 else format_duration(round(number * step))
+            painter.setPen(theme.color(ColorRole.MUTED_TEXT))
+            painter.drawText(x + 3, metrics.ascent() + 1, text.replace("-", "−"))
+        zero = round(self._x(0))
+        painter.setPen(QPen(theme.color(ColorRole.MUTED_TEXT), 1, Qt.PenStyle.DashLine))
+        painter.drawLine(zero, 0, zero, self.height())
+
+    def _paint_span(self, painter: QPainter, number: int, span: Span) -> None:
+        rect = self.rect_of(number)
+        color = self._color_of(span)
+        if number == self._hovered:
+            color = color.lighter(118) if self._theme.is_dark else color.darker(108)
+        painter.fillRect(rect, color)
+        if rect.width() >= 3:  # noqa: PLR2004 - a pixel of its own for the edge
+            edge = mixed(color, self._theme.color(ColorRole.BACKGROUND), 0.55)
+            painter.fillRect(QRectF(rect.left(), rect.top(), 1, rect.height()), edge)
+        if rect.width() < _TEXT_FROM:
+            return
+        box = rect.intersected(QRectF(self.rect())).adjusted(4, 0, -2, 0)
+        if box.width() < _TEXT_FROM - 6:
+            return
+        painter.setPen(QColor("#ffffff") if _is_dark(color) else QColor("#14171a"))
+        metrics = painter.fontMetrics()
+        text = one_line(span.label)
+        if span.is_measured:
+            longer = f"{text}  {format_duration(span.took_ns)}"
+            text = longer if metrics.horizontalAdvance(longer) <= box.width() else text
+        elided = metrics.elidedText(text, Qt.TextElideMode.ElideRight, int(box.width()))
+        flags = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+        painter.drawText(box, int(flags), elided)
+
+    def _paint_outline(self, painter: QPainter, number: int, color: QColor, width: int) -> None:
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(QPen(color, width))
+        painter.drawRect(self.rect_of(number).adjusted(0, 1, -1, -1))
+
+    def _color_of(self, span: Span) -> QColor:
+        color = self._theme.color_of_phase(span.phase)
+        if span.is_phase:
+            return color
+        share = 0.72 if span.depth % 2 else 0.5
+        return mixed(color, self._theme.color(ColorRole.BACKGROUND), share)
+
+    # ---------------------------------------------------------------- input
+
+    @override
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            number = self.span_at(QPointF(event.pos()))
+            text = "" if number is None else span_text(self._spans[number])
+            QToolTip.showText(event.globalPos(), as_plain(text), self)
+            return True
+        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
+            plain = not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+            if plain and event.key() in _OWN_KEYS:
+                event.accept()
+                return True
+        return super().event(event)
+
+    @override
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        steps = event.angleDelta().y() / _NOTCH
+        if not steps or not self._spans:
+            event.ignore()
+            return
+        event.accept()
+        self._zoom(_WHEEL_STEP**-steps, self._value_at(event.position().x()))
+
+    @override
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        if event.button() is Qt.MouseButton.LeftButton:
+            self._pressed = event.position()
+            self._dragged_from = None
+
+    @override
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        place = event.position()
+        if self._pressed is not None and event.buttons():
+            if self._dragged_from is None and abs(place.x() - self._pressed.x()) < _DRAG_FROM:
+                return
+            former = self._pressed.x() if self._dragged_from is None else self._dragged_from
+            self._move((former - place.x()) / max(self.width(), 1))
+            self._dragged_from = place.x()
+            return
+        self._hover(self.span_at(place))
+
+    @override
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        was_click = self._pressed is not None and self._dragged_from is None
+        self._pressed = self._dragged_from = None
+        if was_click:
+            number = self.span_at(event.position())
+            if number is not None:
+                self._choose_number(number)
+
+    @override
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        self.fit()
+
+    @override
+    def leaveEvent(self, event: QEvent) -> None:
+        self._hover(None)
+
+    @override
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: C901 - one line a key
+        if event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier or not self._spans:
+            super().keyPressEvent(event)
+            return
+        match event.key():
+            case Qt.Key.Key_W:
+                self._zoom(1 / _KEY_ZOOM, (self._low + self._high) / 2)
+            case Qt.Key.Key_S:
+                self._zoom(_KEY_ZOOM, (self._low + self._high) / 2)
+            case Qt.Key.Key_A:
+                self._move(-_KEY_PAN)
+            case Qt.Key.Key_D:
+                self._move(_KEY_PAN)
+            case Qt.Key.Key_F | Qt.Key.Key_Home:
+                self.fit()
+            case Qt.Key.Key_Left:
+                self._go(self._neighbour(-1))
+            case Qt.Key.Key_Right:
+                self._go(self._neighbour(1))
+            case Qt.Key.Key_Up:
+                self._go(self._outer())
+            case Qt.Key.Key_Down:
+                self._go(self._inner())
+            case _:
+                super().keyPressEvent(event)
+
+    # ---------------------------------------------------------------- inside
+
+    def _neighbour(self, step: int) -> int | None:
+        if self._current is None:
+            return 0
+        depth = self._spans[self._current].depth
+        places = [number for number, span in enumerate(self._spans) if span.depth == depth]
+        found = places.index(self._current) + step
+        return places[found] if 0 <= found < len(places) else None
+
+    def _outer(self) -> int | None:
+        if self._current is None:
+            return 0
+        depth = self._spans[self._current].depth
+        before = range(self._current - 1, -1, -1)
+        return next((number for number in before if self._spans[number].depth < depth), None)
+
+    def _inner(self) -> int | None:
+        if self._current is None:
+            return 0
+        found = self._current + 1
+        is_inside = found < len(self._spans)
+        is_inside = is_inside and self._spans[found].depth > self._spans[self._current].depth
+        return found if is_inside else None
+
+    def _go(self, number: int | None) -> None:
+        if number is None:
+            return
+        rect = self.rect_of(number)
+        if rect.left() < 0 or rect.right() > self.width():
+            self._move((rect.center().x() - self.width() / 2) / max(self.width(), 1))
+        self._choose_number(number)
+
+    def _choose_number(self, number: int) -> None:
+        self._current = number
+        span = self._spans[number]
+        self.setAccessibleDescription(span_text(span).replace("\n", ", "))
+        self.update()
+        self.span_chosen.emit(span)
+
+    def _hover(self, number: int | None) -> None:
+        if number != self._hovered:
+            self._hovered = number
+            self.update()
+            self.span_hovered.emit(None if number is None else self._spans[number])
+
+    def _find_chosen(self) -> None:
+        """Let keys go on from what is selected elsewhere."""
+        found = (number for number, span in enumerate(self._spans) if self._is_chosen(span))
+        self._current = next(found, self._current)
+
+    def _is_chosen(self, span: Span) -> bool:
+        member_id, timer_id = self._chosen
+        is_member = bool(member_id) and span.member_id == member_id
+        return is_member or (bool(timer_id) and span.timer_id == timer_id)
+
+    def _zoom(self, factor: float, about: float) -> None:
+        span = max((self._high - self._low) * factor, _SHORTEST_NS)
+        share = (about - self._low) / (self._high - self._low)
+        low = about - share * span
+        self.fit()
+        if span < self._high - self._low:
+            self._is_whole = False
+            self._low, self._high = low, low + span
+        self.update()
+
+    def _move(self, share: float) -> None:
+        distance = share * (self._high - self._low)
+        self._is_whole = False
+        self._low, self._high = self._low + distance, self._high + distance
+        self.update()
+
+    def _x(self, at_ns: float) -> float:
+        return (at_ns - self._low) * self.width() / (self._high - self._low)
+
+    def _value_at(self, x: float) -> float:
+        return self._low + x * (self._high - self._low) / max(self.width(), 1)
+
+    def _row_height(self) -> int:
+        return self.fontMetrics().height() + 5
+
+
+def span_text(span: Span) -> str:
+    """Return what there is to say about a span, a line for each thing."""
+    lines = [f"{span.label} ({span.kind})"]
+    if span.timer_id:
+        late = f"{format_duration(span.lateness_ns)} late" if span.lateness_ns else "on time"
+        lines += [f"fired {late}", "before the frame; single timers are not measured"]
+        return "\n".join(lines)
+    exact = f" ({span.took_ns:,} ns)" if span.took_ns >= NS_PER_US else ""
+    lines.append(f"took {format_duration(span.took_ns)}{exact}")
+    if span.own_ns != span.took_ns:
+        lines.append(f"of which {format_duration(span.own_ns)} its own")
+    began = format_duration(abs(span.began_ns))
+    lines.append(f"began {began} {'before' if span.began_ns < 0 else 'into'} the frame")
+    if not span.is_phase:
+        lines.append(f"called in {span.phase.text}")
+    return "\n".join(lines)
+
+
+def _is_dark(color: QColor) -> bool:
+    gray = 0.299 * color.red() + 0.587 * color.green() + 0.114 * color.blue()
+    return gray < _DARK_BELOW

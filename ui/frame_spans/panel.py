@@ -1,0 +1,384 @@
+"""The frame panel: which calls of a frame took how long, as a flame row and as a table."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import QModelIndex, QSortFilterProxyModel, Qt, Slot
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import (
+    QComboBox,
+    QHBoxLayout,
+    QScrollArea,
+    QSplitter,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+from typing_extensions import override
+
+from inspector.analysis.frame_spans import Span, are_calls_kept, spans_of, totals_of
+from inspector.timebase import format_duration, format_instant
+
+from ..kit.elided_label import ElidedLabel
+from ..kit.empty_notice import EmptyNotice
+from ..kit.guards import guarded
+from ..kit.paced_refresh import PacedRefresh
+from ..kit.table.painted_views import PaintedTable
+from ..kit.table.roles import Role
+from ..kit.table.tables import set_up_table, size_columns, sort_by_click
+from ..session.bridge import Selection, SelectionKind
+from .flame_row import FlameRow, span_text
+from .frame_span_model import FrameSpanModel, SpanColumn, selection_of
+
+if TYPE_CHECKING:
+    from inspector.sessions.session import Session
+
+    from ..kit.theme import Theme
+    from ..session.bridge import SessionBridge
+
+#: Five times a second: longer rows of names cannot be read faster.
+_PERIOD_MS: Final = 200
+#: What the totals are of, the first is the frame alone.
+_RANGES: Final = (1, 60, 600)
+_SAMPLES: Final = {
+    SpanColumn.WHO: "        a rather long name",
+    SpanColumn.TOOK: "000.0 ms",
+    SpanColumn.SHARE: "00.0 %",
+    SpanColumn.CALLS: "0,000",
+    SpanColumn.BEGAN: "−00.0 ms",
+    SpanColumn.LONGEST: "00.0 ms",
+    SpanColumn.LATE: "00.0 ms",
+    SpanColumn.KIND: "frame callback",
+}
+#: Below this height, and at least this wide, the table is beside the flame row.
+_LOW: Final = 340
+_FLAME_BESIDE: Final = 0.56
+_FLAME_ABOVE: Final = 0.42
+_WIDE: Final = 820
+
+#: Height of the flame row beyond which it is scrolled, in pixels.
+_MOST_FLAME: Final = 130
+NOTHING_YET: Final = "No frame has ended yet – press Space to run, or . for one frame."
+NOTHING_RECORDED: Final = "This recording holds no frames."
+NO_SESSION: Final = "No scene is open."
+
+
+@guarded
+class FrameSpansPanel(QWidget):
+    """Shows the selected frame, or the newest while nothing else was asked for.
+
+    A frame stays when something in it is selected, until another one is, or until the newest
+    is wanted again.
+
+    Attributes:
+        flame: The flame row.
+        model: The table's rows.
+        view: The table.
+        newest_button: Whether the newest frame is shown.
+        range_box: Of how many frames the table adds up the calls.
+    """
+
+    def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:
+        """Show the newest frame of the bridge's session."""
+        super().__init__(parent)
+        self.setObjectName("frame_spans")
+        self._bridge = bridge
+        self._frame: int | None = None
+        self._shown: tuple[int, int] | None = None
+        self._is_arranging = False
+        self.flame = FlameRow(theme)
+        self.model = FrameSpanModel(theme)
+        self.sorted = QSortFilterProxyModel()
+        self.sorted.setSourceModel(self.model)
+        self.sorted.setSortRole(Role.RAW)
+        self.view = self._make_view()
+        self.notice = EmptyNotice(self.view)
+        self.title = ElidedLabel()
+        self.readout = ElidedLabel()
+        self.previous_button = _button("‹", "The frame before (Page Up)", "Page Up")
+        self.next_button = _button("›", "The frame after (Page Down)", "Page Down")
+        self.newest_button = _button("Newest", "Follow the newest frame")
+        self.newest_button.setCheckable(True)
+        self.newest_button.setChecked(True)
+        self.range_box = QComboBox()
+        self.range_box.setAccessibleName("Frames summed up in the table")
+        self.range_box.setToolTip("Number of frames, up to this one, whose calls the table sums up")
+        for count in _RANGES:
+            text = "this frame" if count == 1 else f"the last {count} frames"
+            self.range_box.addItem(f"Table: {text}", count)
+        self._lay_out()
+        self._pace = PacedRefresh(self, bridge.pace, _PERIOD_MS)
+        self._connect(theme)
+        self.show_selection(bridge.selection)
+        self.refresh()
+
+    # ---------------------------------------------------------------- what is shown
+
+    @property
+    def frame(self) -> int | None:
+        """The frame that is shown, that at the playhead or the newest; ``None`` without one."""
+        frames = self._bridge.timeline.frames
+        if self._frame is not None:
+            return self._frame
+        playhead_ns = self._bridge.playhead_ns
+        if playhead_ns is None:
+            return frames.end - 1 if len(frames) else None
+        place = bisect_right(frames.at_ns, playhead_ns) - 1
+        return frames.first + place if place >= 0 else None
+
+    @Slot(object)
+    def show_session(self, _session: Session | None) -> None:
+        """Show the newest frame of another session."""
+        self._frame = None
+        self._shown = None
+        self.newest_button.setChecked(True)
+        self.refresh()
+
+    @Slot(object)
+    def show_selection(self, selection: Selection) -> None:
+        """Show the frame that is selected, or where in the shown one the selected thing is."""
+        if selection.kind is SelectionKind.FRAME:
+            self._frame = selection.id
+            self.newest_button.setChecked(False)
+            self.refresh()
+        self._mark_selection()
+
+    @Slot()
+    def refresh(self) -> None:
+        """Take what is new."""
+        session, frame = self._bridge.session, self.frame
+        timeline = self._bridge.timeline
+        frames = timeline.frames
+        problem = ""
+        if session is None:
+            problem = NO_SESSION
+        elif frame is None:
+            problem = NOTHING_RECORDED if session.is_recorded else NOTHING_YET
+        elif frame >= frames.end:
+            problem = f"Frame {frame:,} has not ended yet."
+        elif frame < frames.first:
+            problem = f"Frame {frame:,} is no longer in the log."
+        if problem or session is None or frame is None:
+            self._show_nothing(problem)
+            return
+        wanted = (frame, self.range_box.currentData())
+        if wanted != self._shown:
+            self._show_frame(session, frame)
+            self._shown = wanted
+        self.previous_button.setEnabled(frame > frames.first)
+        self.next_button.setEnabled(frame + 1 < frames.end)
+
+    def _show_nothing(self, problem: str) -> None:
+        self._shown = None
+        self.title.show_text("")
+        self.readout.show_text("")
+        self.flame.show_spans(())
+        # Half of the panel would be empty without a word.
+        self._upper.hide()
+        self.model.show_totals((), 0)
+        self.notice.show_text(problem)
+        self.previous_button.setEnabled(False)
+        self.next_button.setEnabled(False)
+
+    def _show_frame(self, session: Session, index: int) -> None:
+        timeline, history = self._bridge.timeline, session.history
+        frame = timeline.frames.frame(index)
+        spans = spans_of(history, timeline, index)
+        self._is_arranging = True
+        self._upper.show()
+        self.flame.show_spans(spans)
+        # As many rows as there are, until the table would become too small.
+        height = min(self.flame.minimumSizeHint().height(), _MOST_FLAME)
+        self._scroll.setMinimumHeight(max(height, self._scroll.minimumHeight()))
+        count = self.range_box.currentData()
+        if count == 1:
+            self.model.show_spans(spans, frame.interval_ns)
+        else:
+            start = max(index + 1 - count, timeline.frames.first)
+            whole_ns = int(timeline.frames.numpy("interval_ns", start, index + 1).sum())
+            self.model.show_totals(totals_of(history, timeline, start, index + 1), whole_ns)
+        self._is_arranging = False
+        self._mark_selection()
+        is_kept = bool(spans) and are_calls_kept(history, timeline, index)
+        self.title.show_text(
+            f"Frame {index:,} at {format_instant(frame.at_ns)}   "
+            f"{format_duration(frame.interval_ns)} frame time, "
+            f"{format_duration(frame.busy_ns)} busy"
+            + ("" if is_kept or not spans else "   Its calls are no longer in the log.")
+        )
+        if not spans:
+            self.notice.show_text("Nothing was called in this frame.")
+        elif not is_kept:
+            self.notice.show_text(
+                "The events of this frame are no longer in the log; only its phases are known."
+                if not self.model.rowCount()
+                else ""
+            )
+        else:
+            self.notice.show_text("")
+
+    def _mark_selection(self) -> None:
+        selection = self._bridge.selection
+        member_id = selection.id if selection.kind is SelectionKind.MEMBER else 0
+        timer_id = selection.id if selection.kind is SelectionKind.TIMER else 0
+        self.flame.choose(member_id, timer_id)
+        row = self.model.row_of(member_id, timer_id)
+        self._is_arranging = True
+        if row is None:
+            self.view.selectionModel().clearSelection()
+        else:
+            index = self.sorted.mapFromSource(self.model.index(row, 0))
+            if index.row() != self.view.currentIndex().row() or not self.view.selectedIndexes():
+                self.view.selectRow(index.row())
+        self._is_arranging = False
+
+    # ---------------------------------------------------------------- what people do
+
+    @Slot(object)
+    def _choose_span(self, span: Span) -> None:
+        self._stay()
+        self.readout.show_text(_one_line(span))
+        selection = selection_of(span)
+        if selection.kind is not SelectionKind.NONE:
+            self._bridge.select(selection)
+
+    @Slot(object)
+    def _read_span(self, span: Span | None) -> None:
+        shown = self.flame.current if span is None else span
+        self.readout.show_text("" if shown is None else _one_line(shown))
+
+    @Slot(QModelIndex)
+    def _choose_row(self, index: QModelIndex) -> None:
+        if self._is_arranging or not index.isValid():
+            return
+        selection = index.data(Role.SELECTION)
+        if isinstance(selection, Selection) and selection.kind is not SelectionKind.NONE:
+            self._stay()
+            self._bridge.select(selection)
+
+    def _stay(self) -> None:
+        """Keep the frame that is shown, because something in it is looked at."""
+        if self._frame is None and self.frame is not None:
+            self._frame = self._shown[0] if self._shown is not None else self.frame
+            self.newest_button.setChecked(False)
+
+    @Slot(bool)
+    def _show_newest(self, is_wanted: bool) -> None:  # noqa: FBT001 - a slot
+        if is_wanted:
+            self._frame = None
+            if self._bridge.selection.kind is SelectionKind.FRAME:
+                self._bridge.select(Selection.nothing())
+        elif self._frame is None:
+            self._frame = self.frame
+        self.refresh()
+
+    @Slot()
+    def _show_previous(self) -> None:
+        self._step(-1)
+
+    @Slot()
+    def _show_next(self) -> None:
+        self._step(1)
+
+    def _step(self, step: int) -> None:
+        frames, frame = self._bridge.timeline.frames, self.frame
+        if frame is not None and frames.first <= frame + step < frames.end:
+            self._bridge.select(Selection.frame(frame + step))
+
+    @Slot()
+    def _change_range(self) -> None:
+        self._shown = None
+        self.refresh()
+
+    # ---------------------------------------------------------------- building
+
+    def _make_view(self) -> PaintedTable:
+        view = PaintedTable()
+        view.setAccessibleName("Calls of the frame")
+        view.setModel(self.sorted)
+        set_up_table(view)
+        header = view.horizontalHeader()
+        sort_by_click(view)
+        size_columns(view, _SAMPLES)
+        header.setStretchLastSection(True)
+        return view
+
+    def _lay_out(self) -> None:
+        top = QHBoxLayout()
+        top.setContentsMargins(6, 4, 6, 0)
+        top.addWidget(self.previous_button)
+        top.addWidget(self.next_button)
+        top.addWidget(self.newest_button)
+        top.addSpacing(8)
+        top.addWidget(self.title, 1)
+        top.addWidget(self.range_box)
+        scroll = QScrollArea()
+        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        scroll.setWidgetResizable(True)
+        scroll.setFrameShape(QScrollArea.Shape.NoFrame)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        scroll.setWidget(self.flame)
+        self._scroll = scroll
+        self._upper = upper = QWidget()
+        column = QVBoxLayout(upper)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(2)
+        column.addWidget(scroll, 1)
+        self.readout.setContentsMargins(8, 0, 8, 2)
+        column.addWidget(self.readout)
+        self.splitter = QSplitter(Qt.Orientation.Vertical)
+        self.splitter.setChildrenCollapsible(False)
+        self.splitter.addWidget(upper)
+        self.splitter.addWidget(self.view)
+        self.splitter.setStretchFactor(0, 3)
+        self.splitter.setStretchFactor(1, 4)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(4)
+        layout.addLayout(top)
+        layout.addWidget(self.splitter, 1)
+
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        is_beside = self.height() < _LOW and self.width() >= _WIDE
+        wanted = Qt.Orientation.Horizontal if is_beside else Qt.Orientation.Vertical
+        if self.splitter.orientation() != wanted:
+            self.splitter.setOrientation(wanted)
+            whole = self.width() if is_beside else self.height()
+            share = _FLAME_BESIDE if is_beside else _FLAME_ABOVE
+            self.splitter.setSizes([round(whole * share), round(whole * (1 - share))])
+
+    def _connect(self, theme: Theme) -> None:
+        bridge = self._bridge
+        bridge.refreshed.connect(self._pace.request)
+        bridge.session_changed.connect(self.show_session)
+        bridge.selection_changed.connect(self.show_selection)
+        bridge.playhead_changed.connect(self._pace.request)
+        self._pace.due.connect(self.refresh)
+        self.flame.span_chosen.connect(self._choose_span)
+        self.flame.span_hovered.connect(self._read_span)
+        self.view.selectionModel().currentRowChanged.connect(self._choose_row)
+        self.view.clicked.connect(self._choose_row)
+        self.previous_button.clicked.connect(self._show_previous)
+        self.next_button.clicked.connect(self._show_next)
+        self.newest_button.toggled.connect(self._show_newest)
+        self.range_box.currentIndexChanged.connect(self._change_range)
+        theme.changed.connect(self.view.repaint_rows)
+
+
+def _button(text: str, tip: str, key: str = "") -> QToolButton:
+    button = QToolButton()
+    button.setText(text)
+    button.setToolTip(tip)
+    button.setAccessibleName(tip.partition(" (")[0])
+    button.setAutoRaise(True)
+    if key:
+        button.setShortcut(key)
+    return button
+
+
+def _one_line(span: Span) -> str:
+    return span_text(span).replace("\n", "   ")

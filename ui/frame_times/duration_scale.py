@@ -1,0 +1,57 @@
+"""How much of the durations a plot shows: chosen from the frames in view, or by a person."""
+
+from typing import Final
+
+from inspector.formats.frame_times import Measure
+
+from ..plotting.frame_bars import top_of_scale_ns
+from ..plotting.frame_series import FrameSeries
+
+#: Of 60 frames per second.
+DEFAULT_BUDGET_NS: Final = 16_666_667
+
+_SMALLEST_TOP_NS: Final = 1_000
+_LARGEST_TOP_NS: Final = 10**12
+#: One over the share of the frames in view that must be new for another scale.
+_NEWS: Final = 128
+
+
+class DurationScale:
+    """The duration at the upper edge of a plot.
+
+    Attributes:
+        top_ns: That duration.
+    """
+
+    def __init__(self) -> None:
+        """Begin with room for the usual budget."""
+        self.top_ns = round(1.5 * DEFAULT_BUDGET_NS)
+        self._is_own = False
+        self._chosen_for: tuple[int, int] | None = None
+
+    def forget(self) -> None:
+        """Choose anew for the next frames, whatever the scale was."""
+        self._is_own = False
+        self._chosen_for = None
+
+    def multiply(self, factor: float) -> None:
+        """Show ``factor`` times as much from now on, whatever frames come."""
+        self._is_own = True
+        self.top_ns = min(max(round(self.top_ns * factor), _SMALLEST_TOP_NS), _LARGEST_TOP_NS)
+
+    def settle(
+        self, series: FrameSeries, measure: Measure, frames: tuple[int, int], budget_ns: int
+    ) -> None:
+        """Choose anew when a notable part of the frames in view is new."""
+        start, stop = frames
+        former = self._chosen_for
+        if self._is_own:
+            return
+        if former is not None:
+            news = abs(start - former[0]) + abs(stop - former[1])
+            if news <= (stop - start) // _NEWS:
+                return
+        self._chosen_for = frames
+        sample_ns = series.sample_ns(measure, start, stop)
+        former_ns = self.top_ns if former is not None else 0
+        self.top_ns = top_of_scale_ns(sample_ns, budget_ns, former_ns)

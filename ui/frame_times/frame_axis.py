@@ -1,0 +1,209 @@
+"""The axes of the frame-time plot: round numbers, a unit, nothing cached.
+
+pyqtgraph's own axis lays out its ticks anew whenever the range changes, which a
+following plot does with every frame: about 2.5 ms. These draw a dozen labels in a tenth of that.
+"""
+
+from typing import Final
+
+import pyqtgraph as pg
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QFontMetricsF, QPainter, QPen
+from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
+from typing_extensions import override
+
+from inspector.formats.ticks import Ticks, count_ticks, duration_ticks, instant_ticks
+from inspector.timebase import NS_PER_MS, NS_PER_SECOND
+
+from ..kit.guards import guarded
+from ..kit.theme import ColorRole, Theme
+from ..plotting.budgets import rate_text
+from ..plotting.frame_series import XAxis
+
+_LEFT_WIDTH: Final = 62
+_BOTTOM_HEIGHT: Final = 34
+_RIGHT_WIDTH: Final = 24
+_RIGHT_GAP: Final = 5
+_TICK: Final = 4
+_GAP: Final = 3
+_BETWEEN_LABELS_X: Final = 90
+_BETWEEN_LABELS_Y: Final = 34
+
+
+@guarded
+class DurationAxis(pg.AxisItem):
+    """The vertical axis: durations in the unit that fits, from zero."""
+
+    def __init__(self, theme: Theme) -> None:
+        """Take colours from a theme."""
+        super().__init__("left")
+        self._theme = theme
+        self._name = ""
+        self._ticks = Ticks((), "")
+        self._ticks_of = (-1.0, -1)
+        self.setWidth(_LEFT_WIDTH)
+        self.setFlag(QGraphicsItem.GraphicsItemFlag.ItemUsesExtendedStyleOption)
+
+    def set_name(self, name: str) -> None:
+        """Say what is measured."""
+        self._name = name
+        self.update()
+
+    def ticks(self) -> Ticks:
+        """Return the ticks for the present range; places are nanoseconds."""
+        top_ns = self.range[1] * NS_PER_MS
+        look = top_ns, max(2, int(self.height() / _BETWEEN_LABELS_Y))
+        if look != self._ticks_of:
+            self._ticks_of, self._ticks = look, duration_ticks(*look)
+        return self._ticks
+
+    @override
+    def paint(
+        self,
+        painter: QPainter,
+        option: QStyleOptionGraphicsItem,
+        widget: QWidget | None = None,
+    ) -> None:
+        height, right = self.height(), self.width()
+        top = self.range[1] or 1.0
+        painter.setFont(self.font())
+        metrics = painter.fontMetrics()
+        painter.setPen(_thin(self._theme, ColorRole.MUTED_TEXT))
+        painter.drawLine(QPointF(right - 0.5, 0), QPointF(right - 0.5, height))
+        ticks = self.ticks()
+        half = metrics.height() / 2
+        # A plot that scrolls exposes the edge beside it, too, but not the labels.
+        has_labels = option.exposedRect.left() < right - _TICK - _GAP
+        for tick in ticks.ticks:
+            y = round(height * (1 - tick.value_ns / NS_PER_MS / top)) - 0.5
+            painter.drawLine(QPointF(right - _TICK, y), QPointF(right, y))
+            if not has_labels:
+                continue
+            shown = min(max(y, half), height - half + 2)
+            box = QRectF(0, shown - half, right - _TICK - _GAP, 2 * half)
+            painter.drawText(
+                box, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter), tick.label
+            )
+        if not has_labels:
+            return
+        painter.setPen(self._theme.color(ColorRole.TEXT))
+        painter.rotate(-90)
+        box = QRectF(-height, 1, height, metrics.height())
+        text = f"{self._name} ({ticks.unit})"
+        if metrics.horizontalAdvance(text) > height:
+            text = ticks.unit
+        painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter), text)
+
+
+@guarded
+class SpanAxis(pg.AxisItem):
+    """The horizontal axis: frame numbers or session time."""
+
+    def __init__(self, theme: Theme) -> None:
+        """Take colours from a theme."""
+        super().__init__("bottom")
+        self._theme = theme
+        self._x_axis = XAxis.FRAME
+        self.setHeight(_BOTTOM_HEIGHT)
+
+    def set_x_axis(self, x_axis: XAxis) -> None:
+        """Say what is counted."""
+        self._x_axis = x_axis
+        self.update()
+
+    @override
+    def paint(
+        self,
+        painter: QPainter,
+        option: QStyleOptionGraphicsItem,
+        widget: QWidget | None = None,
+    ) -> None:
+        low, high = self.range
+        width = self.width()
+        painter.setFont(self.font())
+        line = painter.fontMetrics().height()
+        painter.setPen(_thin(self._theme, ColorRole.MUTED_TEXT))
+        painter.drawLine(QPointF(0, 0.5), QPointF(width, 0.5))
+        places, name = self._labels(low, high, max(2, int(width / _BETWEEN_LABELS_X)))
+        for place, label in places:
+            x = round((place - low) / (high - low) * width) + 0.5
+            if not 0 <= x <= width + 1:
+                continue
+            painter.drawLine(QPointF(x, 0), QPointF(x, _TICK))
+            half = painter.fontMetrics().horizontalAdvance(label) / 2 + 1
+            # At the edges a label moves in; cut off, it would be another number.
+            middle = min(max(x, half), width - half)
+            box = QRectF(middle - half, _TICK, 2 * half, line)
+            painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter), label)
+        painter.setPen(self._theme.color(ColorRole.TEXT))
+        box = QRectF(0, _TICK + line - 2, width, line)
+        painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter), name)
+
+    def _labels(self, low: float, high: float, count: int) -> tuple[list[tuple[float, str]], str]:
+        if self._x_axis is XAxis.FRAME:
+            ticks = count_ticks(int(low), int(high) + 1, count)
+            return [(tick.value_ns, tick.label) for tick in ticks], "frame"
+        axis = instant_ticks(max(low, 0.0) * NS_PER_SECOND, high * NS_PER_SECOND, count)
+        places = [(tick.value_ns / NS_PER_SECOND, tick.label) for tick in axis.ticks]
+        return places, f"session time ({axis.unit})"
+
+
+def _thin(theme: Theme, role: ColorRole) -> QPen:
+    pen = QPen(theme.color(role))
+    pen.setWidth(1)
+    pen.setCosmetic(True)
+    return pen
+
+
+@guarded
+class BudgetAxis(pg.AxisItem):
+    """The names of the budget lines, at the right where they cover nothing."""
+
+    def __init__(self, theme: Theme) -> None:
+        """Take colours from a theme."""
+        super().__init__("right")
+        self._theme = theme
+        self._budgets_ns: tuple[int, ...] = ()
+        self.setFlag(QGraphicsItem.GraphicsItemFlag.ItemUsesExtendedStyleOption)
+        self.set_budgets_ns(())
+
+    def set_budgets_ns(self, budgets_ns: tuple[int, ...]) -> None:
+        """Name other budgets; the first is the one that colours the bars."""
+        self._budgets_ns = budgets_ns
+        metrics = QFontMetricsF(self.font())
+        names = [f"↑ {rate_text(budget_ns)} fps" for budget_ns in budgets_ns]
+        widest = max((metrics.horizontalAdvance(name) for name in names), default=0.0)
+        self.setWidth(max(_RIGHT_WIDTH, widest + 8))
+        self.update()
+
+    @override
+    def paint(
+        self,
+        painter: QPainter,
+        option: QStyleOptionGraphicsItem,
+        widget: QWidget | None = None,
+    ) -> None:
+        if option.exposedRect.right() < _RIGHT_GAP:
+            return
+        painter.setFont(self.font())
+        line = painter.fontMetrics().height()
+        height, top_ns = self.height(), (self.range[1] or 1.0) * NS_PER_MS
+        lowest = height + line / 2
+        # From below, the most important first where two are too close for both names.
+        order = sorted(enumerate(self._budgets_ns), key=lambda pair: pair[1])
+        for number, budget_ns in order:
+            y = height * (1 - budget_ns / top_ns)
+            name = f"{rate_text(budget_ns)} fps"
+            if y < 0:
+                if number:
+                    continue
+                name, y = f"↑ {name}", line / 2
+            middle = min(y, lowest - line)
+            if middle < 0:
+                continue
+            lowest = middle
+            role = ColorRole.MUTED_TEXT if number else ColorRole.TEXT
+            painter.setPen(self._theme.color(role))
+            box = QRectF(_RIGHT_GAP, middle - line / 2, self.width() - _RIGHT_GAP, line)
+            flags = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+            painter.drawText(box, int(flags), name)

@@ -1,0 +1,85 @@
+"""The parts of the frame-time plot: axes, the picture of the frames, what lies over it."""
+
+import pyqtgraph as pg
+from PySide6.QtCore import QRectF
+from PySide6.QtGui import QFont
+from PySide6.QtWidgets import QGraphicsGridLayout
+
+from inspector.timebase import NS_PER_MS
+
+from ..kit.theme import Theme
+from ..plotting.frame_series import XAxis
+from .frame_area import FrameArea
+from .frame_axis import BudgetAxis, DurationAxis, SpanAxis
+from .frame_bars_item import FrameBarsItem
+from .frame_overlay_item import MARK_BAND, FrameOverlayItem
+
+
+class FrameCanvas:
+    """Puts axes, bars and overlay into one widget of a scene, and keeps their range.
+
+    Attributes:
+        widget: What goes into the scene.
+        bars: The picture of the frames.
+        overlay: What lies over it.
+    """
+
+    def __init__(self, theme: Theme) -> None:
+        """Take colours from a theme."""
+        self.widget = pg.GraphicsWidget()
+        self._range = (0.0, 0.0, 0)
+        layout = QGraphicsGridLayout(self.widget)
+        layout.setContentsMargins(4, 2, 0, 2)
+        layout.setSpacing(0)
+        layout.setRowFixedHeight(0, MARK_BAND + 2)
+        self._area = FrameArea()
+        self._left = DurationAxis(theme)
+        self._bottom = SpanAxis(theme)
+        self._right = BudgetAxis(theme)
+        for axis, row, column in ((self._left, 1, 0), (self._bottom, 2, 1), (self._right, 1, 2)):
+            # Its label is not used, and would be laid out anew whenever the view moves.
+            axis.enableAutoSIPrefix(enable=False)
+            layout.addItem(axis, row, column)
+        layout.addItem(self._area, 1, 1)
+        self.bars = FrameBarsItem(self._area, self._left, theme)
+        self.overlay = FrameOverlayItem(self.widget, self._area, theme)
+
+    def area(self) -> QRectF:
+        """Return where the frames are within the widget."""
+        return QRectF(self._area.geometry())
+
+    def show_range(self, low: float, high: float, top_ns: int) -> bool:
+        """Show a part of the axis up to a duration; returns whether that is another one."""
+        if (low, high, top_ns) == self._range:
+            return False
+        is_other_top = top_ns != self._range[2]
+        self._range = (low, high, top_ns)
+        area = self._area
+        area.span, area.top_ms = (low, high), top_ns / NS_PER_MS
+        self._bottom.setRange(low, high)
+        if is_other_top:
+            for axis in (self._left, self._right):
+                axis.setRange(0, area.top_ms)
+        return True
+
+    def name_durations(self, name: str) -> None:
+        """Say what is measured."""
+        self._left.set_name(name)
+
+    def name_budgets(self, budgets_ns: tuple[int, ...]) -> None:
+        """Say which budgets there are; the first is the one that colours the bars."""
+        self.bars.budgets_ns = budgets_ns
+        self._right.set_budgets_ns(budgets_ns)
+
+    def name_span(self, x_axis: XAxis) -> None:
+        """Say what the horizontal axis counts."""
+        self._bottom.set_x_axis(x_axis)
+
+    def apply_theme(self, font: QFont) -> None:
+        """Take the colours of the theme anew, and another font."""
+        self.widget.setFont(font)
+        self.bars.forget_colors()
+        self._right.set_budgets_ns(self.bars.budgets_ns)
+        self.widget.update()
+        for part in (self._left, self._bottom, self._right, self.overlay):
+            part.update()

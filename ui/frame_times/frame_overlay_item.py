@@ -1,0 +1,338 @@
+"""What lies over the frames: selection, hover line, chosen range, readout, signs of events."""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QPainter, QPen, QTransform
+from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
+from typing_extensions import override
+
+from ..kit.guards import guarded
+from ..kit.theme import ColorRole, Theme
+from ..plotting.bulk_paint import fill_rects
+from ..plotting.frame_series import FrameSeries
+from ..plotting.frame_view import FrameView
+from ..plotting.plot_glyphs import (
+    BAR,
+    CROSS,
+    DIAMOND,
+    DOWN_TRIANGLE,
+    FLAG,
+    SCISSORED,
+    TARGET,
+    Glyph,
+    glyph_rects,
+)
+from .frame_area import FrameArea
+from .frame_readout import chosen_text
+from .timeline_marks import MarkGroup, MarkKind, TimelineMarks
+
+#: Height of the band above the plot that holds the signs of events.
+MARK_BAND: Final = 12
+
+_GLYPHS: Final[dict[MarkKind, tuple[Glyph, ColorRole]]] = {
+    MarkKind.FAILURE: (CROSS, ColorRole.BAD),
+    MarkKind.DELTA_CUT: (SCISSORED, ColorRole.LATE),
+    MarkKind.HIT: (TARGET, ColorRole.INTERVENTION),
+    MarkKind.BOOKMARK: (FLAG, ColorRole.ACCENT),
+    MarkKind.MARK: (DIAMOND, ColorRole.ACCENT),
+    MarkKind.COMMAND: (DOWN_TRIANGLE, ColorRole.INTERVENTION),
+    MarkKind.HELD: (BAR, ColorRole.PAUSED),
+}
+_PAD: Final = 6
+#: Height of the bar of a named range, at the foot of the band of signs.
+_RANGE_BAR: Final = 3
+_MOST_LISTED: Final = 8
+_AWAY: Final = 14
+#: Half the width of the grips at the ends of the playhead.
+_GRIP: Final = 5.0
+#: A selected frame narrower than this is shown as a line.
+_NARROW: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Readout:
+    """What is said of the frame under the pointer.
+
+    Attributes:
+        frame: The frame.
+        lines: Label and value of each line; the first label is the heading.
+        pointer_x: Where the pointer is, in pixels of the view.
+    """
+
+    frame: int
+    lines: tuple[tuple[str, str], ...]
+    pointer_x: float
+
+
+@guarded
+class FrameOverlayItem(pg.GraphicsObject):
+    """Painted over the bars, so that pointing at them does not compute them anew.
+
+    Its coordinates are the pixels of the area; the band of signs is above zero.
+
+    Attributes:
+        hover: Where the hover line is on the axis, ``None`` for nowhere.
+        playhead: Where the playhead is on the axis, ``None`` for nowhere.
+        selected: Where the selected frame begins and ends on the axis.
+        chosen: The chosen range on the axis.
+        chosen_text: What is said of the chosen range.
+        readout: What is said of the frame under the pointer.
+        groups: Signs of events.
+        ranges: Named ranges: left and right edge in pixels, and number.
+        empty_text: Said in the middle when there is nothing to draw.
+    """
+
+    def __init__(self, parent: pg.GraphicsWidget, area: FrameArea, theme: Theme) -> None:
+        """Lie over an area.
+
+        Args:
+            parent: Holds the area; the item is a child of it because the area clips what it
+                holds.
+            area: Has the visible range.
+            theme: Where colours come from.
+        """
+        super().__init__(parent)
+        self.hover: float | None = None
+        self.playhead: float | None = None
+        self.selected: tuple[float, float] | None = None
+        self.chosen: tuple[float, float] | None = None
+        self.chosen_text = ""
+        self.readout: Readout | None = None
+        self.groups: list[MarkGroup] = []
+        self.ranges: list[tuple[float, float, int]] = []
+        self.empty_text = ""
+        self._area = area
+        self._theme = theme
+        self.setZValue(10)
+        self.setFlag(QGraphicsItem.GraphicsItemFlag.ItemUsesExtendedStyleOption)
+        area.geometryChanged.connect(self._follow_size)
+
+    def show_selected(self, series: FrameSeries | None, frame: int | None) -> None:
+        """Show which frame is selected, if it is among those of the series."""
+        if series is None or frame is None or not series.first <= frame < series.end:
+            self.selected = None
+        else:
+            self.selected = (series.start_of(frame), series.start_of(frame + 1))
+        self.update()
+
+    def show_playhead(self, series: FrameSeries | None, at_ns: int | None) -> None:
+        """Show the playhead at an instant, or none."""
+        place = None if series is None or at_ns is None else series.x_of_ns(at_ns)
+        if place != self.playhead:
+            self.playhead = place
+            self.update()
+
+    def show_chosen(self, series: FrameSeries | None, frames: tuple[int, int] | None) -> None:
+        """Show the chosen range of frames, or none."""
+        if series is None or frames is None:
+            self.chosen, self.chosen_text = None, ""
+        else:
+            self.chosen = (series.start_of(frames[0]), series.start_of(frames[1]))
+            self.chosen_text = chosen_text(series.history, *frames)
+        self.update()
+
+    def show_marks(
+        self, marks: TimelineMarks | None, series: FrameSeries | None, view: FrameView, width: int
+    ) -> None:
+        """Show signs of events and named ranges in a view that is so many pixels wide."""
+        groups: list[MarkGroup] = []
+        ranges: list[tuple[float, float, int]] = []
+        if marks is not None and series is not None and width >= 1:
+            groups = marks.groups(series, view.low, view.high, width)
+            ranges = marks.ranges(series, view.low, view.high, width)
+        if (groups, ranges) != (self.groups, self.ranges):
+            self.groups, self.ranges = groups, ranges
+            self.update()
+
+    def mark_text_at(self, x: float, marks: TimelineMarks) -> str:
+        """Return what the sign or the ranges at a pixel of the band say, empty without any."""
+        group = self.group_at(x)
+        if group is not None:
+            return marks.text_of(group)
+        numbers = [number for left, right, number in self.ranges if left <= x <= right]
+        return "\n".join(map(marks.range_text, numbers[:_MOST_LISTED]))
+
+    def group_at(self, x: float) -> MarkGroup | None:
+        """Return the sign at a pixel of the view."""
+        nearest = min(self.groups, key=lambda group: abs(group.x - x), default=None)
+        return nearest if nearest is not None and abs(nearest.x - x) <= _PAD else None
+
+    @override
+    def boundingRect(self) -> QRectF:
+        rect = QRectF(self._area.rect())
+        return QRectF(0, -MARK_BAND - 2, rect.width(), rect.height() + MARK_BAND + 2)
+
+    @override
+    def paint(
+        self,
+        painter: QPainter,
+        option: QStyleOptionGraphicsItem,
+        widget: QWidget | None = None,
+    ) -> None:
+        rect = QRectF(self._area.rect())
+        low, high = self._area.span
+        scale = rect.width() / (high - low)
+        painter.setFont(self.font_of_plot())
+        if option.exposedRect.top() < 0:
+            for left, right, _ in self.ranges:
+                bar = QRectF(left, -_RANGE_BAR - 1, max(right - left, 1.0), _RANGE_BAR)
+                painter.fillRect(bar, self._theme.color(ColorRole.ACCENT))
+            self._draw_groups(painter)
+        if self.empty_text:
+            painter.setPen(self._theme.color(ColorRole.MUTED_TEXT))
+            flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
+            painter.drawText(rect, int(flags), self.empty_text)
+            return
+        self._draw_holds(painter, rect)
+        if self.chosen is not None:
+            self._draw_chosen(painter, rect, self.chosen, low, scale)
+        if self.selected is not None:
+            self._draw_selected(painter, rect, self.selected, low, scale)
+        if self.hover is not None and low <= self.hover <= high:
+            painter.setPen(_line(self._theme.color(ColorRole.TEXT)))
+            x = round((self.hover - low) * scale) + 0.5
+            painter.drawLine(QPointF(x, 0), QPointF(x, rect.height()))
+        if self.playhead is not None and low <= self.playhead <= high:
+            self._draw_playhead(painter, rect, round((self.playhead - low) * scale))
+        if self.readout is not None:
+            self._draw_readout(painter, rect, self.readout)
+
+    def font_of_plot(self) -> "pg.QtGui.QFont":
+        """Return the font of the plot's small text."""
+        return self.parentItem().font()
+
+    def _draw_groups(self, painter: QPainter) -> None:
+        if not self.groups:
+            return
+        view = self.getViewWidget()
+        ratio = float(view.devicePixelRatioF()) if view is not None else 1.0
+        scale = max(1, round(ratio))
+        origin = painter.worldTransform().map(QPointF(0, -MARK_BAND))
+        painter.save()
+        painter.setWorldTransform(
+            QTransform(1 / ratio, 0, 0, 1 / ratio, round(origin.x()), round(origin.y()))
+        )
+        for kind, (glyph, role) in _GLYPHS.items():
+            places = [group.x for group in self.groups if group.kind is kind]
+            if places:
+                middles = np.rint(np.array(places) * ratio).astype(np.int64)
+                rects = glyph_rects(middles, scale, glyph, scale)
+                fill_rects(painter, rects, self._theme.color(role))
+        painter.restore()
+
+    def _draw_holds(self, painter: QPainter, rect: QRectF) -> None:
+        """Draw a dotted line where session time stood still, whatever sign is above it."""
+        places = [group.x for group in self.groups if group.has_hold]
+        if not places:
+            return
+        pen = _line(self._theme.color(ColorRole.PAUSED))
+        pen.setDashPattern([2, 3])
+        painter.setPen(pen)
+        for x in places:
+            painter.drawLine(QPointF(x + 0.5, 0), QPointF(x + 0.5, rect.height()))
+
+    def _draw_chosen(
+        self,
+        painter: QPainter,
+        rect: QRectF,
+        chosen: tuple[float, float],
+        low: float,
+        scale: float,
+    ) -> None:
+        left = min(max((chosen[0] - low) * scale, -2.0), rect.width() + 2)
+        right = min(max((chosen[1] - low) * scale, -2.0), rect.width() + 2)
+        shade = QColor(self._theme.color(ColorRole.SELECTION))
+        shade.setAlphaF(0.28)
+        painter.fillRect(QRectF(left, 0, right - left, rect.height()), shade)
+        painter.setPen(_line(self._theme.color(ColorRole.ACCENT)))
+        for x in (round(left) + 0.5, round(right) - 0.5):
+            painter.drawLine(QPointF(x, 0), QPointF(x, rect.height()))
+        if self.chosen_text and right > left:
+            metrics = painter.fontMetrics()
+            width = metrics.horizontalAdvance(self.chosen_text) + 2 * _PAD
+            x = min(max((left + right - width) / 2, 0.0), max(0.0, rect.width() - width))
+            box = QRectF(x, rect.height() - metrics.height() - 6, width, metrics.height() + 2)
+            self._draw_box(painter, box)
+            painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter), self.chosen_text)
+
+    def _draw_selected(
+        self,
+        painter: QPainter,
+        rect: QRectF,
+        selected: tuple[float, float],
+        low: float,
+        scale: float,
+    ) -> None:
+        left, right = ((place - low) * scale for place in selected)
+        if right < 0 or left > rect.width():
+            return
+        if right - left < _NARROW:
+            left = right = (left + right) / 2
+        frame = QRectF(round(left) - 1.5, 0.5, round(right) - round(left) + 2, rect.height() - 1)
+        painter.setPen(_line(self._theme.color(ColorRole.ACCENT)))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawRect(frame)
+        # A foot and a head that stay visible where the frame itself is a pixel wide.
+        middle = (left + right) / 2
+        color = self._theme.color(ColorRole.ACCENT)
+        painter.fillRect(QRectF(round(middle) - 4, rect.height() - 4, 8, 4), color)
+        painter.fillRect(QRectF(round(middle) - 4, 0, 8, 3), color)
+
+    def _draw_playhead(self, painter: QPainter, rect: QRectF, x: int) -> None:
+        color = self._theme.color(ColorRole.INTERVENTION)
+        painter.fillRect(QRectF(x - 1, 0, 2, rect.height()), color)
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(color)
+        for edge, inwards in ((0.0, 1), (rect.height(), -1)):
+            grip = (QPointF(x - _GRIP, edge), QPointF(x + _GRIP, edge))
+            painter.drawPolygon((*grip, QPointF(x, edge + inwards * _GRIP * 1.4)))
+        painter.restore()
+
+    def _draw_readout(self, painter: QPainter, rect: QRectF, readout: Readout) -> None:
+        metrics = painter.fontMetrics()
+        line = metrics.height() + 1
+        labels = max(metrics.horizontalAdvance(label) for label, _ in readout.lines[1:])
+        values = max(metrics.horizontalAdvance(value) for _, value in readout.lines[1:])
+        heading = metrics.horizontalAdvance("   ".join(readout.lines[0]))
+        width = max(labels + values + 14, heading) + 2 * _PAD
+        height = line * len(readout.lines) + 2 * _PAD - 2
+        left = readout.pointer_x + _AWAY
+        if left + width > rect.width():
+            left = readout.pointer_x - _AWAY - width
+        box = QRectF(max(left, 0.0), 4, width, height)
+        self._draw_box(painter, box)
+        inner = box.adjusted(_PAD, _PAD - 1, -_PAD, 0)
+        row = QRectF(inner.left(), inner.top(), inner.width(), line)
+        right = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        leading = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        for number, (label, value) in enumerate(readout.lines):
+            is_heading = number == 0
+            role = ColorRole.TEXT if is_heading else ColorRole.MUTED_TEXT
+            painter.setPen(self._theme.color(role))
+            painter.drawText(row, leading, label)
+            painter.setPen(self._theme.color(ColorRole.TEXT))
+            painter.drawText(row, right, value)
+            row.translate(0, line)
+
+    def _draw_box(self, painter: QPainter, box: QRectF) -> None:
+        painter.setBrush(self._theme.color(ColorRole.PANEL))
+        painter.setPen(_line(self._theme.color(ColorRole.MUTED_TEXT)))
+        crisp = QRectF(round(box.x()) + 0.5, round(box.y()) + 0.5, box.width(), box.height())
+        painter.drawRect(crisp)
+        painter.setPen(self._theme.color(ColorRole.TEXT))
+
+    def _follow_size(self) -> None:
+        self.prepareGeometryChange()
+        self.setPos(self._area.pos())
+
+
+def _line(color: QColor) -> QPen:
+    pen = QPen(color, 1)
+    pen.setCosmetic(True)
+    return pen

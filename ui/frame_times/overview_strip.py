@@ -1,0 +1,272 @@
+"""The overview: every frame of the session in one strip, with a brush for what is in view."""
+
+from typing import Final
+
+import numpy as np
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QColor,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QResizeEvent,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QSizePolicy, QWidget
+from typing_extensions import override
+
+from inspector.formats.frame_times import Measure
+
+from ..kit.guards import guarded
+from ..kit.theme import ColorRole, Theme
+from ..plotting.bulk_paint import fill_rects, pixel_rects
+from ..plotting.column_picture import ColumnPicture, Spikes
+from ..plotting.fills import Fill, color_of
+from ..plotting.frame_bars import BarScale, frame_bars, top_of_scale_ns
+from ..plotting.frame_series import FrameSeries, Window, XAxis
+from .duration_scale import DEFAULT_BUDGET_NS
+
+_HEIGHT: Final = 40
+_GRIP: Final = 5
+_NARROWEST: Final = 4
+_LEAST_FRAMES: Final = 1_200
+_LEAST_SECONDS: Final = 20.0
+#: How much room is made when the strip is full; then everything is drawn once more.
+_GROWTH: Final = 1.15
+
+
+@guarded
+class OverviewStrip(QWidget):
+    """All frames of a session, a column of pixels each or for many, slowest and mean.
+
+    What was drawn stays in a pixmap; new frames are drawn into it at its end. Only
+    when the strip is full, every fifteen per cent more, is it drawn anew. So a
+    refresh costs the same whatever the length of the session.
+
+    Attributes:
+        picture: What was drawn so far.
+    """
+
+    #: The part of the axis that the brush was moved to.
+    range_brushed = Signal(float, float)
+    #: The strip was double-clicked: show everything.
+    fit_requested = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        """Show the empty strip."""
+        super().__init__(parent)
+        self.picture = ColumnPicture(self._draw_columns)
+        self._theme = theme
+        self._series: FrameSeries | None = None
+        self._measure: Measure = "interval"
+        self._budget_ns = DEFAULT_BUDGET_NS
+        self._visible = (0.0, 0.0)
+        self._low, self._high = 0.0, 1.0
+        self._x_axis = XAxis.FRAME
+        self._top_ns = 0
+        self._grip: str | None = None
+        self._grip_offset = 0.0
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setMouseTracking(True)
+        # All of it is painted, so nothing below it needs to be.
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
+        self.setAccessibleName("Overview of all frame times")
+        self.setToolTip("Drag to move the view, drag an edge to resize it")
+
+    # -------------------------------------------------------------- what is drawn
+
+    def set_series(self, series: FrameSeries | None) -> None:
+        """Show other frames."""
+        self._series = series
+        self.forget_picture()
+
+    def set_measure(self, measure: Measure) -> None:
+        """Show another of the frames' times."""
+        self._measure = measure
+        self.forget_picture()
+
+    def set_budget_ns(self, budget_ns: int) -> None:
+        """Colour the columns by another budget."""
+        self._budget_ns = budget_ns
+        self.forget_picture()
+
+    def set_visible(self, low: float, high: float) -> None:
+        """Show which part of the axis is in view elsewhere, and take in new frames."""
+        former = self._brush_edges()
+        self._visible = (low, high)
+        start, stop = self._bring_up_to_date()
+        if self._brush_edges() != former:
+            self.update()
+        if stop > start:
+            ratio = self.devicePixelRatioF()
+            left = int(start / ratio)
+            self.update(left, 0, int(stop / ratio) + 1 - left, self.height())
+
+    def forget_picture(self) -> None:
+        """Draw everything anew, because colours or frames are others."""
+        self._top_ns = 0
+        self.picture.forget()
+        self.update()
+
+    @override
+    def sizeHint(self) -> QSize:
+        return QSize(400, _HEIGHT)
+
+    @override
+    def minimumSizeHint(self) -> QSize:
+        return QSize(120, _HEIGHT)
+
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        self.forget_picture()
+
+    @override
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        self._bring_up_to_date()
+        pixmap, series = self.picture.pixmap, self._series
+        if pixmap is None or series is None or series.first == series.end:
+            painter.fillRect(self.rect(), self._theme.color(ColorRole.BACKGROUND))
+            return
+        exposed = event.rect()
+        ratio = self.devicePixelRatioF()
+        source = QRectF(
+            *(exposed.x() * ratio, exposed.y() * ratio),
+            *(exposed.width() * ratio, exposed.height() * ratio),
+        )
+        painter.drawPixmap(QRectF(exposed), pixmap, source)
+        self._draw_brush(painter)
+
+    # -------------------------------------------------------------- the picture
+
+    def _bring_up_to_date(self) -> tuple[int, int]:
+        """Return which columns of pixels changed."""
+        series = self._series
+        if series is None or series.first == series.end or not self.width():
+            return 0, 0
+        self._make_room(series)
+        ratio = self.devicePixelRatioF()
+        width, height = round(self.width() * ratio), round(self.height() * ratio)
+        look = (id(series), series.x_axis, self._top_ns, self._budget_ns)
+        window = Window(self._low, self._high, width, height)
+        return self.picture.bring_up_to_date(series, self._measure, window, look)
+
+    def _make_room(self, series: FrameSeries) -> None:
+        """Widen what the strip stands for when the newest frame is beyond it."""
+        first, last = series.bounds()
+        is_far = first > self._low + (last - first) / 20
+        if self._x_axis is series.x_axis and self._top_ns and last <= self._high and not is_far:
+            return
+        self._x_axis = series.x_axis
+        least = _LEAST_FRAMES if series.x_axis is XAxis.FRAME else _LEAST_SECONDS
+        self._low = first
+        self._high = first + max(least, (last - first) * _GROWTH)
+        sample_ns = series.sample_ns(self._measure, series.first, series.end)
+        self._top_ns = top_of_scale_ns(sample_ns, self._budget_ns, self._top_ns)
+
+    def _draw_columns(
+        self, painter: QPainter, series: FrameSeries, window: Window, start: int, stop: int
+    ) -> Spikes:
+        background = self._theme.color(ColorRole.BACKGROUND)
+        painter.fillRect(start, 0, stop - start, window.height, background)
+        columns = series.columns(window, start, stop)
+        if not len(columns):
+            return Spikes(columns.lefts, columns.lefts)
+        scale = BarScale(window.height - 2, self._top_ns, self._budget_ns)
+        bars = frame_bars(series, self._measure, columns, scale)
+        painter.translate(0, 2)
+        for fill, rects in bars.layers:
+            if fill is not Fill.LATE_MARK:
+                fill_rects(painter, rects, color_of(fill, self._theme))
+        tops = np.zeros_like(bars.spikes.places)
+        marks = pixel_rects(bars.spikes.places, tops - 2, bars.spikes.places + 1, tops)
+        fill_rects(painter, marks, self._theme.color(ColorRole.TEXT))
+        return bars.spikes
+
+    # -------------------------------------------------------------- the brush
+
+    def _draw_brush(self, painter: QPainter) -> None:
+        left, right = self._brush_edges()
+        veil = QColor(self._theme.color(ColorRole.BACKGROUND))
+        veil.setAlphaF(0.55)
+        height = self.height()
+        painter.fillRect(QRectF(0, 0, left, height), veil)
+        painter.fillRect(QRectF(right, 0, self.width() - right, height), veil)
+        accent = self._theme.color(ColorRole.ACCENT)
+        painter.setPen(QPen(accent, 1))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawRect(QRectF(left + 0.5, 0.5, max(right - left - 1, 1), height - 1))
+        for x in (left, right):
+            painter.fillRect(QRectF(round(x) - 1, height / 2 - 7, 3, 14), accent)
+
+    def _brush_edges(self) -> tuple[int, int]:
+        """Return the edges of the brush in pixels, far enough apart to be seen."""
+        scale = self.width() / (self._high - self._low)
+        left = (self._visible[0] - self._low) * scale
+        right = (self._visible[1] - self._low) * scale
+        left = min(max(round(left), 0), self.width() - _NARROWEST)
+        return left, min(max(round(right), left + _NARROWEST), self.width())
+
+    def _x_at(self, place: QPointF) -> float:
+        share = min(max(place.x() / max(self.width(), 1), 0.0), 1.0)
+        return self._low + share * (self._high - self._low)
+
+    def _grip_at(self, place: QPointF) -> str:
+        left, right = self._brush_edges()
+        if abs(place.x() - left) <= _GRIP:
+            return "low"
+        if abs(place.x() - right) <= _GRIP:
+            return "high"
+        return "move" if left < place.x() < right else "jump"
+
+    @override
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        if event.button() is not Qt.MouseButton.LeftButton or self._series is None:
+            event.ignore()
+            return
+        place = event.position()
+        self._grip = self._grip_at(place)
+        low, high = self._visible
+        if self._grip == "jump":
+            self._grip = "move"
+            half = (high - low) / 2
+            low, high = self._x_at(place) - half, self._x_at(place) + half
+            self.range_brushed.emit(low, high)
+        self._grip_offset = self._x_at(place) - low
+
+    @override
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        place = event.position()
+        low, high = self._visible
+        match self._grip:
+            case None:
+                is_edge = self._grip_at(place) in ("low", "high")
+                self.setCursor(
+                    Qt.CursorShape.SizeHorCursor if is_edge else Qt.CursorShape.ArrowCursor
+                )
+                return
+            case "move":
+                begin = self._x_at(place) - self._grip_offset
+                low, high = begin, begin + high - low
+            case "low":
+                low = min(self._x_at(place), high)
+            case _:
+                high = max(self._x_at(place), low)
+        self.range_brushed.emit(low, high)
+
+    @override
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        self._grip = None
+
+    @override
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        self.fit_requested.emit()
+
+    @override
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        low, high = self._visible
+        share = -0.25 * event.angleDelta().y() / 120
+        moved = share * (high - low)
+        self.range_brushed.emit(low + moved, high + moved)
+        event.accept()

@@ -1,0 +1,419 @@
+"""The frame times panel: overview, plot, what is shown, and statistics of it."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import QPoint, Qt, Slot
+from PySide6.QtGui import QAction, QActionGroup
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QMenu,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from ..kit.paced_refresh import PICTURE_MS, PacedRefresh
+from ..plotting.budgets import budget_ns_of
+from ..plotting.frame_series import XAxis
+from ..session.bridge import Selection, SelectionKind
+from .budget_menu import BudgetMenu
+from .frame_legend import FrameLegend
+from .frame_plot import FramePlot
+from .frame_statistics_label import FrameStatisticsLabel, StatisticsWanted
+from .overview_strip import OverviewStrip
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from inspector.formats.frame_times import Measure
+    from inspector.sessions.session import Session
+
+    from ..kit.theme import Theme
+    from ..session.bridge import SessionBridge
+
+_MEASURES: Final[tuple[tuple[Measure, str, str], ...]] = (
+    ("interval", "Interval", "Time between the starts of two frames: the frame time"),
+    ("busy", "Busy", "Time spent in the callbacks of a frame"),
+    ("delta", "Delta", "Local time passed to the callbacks of a frame"),
+)
+_AXES: Final = (
+    (XAxis.FRAME, "Frames", "Count frames along the axis"),
+    (XAxis.TIME, "Time", "Show session time along the axis"),
+)
+#: What is left free on either side of a range that is brought into view, as a share of it.
+_ROOM: Final = 0.05
+
+
+class FrameTimesPanel(QWidget):
+    """Frame times of the session: live, every frame, with nothing lost by zooming out.
+
+    Attributes:
+        plot: The plot.
+        strip: The overview above it.
+    """
+
+    def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:
+        """Show the frames of the bridge's session."""
+        super().__init__(parent)
+        self.setObjectName("frame_times")
+        self._bridge = bridge
+        self._theme = theme
+        self.plot = FramePlot(theme, self)
+        self.strip = OverviewStrip(theme, self)
+        self._legend = FrameLegend(theme, self)
+        # In a line of its own where there is no room for it beside the buttons.
+        self._lower_legend = FrameLegend(theme, self, is_wrapping=True)
+        self._lower_legend.setContentsMargins(8, 0, 8, 0)
+        self._lower_legend.hide()
+        self._legend.fit_changed.connect(self._lower_legend.setHidden)
+        self._statistics = FrameStatisticsLabel(self)
+        self._make_actions()
+        self._budget_menu = BudgetMenu(self)
+        self._lay_out()
+        self._pace = PacedRefresh(self, bridge.pace, PICTURE_MS)
+        self._strip_pace = PacedRefresh(self.strip, bridge.pace)
+        self._connect_parts()
+        self._connect_bridge()
+        self._show_budgets(bridge.budgets_ms)
+        self._take_session(bridge.session)
+        self._show_selection(bridge.selection)
+        self.follow_action.setChecked(self.plot.is_following)
+
+    # ---------------------------------------------------------------- for others
+
+    def visible_range(self) -> tuple[int, int]:
+        """Return the first frame in view and the one behind the last."""
+        return self.plot.visible_frames()
+
+    def selected_range(self) -> tuple[int, int] | None:
+        """Return the frames that were chosen for export, ``None`` without a choice."""
+        return self.plot.chosen_frames()
+
+    @property
+    def measure(self) -> Measure:
+        """Which time of a frame is plotted."""
+        return self.plot.measure
+
+    @property
+    def is_stacked(self) -> bool:
+        """Whether phases are stacked."""
+        return self.stack_action.isChecked()
+
+    @Slot()
+    def fit(self) -> None:
+        """Show the chosen range; if there is none, or it is in view, everything."""
+        self.plot.fit_chosen()
+
+    # ---------------------------------------------------------------- the session
+
+    @Slot(object)
+    def _take_session(self, session: Session | None) -> None:
+        timeline = None if session is None else self._bridge.timeline
+        is_recorded = session is not None and session.is_recorded
+        self.plot.set_timeline(timeline, is_recorded=is_recorded)
+        self.plot.show_annotations(self._bridge.annotations.items)
+        self.plot.show_playhead_ns(self._bridge.playhead_ns)
+        self.strip.set_series(self.plot.series)
+        self._statistics.show_nothing()
+        self._show_view()
+
+    @Slot()
+    def _show_annotations(self) -> None:
+        self.plot.show_annotations(self._bridge.annotations.items)
+
+    def _chosen_ns(self) -> tuple[int, int] | None:
+        return self._span_ns(self.selected_range())
+
+    def _visible_ns(self) -> tuple[int, int] | None:
+        return self._span_ns(self.visible_range())
+
+    def _span_ns(self, frames: tuple[int, int] | None) -> tuple[int, int] | None:
+        """Return when frames begin and end, in session time."""
+        series = self.plot.series
+        if series is None or frames is None or frames[0] >= frames[1]:
+            return None
+        history = series.history
+        start, stop = frames
+        is_newest = stop >= history.end
+        end_ns = self._bridge.timeline.at_ns if is_newest else history.frame(stop).at_ns
+        return history.frame(start).at_ns, end_ns
+
+    @Slot(object)
+    def _show_span(self, span_ns: tuple[int, int]) -> None:
+        series = self.plot.series
+        if series is not None:
+            low, high = (series.x_of_ns(each) or 0.0 for each in span_ns)
+            room = max((high - low) * _ROOM, 1e-6)
+            self.plot.show_span(low - room, high + room)
+
+    @Slot()
+    def refresh(self) -> None:
+        """Show the frames that are new; hidden it costs nothing, shown again it catches up."""
+        self.plot.refresh()
+
+    # ---------------------------------------------------------------- shared with others
+
+    @Slot(object)
+    def _share_hover(self, frame: int | None) -> None:
+        series = self.plot.series
+        if frame is None or series is None:
+            self._bridge.set_hover(None)
+        else:
+            self._bridge.set_hover(series.history.frame(frame).at_ns)
+
+    @Slot(int)
+    def _share_selection(self, frame: int) -> None:
+        self._bridge.select(Selection.frame(frame))
+
+    @Slot(bool)
+    def _share_following(self, is_following: bool) -> None:  # noqa: FBT001 - a slot
+        self._bridge.set_following(is_following)
+        self.follow_action.setChecked(is_following)
+
+    @Slot(object)
+    def _show_selection(self, selection: Selection) -> None:
+        is_frame = selection.kind is SelectionKind.FRAME
+        self.plot.select_frame(selection.id if is_frame else None)
+
+    @Slot(object)
+    def _show_budgets(self, budgets_ms: tuple[float, ...]) -> None:
+        budgets_ns = tuple(budget_ns_of(budget_ms) for budget_ms in budgets_ms)
+        self._budget_menu.show_budgets(budgets_ms)
+        self.plot.set_budgets_ns(budgets_ns)
+        if budgets_ns:
+            self.strip.set_budget_ns(budgets_ns[0])
+        self._show_legend()
+        self._want_statistics()
+
+    # ---------------------------------------------------------------- what is shown
+
+    def choose_measure(self, measure: Measure) -> None:
+        """Plot another time of the frames."""
+        for action in self._measure_actions.actions():
+            action.setChecked(action.data() == measure)
+        self.plot.set_measure(measure)
+        self.strip.set_measure(measure)
+        self._show_legend()
+
+    def choose_axis(self, x_axis: XAxis) -> None:
+        """Count something else along the horizontal axis."""
+        for action in self._axis_actions.actions():
+            action.setChecked(action.data() is x_axis)
+        self.plot.set_x_axis(x_axis)
+        self.strip.forget_picture()
+
+    @Slot(QAction)
+    def _take_measure(self, action: QAction) -> None:
+        self.choose_measure(action.data())
+
+    @Slot(QAction)
+    def _take_axis(self, action: QAction) -> None:
+        self.choose_axis(action.data())
+
+    @Slot(bool)
+    def _stack(self, is_stacked: bool) -> None:  # noqa: FBT001 - a slot
+        self.plot.set_stacked(is_stacked)
+        self._show_legend()
+
+    @Slot(bool)
+    def _follow(self, is_following: bool) -> None:  # noqa: FBT001 - a slot
+        self.plot.set_following(is_following)
+
+    @Slot(float, float)
+    def _show_brushed(self, low: float, high: float) -> None:
+        self.plot.show_span(low, high)
+
+    @Slot()
+    def _show_view(self) -> None:
+        self._show_in_strip()
+        self._want_statistics()
+
+    @Slot()
+    def _show_news(self) -> None:
+        # A new frame is less than a pixel there.
+        self._strip_pace.request()
+        self._want_statistics()
+
+    @Slot()
+    def _show_in_strip(self) -> None:
+        self.strip.set_visible(self.plot.view.low, self.plot.view.high)
+
+    @Slot(object)
+    def _show_choice(self, _frames: tuple[int, int] | None) -> None:
+        self._want_statistics()
+
+    @Slot()
+    def _apply_theme(self) -> None:
+        self.plot.apply_theme()
+        self.strip.forget_picture()
+        self._show_legend()
+
+    def _show_legend(self) -> None:
+        for legend in (self._lower_legend, self._legend):
+            if self.is_stacked:
+                legend.show_phases(self.plot.used_phases(), has_waiting=self.measure != "busy")
+            else:
+                legend.show_paces()
+
+    @Slot(object)
+    def _show_menu(self, place: QPoint) -> None:
+        menu = QMenu(self)
+        menu.addAction(self.fit_action)
+        menu.addAction(self.follow_action)
+        menu.addSeparator()
+        choose = menu.addAction("Select the frames in view")
+        choose.triggered.connect(self._choose_visible)
+        clear = menu.addAction("Clear the selected range")
+        clear.setEnabled(self.selected_range() is not None)
+        clear.triggered.connect(self._clear_choice)
+        menu.addSeparator()
+        self._add_annotating(menu)
+        menu.addActions(self._measure_actions.actions())
+        menu.addSeparator()
+        menu.addActions(self._axis_actions.actions())
+        menu.addSeparator()
+        menu.addAction(self.stack_action)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(place)
+
+    def _add_annotating(self, menu: QMenu) -> None:
+        """Offer to leave a bookmark under the pointer, and to name what is chosen or in view."""
+        desk, series, pointed_at = self._bridge.annotations, self.plot.series, self.plot.readout()
+        if series is not None and pointed_at is not None:
+            frame = series.history.frame(pointed_at.frame)
+            text = f"Bookmark frame {frame.index:,}"
+            menu.addAction(text, partial(desk.add_bookmark, frame.at_ns))
+        span_ns = self._chosen_ns() or self._visible_ns()
+        if span_ns is not None:
+            what = "in view" if self._chosen_ns() is None else "chosen"
+            ask = partial(desk.range_wanted.emit, span_ns)
+            menu.addAction(f"Name the frames {what} …", ask)
+        menu.addSeparator()
+
+    @Slot()
+    def _choose_visible(self) -> None:
+        start, stop = self.visible_range()
+        self.plot.choose_frames((start, stop) if stop > start else None)
+
+    @Slot()
+    def _clear_choice(self) -> None:
+        self.plot.choose_frames(None)
+
+    def _want_statistics(self) -> None:
+        series = self.plot.series
+        chosen = self.selected_range()
+        frames = range(*(chosen or self.visible_range()))
+        if series is None or not frames:
+            self._statistics.show_nothing()
+            return
+        self._statistics.request(
+            StatisticsWanted(
+                series, frames, self.measure, self.plot.budgets_ns[:1], chosen is not None
+            )
+        )
+
+    @Slot(str)
+    def _describe_plot(self, text: str) -> None:
+        self.plot.setAccessibleDescription(text)
+
+    # ---------------------------------------------------------------- making
+
+    def _make_actions(self) -> None:
+        self._measure_actions = self._choices(_MEASURES)
+        self._axis_actions = self._choices(_AXES)
+        self.stack_action = QAction("Phases", self, checkable=True)
+        self.stack_action.setToolTip("Stack the phases of each frame")
+        self.stack_action.toggled.connect(self._stack)
+        self.fit_action = QAction("Fit", self)
+        self.fit_action.setToolTip("Show the selected range, then all frames (F)")
+        self.fit_action.triggered.connect(self.plot.fit_chosen)
+        self.follow_action = QAction("Follow", self, checkable=True)
+        self.follow_action.setToolTip("Keep the newest frame in view (End)")
+        self.follow_action.toggled.connect(self._follow)
+
+    def _connect_parts(self) -> None:
+        self._statistics.text_changed.connect(self._describe_plot)
+        self._measure_actions.triggered.connect(self._take_measure)
+        self._axis_actions.triggered.connect(self._take_axis)
+        self.plot.view_changed.connect(self._show_view)
+        self.plot.frames_added.connect(self._show_news)
+        self._strip_pace.due.connect(self._show_in_strip)
+        self.plot.frame_hovered.connect(self._share_hover)
+        self.plot.frame_clicked.connect(self._share_selection)
+        self.plot.following_changed.connect(self._share_following)
+        self.plot.range_chosen.connect(self._show_choice)
+        self.plot.playhead_moved.connect(self._bridge.set_playhead)
+        self.plot.live_requested.connect(self._bridge.go_live)
+        self.plot.menu_requested.connect(self._show_menu)
+        self.strip.range_brushed.connect(self._show_brushed)
+        self.strip.fit_requested.connect(self.plot.fit)
+
+    def _connect_bridge(self) -> None:
+        self._budget_menu.budgets_chosen.connect(self._bridge.set_budgets_ms)
+        self._bridge.session_changed.connect(self._take_session)
+        self._pace.due.connect(self.refresh)
+        self._bridge.refreshed.connect(self._pace.request)
+        self._bridge.selection_changed.connect(self._show_selection)
+        self._bridge.hover_changed.connect(self.plot.show_hover_ns)
+        self._bridge.playhead_changed.connect(self.plot.show_playhead_ns)
+        self._bridge.following_changed.connect(self.plot.set_following)
+        self._bridge.budgets_changed.connect(self._show_budgets)
+        desk = self._bridge.annotations
+        desk.changed.connect(self._show_annotations)
+        desk.span_wanted.connect(self._show_span)
+        desk.ask_for_ranges(self._chosen_ns, 1)
+        desk.ask_for_ranges(self._visible_ns, 2)
+        self._theme.changed.connect(self._apply_theme)
+
+    def _choices(self, choices: Iterable[tuple[object, str, str]]) -> QActionGroup:
+        """Return actions of which one is checked, the first to begin with."""
+        group = QActionGroup(self)
+        for value, text, tip in choices:
+            action = QAction(text, group, checkable=True)
+            action.setData(value)
+            action.setToolTip(tip)
+        group.actions()[0].setChecked(True)
+        return group
+
+    def _lay_out(self) -> None:
+        top = QHBoxLayout()
+        top.setContentsMargins(6, 3, 6, 0)
+        top.setSpacing(2)
+        for group in (self._measure_actions, self._axis_actions):
+            for action in group.actions():
+                top.addWidget(_button(action, self))
+            top.addSpacing(10)
+        top.addWidget(_button(self.stack_action, self))
+        budgets = QToolButton(self)
+        budgets.setText("Budget")
+        budgets.setToolTip("Lines to compare frame times with")
+        budgets.setAutoRaise(True)
+        budgets.setMenu(self._budget_menu)
+        budgets.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        top.addWidget(budgets)
+        top.addSpacing(10)
+        top.addWidget(_button(self.fit_action, self))
+        top.addWidget(_button(self.follow_action, self))
+        top.addSpacing(10)
+        top.addWidget(self._legend, 1)
+        bottom = QHBoxLayout()
+        bottom.setContentsMargins(8, 0, 8, 3)
+        bottom.addWidget(self._statistics, 1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(2)
+        layout.addLayout(top)
+        layout.addWidget(self._lower_legend)
+        layout.addWidget(self.strip)
+        layout.addWidget(self.plot, 1)
+        layout.addLayout(bottom)
+
+
+def _button(action: QAction, parent: QWidget) -> QToolButton:
+    button = QToolButton(parent)
+    button.setDefaultAction(action)
+    button.setAutoRaise(True)
+    return button

@@ -1,0 +1,212 @@
+"""What happened beside the frames, along the axis: failures, marks, bookmarks, holds."""
+
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from inspector.events.annotations import Annotation
+from inspector.events.timeline import Timeline
+from inspector.timebase import NS_PER_MS, format_duration, format_instant
+from inspector.vocabulary import what_was_raised
+
+from ..plotting.frame_series import FrameSeries
+
+_SPACING: Final = 8
+_LISTED: Final = 6
+
+
+class MarkKind(IntEnum):
+    """What a sign on the upper edge stands for, the most important first."""
+
+    FAILURE = 0
+    DELTA_CUT = 1
+    HIT = 2
+    BOOKMARK = 3
+    MARK = 4
+    COMMAND = 5
+    HELD = 6
+
+
+@dataclass(frozen=True, slots=True)
+class MarkGroup:
+    """What shares a sign.
+
+    Attributes:
+        x: Where the sign is, in pixels from the left edge of the view.
+        kind: The most important kind in it.
+        entries: For each kind in it, its number of the first and behind the last.
+    """
+
+    x: int
+    kind: MarkKind
+    entries: tuple[tuple[MarkKind, int, int], ...]
+
+    @property
+    def has_hold(self) -> bool:
+        """Whether session time stood still there for a while."""
+        return any(kind is MarkKind.HELD for kind, _, _ in self.entries)
+
+
+class TimelineMarks:
+    """The instants of everything that has a sign, taken over from a timeline as it grows."""
+
+    def __init__(self, timeline: Timeline) -> None:
+        """Begin with what the timeline holds."""
+        self._timeline = timeline
+        self._instants = {kind: array("q") for kind in MarkKind}
+        self._cut_frames = array("q")
+        self._annotations: Sequence[Annotation] = ()
+        self._ranges: list[Annotation] = []
+        self._range_edges_ns = np.empty((0, 2), dtype=np.int64)
+        self._frames_seen = timeline.frames.first
+        self.take_new()
+
+    def take_new(self) -> int:
+        """Take over what is new; returns how many signs that adds."""
+        timeline = self._timeline
+        before = sum(map(len, self._instants.values()))
+        for kind, records in (
+            (MarkKind.FAILURE, timeline.failures),
+            (MarkKind.MARK, timeline.marks),
+            (MarkKind.COMMAND, timeline.commands),
+            (MarkKind.HIT, timeline.hits),
+            (MarkKind.HELD, timeline.holds),
+        ):
+            instants = self._instants[kind]
+            if len(records) > len(instants):
+                instants.extend(record.at_ns for record in records[len(instants) :])
+        frames = timeline.frames
+        if frames.end > self._frames_seen:
+            start = max(self._frames_seen, frames.first)
+            cut_ns = frames.numpy("cut_ns", start, frames.end)
+            for place in np.flatnonzero(cut_ns).tolist():
+                frame = start + place
+                self._cut_frames.append(frame)
+                self._instants[MarkKind.DELTA_CUT].append(frames.at_ns[frame - frames.first])
+            self._frames_seen = frames.end
+        return sum(map(len, self._instants.values())) - before
+
+    def show_annotations(self, annotations: Sequence[Annotation]) -> None:
+        """Show bookmarks, notes and ranges, the earliest first, in place of those before."""
+        self._annotations = annotations
+        self._instants[MarkKind.BOOKMARK] = array("q", [each.at_ns for each in annotations])
+        self._ranges = [each for each in annotations if each.end_ns is not None]
+        edges = [(each.at_ns, each.last_ns) for each in self._ranges]
+        self._range_edges_ns = np.array(edges, dtype=np.int64).reshape(-1, 2)
+
+    def ranges(
+        self, series: FrameSeries, low: float, high: float, width: int
+    ) -> list[tuple[float, float, int]]:
+        """Return the named ranges in view: left and right edge in pixels, and number.
+
+        Args:
+            series: Where instants are on the axis.
+            low: Left edge of the view on the axis.
+            high: Right edge of the view on the axis.
+            width: Width of the view in pixels.
+        """
+        if not self._ranges:
+            return []
+        scale = width / (high - low)
+        lefts, rights = (
+            (series.x_of_instants(edges_ns) - low) * scale for edges_ns in self._range_edges_ns.T
+        )
+        shown = np.flatnonzero((rights >= 0) & (lefts <= width))
+        lefts, rights = np.maximum(lefts[shown], 0.0), np.minimum(rights[shown], width)
+        return list(zip(lefts.tolist(), rights.tolist(), shown.tolist(), strict=True))
+
+    def range_text(self, number: int) -> str:
+        """Return what a range says when it is pointed at."""
+        return self._ranges[number].line
+
+    def groups(self, series: FrameSeries, low: float, high: float, width: int) -> list[MarkGroup]:
+        """Return the signs between two places of the axis, from left to right.
+
+        Args:
+            series: Where instants are on the axis.
+            low: Left edge of the view on the axis.
+            high: Right edge of the view on the axis.
+            width: Width of the view in pixels.
+        """
+        cells: dict[int, list[tuple[MarkKind, int, int, int]]] = {}
+        for kind, instants in self._instants.items():
+            if not instants:
+                continue
+            xs = series.x_of_instants(np.frombuffer(instants, dtype=np.int64))
+            start = int(np.searchsorted(xs, low, side="left"))
+            stop = int(np.searchsorted(xs, high, side="right"))
+            for first, end, place in _cells_of(xs[start:stop], low, high, width):
+                found = cells.setdefault(place // _SPACING, [])
+                found.append((kind, start + first, start + end, place))
+        return [
+            MarkGroup(
+                found[0][3],
+                found[0][0],
+                tuple((kind, first, end) for kind, first, end, _ in found),
+            )
+            for _, found in sorted(cells.items())
+        ]
+
+    def text_of(self, group: MarkGroup) -> str:
+        """Return what a sign says when it is pointed at, a line for each entry."""
+        lines: list[str] = []
+        hidden = 0
+        for kind, first, end in group.entries:
+            for number in range(first, end):
+                if len(lines) < _LISTED:
+                    lines.append(self._line(kind, number))
+                else:
+                    hidden += 1
+        if hidden:
+            lines.append(f"and {hidden} more")
+        return "\n".join(lines)
+
+    def _line(self, kind: MarkKind, number: int) -> str:  # noqa: PLR0911 - one per kind
+        timeline = self._timeline
+        at_ns = self._instants[kind][number]
+        instant = format_instant(at_ns)
+        match kind:
+            case MarkKind.FAILURE:
+                failure = timeline.failures[number]
+                last = what_was_raised(failure.traceback)
+                return f"{instant}  “{failure.label}” failed: {last}"
+            case MarkKind.DELTA_CUT:
+                frame = timeline.frames.frame(self._cut_frames[number])
+                cut = format_duration(frame.cut_ns)
+                return f"{instant}  stall: {cut} cut from the delta of frame {frame.index}"
+            case MarkKind.BOOKMARK:
+                return self._annotations[number].line
+            case MarkKind.MARK:
+                return f"{instant}  mark: {timeline.marks[number].text}"
+            case MarkKind.COMMAND:
+                command = timeline.commands[number]
+                refused = f" (refused: {command.refusal})" if command.refusal else ""
+                by = f" (by {command.by})" if command.by else ""
+                return f"{instant}  {command.text}{by}{refused}"
+            case MarkKind.HIT:
+                hit = timeline.hits[number]
+                return f"{instant}  breakpoint {hit.number}, frame {hit.frame}: {hit.text}"
+            case MarkKind.HELD:
+                from inspector.analysis.intervention_list import held_host_ms  # noqa: PLC0415
+
+                held_ms = held_host_ms(timeline, at_ns)
+                long = f" for {format_duration(held_ms * NS_PER_MS)}" if held_ms else ""
+                return f"{instant}  held{long}: no session time passed"
+
+
+def _cells_of(
+    xs: NDArray[np.float64], low: float, high: float, width: int
+) -> list[tuple[int, int, int]]:
+    """Return ranges of instants that share a sign, with the place of the first, in pixels."""
+    if not len(xs):
+        return []
+    places = np.clip((xs - low) * (width / (high - low)), 0, width - 1).astype(np.int64)
+    cells = places // _SPACING
+    starts = np.flatnonzero(np.append(True, cells[1:] != cells[:-1]))
+    ends = np.append(starts[1:], len(xs))
+    return list(zip(starts.tolist(), ends.tolist(), places[starts].tolist(), strict=True))

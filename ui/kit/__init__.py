@@ -1,0 +1,1 @@
+"""Widgets, tables and texts that all features share."""

@@ -1,0 +1,80 @@
+"""A line to type a filter into, with how much it lets through."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QAction, QIcon, QKeyEvent
+from PySide6.QtWidgets import QLineEdit, QWidget
+from typing_extensions import override
+
+from .guards import guarded
+
+#: Long enough for two quick keys to make one change, short enough to feel immediate.
+_SETTLE_MS = 120
+
+
+@guarded
+class FilterLine(QLineEdit):
+    """Says what to filter for once typing settles; Escape clears it, Enter applies at once.
+
+    Signals:
+        filter_changed: The new text, without blanks around it.
+        left_downwards: The Down key was pressed, the list below wants the focus.
+    """
+
+    filter_changed = Signal(str)
+    left_downwards = Signal()
+
+    def __init__(self, placeholder: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setPlaceholderText(placeholder)
+        self.setAccessibleName(placeholder)
+        self.setClearButtonEnabled(True)
+        self._icon_action: QAction | None = None
+        self._applied = ""
+        self._settle = QTimer(self)
+        self._settle.setSingleShot(True)
+        self._settle.setInterval(_SETTLE_MS)
+        self._settle.timeout.connect(self.apply_now)
+        self.textChanged.connect(self._restart_settling)
+        self.returnPressed.connect(self.apply_now)
+
+    @property
+    def filter_text(self) -> str:
+        """The text that is applied."""
+        return self._applied
+
+    def set_icon(self, icon: QIcon) -> None:
+        """Show an icon in front of the text."""
+        if self._icon_action is None:
+            self._icon_action = self.addAction(icon, QLineEdit.ActionPosition.LeadingPosition)
+        else:
+            self._icon_action.setIcon(icon)
+
+    @Slot()
+    def apply_now(self) -> None:
+        """Apply what is typed without waiting for more."""
+        self._settle.stop()
+        text = self.text().strip()
+        if text != self._applied:
+            self._applied = text
+            self.filter_changed.emit(text)
+
+    @override
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Clear on Escape, hand the focus down on Down."""
+        if event.key() == Qt.Key.Key_Escape and self.text():
+            self.clear()
+            self.apply_now()
+            return
+        if event.key() == Qt.Key.Key_Down:
+            self.left_downwards.emit()
+            return
+        super().keyPressEvent(event)
+
+    @Slot()
+    def _restart_settling(self) -> None:
+        if self.text():
+            self._settle.start()
+        else:
+            self.apply_now()

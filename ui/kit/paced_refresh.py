@@ -1,0 +1,138 @@
+"""A brake for what is shown: not more often than it can be seen, and not while it is hidden."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Protocol
+
+from PySide6.QtCore import QEvent, QObject, QTimer, Signal, Slot
+from typing_extensions import override
+
+from inspector.timebase import NS_PER_MS
+
+from .guards import guarded
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from PySide6.QtWidgets import QWidget
+
+#: Milliseconds between refreshes of text, at best: digits that change faster are a blur.
+TEXT_MS: Final = 150
+#: The same for pictures: as often as there is something new, and as the playhead is dragged.
+PICTURE_MS: Final = 16
+
+_SEEN: Final = (QEvent.Type.Show, QEvent.Type.Paint)
+
+
+class Pace(Protocol):
+    """What all widgets of a window share: one clock, and turns that they take."""
+
+    def now_ns(self) -> int:
+        """Return the reading of the clock that refreshes go by."""
+
+    def period_ms(self, least_ms: int) -> int:
+        """Return how far apart refreshes are now that are ``least_ms`` apart at best."""
+
+    def take_turn(self, owner: QObject, refresh: Callable[[], object]) -> None:
+        """Have something refreshed in a turn of its own."""
+
+
+@guarded
+class PacedRefresh(QObject):
+    """Passes requests on once a period at most, never loses the last, waits while hidden.
+
+    Time is cut into periods that are the same for all widgets, and the first request
+    in a period is passed on, in a turn of the event loop that is the widget's own: widgets
+    that are asked together show the same instant. A request that comes too soon is passed on
+    with a later one, or when none follows; one that comes while nothing of the widget can be
+    seen, when it is shown. Without requests nothing runs.
+
+    Signals:
+        due: Time to bring the widget up to date.
+    """
+
+    due = Signal()
+
+    def __init__(self, widget: QWidget, pace: Pace, least_ms: int = TEXT_MS) -> None:
+        """Brake the refreshes of a widget.
+
+        Args:
+            widget: The widget; also the owner in the sense of Qt.
+            pace: Whose turn it is, and how much longer than usual periods are.
+            least_ms: Length of a period at best.
+        """
+        super().__init__(widget)
+        self._widget = widget
+        self._pace = pace
+        self._least_ms = least_ms
+        self._period = (0, -1)
+        self._is_wanted = False
+        self._has_turn = False
+        self._last_chance = QTimer(self)
+        self._last_chance.setSingleShot(True)
+        self._last_chance.timeout.connect(self._take_turn)
+        widget.installEventFilter(self)
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether a request is kept for later."""
+        return self._is_wanted
+
+    @Slot()
+    @Slot(object)
+    def request(self, _what: object = None) -> None:
+        """Ask for a refresh; takes an argument so that any signal can be connected."""
+        self._is_wanted = True
+        if self._has_turn:
+            return
+        is_too_soon = self._current_period() == self._period
+        if is_too_soon and self._last_chance.isActive():
+            return
+        if not is_in_sight(self._widget):
+            return
+        if is_too_soon:
+            self._last_chance.start(self._pace.period_ms(self._least_ms))
+        else:
+            self._take_turn()
+
+    @override
+    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
+        """Catch up when the widget, the only one that is watched, comes to be seen."""
+        # While widgets go, other events come to what is half gone: nothing else is read then.
+        # A panel that comes out from behind another's tab is not shown, only painted.
+        if event.type() in _SEEN and self._is_wanted and not self._last_chance.isActive():
+            # In the next turn, when the widget counts as visible.
+            self._take_turn()
+        return False
+
+    def _current_period(self) -> tuple[int, int]:
+        length_ms = self._pace.period_ms(self._least_ms)
+        return length_ms, self._pace.now_ns() // (length_ms * NS_PER_MS)
+
+    @Slot()
+    def _take_turn(self) -> None:
+        if self._is_wanted and not self._has_turn:
+            self._has_turn = True
+            self._pace.take_turn(self, self._pass_on)
+
+    def _pass_on(self) -> None:
+        self._has_turn = False
+        if self._is_wanted and is_in_sight(self._widget):
+            self._is_wanted = False
+            self._period = self._current_period()
+            self._last_chance.stop()
+            self.due.emit()
+
+
+def is_in_sight(widget: QWidget) -> bool:
+    """Return whether any part of a widget can be seen.
+
+    One that lies behind another's tab counts as visible to Qt, though it is out of view.
+    """
+    if not widget.isVisible():
+        return False
+    area, each = widget.rect(), widget
+    while not each.isWindow() and (parent := each.parentWidget()) is not None:
+        area = area.translated(each.pos()).intersected(parent.rect())
+        each = parent
+    return not area.isEmpty()

@@ -1,0 +1,308 @@
+"""Small questions: a mark's text, an instant to go to, a rate. None of them blocks the loop."""
+
+from __future__ import annotations
+
+from enum import Enum
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QPalette
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QDialog,
+    QDialogButtonBox,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QRadioButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from inspector.analysis.places import EXAMPLES
+from inspector.display_text import one_line
+from inspector.timebase import format_instant, parse_duration_ns
+
+from .rate_slider import RateSlider
+from .theme import ColorRole
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .theme import Theme
+
+
+class Prompt(QDialog):
+    """A question with an answer typed in a line; bad answers are explained below it.
+
+    Attributes:
+        line: Where the answer is typed.
+        problem: Why the answer cannot be taken; hidden while there is nothing to say.
+    """
+
+    def __init__(
+        self,
+        title: str,
+        question: str,
+        answer: Callable[[str], None],
+        theme: Theme,
+        parent: QWidget | None,
+    ) -> None:
+        """Ask.
+
+        Args:
+            title: Of the window.
+            question: What is asked.
+            answer: Takes what was typed; raises ``ValueError``, which says why, if that is no
+                answer.
+            theme: Where colours come from.
+            parent: The owner.
+        """
+        super().__init__(parent)
+        self._answer = answer
+        self.setWindowTitle(title)
+        self.setObjectName("prompt")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.line = QLineEdit()
+        self.line.setAccessibleName(question)
+        label = QLabel(question)
+        label.setTextFormat(Qt.TextFormat.PlainText)
+        label.setBuddy(self.line)
+        label.setWordWrap(True)
+        self.problem = QLabel()
+        self.problem.setWordWrap(True)
+        self.problem.setTextFormat(Qt.TextFormat.PlainText)
+        palette = self.problem.palette()
+        palette.setColor(QPalette.ColorRole.WindowText, theme.color(ColorRole.BAD))
+        self.problem.setPalette(palette)
+        self.problem.hide()
+        button = QDialogButtonBox.StandardButton
+        self.buttons = QDialogButtonBox(button.Ok | button.Cancel)
+        self.buttons.accepted.connect(self.take_answer)
+        self.buttons.rejected.connect(self.reject)
+        self.line.textEdited.connect(self.problem.hide)
+        self.body = QVBoxLayout(self)
+        self.body.addWidget(label)
+        self.body.addWidget(self.line)
+        self.body.addWidget(self.problem)
+        self.body.addStretch(1)
+        self.body.addWidget(self.buttons)
+        self.setMinimumWidth(380)
+
+    @Slot()
+    def take_answer(self) -> None:
+        """Answer and close, or say why the answer cannot be taken."""
+        try:
+            self._answer(self.line.text())
+        except ValueError as error:
+            text = str(error)
+            self.problem.setText(f"✖ {text[:1].upper()}{text[1:]}")
+            self.problem.show()
+            self._make_room()
+            self.line.selectAll()
+            self.line.setFocus()
+            return
+        self.accept()
+
+    def _make_room(self) -> None:
+        """Become as high as all that is said takes; Qt cuts it off instead."""
+        self.body.activate()
+        height = self.body.totalHeightForWidth(self.width())
+        if height > self.height():
+            self.resize(self.width(), height)
+
+
+class MarkPrompt(Prompt):
+    """Asks for the text of a mark.
+
+    Signals:
+        mark_given: The text.
+    """
+
+    mark_given = Signal(str)
+
+    def __init__(self, at_ns: int, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(
+            "Mark this instant",
+            f"Mark at {format_instant(at_ns)}",
+            self._take,
+            theme,
+            parent,
+        )
+        self.line.setPlaceholderText("mark")
+
+    def _take(self, text: str) -> None:
+        """Report the text; an empty one is a mark as well."""
+        self.mark_given.emit(text.strip() or "mark")
+
+
+class _Way(Enum):
+    """How to read an answer to where to go."""
+
+    BY = 0
+    TO = 1
+
+
+class GoToPrompt(Prompt):
+    """Asks how far to step, or to which instant.
+
+    Signals:
+        step_given: A duration in nanoseconds.
+        instant_given: An instant of session time in nanoseconds.
+    """
+
+    step_given = Signal(object)  # int: may be more than Qt's 32 bits
+    instant_given = Signal(object)  # int
+
+    def __init__(self, at_ns: int, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(
+            "Step by or go to",
+            (
+                f"Now: {format_instant(at_ns)}. Duration or session time: 1.5, 1/60, 250ms, 3 min "
+                "or 02:10.5"
+            ),
+            self._take,
+            theme,
+            parent,
+        )
+        self._at_ns = at_ns
+        self.by_button = QRadioButton("Step &by this duration")
+        self.to_button = QRadioButton("Go &to this session time")
+        self.by_button.setChecked(True)
+        self._ways = QButtonGroup(self)
+        self._ways.addButton(self.by_button, _Way.BY.value)
+        self._ways.addButton(self.to_button, _Way.TO.value)
+        row = QHBoxLayout()
+        row.addWidget(self.by_button)
+        row.addWidget(self.to_button)
+        row.addStretch(1)
+        self.body.insertLayout(2, row)
+        self.line.setText("1")
+        self.line.selectAll()
+
+    def _take(self, text: str) -> None:
+        """Report a duration or an instant; a sign in front of it means a duration."""
+        typed = text.strip()
+        value_ns = parse_duration_ns(typed.removeprefix("+"))
+        is_step = typed.startswith("+") or self._ways.checkedId() == _Way.BY.value
+        if is_step and value_ns <= 0:
+            message = "a step only goes forward: type a duration above 0"
+            raise ValueError(message)
+        if not is_step and value_ns < self._at_ns:
+            message = (
+                f"{format_instant(value_ns)} has already passed; to go back, look back or rewind"
+            )
+            raise ValueError(message)
+        (self.step_given if is_step else self.instant_given).emit(value_ns)
+
+
+class LookAtPrompt(Prompt):
+    """Asks for an instant of the past to look at.
+
+    Signals:
+        place_given: An instant of session time in nanoseconds.
+    """
+
+    place_given = Signal(object)  # int
+
+    def __init__(
+        self, find: Callable[[str], int], at_ns: int, theme: Theme, parent: QWidget | None = None
+    ) -> None:
+        """Ask.
+
+        Args:
+            find: Returns the instant that was typed; raises ``ValueError`` if there is none.
+            at_ns: The instant that is shown now.
+            theme: Where colours come from.
+            parent: The owner.
+        """
+        super().__init__(
+            "Look at",
+            f"Shown: {format_instant(at_ns)}. Go to: {EXAMPLES}",
+            self._take,
+            theme,
+            parent,
+        )
+        self._find = find
+        self.line.setPlaceholderText("-1s")
+
+    def _take(self, text: str) -> None:
+        """Report the instant; nothing typed is a second back."""
+        self.place_given.emit(self._find(text.strip() or self.line.placeholderText()))
+
+
+class SaveLastPrompt(Prompt):
+    """Asks how much of the past is to be written to a file.
+
+    Signals:
+        duration_given: A duration of session time in nanoseconds, above 0.
+    """
+
+    duration_given = Signal(object)  # int: may be more than Qt's 32 bits
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(
+            "Save the last …",
+            "Session time to save, counted back from now: 30, 250ms, 3 min or 02:10.5",
+            self._take,
+            theme,
+            parent,
+        )
+        self.line.setText("30")
+        self.line.selectAll()
+
+    def _take(self, text: str) -> None:
+        """Report the duration."""
+        duration_ns = parse_duration_ns(text)
+        if duration_ns <= 0:
+            message = "there is nothing to save: type a duration above 0"
+            raise ValueError(message)
+        self.duration_given.emit(duration_ns)
+
+
+class RatePrompt(QDialog):
+    """Lets the rate of one clock be chosen; every choice takes effect at once.
+
+    Signals:
+        rate_requested: Another rate is wanted.
+
+    Attributes:
+        rate_slider: Slider and exact field.
+    """
+
+    rate_requested = Signal(object)  # Fraction
+
+    def __init__(self, clock_name: str, rate: Fraction, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(f"Rate of “{one_line(clock_name)}”")
+        self.setObjectName("rate_prompt")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.rate_slider = RateSlider(f"Rate of {clock_name}")
+        self.rate_slider.show_rate(rate)
+        self.rate_slider.rate_requested.connect(self.rate_requested)
+        hint = QLabel(
+            "Local seconds per second of its parent: 1/3, 0.25, 25% or 2x; 0 freezes it. "
+            "Local time never jumps."
+        )
+        hint.setWordWrap(True)
+        hint.setForegroundRole(QPalette.ColorRole.PlaceholderText)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        buttons.rejected.connect(self.reject)
+        close = buttons.button(QDialogButtonBox.StandardButton.Close)
+        # Enter belongs to the field, which has read the text when it comes here.
+        close.setAutoDefault(False)
+        self.rate_slider.entry.returnPressed.connect(self._close_if_taken)
+        layout = QVBoxLayout(self)
+        layout.addWidget(self.rate_slider)
+        layout.addWidget(hint)
+        layout.addWidget(buttons)
+        self.setMinimumWidth(420)
+        self.rate_slider.entry.setFocus()
+        self.rate_slider.entry.selectAll()
+
+    @Slot()
+    def _close_if_taken(self) -> None:
+        """Close after Enter, unless the field has something to say about the text."""
+        if not self.rate_slider.entry.note.isVisible():
+            self.accept()

@@ -1,0 +1,1 @@
+"""What all tables and trees share."""

@@ -1,0 +1,255 @@
+"""How a cell is painted: texts measured and shortened once, signs drawn once, no style asked."""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from PySide6.QtCore import QPointF, QRect, QSize, Qt
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QFontMetrics,
+    QFontMetricsF,
+    QIcon,
+    QPainter,
+    QPalette,
+    QPixmap,
+)
+from PySide6.QtWidgets import QApplication, QStyle, QStyleOptionViewItem
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Mapping, Sequence
+
+    from PySide6.QtWidgets import QWidget
+
+    from .cells import Cell
+
+#: More texts than these are not remembered: all of them are forgotten then.
+_MOST_TEXTS: Final = 8_192
+#: Of signs in front of texts, in device-independent pixels.
+SIGN_SIZE: Final = QSize(16, 16)
+_DIGITS: Final = "0123456789"
+#: Turns digits into zeros, which are as wide as any digit.
+ZEROS: Final = str.maketrans(_DIGITS, "0" * len(_DIGITS))
+_LEFT: Final = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+_RIGHT: Final = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+
+
+class PaintedCell(NamedTuple):
+    """A cell where it is painted.
+
+    Attributes:
+        cell: The cell.
+        left: Pixels from the left of the viewport.
+        top: Pixels from its top.
+        width: Pixels.
+        height: Pixels.
+        text: What it says in the room it has.
+        is_selected: Whether it lies on the colour of the selection.
+    """
+
+    cell: Cell
+    left: int
+    top: int
+    width: int
+    height: int
+    text: str
+    is_selected: bool
+
+
+class _Mark(NamedTuple):
+    """What stands in front of a text, and its size in device-independent pixels."""
+
+    pixmap: QPixmap
+    width: int
+    height: int
+
+
+class TextWidths:
+    """Measures texts in one font, each once; numbers once for as many digits."""
+
+    def __init__(self, font: QFont) -> None:
+        """Measure in a font."""
+        self.metrics, self._exact = QFontMetrics(font), QFontMetricsF(font)
+        self.height, self.ascent = self.metrics.height(), self.metrics.ascent()
+        self._widths: dict[str, float] = {}
+        self._cut: dict[tuple[str, int], str] = {}
+        # In most fonts all digits are equally wide, in some a 1 is narrower.
+        self._are_digits_even = len(set(map(self.metrics.horizontalAdvance, _DIGITS))) == 1
+
+    def width(self, text: str) -> float:
+        """Return the width of a text in pixels."""
+        return self._width(text.translate(ZEROS) if self._are_digits_even else text)
+
+    def steady_width(self, text: str) -> int:
+        """Return the pixels that a text needs, whatever its digits are."""
+        return ceil(self._width(text.translate(ZEROS)))
+
+    def cut(self, text: str, room: int) -> str:
+        """Return the beginning of a text, with dots, that is at most ``room`` pixels wide."""
+        key = (text, room)
+        cut = self._cut.get(key)
+        if cut is None:
+            if len(self._cut) >= _MOST_TEXTS:
+                self._cut.clear()
+            cut = self.metrics.elidedText(text, Qt.TextElideMode.ElideRight, room)
+            self._cut[key] = cut
+        return cut
+
+    def _width(self, text: str) -> float:
+        width = self._widths.get(text)
+        if width is None:
+            if len(self._widths) >= _MOST_TEXTS:
+                self._widths.clear()
+            width = self._widths[text] = self._exact.horizontalAdvance(text)
+        return width
+
+
+class CellPainter:
+    """Paints the cells of one view as its style would.
+
+    Attributes:
+        margin: Pixels beside a text, and on both sides of what stands in front of it.
+        plain: Measures usual texts.
+        bold: Measures bold texts.
+        selection_color: Behind what is selected.
+    """
+
+    def __init__(self, view: QWidget) -> None:
+        """Paint for a view, in its font and colours."""
+        self._view = view
+        self._signs: Mapping[Hashable, QIcon] = {}
+        self.forget()
+
+    def forget(self) -> None:
+        """Take font, colours and signs anew: the view has others now."""
+        view, style = self._view, self._view.style()
+        self._font = view.font()
+        self._bold_font = QFont(self._font)
+        self._bold_font.setBold(True)
+        self.plain, self.bold = TextWidths(self._font), TextWidths(self._bold_font)
+        self.margin = style.pixelMetric(QStyle.PixelMetric.PM_FocusFrameHMargin, None, view) + 1
+        self._box = style.pixelMetric(QStyle.PixelMetric.PM_IndicatorWidth, None, view)
+        palette = view.palette()
+        group = QPalette.ColorGroup.Active if view.isEnabled() else QPalette.ColorGroup.Disabled
+        self._text_color = palette.color(group, QPalette.ColorRole.Text)
+        self._selected_text_color = palette.color(group, QPalette.ColorRole.HighlightedText)
+        self.selection_color = palette.color(group, QPalette.ColorRole.Highlight)
+        self._marks: dict[tuple[object, bool], _Mark] = {}
+        self._pen: QColor | None = None
+        self._is_bold = False
+
+    def set_signs(self, signs: Mapping[Hashable, QIcon]) -> None:
+        """Choose icons for marks that models only name."""
+        self._signs = signs
+        self._marks.clear()
+
+    def begin(self, painter: QPainter) -> None:
+        """Use a fresh painter from now on."""
+        painter.setFont(self._font)
+        self._pen, self._is_bold = None, False
+
+    def widths(self, cell: Cell) -> TextWidths:
+        """Return what measures the text of a cell."""
+        return self.bold if cell.is_bold else self.plain
+
+    def room(self, cell: Cell, width: int) -> int:
+        """Return how many pixels a cell of some width has for its text."""
+        return width - 2 * self.margin - self.before(cell)
+
+    def mark_rect(self, cell: Cell, rect: QRect) -> QRect:
+        """Return where in the rectangle of a cell its mark is painted."""
+        mark = self._mark(cell.mark, is_selected=False)
+        left = rect.left() + self.margin + self._box_width(cell)
+        top = rect.top() + (rect.height() - mark.height) // 2
+        return QRect(left, top, mark.width, mark.height)
+
+    def shortened(self, cell: Cell, shorter: Sequence[str], room: int) -> str:
+        """Return as much of what a cell says as there is room for; all of it does not fit.
+
+        Args:
+            cell: The cell.
+            shorter: What may be said instead, the longest first.
+            room: Pixels for the text.
+        """
+        widths, text = self.widths(cell), cell.text
+        for text in shorter:
+            if widths.width(text) <= room:
+                return text
+        return widths.cut(text, room)
+
+    def paint(self, painter: QPainter, piece: PaintedCell) -> None:
+        """Paint a cell over its background, with a painter that :meth:`begin` was called with."""
+        cell, left, top, width, height, text, is_selected = piece
+        if cell.tick is not None:
+            self._paint_box(painter, QRect(left, top, width, height), is_ticked=cell.tick)
+        before = self.margin
+        if cell.mark is not None or cell.tick is not None:
+            before += self.before(cell)
+        if cell.mark is not None:
+            mark = self._mark(cell.mark, is_selected=is_selected)
+            mark_left = left + before - mark.width - 2 * self.margin
+            painter.drawPixmap(mark_left, top + (height - mark.height) // 2, mark.pixmap)
+        if not text:
+            return
+        color = self._selected_text_color if is_selected else cell.color or self._text_color
+        if color is not self._pen:
+            self._pen = color
+            painter.setPen(color)
+        if cell.is_bold is not self._is_bold:
+            self._is_bold = cell.is_bold
+            painter.setFont(self._bold_font if cell.is_bold else self._font)
+        widths, alignment = self.bold if cell.is_bold else self.plain, cell.alignment
+        baseline = top + (height - widths.height) // 2 + widths.ascent
+        if alignment is _LEFT or alignment == _LEFT:
+            painter.drawText(left + before, baseline, text)
+        elif alignment == _RIGHT:
+            right = left + width - self.margin
+            painter.drawText(QPointF(right - widths.width(text), baseline), text)
+        else:
+            room = QRect(left + before, top, width - before - self.margin, height)
+            painter.drawText(room, int(alignment | Qt.TextFlag.TextWordWrap), text)
+
+    # ---------------------------------------------------------------- in front of texts
+
+    def before(self, cell: Cell) -> int:
+        """Return how many pixels belong to what stands in front of the text."""
+        taken = self._box_width(cell)
+        if cell.mark is not None:
+            taken += self._mark(cell.mark, is_selected=False).width + 2 * self.margin
+        return taken
+
+    def _box_width(self, cell: Cell) -> int:
+        return 0 if cell.tick is None else self._box + 2 * self.margin
+
+    def _mark(self, mark: object, *, is_selected: bool) -> _Mark:
+        key = (mark.rgba() if isinstance(mark, QColor) else mark), is_selected
+        drawn = self._marks.get(key)
+        if drawn is None:
+            pixmap = self._drawn(mark, is_selected=is_selected)
+            size = pixmap.deviceIndependentSize().toSize()
+            drawn = self._marks[key] = _Mark(pixmap, size.width(), size.height())
+        return drawn
+
+    def _drawn(self, mark: object, *, is_selected: bool) -> QPixmap:
+        if isinstance(mark, QPixmap):
+            return mark
+        if isinstance(mark, QColor):
+            pixmap = QPixmap(SIGN_SIZE)
+            pixmap.fill(mark)
+            return pixmap
+        icon = mark if isinstance(mark, QIcon) else self._signs.get(mark, QIcon())
+        mode = QIcon.Mode.Selected if is_selected else QIcon.Mode.Normal
+        return icon.pixmap(SIGN_SIZE, self._view.devicePixelRatioF(), mode)
+
+    def _paint_box(self, painter: QPainter, rect: QRect, *, is_ticked: bool) -> None:
+        option = QStyleOptionViewItem()
+        option.initFrom(self._view)
+        # As those of check boxes are, whose outlines can be seen.
+        option.palette = QApplication.palette("QCheckBox")  # type: ignore[call-overload]
+        top = rect.top() + (rect.height() - self._box) // 2
+        option.rect = QRect(rect.left() + self.margin, top, self._box, self._box)
+        option.state |= QStyle.StateFlag.State_On if is_ticked else QStyle.StateFlag.State_Off
+        box = QStyle.PrimitiveElement.PE_IndicatorItemViewItemCheck
+        self._view.style().drawPrimitive(box, option, painter, self._view)

@@ -1,0 +1,616 @@
+"""Tables and trees that paint whole rows from plain values, and again only what has changed."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
+
+from PySide6.QtCore import (
+    QEvent,
+    QModelIndex,
+    QPersistentModelIndex,
+    QPoint,
+    QRect,
+    Qt,
+    QTimer,
+    Slot,
+)
+from PySide6.QtGui import QBrush, QFont, QIcon, QPainter, QPaintEvent, QPalette, QPixmap
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHeaderView,
+    QStyle,
+    QStyleOptionFocusRect,
+    QStyleOptionViewItem,
+    QTableView,
+    QTableWidget,
+    QTreeView,
+)
+from typing_extensions import override
+
+from ..guards import UNKNOWN, guarded, note_fault
+from .cell_painting import CellPainter, PaintedCell
+from .cells import Cell, RowCells
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from PySide6.QtCore import QAbstractItemModel
+    from PySide6.QtWidgets import QWidget
+
+    _View = QAbstractItemView
+else:
+    _View = object
+
+_DISPLAY: Final = int(Qt.ItemDataRole.DisplayRole)
+_FONT: Final = int(Qt.ItemDataRole.FontRole)
+_FOREGROUND: Final = int(Qt.ItemDataRole.ForegroundRole)
+_ALIGNMENT: Final = int(Qt.ItemDataRole.TextAlignmentRole)
+_DECORATION: Final = int(Qt.ItemDataRole.DecorationRole)
+_CHECK_STATE: Final = int(Qt.ItemDataRole.CheckStateRole)
+#: What a cell says that cannot be read.
+_UNREADABLE: Final = Cell(UNKNOWN)
+#: Changes of a view after which it looks different.
+_OTHER_LOOKS: Final = frozenset(
+    {
+        QEvent.Type.FontChange,
+        QEvent.Type.StyleChange,
+        QEvent.Type.PaletteChange,
+        QEvent.Type.EnabledChange,
+        QEvent.Type.DevicePixelRatioChange,
+    }
+)
+
+
+class RowPlace(NamedTuple):
+    """Where a row is.
+
+    Attributes:
+        key: By what the model knows it: the row of a table, the node of a tree.
+        top: Pixels from the top of the viewport.
+        height: Pixels.
+        indent: Pixels that its first column is indented.
+        is_open: Whether what is below it is shown, ``None`` where nothing is below.
+    """
+
+    key: int
+    top: int
+    height: int
+    indent: int = 0
+    is_open: bool | None = None
+
+
+class Piece(NamedTuple):
+    """A cell where it is painted.
+
+    Attributes:
+        column: Its column, or the first of those that it reaches over.
+        left: Pixels from the left of the viewport.
+        width: Pixels.
+    """
+
+    column: int
+    left: int
+    width: int
+
+
+@guarded
+class Painted(_View):
+    """Mixed into a table or tree: paints its rows in one pass.
+
+    Left to itself, Qt asks the model for six roles of every cell, twice, and a delegate and
+    the style for each of them. Here a row is a few plain values, taken from the model when
+    the view is told to look, and painting is little more than its texts. All else is left
+    to Qt: what is selected, what is edited, the keyboard, the mouse and screen readers.
+
+    Attributes:
+        cells: Paints cells, and knows how wide texts are.
+    """
+
+    cells: CellPainter
+    _is_painting = False
+    _wraps = False
+
+    def start_painting(self) -> None:
+        """Paint rows from now on; called once, by the constructor."""
+        self._kept: dict[int, Sequence[Cell]] = {}
+        self._shown: list[tuple[RowPlace, Sequence[Cell]]] | None = None
+        self._row_cells: RowCells | None = None
+        self._marks: dict[int, QIcon | QPixmap] = {}
+        self.cells = CellPainter(self)
+        self._soon = QTimer(self)
+        self._soon.setSingleShot(True)
+        self._soon.setInterval(0)
+        self._soon.timeout.connect(self.show_changes)
+        self._is_painting = True
+        self._follow(self.model())
+
+    # ---------------------------------------------------------------- said by the kind of view
+
+    def titles(self) -> QHeaderView:
+        """Return the titles over the columns."""
+        raise NotImplementedError
+
+    def row_places(self, top: int, bottom: int) -> Iterator[RowPlace]:
+        """Go through the rows between two heights of the viewport."""
+        raise NotImplementedError
+
+    def row_index(self, key: int) -> QModelIndex:
+        """Return the first cell of a row."""
+        raise NotImplementedError
+
+    def shorter(self, column: int, cell: Cell) -> Sequence[str]:  # noqa: ARG002 - the same in all
+        """Return what a cell may say where there is no room, the longest first."""
+        return cell.shorter
+
+    def paint_branch(self, painter: QPainter, place: RowPlace, *, is_selected: bool) -> None:
+        """Paint what stands in the indentation of a row."""
+
+    def paint_over(self, painter: QPainter) -> None:
+        """Paint what lies over the rows."""
+
+    def focus_rect(self) -> QRect:
+        """Return what has a frame while the keyboard works on it."""
+        return self.visualRect(self.currentIndex())
+
+    # ---------------------------------------------------------------- what has changed
+
+    @Slot()
+    def show_changes(self) -> None:
+        """Look at what rows in view say now, and paint the cells again that say something else.
+
+        A view that nobody sees looks when it is painted.
+        """
+        self._kept.clear()
+        if not self.isVisible():
+            self._shown = None
+            return
+        now = self.rows_in_view()
+        before, self._shown = self._shown, now
+        if before is None:
+            self.viewport().update()
+            return
+        changed: dict[int, list[RowPlace]] = {}
+        for (old, old_cells), (new, new_cells) in zip(before, now, strict=False):
+            if old != new:
+                self._repaint(old)
+                self._repaint(new)
+            elif old_cells != new_cells:
+                self._note_changes(new, old_cells, new_cells, changed)
+        for place, _ in (*before[len(now) :], *now[len(before) :]):
+            self._repaint(place)
+        self._repaint_cells(changed)
+
+    def _note_changes(
+        self,
+        place: RowPlace,
+        old_cells: Sequence[Cell],
+        new_cells: Sequence[Cell],
+        changed: dict[int, list[RowPlace]],
+    ) -> None:
+        for column, (old, new) in enumerate(zip(old_cells, new_cells, strict=True)):
+            if old is not new and old != new:
+                changed.setdefault(column, []).append(place)
+                if old.spans or new.spans:
+                    self._repaint(place)
+
+    def rows_in_view(self) -> list[tuple[RowPlace, Sequence[Cell]]]:
+        """Return the rows in view, from the uppermost, and what they say as of the last look."""
+        height = self.viewport().height()
+        try:
+            return [(place, self.cells_of(place.key)) for place in self.row_places(0, height)]
+        except Exception as error:  # noqa: BLE001 - Qt asks for it, too
+            note_fault(type(self).__name__, "rows_in_view", error)
+            return []
+
+    def _repaint(self, place: RowPlace) -> None:
+        viewport = self.viewport()
+        viewport.update(0, place.top, viewport.width(), place.height)
+
+    def _repaint_cells(self, changed: dict[int, list[RowPlace]]) -> None:
+        """Paint cells again; those of a column that touch are one rectangle."""
+        if not changed:
+            return
+        viewport = self.viewport()
+        for column, left, width in self._column_places():
+            rows = changed.get(column)
+            if rows is None:
+                continue
+            top = bottom = rows[0].top
+            for row in rows:
+                if row.top != bottom:
+                    viewport.update(left, top, width, bottom - top)
+                    top = row.top
+                bottom = row.top + row.height
+            viewport.update(left, top, width, bottom - top)
+
+    def repaint_rows(self) -> None:
+        """Take all rows anew and paint all of them: they look different, whatever they say."""
+        self._kept.clear()
+        self._shown = None
+        self.viewport().update()
+
+    # ---------------------------------------------------------------- what rows say
+
+    def cells_of(self, key: int) -> Sequence[Cell]:
+        """Return what a row says as of the last look."""
+        cells = self._kept.get(key)
+        if cells is None:
+            cells = self._kept[key] = self._read(key)
+        return cells
+
+    def _read(self, key: int) -> Sequence[Cell]:
+        try:
+            if self._row_cells is not None:
+                return self._row_cells(key)
+            first = self.row_index(key)
+            columns = range(self.titles().count())
+            return [self._cell(first.siblingAtColumn(each)) for each in columns]
+        except Exception as error:  # noqa: BLE001 - the other rows are shown
+            note_fault(type(self).__name__, "cells_of", error)
+            return [_UNREADABLE] * self.titles().count()
+
+    def _cell(self, index: QModelIndex) -> Cell:
+        """Return what is painted of a cell, asked for role by role."""
+        text, font, color = index.data(_DISPLAY), index.data(_FONT), index.data(_FOREGROUND)
+        alignment, tick = index.data(_ALIGNMENT), index.data(_CHECK_STATE)
+        mark = index.data(_DECORATION)
+        if isinstance(mark, QIcon | QPixmap):
+            # Qt hands out another object each time, which would count as another mark.
+            mark = self._marks.setdefault(mark.cacheKey(), mark)
+        cell = Cell(
+            "" if text is None else str(text),
+            color=color.color() if isinstance(color, QBrush) else color,
+            is_bold=isinstance(font, QFont) and font.bold(),
+            mark=mark,
+            tick=None if tick is None else Qt.CheckState(tick) is Qt.CheckState.Checked,
+        )
+        return cell if alignment is None else cell._replace(alignment=Qt.AlignmentFlag(alignment))
+
+    def shown_text(self, key: int, column: int) -> str:
+        """Return what a cell says in the room it has, empty for one that another reaches over."""
+        for piece in self.pieces_of(key):
+            if piece.column == column:
+                return self._fitting(self.cells_of(key)[column], piece)
+        return ""
+
+    def pieces_of(self, key: int) -> list[Piece]:
+        """Return the cells of a row where they are painted."""
+        place, columns = self.place_of(key), self._column_places()
+        return list(self._pieces(place, self.cells_of(key), columns))
+
+    def _fitting(self, cell: Cell, piece: Piece) -> str:
+        """Return what a cell says in the room it has."""
+        paint, text = self.cells, cell.text
+        if not text or self._wraps:
+            return text
+        room = paint.room(cell, piece.width)
+        if paint.widths(cell).width(text) <= room:
+            return text
+        return paint.shortened(cell, self.shorter(piece.column, cell), room)
+
+    def place_of(self, key: int) -> RowPlace:
+        """Return where a row is, also out of view."""
+        rect = self.visualRect(self.row_index(key))
+        return RowPlace(key, rect.top(), rect.height())
+
+    # ---------------------------------------------------------------- painting
+
+    @override
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self.viewport())
+        try:
+            if self.model() is not None:
+                self._paint_rows(painter, event)
+            self.paint_over(painter)
+        finally:
+            painter.end()
+
+    def _paint_rows(self, painter: QPainter, event: QPaintEvent) -> None:
+        bounds, columns = event.rect(), self._column_places()
+        # Plain numbers: they are compared for every cell.
+        areas = [
+            (area.top(), area.bottom() + 1, area.left(), area.right() + 1)
+            for area in event.region()  # type: ignore[attr-defined]  # not known to the stubs
+        ]
+        selection = self.selectionModel()
+        has_selection = selection.hasSelection()
+        self.cells.begin(painter)
+        rows = []
+        for place in self.row_places(bounds.top(), bounds.bottom() + 1):
+            rows.append((place, self.cells_of(place.key)))
+            start, stop = place.top, place.top + place.height
+            dirty = [
+                (left, right) for top, bottom, left, right in areas if top < stop and bottom > start
+            ]
+            if dirty:
+                is_selected = has_selection and selection.isSelected(self.row_index(place.key))
+                self._paint_row(painter, place, columns, dirty, is_selected=is_selected)
+        if bounds.top() <= 0 and bounds.bottom() + 1 >= self.viewport().height():
+            self._shown = rows
+        self._paint_focus(painter)
+
+    def _paint_row(
+        self,
+        painter: QPainter,
+        place: RowPlace,
+        columns: list[Piece],
+        dirty: list[tuple[int, int]],
+        *,
+        is_selected: bool,
+    ) -> None:
+        cells, paint = self.cells_of(place.key), self.cells.paint
+        top, height = place.top, place.height
+        if is_selected and columns:
+            right = max(left + width for _, left, width in columns)
+            left = min(left for _, left, _ in columns)
+            painter.fillRect(left, top, right - left, height, self.cells.selection_color)
+        self.paint_branch(painter, place, is_selected=is_selected)
+        for piece in self._pieces(place, cells, columns):
+            column, left, width = piece
+            for start, stop in dirty:
+                if start < left + width and stop > left:
+                    cell = cells[column]
+                    text = self._fitting(cell, piece)
+                    if text or cell.mark is not None or cell.tick is not None:
+                        painted = PaintedCell(cell, left, top, width, height, text, is_selected)
+                        paint(painter, painted)
+                    break
+
+    def _pieces(
+        self, place: RowPlace, cells: Sequence[Cell], columns: list[Piece]
+    ) -> Iterator[Piece]:
+        """Go through the cells of a row where they are painted.
+
+        What may reach over columns beside it does so while these lie beside it.
+        """
+        over = -1
+        for piece in columns:
+            column, left, width = piece
+            if column <= over:
+                continue
+            if column == 0 and place.indent:
+                left, width = left + place.indent, width - place.indent
+                piece = Piece(column, left, width)  # noqa: PLW2901 - the same, indented
+            if cells[column].spans:
+                over = column + cells[column].spans
+                for other in columns:
+                    if column < other.column <= over:
+                        if other.left != left + width:
+                            over = other.column - 1
+                            break
+                        width += other.width
+                piece = Piece(column, left, width)  # noqa: PLW2901 - the same, wider
+            yield piece
+
+    def _column_places(self) -> list[Piece]:
+        """Return the columns that are not hidden."""
+        titles = self.titles()
+        return [
+            Piece(column, titles.sectionViewportPosition(column), width)
+            for column in range(titles.count())
+            if (width := titles.sectionSize(column))
+        ]
+
+    def _paint_focus(self, painter: QPainter) -> None:
+        current, rect = self.currentIndex(), self.focus_rect()
+        if not current.isValid() or rect.isEmpty() or not self.hasFocus():
+            return
+        option = QStyleOptionFocusRect()
+        option.initFrom(self)
+        option.rect = rect
+        option.state |= QStyle.StateFlag.State_KeyboardFocusChange | QStyle.StateFlag.State_Item
+        is_selected = self.selectionModel().isSelected(current)
+        role = QPalette.ColorRole.Highlight if is_selected else QPalette.ColorRole.Window
+        option.backgroundColor = self.palette().color(role)
+        frame = QStyle.PrimitiveElement.PE_FrameFocusRect
+        self.style().drawPrimitive(frame, option, painter, self)
+
+    # ---------------------------------------------------------------- what Qt says
+
+    @override
+    def setModel(self, model: QAbstractItemModel | None) -> None:
+        super().setModel(model)
+        self._follow(model)
+
+    def _follow(self, model: QAbstractItemModel | None) -> None:
+        self._row_cells = getattr(model, "row_cells", None)
+        if model is not None:
+            for signal in (
+                model.modelReset,
+                model.layoutChanged,
+                model.rowsInserted,
+                model.rowsRemoved,
+                model.rowsMoved,
+            ):
+                signal.connect(self._forget_keys)
+
+    @contextmanager
+    def _without_paints(self) -> Iterator[None]:
+        """Let Qt do something, but not ask for a paint."""
+        # Not by way of setUpdatesEnabled, which asks for one itself.
+        viewport, disabled = self.viewport(), Qt.WidgetAttribute.WA_UpdatesDisabled
+        was_disabled = viewport.testAttribute(disabled)
+        viewport.setAttribute(disabled, True)
+        try:
+            yield
+        finally:
+            viewport.setAttribute(disabled, was_disabled)
+
+    @Slot()
+    def _forget_keys(self) -> None:
+        # What is on the screen is compared when Qt has laid out the rows.
+        self._kept.clear()
+
+    @override
+    def dataChanged(
+        self,
+        topLeft: QModelIndex | QPersistentModelIndex,
+        bottomRight: QModelIndex | QPersistentModelIndex,
+        roles: Sequence[int] = (),
+    ) -> None:
+        """Look in the next turn at what has changed; Qt would paint the whole range again."""
+        with self._without_paints():
+            super().dataChanged(topLeft, bottomRight, roles)
+        self._kept.clear()
+        self._soon.start()
+
+    @override
+    def doItemsLayout(self) -> None:
+        """Lay out the rows, and paint those again that look different."""
+        viewport = self.viewport()
+        size = viewport.size()
+        # Qt asks to paint everything here, also for a row that came far out of view.
+        with self._without_paints():
+            super().doItemsLayout()
+        if self._is_painting and self._shown is not None and viewport.size() == size:
+            self.show_changes()
+        elif self._is_painting:
+            self.repaint_rows()
+
+    @override
+    def scrollContentsBy(self, dx: int, dy: int) -> None:
+        super().scrollContentsBy(dx, dy)
+        if self._is_painting and self._shown is not None:
+            self._shown = self.rows_in_view()
+
+    @override
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if self._is_painting and event.type() in _OTHER_LOOKS:
+            self.cells.forget()
+            self.repaint_rows()
+
+
+class _TableRows(Painted):
+    """Rows that are numbered."""
+
+    @override
+    def titles(self) -> QHeaderView:
+        return cast("QTableView", self).horizontalHeader()
+
+    @override
+    def row_places(self, top: int, bottom: int) -> Iterator[RowPlace]:
+        rows, count = cast("QTableView", self).verticalHeader(), self.model().rowCount()
+        row = rows.visualIndexAt(max(top, 0))
+        while 0 <= row < count:
+            place = RowPlace(row, rows.sectionViewportPosition(row), rows.sectionSize(row))
+            if place.top >= bottom:
+                return
+            yield place
+            row += 1
+
+    @override
+    def row_index(self, key: int) -> QModelIndex:
+        return self.model().index(key, 0)
+
+    def setWordWrap(self, on: bool) -> None:  # noqa: FBT001, N802 - overrides that of tables
+        cast("QTableView", super()).setWordWrap(on)
+        self._wraps = on
+
+    @override
+    def focus_rect(self) -> QRect:
+        current = self.currentIndex()
+        if not current.isValid():
+            return QRect()
+        before = self.cells.before(self.cells_of(current.row())[current.column()])
+        return self.visualRect(current).adjusted(before, 0, 0, 0)
+
+
+class PaintedTable(_TableRows, QTableView):
+    """A table that shows a model."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.start_painting()
+
+
+class PaintedItems(_TableRows, QTableWidget):
+    """A table that holds its items itself."""
+
+    def __init__(self, rows: int, columns: int, parent: QWidget | None = None) -> None:
+        super().__init__(rows, columns, parent)
+        self.start_painting()
+
+
+@guarded
+class PaintedTree(Painted, QTreeView):
+    """A tree with equally high rows, known by the numbers that their indexes carry."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._arrows: dict[tuple[bool, bool, int], QPixmap] = {}
+        self.start_painting()
+
+    def depth_of(self, key: int) -> int:
+        """Return how many levels deep a row is, 1 for the topmost."""
+        raise NotImplementedError
+
+    @override
+    def titles(self) -> QHeaderView:
+        return self.header()
+
+    @override
+    def row_places(self, top: int, bottom: int) -> Iterator[RowPlace]:
+        index = self.indexAt(QPoint(self.header().sectionViewportPosition(0), max(top, 0)))
+        if not index.isValid():
+            return
+        model, rect, step = self.model(), self.visualRect(index), self.indentation()
+        y, height = rect.top(), rect.height()
+        while index.isValid() and y < bottom:
+            key = index.internalId()
+            is_open = self.isExpanded(index) if model.hasChildren(index) else None
+            yield RowPlace(key, y, height, step * self.depth_of(key), is_open)
+            index, y = self.indexBelow(index), y + height
+
+    @override
+    def place_of(self, key: int) -> RowPlace:
+        return super().place_of(key)._replace(indent=self.indentation() * self.depth_of(key))
+
+    @override
+    def paint_branch(self, painter: QPainter, place: RowPlace, *, is_selected: bool) -> None:
+        """Paint the arrow of a row with something below it."""
+        if place.is_open is None:
+            return
+        step = self.indentation()
+        left = self.header().sectionViewportPosition(0) + place.indent - step
+        arrow = self._arrow(place.height, is_open=place.is_open, is_selected=is_selected)
+        painter.drawPixmap(left, place.top, arrow)
+
+    def _arrow(self, height: int, *, is_open: bool, is_selected: bool) -> QPixmap:
+        key = is_open, is_selected, height
+        pixmap = self._arrows.get(key)
+        if pixmap is None:
+            pixmap = self._arrows[key] = self._drawn_arrow(*key)
+        return pixmap
+
+    def _drawn_arrow(self, is_open: bool, is_selected: bool, height: int) -> QPixmap:  # noqa: FBT001
+        step, ratio = self.indentation(), self.devicePixelRatioF()
+        pixmap = QPixmap(round(step * ratio), round(height * ratio))
+        pixmap.setDevicePixelRatio(ratio)
+        pixmap.fill(Qt.GlobalColor.transparent)
+        option = QStyleOptionViewItem()
+        option.initFrom(self)
+        option.rect = QRect(0, 0, step, height)
+        state = QStyle.StateFlag
+        option.state = state.State_Enabled | state.State_Children | state.State_Item
+        if is_open:
+            option.state |= state.State_Open
+        if is_selected:
+            option.state |= state.State_Selected
+        painter = QPainter(pixmap)
+        branch = QStyle.PrimitiveElement.PE_IndicatorBranch
+        self.style().drawPrimitive(branch, option, painter, self)
+        painter.end()
+        return pixmap
+
+    @override
+    def focus_rect(self) -> QRect:
+        rect, header = self.visualRect(self.currentIndex()), self.header()
+        return QRect(-header.offset(), rect.top(), header.length(), rect.height())
+
+    @override
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in _OTHER_LOOKS and self._is_painting:
+            self._arrows.clear()

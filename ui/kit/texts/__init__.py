@@ -1,0 +1,1 @@
+"""How clocks, timers and members are told in words."""

@@ -1,0 +1,184 @@
+"""What schedulers, components and machines do now, in words: one sentence each, and why."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from inspector.events.members import CLOCK_CALLS
+from inspector.timebase import format_duration, format_instant
+from inspector.vocabulary import NEVER, RATE_DENOMINATOR, Field, Life, MemberKind, Phase
+
+from .standing import Standing, StandingKind, brief_cause_text, brief_stop_text, reason_text
+
+if TYPE_CHECKING:
+    from inspector.events.members import MemberState
+    from inspector.events.timeline import Timeline
+
+#: What can be taken back.
+UNSCHEDULABLE = frozenset(
+    {
+        MemberKind.TARGET,
+        MemberKind.UPDATE,
+        MemberKind.FRAME_TIMER,
+        MemberKind.TICKER_TIMER,
+        MemberKind.LOOP,
+        MemberKind.TIMEOUT,
+    }
+)
+#: What others live in, and are called by.
+_HOMES = frozenset(
+    {
+        MemberKind.SCHEDULER,
+        MemberKind.TICKER,
+        MemberKind.COMPONENT_DIRECTOR,
+        MemberKind.CHILD_CLOCK,
+    }
+)
+#: What waits for an instant, and is called.
+TIMED_CALLS = CLOCK_CALLS | {MemberKind.FRAME_TIMER, MemberKind.TICKER_TIMER}
+#: What is called by a scheduler or ticker, or by a clock.
+CALLS = TIMED_CALLS | {MemberKind.UPDATE}
+
+_ON = Life.STARTED
+_LIVES = frozenset(map(int, Life))
+
+
+def member_standing(timeline: Timeline, member: MemberState) -> Standing:
+    """Return what a member does now; its own pause is named before those above it."""
+    life = member.fields.get(Field.LIFE)
+    if member.is_paused:
+        brief = "paused" + brief_cause_text(member.pause_cause)
+        return Standing(StandingKind.PAUSED, _pause_text(member), brief)
+    if life is not None and life != _ON:
+        kind = StandingKind.PAUSED if life == Life.DISABLED else StandingKind.HELD
+        return Standing(kind, Life(life).text if life in _LIVES else f"life {life}")
+    above = timeline.members.pausing(member.id)
+    if above is not None:
+        text = f"stopped by {above.kind.text} “{above.name}” ({_pause_text(above)})"
+        return Standing(StandingKind.STOPPED, text, f"“{above.name}” paused")
+    scheduler = timeline.members.scheduler_of(member.id)
+    if scheduler is not None and scheduler.fields.get(Field.RATE, RATE_DENOMINATOR) == 0:
+        text = "time scale 0" if scheduler is member else f"“{scheduler.name}” has time scale 0"
+        return Standing(StandingKind.FROZEN, text)
+    for reason in timeline.stopping_clocks(member):
+        text = f"stopped by clock “{reason.clock_name}” ({reason_text(reason)})"
+        return Standing(StandingKind.STOPPED, text, brief_stop_text(reason))
+    kind = StandingKind.RUNNING if timeline.is_running else StandingKind.HELD
+    return Standing(kind, doing_text(timeline, member), _brief_doing_text(member))
+
+
+def _pause_text(member: MemberState) -> str:
+    who = "you" if member.pause_cause else "the program"
+    return f"paused by {who} since {format_instant(member.paused_since_ns)}"
+
+
+def doing_text(timeline: Timeline, member: MemberState) -> str:  # noqa: PLR0911 - one per kind
+    """Return what a member does while nothing stops it."""
+    fields = member.fields
+    match member.kind:
+        case _ if member.kind in _HOMES:
+            rules = timeline.members.field_text(member.id, Field.RULES)
+            return f"running, {rules}" if rules else "running"
+        case MemberKind.UPDATE:
+            return f"every frame, priority {fields.get(Field.PRIORITY, 0)}"
+        case MemberKind.FRAME_TIMER | MemberKind.TICKER_TIMER | MemberKind.LOOP:
+            return _timer_text(member)
+        case MemberKind.TIMEOUT:
+            return "once"
+        case MemberKind.MACHINE:
+            return f"in “{timeline.members.field_text(member.id, Field.STATE)}”"
+        case MemberKind.EDGE:
+            return edge_text(timeline, member)
+        case MemberKind.FRAME_CALLBACK:
+            phase = fields.get(Field.PHASE)
+            return f"every frame in {Phase(phase).text}" if phase in _PHASES else "every frame"
+        case MemberKind.COMPONENT | MemberKind.NODE if Field.LIFE in fields:
+            order = fields.get(Field.ORDER)
+            return _ON.text + (f", order {order}" if order else "")
+        case _:
+            return "running"
+
+
+_PHASES = frozenset(map(int, Phase))
+
+
+def _brief_doing_text(member: MemberState) -> str:
+    """Return the gist of what a member does, for a narrow column; empty if all of it is."""
+    fields = member.fields
+    match member.kind:
+        case _ if member.kind in _HOMES:
+            return "running"
+        case MemberKind.UPDATE:
+            return f"priority {fields.get(Field.PRIORITY, 0)}"
+        case MemberKind.FRAME_TIMER | MemberKind.TICKER_TIMER | MemberKind.LOOP if fields.get(
+            Field.INTERVAL
+        ):
+            return f"every {format_duration(fields[Field.INTERVAL])}"
+        case MemberKind.FRAME_CALLBACK if fields.get(Field.PHASE) in _PHASES:
+            return f"in {Phase(fields[Field.PHASE]).text}"
+        case _:
+            return ""
+
+
+def _timer_text(member: MemberState) -> str:
+    interval_ns = member.fields.get(Field.INTERVAL, 0)
+    text = f"every {format_duration(interval_ns)}" if interval_ns else "every frame"
+    left = member.fields.get(Field.CALLS_LEFT, -1)
+    if left >= 0:
+        text += f", {left:,} call{'' if left == 1 else 's'} left"
+    missed = member.fields.get(Field.MISSED, 0)
+    return text + (f", {missed:,} skipped" if missed else "")
+
+
+def edge_text(timeline: Timeline, edge: MemberState) -> str:
+    """Return which way an edge of a machine leads."""
+    members = timeline.members
+    source = members.field_text(edge.id, Field.SOURCE)
+    target = members.field_text(edge.id, Field.TARGET)
+    origin = "any state" if source == "*" else f"“{source}”"
+    return f"{origin} → {f'“{target}”' if target else 'a state chosen by a function'}"
+
+
+def remaining_ns(timeline: Timeline, member: MemberState) -> int | None:
+    """Return the time until a call, in that of its scheduler or else its clock.
+
+    ``None`` when no instant is known.
+
+    While it waits, what was left when it was paused.
+    """
+    fields = member.fields
+    if member.kind not in CALLS:
+        return None
+    if timeline.members.pausing(member.id) is not None and Field.REMAINING in fields:
+        return fields[Field.REMAINING]
+    due_ns = fields.get(Field.DUE, NEVER)
+    if member.kind in CLOCK_CALLS and due_ns != NEVER and member.clock_id in timeline.clocks:
+        return max(0, due_ns - timeline.local_ns(member.clock_id))
+    scheduler = timeline.members.scheduler_of(member.id)
+    if scheduler is None or due_ns == NEVER:
+        return None
+    return max(0, due_ns - scheduler.fields.get(Field.TIME, 0))
+
+
+def next_call_text(timeline: Timeline, member: MemberState) -> str:
+    """Return when a member is called next, for a narrow column."""
+    if member.kind in {MemberKind.UPDATE, MemberKind.FRAME_CALLBACK}:
+        return "every frame"
+    left_ns = remaining_ns(timeline, member)
+    if left_ns is not None:
+        return format_duration(left_ns)
+    is_timer = member.kind in {MemberKind.FRAME_TIMER, MemberKind.TICKER_TIMER}
+    return "every frame" if is_timer and not member.fields.get(Field.INTERVAL) else ""
+
+
+def machine_transitions(timeline: Timeline, machine: MemberState) -> list[tuple[str, bool]]:
+    """Return the transitions of a machine, and whether each leads away from its state."""
+    members = timeline.members
+    state = members.field_text(machine.id, Field.STATE)
+    found: dict[str, bool] = {}
+    for number in machine.children:
+        edge = members.by_id[number]
+        if edge.kind is MemberKind.EDGE:
+            source = members.field_text(number, Field.SOURCE)
+            found[edge.name] = found.get(edge.name, False) or source in {"*", state}
+    return list(found.items())

@@ -1,0 +1,97 @@
+"""Whether a clock runs, and if not, why: one value and one sentence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import TYPE_CHECKING
+
+from inspector.timebase import format_instant
+
+if TYPE_CHECKING:
+    from inspector.events.states import PauseReason
+    from inspector.events.timeline import Timeline
+
+
+class StandingKind(IntEnum):
+    """What a clock does now, from the most to the least lively."""
+
+    RUNNING = 0
+    HELD = 1
+    STOPPED = 2
+    FROZEN = 3
+    PAUSED = 4
+
+    @property
+    def glyph(self) -> str:
+        """One character that says the same without colour."""
+        return _GLYPHS[self]
+
+
+_GLYPHS = {
+    StandingKind.RUNNING: "▶",
+    StandingKind.HELD: "▷",
+    StandingKind.STOPPED: "◼",
+    StandingKind.FROZEN: "0",
+    StandingKind.PAUSED: "⏸",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What a clock does now.
+
+    Attributes:
+        kind: Running or why not.
+        text: The same for people, with who stopped it and since when.
+        brief: The gist of the text, for where there is no room for all of it; empty when
+            the text is short.
+    """
+
+    kind: StandingKind
+    text: str
+    brief: str = ""
+
+
+def standing_of(timeline: Timeline, clock_id: int) -> Standing:
+    """Return what a clock does now; a clock's own pause is named before its ancestors'."""
+    reasons = timeline.pause_reasons(clock_id)
+    if not reasons:
+        if timeline.is_running:
+            return Standing(StandingKind.RUNNING, "running")
+        return Standing(StandingKind.HELD, "ready, the session is held", "held")
+    own = reasons[0] if reasons[0].is_own else None
+    if own is None:
+        nearest = reasons[0]
+        text = f"stopped by “{nearest.clock_name}” ({reason_text(nearest)})"
+        return Standing(StandingKind.STOPPED, text, brief_stop_text(nearest))
+    others = "".join(f", so is “{reason.clock_name}”" for reason in reasons[1:2])
+    kind = StandingKind.FROZEN if own.is_rate_zero else StandingKind.PAUSED
+    what = "rate 0" if own.is_rate_zero else "paused"
+    return Standing(kind, reason_text(own) + others, what + brief_cause_text(own.cause))
+
+
+def brief_stop_text(reason: PauseReason) -> str:
+    """Return which clock stops others, for a narrow column."""
+    return f"“{reason.clock_name}” {'at rate 0' if reason.is_rate_zero else 'paused'}"
+
+
+def brief_cause_text(cause: int) -> str:
+    """Return who did something, for a narrow column; nothing is said of the program itself.
+
+    Args:
+        cause: The number of the command that did it, 0 for the program.
+    """
+    return " by you" if cause else ""
+
+
+def reason_text(reason: PauseReason) -> str:
+    """Return what stopped a clock, who did it and since when, without the clock's name."""
+    since = format_instant(reason.since_ns)
+    if reason.is_rate_zero:
+        return f"rate 0{_by(reason.cause)} since {since}"
+    return f"paused{_by(reason.cause)} since {since}"
+
+
+def _by(cause: int) -> str:
+    return " by you" if cause else " by the program"

@@ -1,0 +1,254 @@
+"""Runs the refresh-rate lab beside the window: in slices, between two events."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from time import perf_counter_ns
+from typing import TYPE_CHECKING, Final, Protocol
+
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
+
+from inspector.analysis.lab.refresh_lab import begin_cell
+from inspector.errors import InspectorError
+from inspector.sessions.lab.process import begin_scene_process
+from inspector.vocabulary import what_was_raised
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from inspector.analysis.lab.display import Display
+    from inspector.analysis.lab.refresh_lab import LabResult
+    from inspector.analysis.lab.subjects import Subject
+    from inspector.analysis.lab.timer import LabTimer
+
+#: Short enough that a frame of 60 Hz has room for everything else.
+_SLICE_NS: Final = 5_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class LabStep:
+    """What a step of a job brought.
+
+    Attributes:
+        results: New results.
+        done: The share of the job that is done, from 0 to 1; ``None`` as before.
+        notes: Sentences that people should read beside the results.
+    """
+
+    results: tuple[LabResult, ...] = ()
+    done: float | None = None
+    notes: tuple[str, ...] = ()
+
+
+_QUIET: Final = LabStep()
+
+
+class Job(Protocol):
+    """Something that can be run a step at a time."""
+
+    def begin(self) -> Generator[LabStep, None, None]:
+        """Begin it.
+
+        Raises:
+            ValueError: It makes no sense; the message says what.
+            InspectorError: It cannot be carried out; the message is a sentence.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class LabJob:
+    """Timers that are to be run.
+
+    Attributes:
+        timers: The timers.
+        subjects: What each of them is run on.
+        displays: Make the displays that each is run under; called one by one, as the
+            refreshes of a long run take their time.
+    """
+
+    timers: tuple[LabTimer, ...]
+    subjects: tuple[Subject, ...]
+    displays: tuple[Callable[[], Display], ...]
+
+    @property
+    def count(self) -> int:
+        """How many runs that is."""
+        return len(self.timers) * len(self.subjects) * len(self.displays)
+
+    def begin(self) -> Generator[LabStep, None, None]:
+        """Yield the results by timer, display and subject, and nothing between steps."""
+        displays: list[Display] = []
+        for make in self.displays:
+            displays.append(make())
+            yield _QUIET
+        cells = (
+            (timer, subject, display)
+            for timer in self.timers
+            for display in displays
+            for subject in self.subjects
+        )
+        for number, cell in enumerate(cells, 1):
+            steps = begin_cell(*cell)
+            while True:
+                try:
+                    next(steps)
+                except StopIteration as end:
+                    yield LabStep((end.value,), number / self.count)
+                    break
+                yield _QUIET
+
+
+@dataclass(frozen=True, slots=True)
+class SceneJob:
+    """A scene that is to be run.
+
+    Attributes:
+        path: Its file.
+        displays: Make the displays that it is run under.
+    """
+
+    path: Path
+    displays: tuple[Callable[[], Display], ...]
+
+    def begin(self) -> Generator[LabStep, None, None]:
+        """Yield the share that is done now and then, and everything at the end.
+
+        The scene runs in a process of its own: whatever it does, it can be left.
+        """
+        displays: list[Display] = []
+        for make in self.displays:
+            displays.append(make())
+            yield _QUIET
+        steps = begin_scene_process(self.path, displays)
+        try:
+            while True:
+                try:
+                    done = next(steps)
+                except StopIteration as end:
+                    run = end.value
+                    break
+                yield LabStep(done=done)
+        finally:
+            # At once, not when it is found to be garbage: the process goes on meanwhile.
+            steps.close()
+        notes = tuple(f"{failure}." for failure in run.failures)
+        if not run.results:
+            notes = (*notes, "No timer of the scene fired, and none was expected to fire.")
+        yield LabStep(run.results, 1.0, notes)
+
+
+class LabRunner(QObject):
+    """Carries out one job at a time, a few milliseconds in each turn of the event loop.
+
+    What runs may itself let events through, or end what it is run by: a scene that opens
+    a dialog, a window that is closed meanwhile. A step is never begun within another one,
+    and a job that is cancelled in the middle of a step ends behind it.
+
+    Signals:
+        results_arrived: New results of the job, a list.
+        progressed: The share of the job that is done, from 0 to 1.
+        noted: A sentence that people should read beside the results.
+        finished: The job is done, or has failed with the sentence that comes along.
+    """
+
+    results_arrived = Signal(object)  # list[LabResult]
+    progressed = Signal(float)
+    noted = Signal(str)
+    finished = Signal(str)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        """Wait for a job."""
+        super().__init__(parent)
+        self._steps: Generator[LabStep, None, None] | None = None
+        self._is_in_step = False
+        self._turn = QTimer(self)
+        self._turn.setInterval(0)
+        self._turn.timeout.connect(self._take_turn)
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a job is under way."""
+        return self._steps is not None
+
+    def start(self, job: Job) -> None:
+        """Begin a job, leaving the one before as it is."""
+        self.cancel()
+        self._steps = job.begin()
+        self._turn.start()
+
+    def cancel(self) -> None:
+        """Leave the job as it is; nothing more arrives."""
+        steps, self._steps = self._steps, None
+        self._turn.stop()
+        # One that is executing is closed by whoever executes it.
+        if steps is not None and not self._is_in_step:
+            steps.close()
+
+    @Slot()
+    def _take_turn(self) -> None:
+        steps = self._steps
+        if steps is None or self._is_in_step:
+            return
+        taken: list[LabStep] = []
+        self._is_in_step = True
+        try:
+            problem = _slice_of(steps, taken, lambda: self._steps is steps)
+        except BaseException as error:
+            # A fault in here goes on to whoever reports it; the job is over all the same.
+            if self._steps is steps:
+                self._steps = None
+                self._turn.stop()
+                self._tell_of_fault(taken, error)
+            raise
+        finally:
+            self._is_in_step = False
+        if self._steps is not steps:
+            steps.close()
+            return
+        self._tell(steps, taken)
+        # Whoever was told may have cancelled the job, or begun another one.
+        if problem is not None and self._steps is steps:
+            self.cancel()
+            self.finished.emit(problem)
+
+    def _tell_of_fault(self, taken: list[LabStep], error: BaseException) -> None:
+        results = [result for step in taken for result in step.results]
+        if results:
+            self.results_arrived.emit(results)
+        what = what_was_raised(f"{type(error).__name__}: {error}")
+        self.finished.emit(f"The run failed: {what}. The results up to then are shown.")
+
+    def _tell(self, steps: Generator[LabStep, None, None], taken: list[LabStep]) -> None:
+        results = [result for step in taken for result in step.results]
+        shares = [step.done for step in taken if step.done is not None]
+        if results:
+            self.results_arrived.emit(results)
+        if shares and self._steps is steps:
+            self.progressed.emit(shares[-1])
+        for note in (note for step in taken for note in step.notes):
+            if self._steps is steps:
+                self.noted.emit(note)
+
+
+def _slice_of(
+    steps: Generator[LabStep, None, None], taken: list[LabStep], is_wanted: Callable[[], bool]
+) -> str | None:
+    """Go on for a few milliseconds.
+
+    Returns:
+        ``None`` if there is more to do, else what went wrong; empty if nothing did.
+    """
+    end_ns = perf_counter_ns() + _SLICE_NS
+    try:
+        while is_wanted() and perf_counter_ns() < end_ns:
+            taken.append(next(steps))
+    except StopIteration:
+        return ""
+    except ValueError as error:
+        # What no display or timer can be: said by the analysis in a sentence.
+        text = str(error)
+        return f"{text[:1].upper()}{text[1:]}."
+    except InspectorError as error:
+        return str(error)
+    return None

@@ -1,0 +1,502 @@
+"""The diagram of a state machine: states, transitions, and the present state marked."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QHelpEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPainterPath,
+    QPaintEvent,
+    QPen,
+    QPolygonF,
+    QResizeEvent,
+)
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+from typing_extensions import override
+
+from inspector.display_text import as_plain, one_line
+
+from ..kit.guards import guarded
+from ..kit.theme import ColorRole, mixed
+from ..plotting.machine_colors import state_color, text_color_on
+from ..plotting.machine_shape import ANY, NO_SHAPE, Arrow, MachineShape
+from .machine_layout import order_of, places_of
+
+if TYPE_CHECKING:
+    from ..kit.theme import Theme
+
+_MARGIN: Final = 10
+_NODE_PAD: Final = 9
+_WIDEST_NODE: Final = 130
+_BEND: Final = 0.16
+_TWIN_BEND: Final = 0.24
+_HEAD: Final = 8.0
+_LOOP: Final = 26.0
+_NEXT_TO: Final = 10.0
+#: What each state beyond the first few needs more, in pixels.
+_FEW: Final = 4
+_MORE_WIDTH: Final = 14
+_MORE_HEIGHT: Final = 17
+#: Names of what cannot be done now are left out when so much of them would cover others.
+_MOST_COVERED: Final = 0.25
+#: Along a curve, where its label is tried.
+_TRIED: Final = (0.5, 0.42, 0.58, 0.34, 0.66, 0.27, 0.73)
+_FORWARDS: Final = frozenset({Qt.Key.Key_Right, Qt.Key.Key_Down})
+_BACKWARDS: Final = frozenset({Qt.Key.Key_Left, Qt.Key.Key_Up})
+_MAKES: Final = frozenset({Qt.Key.Key_Return, Qt.Key.Key_Enter})
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A transition that can be pointed at.
+
+    Attributes:
+        name: The transition.
+        arrow: What it belongs to.
+        box: Where it is.
+    """
+
+    name: str
+    arrow: Arrow
+    box: QRectF
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Drawn:
+    """An arrow as it is drawn.
+
+    Attributes:
+        arrow: The transitions.
+        path: Its line.
+        head: Its head.
+    """
+
+    arrow: Arrow
+    path: QPainterPath
+    head: QPolygonF
+
+
+@guarded
+class MachineDiagram(QWidget):
+    """Draws a machine; a click on a transition that is possible now asks for it.
+
+    The arrow keys go through the transitions that are possible, Enter asks for the marked one.
+
+    Signals:
+        transition_chosen: The name of the transition that was clicked, possible or not.
+        transition_pointed: The name of the one under the pointer, empty for none.
+    """
+
+    transition_chosen = Signal(str)
+    transition_pointed = Signal(str)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        """Show nothing."""
+        super().__init__(parent)
+        self._theme = theme
+        self._shape = NO_SHAPE
+        self._order: tuple[str, ...] = ()
+        self._boxes: dict[str, QRectF] = {}
+        self._drawn: list[Drawn] = []
+        self._labels: list[Label] = []
+        self._pointed = ""
+        self._current = 0
+        self.setMouseTracking(True)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.setAccessibleName("States and transitions")
+        theme.changed.connect(self.update)
+
+    # ---------------------------------------------------------------- what is drawn
+
+    @property
+    def shape_shown(self) -> MachineShape:
+        """What is drawn."""
+        return self._shape
+
+    @property
+    def current(self) -> str:
+        """The transition that Enter asks for, empty when none is possible."""
+        possible = self._shape.possible()
+        return possible[self._current % len(possible)] if possible else ""
+
+    def show_shape(self, shape: MachineShape) -> None:
+        """Draw another machine, or the same one in another state."""
+        if shape == self._shape:
+            return
+        if shape.states != self._shape.states or shape.arrows != self._shape.arrows:
+            self._order = order_of(shape)
+            self.updateGeometry()
+        if shape.present != self._shape.present:
+            self._current = 0
+        self._shape = shape
+        self._arrange()
+        self._describe()
+        self.update()
+
+    def box_of(self, state: str) -> QRectF:
+        """Return where a state is drawn."""
+        return self._boxes[state]
+
+    def labels(self) -> list[Label]:
+        """Return every transition that can be pointed at."""
+        return self._labels
+
+    @override
+    def sizeHint(self) -> QSize:
+        return QSize(360, 220)
+
+    @override
+    def minimumSizeHint(self) -> QSize:
+        more = max(len(self._order) - _FEW, 0)
+        return QSize(180 + _MORE_WIDTH * more, 120 + _MORE_HEIGHT * more)
+
+    # ---------------------------------------------------------------- arranging
+
+    def _arrange(self) -> None:
+        self._boxes, self._drawn, self._labels = {}, [], []
+        if not self._order:
+            return
+        metrics = self.fontMetrics()
+        height = metrics.height() + 8.0
+        widths = {
+            state: min(metrics.horizontalAdvance(state) + 2 * _NODE_PAD + 12, _WIDEST_NODE)
+            for state in self._order
+        }
+        widest = max(widths.values())
+        # Room for what stands beside states: loops, badges and their names.
+        side, above = widest / 2 + _MARGIN, height / 2 + _MARGIN + metrics.height()
+        room_x = max(self.width() - 2 * side - 2 * self._beside(), 40.0)
+        room_y = max(self.height() - 2 * above - metrics.height(), 30.0)
+        middle = QPointF(self.width() / 2, self.height() / 2)
+        room = (widest + _NEXT_TO, height + _NEXT_TO)
+        for state, (x, y) in places_of(self._order, (room_x, room_y), room).items():
+            width = widths[state]
+            self._boxes[state] = QRectF(
+                middle.x() + x - width / 2, middle.y() + y - height / 2, width, height
+            )
+        pairs = {(arrow.source, arrow.target) for arrow in self._shape.arrows}
+        for arrow in self._arrows():
+            if arrow.source in (arrow.target, ANY) or not arrow.target:
+                continue
+            has_twin = (arrow.target, arrow.source) in pairs
+            self._add_curve(arrow, _TWIN_BEND if has_twin else _BEND)
+        self._add_beside()
+
+    def _arrows(self) -> list[Arrow]:
+        """Return the arrows, those that can be followed now first: they get the best places."""
+        now = (ANY, self._shape.present)
+        return sorted(self._shape.arrows, key=lambda arrow: arrow.source not in now)
+
+    def _beside(self) -> float:
+        """Return how much room loops and badges need at the sides."""
+        metrics = self.fontMetrics()
+        names = [
+            name
+            for arrow in self._shape.arrows
+            for name in arrow.names
+            if arrow.source == arrow.target
+        ]
+        widest = max((metrics.horizontalAdvance(name) for name in names), default=0)
+        return widest + _LOOP if names else 0.0
+
+    def _add_curve(self, arrow: Arrow, bend: float) -> None:
+        """Add an arrow between two states, bent to the right of its way."""
+        source, target = self._boxes.get(arrow.source), self._boxes.get(arrow.target)
+        if source is None or target is None:
+            return
+        a, b = source.center(), target.center()
+        away = b - a
+        # Short ways are bent more, so that there is room between the two directions.
+        bulge = max(bend, 26.0 / max(math.hypot(away.x(), away.y()), 1.0))
+        control = (a + b) / 2 + QPointF(-away.y(), away.x()) * min(bulge, 0.6)
+        start, end = _edge_point(source, control), _edge_point(target, control)
+        path = QPainterPath(start)
+        path.quadTo(control, end)
+        self._drawn.append(Drawn(arrow, path, _head(control, end)))
+        self._add_labels(arrow, [path.pointAtPercent(share) for share in _TRIED])
+
+    def _add_beside(self) -> None:
+        """Add loops, transitions from any state, and those that decide for themselves."""
+        middle = QPointF(self.width() / 2, self.height() / 2)
+        for arrow in self._arrows():
+            if arrow.source == arrow.target and arrow.source in self._boxes:
+                self._add_loop(arrow, self._boxes[arrow.source], middle)
+            elif arrow.source == ANY and arrow.target in self._boxes:
+                self._add_badge(arrow, self._boxes[arrow.target], middle)
+            elif not arrow.target and arrow.source in self._boxes:
+                self._add_badge(arrow, self._boxes[arrow.source], middle)
+            elif arrow.source == ANY:
+                self._add_labels(arrow, [QPointF(self.width() / 2, self.height() - 14.0)])
+
+    def _add_loop(self, arrow: Arrow, box: QRectF, middle: QPointF) -> None:
+        is_right = box.center().x() >= middle.x()
+        x = box.right() if is_right else box.left()
+        sign = 1.0 if is_right else -1.0
+        start = QPointF(x, box.center().y() - 5)
+        end = QPointF(x, box.center().y() + 5)
+        out = QPointF(sign * _LOOP, 0)
+        path = QPainterPath(start)
+        path.cubicTo(start + out - QPointF(0, 9), end + out + QPointF(0, 9), end)
+        self._drawn.append(Drawn(arrow, path, _head(end + out / 2 + QPointF(0, 4), end)))
+        widest = max(self.fontMetrics().horizontalAdvance(name) for name in arrow.names)
+        place = QPointF(x + sign * (_LOOP * 0.8 + widest / 2 + 4), box.center().y())
+        self._add_labels(arrow, [place])
+
+    def _add_badge(self, arrow: Arrow, box: QRectF, middle: QPointF) -> None:
+        """Add transitions that have no other end, beside their state."""
+        metrics = self.fontMetrics()
+        height = metrics.height() + 1.0
+        whole = height * len(arrow.names)
+        texts = [self.label_text(arrow, name) for name in arrow.names]
+        half = max(metrics.horizontalAdvance(text) for text in texts) / 2 + 7
+        x, y = box.center().x(), box.center().y()
+        below, above = (
+            QPointF(x, box.bottom() + whole / 2 + 3),
+            QPointF(x, box.top() - whole / 2 - 3),
+        )
+        left, right = QPointF(box.left() - half, y), QPointF(box.right() + half, y)
+        outwards = [below, above] if y >= middle.y() else [above, below]
+        sideways = [right, left] if x >= middle.x() else [left, right]
+        self._add_labels(arrow, [outwards[0], sideways[0], outwards[1], sideways[1]])
+
+    def _add_labels(self, arrow: Arrow, places: list[QPointF]) -> None:
+        """Put the names of an arrow where the least is covered."""
+        metrics = self.fontMetrics()
+        height = metrics.height() + 1.0
+        texts = [self.label_text(arrow, name) for name in arrow.names]
+        width = max(metrics.horizontalAdvance(text) for text in texts) + 8.0
+        whole = height * len(texts)
+
+        def boxed(place: QPointF) -> QRectF:
+            top = place.y() - whole / 2
+            left = min(max(place.x() - width / 2, 1.0), max(self.width() - width - 1, 1.0))
+            top = min(max(top, 1.0), max(self.height() - whole - 1, 1.0))
+            return QRectF(left, top, width, whole)
+
+        taken = [*self._boxes.values(), *(label.box for label in self._labels)]
+
+        def covered(box: QRectF) -> float:
+            total = 0.0
+            for other in taken:
+                shared = box.intersected(other)
+                total += shared.width() * shared.height()
+            return total
+
+        best = min((boxed(place) for place in places), key=covered)
+        is_possible = arrow.source in (ANY, self._shape.present)
+        if not is_possible and covered(best) > _MOST_COVERED * best.width() * best.height():
+            return
+        self._labels += [
+            Label(name, arrow, QRectF(best.left(), best.top() + height * number, width, height))
+            for number, name in enumerate(arrow.names)
+        ]
+
+    def label_text(self, arrow: Arrow, name: str) -> str:
+        """Return what is written for a transition."""
+        name = one_line(name)
+        if arrow.source == ANY:
+            return f"✱ {name}" if arrow.target else f"✱ {name} → ?"
+        return name if arrow.target else f"{name} → ?"
+
+    # ---------------------------------------------------------------- painting
+
+    @override
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        try:
+            self._paint(painter, event.rect())
+        finally:
+            # A painter that outlives its event takes Qt down with it.
+            painter.end()
+
+    def _paint(self, painter: QPainter, exposed: QRect) -> None:
+        theme = self._theme
+        painter.fillRect(exposed, theme.color(ColorRole.BACKGROUND))
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        for drawn in self._drawn:
+            is_possible = drawn.arrow.source == self._shape.present
+            color = theme.color(ColorRole.ACCENT if is_possible else ColorRole.PAUSED)
+            painter.setPen(QPen(color, 2.0 if is_possible else 1.0))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawPath(drawn.path)
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(color)
+            painter.drawPolygon(drawn.head)
+        for number, state in enumerate(self._shape.states):
+            self._paint_state(painter, state, number)
+        for label in self._labels:
+            self._paint_label(painter, label)
+
+    def _paint_state(self, painter: QPainter, state: str, number: int) -> None:
+        theme, box = self._theme, self._boxes[state]
+        color = state_color(number, theme)
+        is_present = state == self._shape.present
+        fill = color if is_present else mixed(color, theme.color(ColorRole.BACKGROUND), 0.5)
+        painter.setBrush(fill)
+        edge = theme.color(ColorRole.TEXT if is_present else ColorRole.MUTED_TEXT)
+        painter.setPen(QPen(edge, 2.5 if is_present else 1.0))
+        painter.drawRoundedRect(box, 7, 7)
+        font = QFont(self.font())
+        font.setBold(is_present)
+        painter.setFont(font)
+        painter.setPen(text_color_on(fill))
+        metrics = painter.fontMetrics()
+        name = one_line(f"● {state}" if is_present else state)
+        room = int(box.width()) - 8
+        text = metrics.elidedText(name, Qt.TextElideMode.ElideRight, room)
+        painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter), text)
+        painter.setFont(self.font())
+
+    def _paint_label(self, painter: QPainter, label: Label) -> None:
+        theme = self._theme
+        is_possible = self._is_possible(label)
+        is_current = is_possible and self.hasFocus() and label.name == self.current
+        background = QColor(theme.color(ColorRole.BACKGROUND))
+        background.setAlphaF(0.88)
+        if is_possible:
+            share = 0.45 if label.name == self._pointed or is_current else 0.2
+            accent = theme.color(ColorRole.ACCENT)
+            background = mixed(accent, theme.color(ColorRole.BACKGROUND), share)
+        painter.setBrush(background)
+        painter.setPen(
+            QPen(theme.color(ColorRole.ACCENT), 2.0 if is_current else 1.0)
+            if is_possible
+            else Qt.PenStyle.NoPen
+        )
+        painter.drawRoundedRect(label.box.adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
+        painter.setPen(theme.color(ColorRole.TEXT if is_possible else ColorRole.MUTED_TEXT))
+        text = self.label_text(label.arrow, label.name)
+        painter.drawText(label.box, int(Qt.AlignmentFlag.AlignCenter), text)
+
+    def _is_possible(self, label: Label) -> bool:
+        return label.arrow.source in (ANY, self._shape.present)
+
+    # ---------------------------------------------------------------- input
+
+    def label_at(self, place: QPointF) -> Label | None:
+        """Return the transition at a place, one that is possible before one that is not."""
+        found = [label for label in self._labels if label.box.contains(place)]
+        return min(found, key=lambda label: not self._is_possible(label), default=None)
+
+    @override
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        self._arrange()
+
+    @override
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            place = QPointF(event.pos())
+            label = self.label_at(place)
+            states = (state for state, box in self._boxes.items() if box.contains(place))
+            text = self._state_tip(next(states, "")) if label is None else self._tip(label)
+            QToolTip.showText(event.globalPos(), as_plain(text), self)
+            return True
+        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
+            is_ours = event.key() in _FORWARDS | _BACKWARDS | _MAKES
+            if is_ours and not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier:
+                event.accept()
+                return True
+        return super().event(event)
+
+    @override
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        label = self.label_at(event.position())
+        self._point("" if label is None else label.name)
+        is_button = label is not None and self._is_possible(label)
+        self.setCursor(
+            Qt.CursorShape.PointingHandCursor if is_button else Qt.CursorShape.ArrowCursor
+        )
+
+    @override
+    def leaveEvent(self, event: QEvent) -> None:
+        self._point("")
+
+    @override
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        label = self.label_at(event.position())
+        if label is not None and event.button() is Qt.MouseButton.LeftButton:
+            self.transition_chosen.emit(label.name)
+
+    @override
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        possible = self._shape.possible()
+        if not possible or event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier:
+            super().keyPressEvent(event)
+            return
+        if event.key() in _MAKES:
+            self.transition_chosen.emit(self.current)
+            return
+        if event.key() not in _FORWARDS | _BACKWARDS:
+            super().keyPressEvent(event)
+            return
+        self._current = (self._current + (1 if event.key() in _FORWARDS else -1)) % len(possible)
+        self.transition_pointed.emit(self.current)
+        self._describe()
+        self.update()
+
+    def _point(self, name: str) -> None:
+        if name != self._pointed:
+            self._pointed = name
+            self.update()
+            self.transition_pointed.emit(name)
+
+    def _tip(self, label: Label) -> str:
+        arrow = label.arrow
+        source = "any state" if arrow.source == ANY else f"“{arrow.source}”"
+        target = f"“{arrow.target}”" if arrow.target else "a state chosen when it is made"
+        text = f"“{label.name}”: from {source} to {target}"
+        if self._is_possible(label):
+            return f"{text}\nClick to make this transition."
+        return f"{text}\nIt does not leave “{self._shape.present}”, the current state."
+
+    def _state_tip(self, state: str) -> str:
+        """Return all ways out of a state."""
+        if not state:
+            return ""
+        ways = [
+            f"{name} → {arrow.target or '?'}"
+            for arrow in self._shape.arrows
+            if arrow.source in (ANY, state)
+            for name in arrow.names
+        ]
+        return "\n".join((f"“{state}”", *(ways or ["no transition leaves it"])))
+
+    def _describe(self) -> None:
+        possible = ", ".join(self._shape.possible()) or "nothing"
+        marked = f"; Enter makes {self.current}" if self.current else ""
+        self.setAccessibleDescription(
+            f"In {self._shape.present or 'no state'}; possible: {possible}{marked}"
+        )
+
+
+def _edge_point(box: QRectF, towards: QPointF) -> QPointF:
+    """Return where a line from the middle of a box leaves it."""
+    middle = box.center()
+    away = towards - middle
+    if away.isNull():
+        return QPointF(box.right(), middle.y())
+    scale = min(
+        (box.width() / 2 + 2) / abs(away.x()) if away.x() else math.inf,
+        (box.height() / 2 + 2) / abs(away.y()) if away.y() else math.inf,
+    )
+    return middle + away * min(scale, 1.0)
+
+
+def _head(origin: QPointF, tip: QPointF) -> QPolygonF:
+    """Return the head of an arrow that comes from a point."""
+    angle = math.atan2(tip.y() - origin.y(), tip.x() - origin.x())
+    corners = (
+        tip - QPointF(math.cos(angle + side), math.sin(angle + side)) * _HEAD
+        for side in (-0.42, 0.42)
+    )
+    return QPolygonF([tip, *corners])

@@ -1,0 +1,300 @@
+"""The state machines panel: states over time, transitions, and a diagram to make them by."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import QModelIndex, Qt, Slot
+from PySide6.QtWidgets import (
+    QComboBox,
+    QHBoxLayout,
+    QScrollArea,
+    QSplitter,
+    QVBoxLayout,
+    QWidget,
+)
+
+from inspector.display_text import one_line
+from inspector.sessions.commands.commands import Capability, MakeTransition
+from inspector.timebase import format_duration
+from inspector.vocabulary import MemberKind
+
+from ..kit.elided_label import ElidedLabel
+from ..kit.empty_notice import EmptyNotice
+from ..kit.paced_refresh import PacedRefresh
+from ..kit.table.painted_views import PaintedTable
+from ..kit.table.roles import Role
+from ..kit.table.tables import set_up_table, size_columns
+from ..plotting.machine_shape import NO_SHAPE, shape_of, state_numbers
+from ..session.bridge import Selection, SelectionKind
+from .machine_diagram import MachineDiagram
+from .machine_lane import MachineLane
+from .machine_transitions_model import (
+    MachineTransitionsModel,
+    Refusals,
+    TransitionColumn,
+    rows_of,
+)
+
+if TYPE_CHECKING:
+    from inspector.events.members import MemberState
+    from inspector.sessions.session import Session
+
+    from ..kit.theme import Theme
+    from ..session.bridge import SessionBridge
+
+_SAMPLES: Final = {
+    TransitionColumn.WHEN: "0:00:00.000",
+    TransitionColumn.SOURCE: "game over",
+    TransitionColumn.LASTED: "00.0 ms",
+    TransitionColumn.BY: "continue",
+}
+NO_SESSION: Final = "No scene is open."
+NO_MACHINE: Final = (
+    "This scene has no state machine. State machines made with stage.state_machine(…) appear here."
+)
+
+
+class StateMachinesPanel(QWidget):
+    """Shows the selected machine, or the one that was shown last.
+
+    Attributes:
+        chooser: Every machine of the session.
+        lane: States over time.
+        diagram: States and transitions.
+        model: What happened, the newest first.
+        view: The table of that.
+        readout: The present state, or what is pointed at.
+    """
+
+    def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:
+        """Show the machines of the bridge's session."""
+        super().__init__(parent)
+        self.setObjectName("state_machines")
+        self._bridge = bridge
+        self._machine_id = 0
+        self._known: tuple[tuple[int, str], ...] = ()
+        self._numbers: dict[int, int] = {}
+        self._refusals = Refusals()
+        self.chooser = QComboBox()
+        self.chooser.setAccessibleName("State machine")
+        self.chooser.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.readout = ElidedLabel()
+        self.lane = MachineLane(theme)
+        self.diagram = MachineDiagram(theme)
+        self.model = MachineTransitionsModel(theme)
+        self.view = self._make_view()
+        self.notice = EmptyNotice(self.view)
+        self._lay_out()
+        self._pace = PacedRefresh(self, bridge.pace)
+        self._connect(theme)
+        self.show_session(bridge.session)
+
+    # ---------------------------------------------------------------- what is shown
+
+    @property
+    def machine(self) -> MemberState | None:
+        """The machine that is shown."""
+        found = self._bridge.shown.members.by_id.get(self._machine_id)
+        return found if found is not None and found.kind is MemberKind.MACHINE else None
+
+    @Slot(object)
+    def show_session(self, _session: Session | None) -> None:
+        """Show the machines of another session."""
+        self._machine_id = 0
+        self._known = ()
+        self._refusals = Refusals()
+        self.show_selection(self._bridge.selection)
+        self.refresh()
+
+    @Slot(object)
+    def show_selection(self, selection: Selection) -> None:
+        """Show the machine that is selected, or of which a transition is."""
+        if selection.kind is not SelectionKind.MEMBER:
+            return
+        members = self._bridge.shown.members
+        if selection.id not in members.by_id:
+            return
+        for member in members.path(selection.id):
+            if member.kind is MemberKind.MACHINE:
+                self._show_machine(member.id)
+                return
+
+    @Slot()
+    def refresh(self) -> None:
+        """Take what is new."""
+        session, timeline = self._bridge.session, self._bridge.shown
+        members = timeline.members
+        self._list_machines()
+        if self.machine is None:
+            self._show_machine(self._known[0][0] if self._known else 0)
+        machine = self.machine
+        # Without one, nothing but the line that says so.
+        for part in (self.chooser, self.lane, self._scroll):
+            part.setHidden(machine is None)
+        if session is None or machine is None:
+            self.notice.show_text(NO_SESSION if session is None else NO_MACHINE)
+            self.readout.show_text("")
+            self.diagram.show_shape(NO_SHAPE)
+            self.model.show_rows([])
+            return
+        self.notice.show_text("")
+        if self.isVisible():
+            self._refusals.read(session.history)
+        strings = self._bridge.strings
+        history = members.histories.get(machine.id)
+        self._numbers = {
+            state: number for number, state in enumerate(state_numbers(members, machine.id))
+        }
+        live = self._bridge.timeline
+        self.lane.refresh(live.members.histories.get(machine.id, history), live.at_ns)
+        self.diagram.show_shape(shape_of(members, machine.id, strings))
+        refusals = [each for each in self._refusals.of(machine.id) if each[0] <= timeline.at_ns]
+        self.model.show_rows(rows_of(history, refusals, strings))
+        self._show_state()
+
+    def _list_machines(self) -> None:
+        timeline = self._bridge.shown
+        found = []
+        for member in timeline.members.by_id.values():
+            if member.kind is MemberKind.MACHINE:
+                clock = timeline.clocks.get(member.clock_id)
+                text = member.name + (f" on {clock.name}" if clock else "")
+                found.append((member.id, one_line(text)))
+        known = tuple(found)
+        if known == self._known:
+            return
+        self._known = known
+        self.chooser.blockSignals(True)
+        self.chooser.clear()
+        for number, text in known:
+            self.chooser.addItem(text, number)
+        self.chooser.setEnabled(bool(known))
+        self.chooser.setCurrentIndex(self.chooser.findData(self._machine_id))
+        self.chooser.blockSignals(False)
+
+    def _show_machine(self, machine_id: int) -> None:
+        if machine_id == self._machine_id:
+            return
+        self._machine_id = machine_id
+        self._list_machines()
+        self.chooser.blockSignals(True)
+        self.chooser.setCurrentIndex(self.chooser.findData(machine_id))
+        self.chooser.blockSignals(False)
+        self._numbers = {}
+        strings = self._bridge.strings
+        self.lane.show_machine(lambda state: self._numbers.get(state, 0), lambda s: strings[s])
+        self.refresh()
+
+    def _show_state(self) -> None:
+        machine, timeline = self.machine, self._bridge.shown
+        history = timeline.members.histories.get(self._machine_id)
+        if machine is None or history is None or not len(history):
+            self.readout.show_text("")
+            return
+        shape = self.diagram.shape_shown
+        since = format_duration(max(timeline.at_ns - history.at_ns[-1], 0))
+        possible = ", ".join(shape.possible()) or "nothing"
+        text = f"in “{shape.present}” for {since}   possible: {possible}"
+        newest = self.model.rows[0] if self.model.rows else None
+        if newest is not None and newest.is_refused:
+            text += f"   ✖ “{newest.name}” was refused: {newest.reason}"
+        self.readout.show_text(text)
+
+    # ---------------------------------------------------------------- what people do
+
+    @Slot()
+    def _choose_machine(self) -> None:
+        number = self.chooser.currentData()
+        if number:
+            self._show_machine(number)
+            self._bridge.select(Selection.member(number))
+
+    @Slot(str)
+    def _make_transition(self, name: str) -> None:
+        session, machine = self._bridge.session, self.machine
+        if session is None or machine is None:
+            return
+        shape = self.diagram.shape_shown
+        if Capability.MEMBERS not in session.capabilities:
+            self.readout.show_text("This session is read-only.")
+        elif not shape.is_possible(name):
+            possible = ", ".join(f"“{each}”" for each in shape.possible()) or "nothing"
+            self.readout.show_text(
+                f"✖ “{name}” does not leave “{shape.present}”; possible: {possible}."
+            )
+        else:
+            self._bridge.submit(MakeTransition(machine.id, name))
+
+    @Slot(str)
+    def _point_at(self, name: str) -> None:
+        shape = self.diagram.shape_shown
+        if not name:
+            self._show_state()
+        elif shape.is_possible(name):
+            self.readout.show_text(f"“{name}” is possible: click it or press Enter")
+        else:
+            self.readout.show_text(f"“{name}” does not leave “{shape.present}”")
+
+    @Slot(QModelIndex)
+    def _show_instant(self, index: QModelIndex) -> None:
+        at_ns = index.data(Role.RAW)
+        if isinstance(at_ns, int):
+            self._bridge.set_hover(at_ns)
+
+    # ---------------------------------------------------------------- building
+
+    def _make_view(self) -> PaintedTable:
+        view = PaintedTable()
+        view.setAccessibleName("Transitions")
+        view.setModel(self.model)
+        set_up_table(view)
+        header = view.horizontalHeader()
+        size_columns(view, _SAMPLES)
+        header.setStretchLastSection(True)
+        return view
+
+    def _lay_out(self) -> None:
+        top = QHBoxLayout()
+        top.setContentsMargins(4, 4, 6, 0)
+        top.addWidget(self.chooser)
+        top.addSpacing(8)
+        top.addWidget(self.readout, 1)
+        self.splitter = QSplitter(Qt.Orientation.Horizontal)
+        self.splitter.setChildrenCollapsible(False)
+        # With many states it is larger than a small panel.
+        scroll = QScrollArea()
+        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        scroll.setWidgetResizable(True)
+        scroll.setFrameShape(QScrollArea.Shape.NoFrame)
+        scroll.setWidget(self.diagram)
+        self._scroll = scroll
+        self.splitter.addWidget(scroll)
+        self.splitter.addWidget(self.view)
+        self.splitter.setStretchFactor(0, 6)
+        self.splitter.setStretchFactor(1, 5)
+        self.splitter.setSizes([600, 500])
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(4)
+        layout.addLayout(top)
+        layout.addWidget(self.lane)
+        layout.addWidget(self.splitter, 1)
+
+    def _connect(self, theme: Theme) -> None:
+        bridge = self._bridge
+        bridge.refreshed.connect(self._pace.request)
+        bridge.session_changed.connect(self.show_session)
+        bridge.selection_changed.connect(self.show_selection)
+        bridge.hover_changed.connect(self.lane.show_hover_ns)
+        bridge.playhead_changed.connect(self._pace.request)
+        bridge.playhead_changed.connect(self.lane.show_playhead_ns)
+        bridge.following_changed.connect(self.lane.set_following)
+        self._pace.due.connect(self.refresh)
+        self.chooser.activated.connect(self._choose_machine)
+        self.diagram.transition_chosen.connect(self._make_transition)
+        self.diagram.transition_pointed.connect(self._point_at)
+        self.lane.instant_hovered.connect(bridge.set_hover)
+        self.lane.following_changed.connect(bridge.set_following)
+        self.view.clicked.connect(self._show_instant)
+        theme.changed.connect(self.view.repaint_rows)

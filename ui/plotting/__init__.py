@@ -1,0 +1,1 @@
+"""Painting that several plots share."""

@@ -1,0 +1,84 @@
+"""The fills of a frame-time plot, by what they mean, and their colours in a theme."""
+
+from dataclasses import dataclass
+from enum import Enum, IntEnum
+from typing import Final
+
+from PySide6.QtGui import QColor
+
+from inspector.vocabulary import Phase
+
+from ..kit.theme import ColorRole, Theme
+from .bulk_paint import mixed
+
+
+class Pace(IntEnum):
+    """How a frame time compares with the budget, after Tracy's frame graph."""
+
+    GOOD = 0
+    OK = 1
+    LATE = 2
+    BAD = 3
+
+
+class Tone(Enum):
+    """Which part of a column a rectangle shows."""
+
+    STRONG = "strong"
+    FAINT = "faint"
+    CAP = "cap"
+
+
+@dataclass(frozen=True, slots=True)
+class PaceFill:
+    """The fill of bars that are coloured by pace."""
+
+    pace: Pace
+    tone: Tone
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseFill:
+    """The fill of a stacked phase; ``None`` is work that no phase accounts for."""
+
+    phase: Phase | None
+
+
+class Fill(Enum):
+    """Other fills."""
+
+    WAITING = "waiting"
+    OUTLINE = "outline"
+    LATE_MARK = "late mark"
+
+
+AnyFill = PaceFill | PhaseFill | Fill
+
+_PACE_ROLES: Final = {
+    Pace.GOOD: ColorRole.GOOD,
+    Pace.OK: ColorRole.OK,
+    Pace.LATE: ColorRole.LATE,
+    Pace.BAD: ColorRole.BAD,
+}
+_FAINT_SHARE: Final = 0.4
+_OTHER_WORK_SHARE: Final = 0.6
+_WAITING_SHARE: Final = 0.18
+
+
+def color_of(fill: AnyFill, theme: Theme) -> QColor:
+    """Return the colour of a fill; always opaque."""
+    background = theme.color(ColorRole.BACKGROUND)
+    match fill:
+        case PaceFill(pace, Tone.FAINT):
+            return mixed(theme.color(_PACE_ROLES[pace]), background, _FAINT_SHARE)
+        case PaceFill(pace, _):
+            return theme.color(_PACE_ROLES[pace])
+        case PhaseFill(None):
+            return mixed(theme.color(ColorRole.MUTED_TEXT), background, _OTHER_WORK_SHARE)
+        case PhaseFill(phase):
+            assert phase is not None, "the case before"
+            return theme.color_of_phase(phase)
+        case Fill.WAITING:
+            return mixed(theme.color(ColorRole.MUTED_TEXT), background, _WAITING_SHARE)
+        case Fill.OUTLINE | Fill.LATE_MARK:
+            return theme.color(ColorRole.TEXT)

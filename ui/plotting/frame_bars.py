@@ -1,0 +1,221 @@
+"""From frames to rectangles: the bars of a frame-time plot, in whole pixels.
+
+Nothing here paints. A column of pixels that holds several frames shows two things
+of them: a strong bar up to their mean, and a faint one from there up to the slowest,
+with a cap on it; so neither a spike nor the usual frame hides the other.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from inspector.analysis.statistics.frame_budget import FrameBudget
+from inspector.analysis.statistics.frame_statistics import percentile_frame_time_ns
+from inspector.formats.frame_times import Measure
+from inspector.timebase import NS_PER_MS
+from inspector.vocabulary import Phase
+
+from .bulk_paint import PixelRects, pixel_rects
+from .column_picture import Spikes
+from .fills import AnyFill, Fill, Pace, PaceFill, PhaseFill, Tone
+from .frame_series import FrameColumns, FrameSeries
+
+Pixels = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class BarScale:
+    """How high a time is.
+
+    Attributes:
+        height: Height of the plot in pixels; bars stand on its lower edge.
+        top_ns: The time at its upper edge.
+        budget_ns: The budget that bars are compared with.
+    """
+
+    height: int
+    top_ns: int
+    budget_ns: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bars:
+    """What is to be filled, in order, and what did not fit.
+
+    Attributes:
+        layers: Fills with their rectangles, from the back to the front.
+        spikes: The columns that are cut off at the top.
+    """
+
+    layers: tuple[tuple[AnyFill, PixelRects], ...]
+    spikes: Spikes
+
+
+#: A bar at least this wide leaves a pixel of background between it and the next.
+_GAP_FROM: Final = 4
+_LATE_MARK: Final = 2
+_TOP_SHRINKS_BELOW: Final = 0.55
+_BUDGET_ROOM: Final = 1.25
+#: Percentile taken for the usual frame, and how many frames that needs.
+_USUAL: Final = ((99, 300), (95, 60), (90, 30), (80, 15))
+_SCALE_STEPS: Final = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10, 12)
+
+
+def pace_of(times_ns: NDArray[np.int64], budget_ns: int) -> NDArray[np.int64]:
+    """Return the :class:`Pace` of frame times as numbers.
+
+    Up to half the budget is good, and what is not over it, with the tolerance of
+    :class:`~inspector.analysis.statistics.frame_budget.FrameBudget`, is ok. What misses one
+    refresh of a screen at that rate is late.
+    """
+    budget = FrameBudget(budget_ns)
+    limits = np.array([budget_ns // 2, budget.longest_ns, budget.longest_missing_one_ns])
+    return np.searchsorted(limits, times_ns, side="left")
+
+
+def top_of_scale_ns(sample_ns: NDArray[np.int64], budget_ns: int, former_ns: int) -> int:
+    """Return the frame time at the upper edge of the plot.
+
+    1.2 times the 99th percentile, so that a few spikes do not flatten everything
+    else, rounded up to a value that reads well. The budget is inside unless that
+    would push the usual frame below a fifth of the height. Where the 99th percentile
+    would be one of the three longest frames, a lower one is taken.
+
+    Args:
+        sample_ns: Frame times of the visible range, or a sample of them.
+        budget_ns: The budget that is to be seen.
+        former_ns: The edge so far, 0 for none. It is kept while it is large enough
+            and not much too large, so that the scale does not tremble.
+    """
+    wanted = 1.2 * _usual_ns(sample_ns)
+    if 5 * wanted >= budget_ns or not wanted:
+        wanted = max(wanted, _BUDGET_ROOM * budget_ns)
+    if former_ns and _TOP_SHRINKS_BELOW * former_ns <= wanted <= former_ns:
+        return former_ns
+    return round(_rounded_up(wanted / NS_PER_MS) * NS_PER_MS)
+
+
+def frame_bars(
+    series: FrameSeries, measure: Measure, columns: FrameColumns, scale: BarScale
+) -> Bars:
+    """Return the bars of columns, coloured by how they compare with a budget.
+
+    Args:
+        series: The frames.
+        measure: Which of their times is shown.
+        columns: Which frames share which pixels.
+        scale: How high a time is.
+    """
+    height, top_ns, budget_ns = scale.height, scale.top_ns, scale.budget_ns
+    found = series.stretches(measure, columns)
+    means_ns = found.sums // np.maximum(found.counts, 1)
+    max_tops = _tops(found.maxima, height, top_ns)
+    mean_tops = _tops(means_ns, height, top_ns)
+    lefts, rights = columns.lefts, _with_gaps(columns)
+    mean_pace, max_pace = pace_of(means_ns, budget_ns), pace_of(found.maxima, budget_ns)
+    is_range = mean_tops - max_tops > 1
+    mean_tops = np.where(is_range, mean_tops, max_tops)
+    bottoms = np.full(len(columns), height, dtype=np.int64)
+    layers: list[tuple[AnyFill, PixelRects]] = []
+    has_range = bool(is_range.any())
+    strong_pace = np.where(is_range, mean_pace, max_pace) if has_range else max_pace
+    for pace in _found(max_pace, strong_pace):
+        some = is_range & (max_pace == pace) if has_range else is_range
+        if has_range and some.any():
+            faint = pixel_rects(lefts[some], max_tops[some], rights[some], mean_tops[some])
+            cap = pixel_rects(lefts[some], max_tops[some], rights[some], max_tops[some] + 1)
+            layers.append((PaceFill(pace, Tone.FAINT), faint))
+            layers.append((PaceFill(pace, Tone.CAP), cap))
+        some = strong_pace == pace
+        strong = pixel_rects(lefts[some], mean_tops[some], rights[some], bottoms[some])
+        layers.append((PaceFill(pace, Tone.STRONG), strong))
+    layers.append((Fill.LATE_MARK, _late_marks(columns, max_pace, max_tops, rights)))
+    return _with_spikes(layers, columns, found.maxima, top_ns)
+
+
+def _found(*paces: NDArray[np.int64]) -> list[Pace]:
+    """Return the paces that there are, in order: of a few new frames it is mostly one."""
+    numbers = {number for column in paces for number in column.tolist()}
+    return [pace for pace in Pace if pace in numbers]
+
+
+def stacked_bars(
+    series: FrameSeries, measure: Measure, columns: FrameColumns, scale: BarScale
+) -> Bars:
+    """Return bars made of the phases of frames; several that share a column show the slowest.
+
+    Above the phases is work that no phase accounts for, then, for an interval or a
+    delta, the time in which the loop waited.
+    """
+    height, top_ns = scale.height, scale.top_ns
+    frames = series.slowest(measure, columns)
+    measured_ns = series.values_of(f"{measure}_ns", frames)
+    busy_ns = series.values_of("busy_ns", frames)
+    lefts, rights = columns.lefts, _with_gaps(columns)
+    lower_ns = np.zeros(len(columns), dtype=np.int64)
+    bottoms = np.full(len(columns), height, dtype=np.int64)
+    layers: list[tuple[AnyFill, PixelRects]] = []
+
+    def put(fill: AnyFill, upper_ns: NDArray[np.int64]) -> None:
+        nonlocal lower_ns, bottoms
+        tops = np.minimum(_tops(upper_ns, height, top_ns), bottoms)
+        layers.append((fill, pixel_rects(lefts, tops, rights, bottoms)))
+        lower_ns, bottoms = upper_ns, tops
+
+    for phase in Phase:
+        put(PhaseFill(phase), lower_ns + series.values_of(phase, frames))
+    put(PhaseFill(None), np.maximum(lower_ns, busy_ns))
+    phases_ns = lower_ns
+    if measure != "busy":
+        put(Fill.WAITING, np.maximum(lower_ns, measured_ns))
+        tops = _tops(measured_ns, height, top_ns)
+        layers.append((Fill.OUTLINE, pixel_rects(lefts, tops, rights, tops + 1)))
+    return _with_spikes(layers, columns, np.maximum(phases_ns, measured_ns), top_ns)
+
+
+def _rounded_up(value: float) -> float:
+    """Return the next number of at most two digits that reads well at the end of an axis."""
+    power = 10.0 ** math.floor(math.log10(value))
+    return next(step * power for step in _SCALE_STEPS if step * power >= value * (1 - 1e-9))
+
+
+def _usual_ns(sample_ns: NDArray[np.int64]) -> int:
+    if not len(sample_ns):
+        return 0
+    # Three frames at least are to be above, or a single spike decides.
+    percent = next((percent for percent, least in _USUAL if len(sample_ns) >= least), 50)
+    return percentile_frame_time_ns(sample_ns, percent)
+
+
+def _with_spikes(
+    layers: list[tuple[AnyFill, PixelRects]],
+    columns: FrameColumns,
+    highest_ns: NDArray[np.int64],
+    top_ns: int,
+) -> Bars:
+    beyond = np.flatnonzero(highest_ns > top_ns)
+    middles = (columns.lefts[beyond] + columns.rights[beyond]) // 2
+    kept = tuple((fill, rects) for fill, rects in layers if len(rects))
+    return Bars(kept, Spikes(middles, highest_ns[beyond]))
+
+
+def _tops(times_ns: NDArray[np.int64], height: int, top_ns: int) -> Pixels:
+    """Return the upper edge of bars; a frame that took any time has a pixel at least."""
+    # Not np.clip, which takes four times as long for a few columns.
+    return height + (-height * np.minimum(np.maximum(times_ns, 0), top_ns)) // top_ns
+
+
+def _with_gaps(columns: FrameColumns) -> Pixels:
+    is_wide = columns.rights - columns.lefts >= _GAP_FROM
+    return columns.rights - is_wide
+
+
+def _late_marks(
+    columns: FrameColumns, paces: NDArray[np.int64], tops: Pixels, rights: Pixels
+) -> PixelRects:
+    """Return the caps that tell frames over twice the budget apart without colour."""
+    some = paces == Pace.BAD
+    return pixel_rects(columns.lefts[some], tops[some], rights[some], tops[some] + _LATE_MARK)

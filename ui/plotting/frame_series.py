@@ -1,0 +1,405 @@
+"""The frames of a session, ready to be drawn: columns, their pyramids, and where they are on x.
+
+Nothing here knows Qt.
+"""
+
+import math
+from array import array
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from inspector.analysis.statistics.pyramid import BUCKET, Pyramid, Stretches
+from inspector.events.frame_history import FrameHistory
+from inspector.formats.frame_times import Measure
+from inspector.timebase import NS_PER_SECOND
+from inspector.vocabulary import Phase
+
+NsColumn = NDArray[np.int64]
+
+#: Frames in the sample from which the usual frame time is taken.
+_SAMPLE: Final = 8_192
+
+
+class XAxis(Enum):
+    """What the horizontal axis counts."""
+
+    FRAME = "frame"
+    TIME = "time"
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A part of the axis, and the pixels it is shown in.
+
+    Attributes:
+        low: Left edge on the axis.
+        high: Right edge on the axis.
+        width: Width in pixels.
+        height: Height in pixels.
+    """
+
+    low: float
+    high: float
+    width: int
+    height: int = 1
+
+    @property
+    def per_pixel(self) -> float:
+        """How much of the axis a pixel covers."""
+        return (self.high - self.low) / self.width
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FrameColumns:
+    """Which frames share each column of pixels.
+
+    Attributes:
+        edges: Index of the first frame of each column, and the index behind the last
+            frame of the last one; ascending, no column is empty.
+        lefts: Where each column begins, in pixels from the left edge of the view.
+        rights: Where it ends.
+    """
+
+    edges: NsColumn
+    lefts: NDArray[np.int64]
+    rights: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        """Return how many columns there are."""
+        return len(self.lefts)
+
+
+class FrameSeries:
+    """The frames of one history along an axis, with a pyramid for every measure in use.
+
+    Attributes:
+        x_axis: What the axis counts: frame numbers (frame ``i`` reaches from
+            ``i - 0.5`` to ``i + 0.5``), or session time in seconds (a frame reaches
+            from its own beginning to that of the next).
+    """
+
+    def __init__(self, history: FrameHistory, x_axis: XAxis = XAxis.FRAME) -> None:
+        """Draw from a history.
+
+        Args:
+            history: Frames, only ever appended to.
+            x_axis: What the axis counts.
+        """
+        self.x_axis = x_axis
+        self._history = history
+        self._end = 0
+        self._pyramids: dict[Measure, Pyramid] = {}
+        self.take_new_frames()
+
+    @property
+    def history(self) -> FrameHistory:
+        """The frames themselves."""
+        return self._history
+
+    @property
+    def first(self) -> int:
+        """Index of the oldest frame that is kept."""
+        return self._history.first
+
+    @property
+    def end(self) -> int:
+        """Index behind the newest frame that was taken in."""
+        return self._end
+
+    @property
+    def pyramid_bytes(self) -> int:
+        """Memory that the pyramids hold."""
+        return sum(pyramid.nbytes for pyramid in self._pyramids.values())
+
+    def take_new_frames(self) -> int:
+        """Take in the frames that have ended since; returns how many."""
+        before = self._end
+        self._end = self._history.end
+        for measure, pyramid in self._pyramids.items():
+            pyramid.extend(self._history.numpy(_column_name(measure), len(pyramid), self._end))
+        return self._end - before
+
+    def times_ns(self, measure: Measure, start: int, stop: int) -> NsColumn:
+        """Return the measured times of a range of frames, as a copy."""
+        return self._history.numpy(_column_name(measure), start, min(stop, self._end))
+
+    def shares(self, other: "FrameSeries") -> bool:
+        """Return whether these are the frames of another series, and more or less of them.
+
+        The newest that both have is compared, in what is not measured anew after a rewind.
+        """
+        newest = min(self.end, other.end) - 1
+        if newest < max(self.first, other.first):
+            return False
+        here, there = self.history.frame(newest), other.history.frame(newest)
+        return (here.at_ns, here.delta_ns) == (there.at_ns, there.delta_ns)
+
+    def value_ns(self, measure: Measure, frame: int) -> int:
+        """Return the measured time of one frame."""
+        column: array[int] = getattr(self._history, _column_name(measure))
+        return column[frame - self.first]
+
+    def sample_ns(self, measure: Measure, start: int, stop: int) -> NsColumn:
+        """Return every n-th measured time of a range, about 8 000 of them at most.
+
+        Good for choosing a scale, never for what is shown. The frames that are
+        picked stay the same as the range moves, so a scale does not tremble.
+        """
+        step = 1
+        while (stop - start) // step > _SAMPLE:
+            step *= 2
+        begin = -(-start // step) * step
+        return self._view(_column_name(measure))[
+            begin - self.first : stop - self.first : step
+        ].copy()
+
+    # -------------------------------------------------------------- along the axis
+
+    def bounds(self) -> tuple[float, float]:
+        """Return where the first kept frame begins and the newest ends."""
+        if self.first == self._end:
+            return (0.0, 1.0) if self.x_axis is XAxis.TIME else (-0.5, 0.5)
+        edges = self._starts(np.array([self.first, self._end]))
+        return float(edges[0]), float(edges[1])
+
+    def start_of(self, frame: int) -> float:
+        """Return where a frame begins; the index behind the newest gives where that ends."""
+        return float(self._starts(np.array([frame]))[0])
+
+    def frame_at(self, x: float) -> int | None:
+        """Return the frame at a place of the axis, ``None`` outside of all frames."""
+        low, high = self.bounds()
+        if self.first == self._end or not low <= x <= high:
+            return None
+        return min(max(self._first_behind(x) - 1, self.first), self._end - 1)
+
+    def frame_at_ns(self, at_ns: int) -> int | None:
+        """Return the frame that was running or came last at an instant of session time."""
+        if self.first == self._end:
+            return None
+        place = int(np.searchsorted(self._view("at_ns"), at_ns, side="right"))
+        return self.first + place - 1 if place else None
+
+    def x_of_ns(self, at_ns: int) -> float | None:
+        """Return where an instant of session time is, ``None`` before the first frame."""
+        if self.x_axis is XAxis.TIME:
+            return at_ns / NS_PER_SECOND
+        frame = self.frame_at_ns(at_ns)
+        return None if frame is None else float(frame)
+
+    def x_of_instants(self, instants_ns: NsColumn) -> NDArray[np.float64]:
+        """Return where instants of session time are, each on the frame it belongs to."""
+        if self.x_axis is XAxis.TIME:
+            return instants_ns / NS_PER_SECOND
+        places = np.searchsorted(self._view("at_ns"), instants_ns, side="right") - 1
+        return np.maximum(places, 0).astype(np.float64) + self.first
+
+    def frames_within(self, low: float, high: float) -> tuple[int, int]:
+        """Return the range of frames any part of which is between two places."""
+        if self.first == self._end:
+            return self._end, self._end
+        start = max(self._first_behind(low) - 1, self.first)
+        stop = min(self._first_from(high), self._end)
+        if start + 1 == self._end and low >= self.bounds()[1]:
+            return self._end, self._end
+        return start, max(stop, start)
+
+    def columns(self, window: Window, start: int = 0, stop: int | None = None) -> FrameColumns:
+        """Return which frames share each column of a window, or of a part of it.
+
+        The columns keep to a grid of their own, so that moving the window does not
+        shuffle the frames among them. Those of a part are the same as those of the
+        whole, so the outermost may reach beyond the part.
+
+        Args:
+            window: What is in view.
+            start: First pixel that is asked for.
+            stop: The pixel behind the last, all to the right edge without one.
+        """
+        end = window.width if stop is None else stop
+        low, per_pixel = window.low, window.per_pixel
+        begin, behind = self.frames_within(low + start * per_pixel, low + end * per_pixel)
+        if begin >= behind or start >= end:
+            nothing = np.zeros(0, dtype=np.int64)
+            return FrameColumns(nothing, nothing, nothing)
+        begin = self._first_sharing(begin, window)
+        behind = self._last_sharing(behind - 1, window)
+        if self.x_axis is XAxis.FRAME:
+            size = _frames_per_column(per_pixel)
+            inner = np.arange(begin // size + 1, -(-behind // size)) * size
+            edges = np.concatenate(([begin], inner, [behind]))
+            starts = edges - 0.5
+        else:
+            size = _ns_per_column(per_pixel)
+            at_ns = self._view("at_ns")
+            ends_ns = at_ns[[begin - self.first, behind - 1 - self.first]]
+            grid = np.arange(ends_ns[0] // size + 1, ends_ns[1] // size + 1) * size
+            inner = np.searchsorted(at_ns, grid) + self.first
+            edges = np.concatenate(([begin], inner, [behind]))
+            edges = edges[np.append(True, edges[1:] > edges[:-1])]
+            starts = at_ns[edges[:-1] - self.first] // size * (size / NS_PER_SECOND)
+            starts = np.append(starts, self._column_end(behind, size))
+        places = np.floor((starts - low) / per_pixel + 0.5).astype(np.int64)
+        lefts = np.minimum(np.maximum(places[:-1], 0), window.width - 1)
+        rights = np.minimum(np.maximum(places[1:], lefts + 1), window.width)
+        return FrameColumns(edges, lefts, rights)
+
+    def frames_at_pixel(self, pixel: int, window: Window) -> tuple[int, int] | None:
+        """Return the frames whose column is drawn at a pixel: first, and behind the last."""
+        # The newest column is a pixel wide even when its frames do not fill that.
+        columns = self.columns(window, max(pixel - 1, 0), min(pixel + 2, window.width))
+        covers = np.flatnonzero((columns.lefts <= pixel) & (pixel < columns.rights))
+        if not len(covers):
+            return None
+        place = int(covers[-1])
+        return int(columns.edges[place]), int(columns.edges[place + 1])
+
+    def frames_sharing(self, frame: int, window: Window) -> tuple[int, int]:
+        """Return the frames that share a column with ``frame``: first, and behind the last."""
+        return self._first_sharing(frame, window), self._last_sharing(frame, window)
+
+    # -------------------------------------------------------------- what is there
+
+    def stretches(self, measure: Measure, columns: FrameColumns) -> Stretches:
+        """Return extremes, sum and count of the measured times of each column."""
+        pyramid = self._pyramid(measure)
+        column = self._view(_column_name(measure))
+        return pyramid.stretches(column, columns.edges, first=self.first)
+
+    def slowest(self, measure: Measure, columns: FrameColumns) -> NsColumn:
+        """Return the index of the slowest frame of each column."""
+        pyramid = self._pyramid(measure)
+        column = self._view(_column_name(measure))
+        return pyramid.indices_of_maxima(column, columns.edges, first=self.first)
+
+    def slowest_within(self, measure: Measure, start: int, stop: int) -> int:
+        """Return the index of the slowest of some frames, the first of several.
+
+        Raises:
+            ValueError: There is no such frame.
+        """
+        pyramid = self._pyramid(measure)
+        column = self._view(_column_name(measure))
+        return pyramid.index_of_maximum(column, start, stop, first=self.first)
+
+    def values_of(self, column: str | Phase, frames: NsColumn) -> NsColumn:
+        """Return one column for single frames."""
+        return self._view(column)[frames - self.first]
+
+    # -------------------------------------------------------------- inside
+
+    def _pyramid(self, measure: Measure) -> Pyramid:
+        pyramid = self._pyramids.get(measure)
+        if pyramid is None:
+            pyramid = self._pyramids[measure] = Pyramid()
+            # Indices of the pyramid are those of the frames; what is not kept any
+            # more is never asked for.
+            pyramid.extend(np.zeros(self.first, dtype=np.int64))
+            pyramid.extend(self.times_ns(measure, self.first, self._end))
+        return pyramid
+
+    def _first_sharing(self, frame: int, window: Window) -> int:
+        """Return the first frame in view of the column that ``frame`` is in."""
+        if self.x_axis is XAxis.FRAME:
+            size = _frames_per_column(window.per_pixel)
+            start = frame // size * size
+        else:
+            size = _ns_per_column(window.per_pixel)
+            at_ns = self._view("at_ns")
+            cell_ns = int(at_ns[frame - self.first]) // size * size
+            start = self.first + int(np.searchsorted(at_ns, cell_ns))
+        in_view = self._first_behind(window.low) - 1
+        return max(start, self.first, min(in_view, frame))
+
+    def _last_sharing(self, frame: int, window: Window) -> int:
+        """Return the index behind the last frame in view of the column that ``frame`` is in."""
+        if self.x_axis is XAxis.FRAME:
+            size = _frames_per_column(window.per_pixel)
+            stop = (frame // size + 1) * size
+        else:
+            size = _ns_per_column(window.per_pixel)
+            at_ns = self._view("at_ns")
+            cell_ns = (int(at_ns[frame - self.first]) // size + 1) * size
+            stop = self.first + int(np.searchsorted(at_ns, cell_ns))
+        return min(stop, self._end, max(self._first_from(window.high), frame + 1))
+
+    def _column_end(self, behind: int, size_ns: int) -> float:
+        """Return where the column before a frame ends: where that frame's own begins."""
+        if behind == self._end:
+            return self.start_of(behind)
+        at_ns = self._history.at_ns[behind - self.first]
+        return at_ns // size_ns * (size_ns / NS_PER_SECOND)
+
+    def _view(self, column: str | Phase) -> NsColumn:
+        """Return a column without copying it; to be dropped before frames are added."""
+        values = (
+            self._history.phases[column]
+            if isinstance(column, Phase)
+            else getattr(self._history, column)
+        )
+        count = self._end - self.first
+        if not count:
+            return np.zeros(0, dtype=np.int64)
+        return np.frombuffer(values, dtype=np.int64, count=count)
+
+    def _starts(self, frames: NsColumn) -> NDArray[np.float64]:
+        """Return where frames begin, or end for the index behind the newest."""
+        found: NDArray[np.float64]
+        if self.x_axis is XAxis.FRAME:
+            found = frames.astype(np.float64) - 0.5
+            return found
+        starts_ns = self._view("at_ns")
+        places = frames - self.first
+        found = starts_ns[np.minimum(places, len(starts_ns) - 1)].astype(np.float64)
+        found[places >= len(starts_ns)] += self._last_duration_ns()
+        found /= NS_PER_SECOND
+        return found
+
+    def _last_duration_ns(self) -> int:
+        """Return how wide the newest frame is drawn: like the one before."""
+        at_ns = self._history.at_ns
+        newest = self._end - self.first - 1
+        usual_ns = self._history.delta_ns[newest] or self._history.interval_ns[newest]
+        if newest > 0 and at_ns[newest] > at_ns[newest - 1]:
+            usual_ns = at_ns[newest] - at_ns[newest - 1]
+        return max(1, min(usual_ns, NS_PER_SECOND))
+
+    def _first_from(self, x: float) -> int:
+        """Return the first frame that begins at ``x`` or later."""
+        if self.x_axis is XAxis.FRAME:
+            return int(np.ceil(x + 0.5))
+        # Whole numbers, or numpy turns the whole column into floats to compare.
+        place = np.searchsorted(self._view("at_ns"), math.ceil(x * NS_PER_SECOND), side="left")
+        return self.first + int(place)
+
+    def _first_behind(self, x: float) -> int:
+        """Return the first frame that begins later than ``x``."""
+        if self.x_axis is XAxis.FRAME:
+            return int(np.floor(x + 0.5)) + 1
+        place = np.searchsorted(self._view("at_ns"), math.floor(x * NS_PER_SECOND), side="right")
+        return self.first + int(place)
+
+
+def _column_name(measure: Measure) -> str:
+    return f"{measure}_ns"
+
+
+def _frames_per_column(per_pixel: float) -> int:
+    """Return how many frames share a column: a number that the pyramid answers fast."""
+    size = max(1, int(np.ceil(per_pixel - 1e-9)))
+    unit = BUCKET
+    # Whole groups need nothing from the levels below; an eighth of a column is lost at most.
+    while unit * 8 <= size:
+        size = -(-size // unit) * unit
+        unit *= BUCKET
+    return size
+
+
+def _ns_per_column(per_pixel: float) -> int:
+    """Return how much session time shares a column, per_pixel being seconds."""
+    # Rounded first: views that scroll have the same width but for the last few bits.
+    return max(1, int(np.ceil(round(per_pixel * NS_PER_SECOND, 3))))

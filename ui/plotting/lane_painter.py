@@ -1,0 +1,310 @@
+"""Paints one lane: ticks, spans or density, whatever there is room for, and loses nothing.
+
+While there are fewer things in view than there is room for, each is drawn as it is. When there
+are more, what shares a column of pixels is counted and drawn as density, in time that depends
+on the pixels and not on how much there is.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from PySide6.QtCore import QRect, QRectF, Qt
+from PySide6.QtGui import QColor, QImage, QPainter, QPen
+
+from inspector.analysis.lanes.lanes import GONE_STATE
+from inspector.display_text import one_line
+
+from ..kit.theme import ColorRole
+from .bulk_paint import fill_rects, mixed, pixel_rects
+from .machine_colors import state_color, text_color_on
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from inspector.analysis.lanes.columns import Instants, Steps
+
+    from ..kit.theme import Theme
+    from .lane_view import LaneWindow
+
+#: Things in view per pixel, above which density is drawn.
+_DENSE_INSTANTS: Final = 1 / 3
+_DENSE_STEPS: Final = 1 / 4
+#: Looks per column of pixels where states are too dense to be drawn one by one.
+_LOOKS: Final = 6
+_LEVELS: Final = 8
+_FAINTEST: Final = 0.38
+_TEXT_FROM: Final = 26
+_PAD: Final = 3
+_MOST_HOLLOW: Final = 400
+_ALL: Final = slice(None)
+
+
+class LanePainter:
+    """Paints the records of lanes into rows, in the colours of a theme."""
+
+    def __init__(self, theme: Theme) -> None:
+        """Paint with the colours of a theme."""
+        self._theme = theme
+        self._tables: dict[tuple[str, ...], NDArray[np.uint32]] = {}
+        self._edges: tuple[LaneWindow | None, NDArray[np.int64]] = (None, np.zeros(0, np.int64))
+
+    def apply_theme(self) -> None:
+        """Take colours anew."""
+        self._tables.clear()
+
+    # ---------------------------------------------------------------- instants
+
+    def instants(  # noqa: PLR0913 - one lane
+        self,
+        painter: QPainter,
+        instants: Instants,
+        window: LaneWindow,
+        row: QRect,
+        *,
+        role: ColorRole,
+        late_ns: int,
+        has_whiskers: bool = True,
+    ) -> None:
+        """Paint things that happened at instants.
+
+        Args:
+            painter: Paints.
+            instants: What happened.
+            window: What is in view.
+            row: Where.
+            role: What their colour means.
+            late_ns: From which value on one stands out; 0 for never.
+            has_whiskers: Whether their values are times to be drawn as wide as they are.
+        """
+        start, stop = instants.within(window.low, window.high)
+        if start == stop:
+            return
+        if stop - start > window.width * _DENSE_INSTANTS:
+            self._dense_instants(painter, instants, window, row, (role, late_ns))
+            return
+        at_ns = np.frombuffer(instants.at_ns, np.int64, stop - start, 8 * start)
+        values = np.frombuffer(instants.value, np.int64, stop - start, 8 * start)
+        xs = window.left + ((at_ns - window.low) / window.per_pixel).astype(np.int64)
+        tops = np.full(len(xs), row.top() + _PAD)
+        bottoms = np.full(len(xs), row.bottom() + 1 - _PAD)
+        color = self._theme.color(role)
+        late_color = self._theme.color(ColorRole.LATE)
+        is_late = (values >= late_ns) if late_ns else np.zeros(len(xs), dtype=bool)
+        # As a rule all of them are on time, and then there is nothing to be picked out.
+        has_late = bool(is_late.any())
+        parts: tuple[tuple[NDArray[np.bool_] | slice, bool], ...] = ((_ALL, False),)
+        if has_late:
+            parts = ((~is_late, False), (is_late, True))
+        if has_whiskers:
+            ends = np.minimum(xs + (values / window.per_pixel).astype(np.int64), 1 << 24)
+            middle = (row.top() + row.bottom()) // 2
+            upper = np.full(len(xs), middle - 1)
+            lower = np.full(len(xs), middle + 1)
+            faint = mixed(color, self._background(), 0.6)
+            has_cap = ends - xs > 3  # noqa: PLR2004 - pixels, room for a cap
+            has_caps = bool(has_cap.any())
+            for some, is_of_late in parts:
+                whisker = late_color if is_of_late else faint
+                rects = pixel_rects(xs[some], upper[some], ends[some], lower[some])
+                fill_rects(painter, rects, whisker)
+                if not has_caps:
+                    continue
+                caps = has_cap & is_late if is_of_late else has_cap & ~is_late
+                rects = pixel_rects(ends[caps] - 1, upper[caps] - 2, ends[caps], lower[caps] + 2)
+                fill_rects(painter, rects, whisker)
+        wide = 2 if stop - start < window.width / 8 else 1
+        for some, is_of_late in parts:
+            rects = pixel_rects(xs[some], tops[some], xs[some] + wide, bottoms[some])
+            fill_rects(painter, rects, late_color if is_of_late else color)
+        if has_late:
+            # Not by colour alone.
+            rects = pixel_rects(
+                xs[is_late] - 1, tops[is_late] - 1, xs[is_late] + wide + 1, tops[is_late] + 1
+            )
+            fill_rects(painter, rects, late_color)
+
+    def _dense_instants(
+        self,
+        painter: QPainter,
+        instants: Instants,
+        window: LaneWindow,
+        row: QRect,
+        look: tuple[ColorRole, int],
+    ) -> None:
+        role, late_ns = look
+        places = instants.places(self._edges_of(window))
+        counts = np.diff(places)
+        most = max(int(counts.max()), 1)
+        levels = np.ceil(_LEVELS * np.sqrt(counts / most)).astype(np.int64)
+        pixels = self._density(role)[levels]
+        has_late = late_ns and instants.highest >= late_ns
+        if has_late:
+            is_late = instants.maxima(places) >= late_ns
+            pixels[is_late] = self._density(ColorRole.LATE)[np.maximum(levels[is_late], 4)]
+        self._draw_columns(painter, pixels[np.newaxis, :], window, _inner(row))
+        if has_late:
+            xs = window.left + np.flatnonzero(is_late)
+            tops = np.full(len(xs), row.top() + 1)
+            rects = pixel_rects(xs, tops, xs + 1, tops + 2)
+            fill_rects(painter, rects, self._theme.color(ColorRole.LATE))
+
+    def hollow(
+        self, painter: QPainter, instants_ns: Sequence[int], window: LaneWindow, row: QRect
+    ) -> None:
+        """Paint what is to come: ticks with nothing inside."""
+        painter.setPen(QPen(self._theme.color(ColorRole.GOOD), 1))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        top, height = row.top() + _PAD, row.height() - 2 * _PAD - 1
+        last = -10
+        for at_ns in instants_ns[:_MOST_HOLLOW]:
+            x = int(window.x(at_ns))
+            if x - last >= 3 and window.left <= x < window.left + window.width:  # noqa: PLR2004
+                painter.drawRect(x - 1, top, 3, height)
+                last = x
+
+    # ---------------------------------------------------------------- states
+
+    def steps(  # noqa: PLR0913 - one lane
+        self,
+        painter: QPainter,
+        steps: Steps,
+        window: LaneWindow,
+        row: QRect,
+        *,
+        number_of: Callable[[int], int],
+        name_of: Callable[[int], str],
+    ) -> None:
+        """Paint states that each last until the next.
+
+        Args:
+            painter: Paints.
+            steps: The states.
+            window: What is in view.
+            row: Where.
+            number_of: Returns which colour a state has.
+            name_of: Returns what a state is called.
+        """
+        if not len(steps):
+            return
+        start, stop = steps.within(window.low, min(window.high, window.present_ns))
+        if start >= stop:
+            return
+        inner = _inner(row)
+        if stop - start > window.width * _DENSE_STEPS:
+            self._dense_steps(painter, steps, window, inner, number_of)
+            return
+        at_ns = np.frombuffer(steps.at_ns, np.int64, stop - start, 8 * start)
+        values = np.frombuffer(steps.value, np.int64, stop - start, 8 * start)
+        ends_ns = np.append(at_ns[1:], steps.end_of(stop - 1, window.present_ns))
+        ends_ns = np.minimum(ends_ns, window.present_ns)
+        lefts = np.clip((at_ns - window.low) / window.per_pixel, 0, window.width)
+        rights = np.clip((ends_ns - window.low) / window.per_pixel, 0, window.width)
+        x0 = window.left + lefts.astype(np.int64)
+        # A state that lasted no time at all is a pixel wide.
+        x1 = np.maximum(window.left + rights.astype(np.int64), x0 + 1)
+        tops, bottoms = np.full(len(x0), inner.top()), np.full(len(x0), inner.bottom() + 1)
+        for value in np.unique(values).tolist():
+            if value == GONE_STATE:
+                continue
+            some = values == value
+            color = state_color(number_of(value), self._theme)
+            gap = (x1[some] - x0[some] > 3).astype(np.int64)  # noqa: PLR2004 - pixels
+            rects = pixel_rects(x0[some], tops[some], x1[some] - gap, bottoms[some])
+            fill_rects(painter, rects, color)
+            self._name_states(painter, name_of(value), color, (x0[some], x1[some]), inner)
+
+    def _name_states(
+        self,
+        painter: QPainter,
+        name: str,
+        color: QColor,
+        edges: tuple[NDArray[np.int64], NDArray[np.int64]],
+        inner: QRect,
+    ) -> None:
+        painter.setPen(text_color_on(color))
+        metrics = painter.fontMetrics()
+        name = one_line(name)
+        width = metrics.horizontalAdvance(name)
+        flags = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        wide = edges[1] - edges[0] >= _TEXT_FROM
+        for left, right in zip(edges[0][wide].tolist(), edges[1][wide].tolist(), strict=True):
+            room = right - left - 6
+            text = name
+            if width > room:
+                text = metrics.elidedText(name, Qt.TextElideMode.ElideRight, room)
+            painter.drawText(QRect(left + 4, inner.top(), room, inner.height()), flags, text)
+
+    def _dense_steps(
+        self,
+        painter: QPainter,
+        steps: Steps,
+        window: LaneWindow,
+        inner: QRect,
+        number_of: Callable[[int], int],
+    ) -> None:
+        """Paint how states share each column, and where they changed more than once."""
+        columns = window.width
+        instants = np.linspace(window.low, window.high, columns * _LOOKS, endpoint=False)
+        places = steps.places(instants.astype(np.int64))
+        values = np.where(
+            places >= 0, np.frombuffer(steps.value, np.int64)[np.maximum(places, 0)], GONE_STATE
+        )
+        values[instants > window.present_ns] = GONE_STATE
+        known, numbers = np.unique(values, return_inverse=True)
+        background = self._background()
+        colors = [
+            background if value == GONE_STATE else state_color(number_of(value), self._theme)
+            for value in known.tolist()
+        ]
+        table = np.array([color.rgb() for color in colors], dtype=np.uint32)
+        looks = np.sort(numbers.reshape(columns, _LOOKS), axis=1)
+        self._draw_columns(painter, np.ascontiguousarray(table[looks].T), window, inner)
+        edges = self._edges_of(window)
+        changes = np.diff(np.searchsorted(np.frombuffer(steps.at_ns, np.int64), edges))
+        xs = window.left + np.flatnonzero(changes > 1)
+        tops = np.full(len(xs), inner.top())
+        mark = self._theme.color(ColorRole.TEXT)
+        fill_rects(painter, pixel_rects(xs, tops, xs + 1, tops + 2), mark)
+
+    # ---------------------------------------------------------------- inside
+
+    def _background(self) -> QColor:
+        return self._theme.color(ColorRole.BACKGROUND)
+
+    def _edges_of(self, window: LaneWindow) -> NDArray[np.int64]:
+        """Return the instants at the edges of pixels; the same for all lanes of a picture."""
+        if self._edges[0] != window:
+            edges = np.linspace(window.low, window.high, window.width + 1).astype(np.int64)
+            self._edges = (window, edges)
+        return self._edges[1]
+
+    def _density(self, role: ColorRole) -> NDArray[np.uint32]:
+        """Return the colours of columns by how much is in them, the first for nothing."""
+        key = (self._theme.name, role.name)
+        table = self._tables.get(key)
+        if table is None:
+            color, background = self._theme.color(role), self._background()
+            shares = [0.0, *np.linspace(_FAINTEST, 1.0, _LEVELS).tolist()]
+            table = np.array(
+                [mixed(color, background, share).rgb() for share in shares], dtype=np.uint32
+            )
+            self._tables[key] = table
+        return table
+
+    def _draw_columns(
+        self, painter: QPainter, pixels: NDArray[np.uint32], window: LaneWindow, inner: QRect
+    ) -> None:
+        """Draw rows of pixels, stretched to the height of a lane."""
+        height, width = pixels.shape
+        # The image does not own the array, which outlives it here.
+        pixels = np.ascontiguousarray(pixels)
+        image = QImage(pixels.data, width, height, 4 * width, QImage.Format.Format_RGB32)
+        painter.drawImage(QRectF(window.left, inner.top(), width, inner.height()), image)
+
+
+def _inner(row: QRect) -> QRect:
+    return row.adjusted(0, _PAD, 0, -_PAD)

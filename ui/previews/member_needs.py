@@ -1,0 +1,55 @@
+"""What can be done with a selected scheduler, target, call, component or machine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from inspector.events.members import PAUSABLE
+from inspector.vocabulary import MemberKind
+
+from ..actions.descriptions import Needs
+from ..kit.texts.member_texts import UNSCHEDULABLE
+from ..session.selection import SelectionKind
+
+if TYPE_CHECKING:
+    from inspector.events.members import MemberState
+    from inspector.events.timeline import Timeline
+
+    from ..session.selection import Selection
+
+
+def selected_member(timeline: Timeline, selection: Selection) -> MemberState | None:
+    """Return the member that is selected, ``None`` when none is or it is gone."""
+    if selection.kind is not SelectionKind.MEMBER:
+        return None
+    return timeline.members.by_id.get(selection.id)
+
+
+def scheduler_for(timeline: Timeline, selection: Selection) -> MemberState | None:
+    """Return the scheduler that is selected or that the selected member belongs to."""
+    member = selected_member(timeline, selection)
+    scheduler = None if member is None else timeline.members.scheduler_of(member.id)
+    is_one = scheduler is not None and scheduler.kind is MemberKind.SCHEDULER
+    return scheduler if is_one else None
+
+
+def machine_for(timeline: Timeline, selection: Selection) -> MemberState | None:
+    """Return the machine that is selected or that has the selected edge."""
+    member = selected_member(timeline, selection)
+    if member is not None and member.kind is MemberKind.EDGE:
+        member = timeline.members.by_id.get(member.parent_id)
+    return member if member is not None and member.kind is MemberKind.MACHINE else None
+
+
+def member_needs(timeline: Timeline, selection: Selection) -> frozenset[Needs]:
+    """Return the needs that the selected member fulfils."""
+    member = selected_member(timeline, selection)
+    if member is None:
+        return frozenset()
+    fulfilled = {
+        Needs.PAUSABLE_MEMBER: member.kind in PAUSABLE,
+        Needs.CALL: member.kind in UNSCHEDULABLE,
+        Needs.SCHEDULER: scheduler_for(timeline, selection) is not None,
+        Needs.MACHINE: machine_for(timeline, selection) is not None,
+    }
+    return frozenset(needs for needs, is_fulfilled in fulfilled.items() if is_fulfilled)

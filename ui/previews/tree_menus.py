@@ -1,0 +1,189 @@
+"""The context menus of the clock tree: what can be done with a clock, and with a member."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QInputDialog, QMenu
+
+from inspector.display_text import one_line
+from inspector.events.members import PAUSABLE
+from inspector.sessions.commands.commands import (
+    MakeTransition,
+    PauseClock,
+    PauseFromPriority,
+    PauseMember,
+    ResumeClock,
+    ResumeFromPriority,
+    ResumeMember,
+    SetRate,
+    SetTimeScale,
+    UnscheduleMember,
+)
+from inspector.vocabulary import RATE_DENOMINATOR, Field, MemberKind, rate_text
+
+from ..kit.texts.member_cells import MemberCells
+from ..kit.texts.member_texts import UNSCHEDULABLE, machine_transitions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from PySide6.QtGui import QAction
+    from PySide6.QtWidgets import QWidget
+
+    from inspector.events.members import MemberState
+    from inspector.events.timeline import Timeline
+    from inspector.sessions.commands.commands import Command
+
+RATE_PRESETS: Final = tuple(
+    Fraction(text) for text in ("0", "1/10", "1/4", "1/2", "1", "2", "4", "10")
+)
+_MOST_PRIORITY: Final = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Requests:
+    """What a menu can ask its panel for.
+
+    Attributes:
+        submit: Ask the session for something.
+        is_possible: Whether the session takes such a command.
+    """
+
+    submit: Callable[[Command], object]
+    is_possible: Callable[[Command], bool]
+
+    def add(self, menu: QMenu, title: str, command: Command) -> QAction:
+        """Add an action that asks for a command."""
+        action = menu.addAction(menu_text(title), partial(self.submit, command))
+        action.setEnabled(self.is_possible(command))
+        # For those who want to know what it would do while it is only highlighted.
+        action.setData(command)
+        return action
+
+
+def menu_text(text: str) -> str:
+    """Return a text with names in it as menus and buttons take it: in one line.
+
+    An ampersand in a name must not become an access key.
+    """
+    return one_line(text).replace("&", "&&")
+
+
+def toggle_command(timeline: Timeline, clock_id: int) -> Command:
+    """Return what pauses a clock, or resumes one that is paused itself."""
+    is_paused = timeline.clocks[clock_id].paused
+    return ResumeClock(clock_id) if is_paused else PauseClock(clock_id)
+
+
+def add_clock_actions(menu: QMenu, timeline: Timeline, clock_id: int, requests: Requests) -> QMenu:
+    """Add what changes a clock; returns the menu of rates, for an exact one to be added."""
+    clock = timeline.clocks[clock_id]
+    verb = "Resume" if clock.paused else "Pause"
+    requests.add(menu, f"{verb} “{clock.name}”", toggle_command(timeline, clock_id))
+    others = [
+        each
+        for each in (timeline.clocks[clock.parent_id].children if clock.parent_id else ())
+        if each != clock_id and not timeline.clocks[each].paused
+    ]
+    if others:
+        title = f"Pause {len(others)} sibling clocks" if len(others) > 1 else ""
+        title = title or f"Pause sibling “{timeline.clocks[others[0]].name}”"
+        action = menu.addAction(menu_text(title), partial(_pause_all, tuple(others), requests))
+        action.setEnabled(requests.is_possible(PauseClock(clock_id)))
+    rates = menu.addMenu(f"Rate (now {rate_text(clock.rate_n)})")
+    for rate in RATE_PRESETS:
+        action = requests.add(rates, f"× {_text(rate)}", SetRate(clock_id, rate))
+        action.setCheckable(True)
+        action.setChecked(rate == clock.rate)
+    rates.setEnabled(requests.is_possible(SetRate(clock_id, Fraction(1))))
+    return rates
+
+
+def member_toggle(member: MemberState) -> Command | None:
+    """Return what pauses or resumes a member; ``None`` when it cannot be paused."""
+    if member.kind not in PAUSABLE:
+        return None
+    return ResumeMember(member.id) if MemberCells.is_paused(member) else PauseMember(member.id)
+
+
+def add_member_actions(
+    menu: QMenu, timeline: Timeline, number: int, requests: Requests, parent: QWidget
+) -> None:
+    """Add what can be done with a scheduler, a target, a call, a component, a machine."""
+    member = timeline.members.by_id[number]
+    toggle = member_toggle(member)
+    if toggle is not None:
+        verb = "Resume" if isinstance(toggle, ResumeMember) else "Pause"
+        requests.add(menu, f"{verb} {member.kind.text} “{member.name}”", toggle)
+    above = timeline.members.by_id.get(member.parent_id)
+    if above is not None and above.kind is MemberKind.TARGET:
+        whole = member_toggle(above)
+        assert whole is not None
+        verb = "Resume" if isinstance(whole, ResumeMember) else "Pause"
+        requests.add(menu, f"{verb} its target “{above.name}”", whole)
+    if member.kind in UNSCHEDULABLE:
+        what = "everything of" if member.kind is MemberKind.TARGET else member.kind.text
+        requests.add(menu, f"Unschedule {what} “{member.name}”", UnscheduleMember(number))
+    scheduler = timeline.members.scheduler_of(number)
+    if scheduler is not None and scheduler.kind is MemberKind.SCHEDULER:
+        _add_scheduler_actions(menu, scheduler, member, requests, parent)
+    if member.kind is MemberKind.MACHINE:
+        transitions = menu.addMenu("Transition")
+        for name, is_allowed in machine_transitions(timeline, member):
+            action = requests.add(transitions, name, MakeTransition(number, name))
+            action.setEnabled(action.isEnabled() and is_allowed)
+        transitions.setEnabled(not transitions.isEmpty())
+    if member.kind is MemberKind.EDGE and above is not None:
+        requests.add(menu, f"Make “{member.name}”", MakeTransition(above.id, member.name))
+
+
+def _add_scheduler_actions(
+    menu: QMenu, scheduler: MemberState, member: MemberState, requests: Requests, parent: QWidget
+) -> None:
+    if Field.PRIORITY in member.fields:
+        priority = member.fields[Field.PRIORITY]
+        command = PauseFromPriority(scheduler.id, priority)
+        requests.add(menu, f"Pause priority {priority} and above", command)
+    action = menu.addAction(
+        "Pause from a priority …", partial(ask_priority, scheduler, requests, parent)
+    )
+    action.setEnabled(requests.is_possible(PauseFromPriority(scheduler.id, 0)))
+    undo = ResumeFromPriority(scheduler.id)
+    requests.add(menu, "Resume what a priority paused", undo)
+    if scheduler is member:
+        now = scheduler.fields.get(Field.RATE, RATE_DENOMINATOR)
+        scales = menu.addMenu(f"Time scale (now {rate_text(now)})")
+        for rate in RATE_PRESETS:
+            action = requests.add(scales, f"× {_text(rate)}", SetTimeScale(scheduler.id, rate))
+            action.setCheckable(True)
+            action.setChecked(int(rate * RATE_DENOMINATOR) == now)
+
+
+def ask_priority(scheduler: MemberState, requests: Requests, parent: QWidget) -> None:
+    """Ask for a priority without blocking the loop."""
+    dialog = QInputDialog(parent)
+    dialog.setObjectName("priority_prompt")
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    dialog.setWindowTitle(f"Pause in “{one_line(scheduler.name)}”")
+    dialog.setLabelText("Pause every target with a priority of at least")
+    dialog.setInputMode(QInputDialog.InputMode.IntInput)
+    dialog.setIntRange(-_MOST_PRIORITY, _MOST_PRIORITY)
+    dialog.setIntValue(1)
+    dialog.intValueSelected.connect(
+        lambda priority: requests.submit(PauseFromPriority(scheduler.id, priority))
+    )
+    dialog.open()
+
+
+def _pause_all(clock_ids: tuple[int, ...], requests: Requests) -> None:
+    for clock_id in clock_ids:
+        requests.submit(PauseClock(clock_id))
+
+
+def _text(rate: Fraction) -> str:
+    return rate_text(int(rate * RATE_DENOMINATOR))

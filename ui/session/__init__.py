@@ -1,0 +1,1 @@
+"""The session that the window shows, and what all panels share of it."""

@@ -1,0 +1,202 @@
+"""What the window does with bookmarks, notes and named ranges: one place for all panels."""
+
+from __future__ import annotations
+
+import re
+from operator import itemgetter
+from typing import TYPE_CHECKING, Final
+from weakref import WeakMethod
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from inspector.errors import InspectorError
+from inspector.events.annotations import Annotation
+from inspector.timebase import format_instant
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from inspector.sessions.annotations import Annotations
+    from inspector.sessions.session import Session
+
+    #: Returns a stretch of session time that somebody has chosen, if anybody has.
+    RangeSource = Callable[[], tuple[int, int] | None]
+
+_NUMBERED: Final = re.compile(r"Bookmark (\d{1,6})")
+_NO_RANGE: Final = (
+    "No range is selected: drag with Shift in the timeline, or with Ctrl in the frame times."
+)
+
+
+class AnnotationDesk(QObject):
+    """Adds, changes and removes the annotations of the session that is shown.
+
+    What is refused is told by a signal and changes nothing.
+
+    Signals:
+        changed: There are others now, or other ones.
+        picked: One of them was added, or gone to; its number.
+        done: Something was added, removed or put back; what, as a sentence.
+        refused: Something was not done; why, as a sentence.
+        note_wanted: A note is to be left at an instant: ask for its text.
+        range_wanted: A stretch is to be named: ask for its name.
+        span_wanted: A stretch is to be brought into view, in session nanoseconds.
+    """
+
+    changed = Signal()
+    picked = Signal(int)
+    done = Signal(str)
+    refused = Signal(str)
+    note_wanted = Signal(object)  # int
+    range_wanted = Signal(object)  # tuple[int, int]
+    span_wanted = Signal(object)  # tuple[int, int]
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        """Begin without a session."""
+        super().__init__(parent)
+        self._range_sources: list[tuple[int, WeakMethod[RangeSource]]] = []
+        self._annotations: Annotations | None = None
+        self._version = 0
+        self._items: tuple[Annotation, ...] = ()
+
+    def use(self, session: Session | None) -> None:
+        """Show those of another session, or of another life of the same."""
+        found = None if session is None else session.annotations
+        if found is not self._annotations or (found is not None and found.version != self._version):
+            self._annotations = found
+            self._take()
+
+    @property
+    def items(self) -> tuple[Annotation, ...]:
+        """All of them, the earliest first; the same object while nothing changes."""
+        return self._items
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether there is a change to be undone."""
+        return self._annotations is not None and self._annotations.can_undo
+
+    # ---------------------------------------------------------------- changes
+
+    def add_bookmark(self, at_ns: int) -> bool:
+        """Leave a bookmark with a name of its own, unless there is one at this instant.
+
+        Returns:
+            Whether it was added.
+        """
+        there = next((e for e in self._items if e.kind == "bookmark" and e.at_ns == at_ns), None)
+        if there is not None:
+            self.picked.emit(there.id)
+            at = format_instant(at_ns)
+            self.refused.emit(f"There is already a bookmark at {at}: “{there.title}”.")
+            return False
+        numbers = (_NUMBERED.fullmatch(each.name) for each in self._items)
+        last = max((int(match[1]) for match in numbers if match), default=0)
+        return not self.add(Annotation("bookmark", at_ns, name=f"Bookmark {last + 1}"))
+
+    def add(self, annotation: Annotation) -> str:
+        """Add one; returns why that is refused, an empty text if it is not."""
+        annotations = self._annotations
+        if annotations is None:
+            return self._refuse("No scene is open.")
+        try:
+            added = annotations.add(annotation)
+        except InspectorError as error:
+            return self._refuse(str(error))
+        self._take()
+        self.picked.emit(added.id)
+        self.done.emit(f"{added.kind.capitalize()} at {format_instant(added.at_ns)}: {added.title}")
+        return ""
+
+    def change(self, annotation: Annotation) -> bool:
+        """Put one in the place of that with its number; returns whether that was possible."""
+        annotations = self._annotations
+        if annotations is None:
+            return False
+        try:
+            annotations.change(annotation)
+        except InspectorError as error:
+            self.refused.emit(str(error))
+            return False
+        self._take()
+        return True
+
+    def remove(self, numbers: Iterable[int]) -> None:
+        """Remove some, all or none."""
+        if self._annotations is None:
+            return
+        try:
+            removed = self._annotations.remove(*numbers)
+        except InspectorError as error:
+            self.refused.emit(str(error))
+            return
+        self._take()
+        if len(removed) == 1:
+            self.done.emit(f"“{removed[0].title}” was removed.")
+        elif removed:
+            self.done.emit(f"{len(removed):,} annotations were removed.")
+
+    def undo(self) -> None:
+        """Undo the last change that was not undone."""
+        if self._annotations is None:
+            return
+        try:
+            said = self._annotations.undo()
+        except InspectorError as error:
+            self.refused.emit(str(error))
+            return
+        self._take()
+        self.done.emit(said)
+
+    # ---------------------------------------------------------------- questions
+
+    def get(self, number: int) -> Annotation | None:
+        """Return one by its number, ``None`` when it is not there any more."""
+        return None if self._annotations is None else self._annotations.get(number)
+
+    def neighbour(self, at_ns: int, direction: int) -> Annotation | None:
+        """Return the next one after an instant, or the last before it for -1."""
+        if direction > 0:
+            return next((each for each in self._items if each.at_ns > at_ns), None)
+        return next((each for each in reversed(self._items) if each.at_ns < at_ns), None)
+
+    def range_at_hand(self) -> tuple[int, int] | None:
+        """Return the stretch that somebody has measured or chosen, or has in view."""
+        for _, weak in sorted(self._range_sources, key=itemgetter(0)):
+            source = weak()
+            found = None if source is None else source()
+            if found is not None and found[0] < found[1]:
+                return found
+        return None
+
+    def ask_for_ranges(self, source: RangeSource, rank: int) -> None:
+        """Ask a panel too, as long as there is one, for the stretch that is to be named.
+
+        Args:
+            source: A method of it; returns a stretch of session time if there is one.
+            rank: Those with a lower number are asked before.
+        """
+        self._range_sources.append((rank, WeakMethod(source)))
+
+    @Slot()
+    def ask_for_name_of_range(self) -> None:
+        """Have the name of the stretch at hand asked for; without one, refuse."""
+        span_ns = self.range_at_hand()
+        if span_ns is None:
+            self.refused.emit(_NO_RANGE)
+        else:
+            self.range_wanted.emit(span_ns)
+
+    # ---------------------------------------------------------------- inside
+
+    def _take(self) -> None:
+        annotations = self._annotations
+        self._version = 0 if annotations is None else annotations.version
+        items = () if annotations is None else tuple(annotations)
+        if items != self._items:
+            self._items = items
+            self.changed.emit()
+
+    def _refuse(self, reason: str) -> str:
+        self.refused.emit(reason)
+        return reason

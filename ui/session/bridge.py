@@ -1,0 +1,582 @@
+"""The bridge between one session and all panels: refreshes, commands, what is selected."""
+
+from __future__ import annotations
+
+import math
+from threading import get_ident
+from time import perf_counter_ns
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from inspector.clocks.failures import FailurePolicy
+from inspector.errors import InspectorError
+from inspector.events.recording_name import is_recording_name
+from inspector.events.timeline import Timeline
+from inspector.sessions.commands.commands import (
+    AddBreakpoint,
+    Capability,
+    Reload,
+    SetFailurePolicy,
+    required_capability,
+)
+from inspector.sessions.session import SessionPhase, SessionStatus, StepsAside
+from inspector.timebase import NS_PER_SECOND
+
+from .annotation_desk import AnnotationDesk
+from .opening import (
+    hosted_session,
+    is_rewound,
+    qt_source,
+    recorded_session,
+)
+from .playhead import Playhead
+from .qt_time_source import Precision, QtTimeSource
+from .refresh_pace import QUIET_REFRESH_MS, REFRESH_MS, RefreshPace
+from .selection import Selection, SelectionKind, is_same_thing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from pathlib import Path
+
+    from inspector.clocks.sources.time_source import TimeSource
+    from inspector.events.log import EventLog
+    from inspector.sessions.breakpoints.breakpoints import Breakpoint
+    from inspector.sessions.commands.commands import Command
+    from inspector.sessions.session import Session
+
+__all__ = [
+    "QUIET_REFRESH_MS",
+    "REFRESH_MS",
+    "Selection",
+    "SelectionKind",
+    "SessionBridge",
+]
+
+#: Commands about what panels show lead back to the present, where they are carried out.
+_SHOWN_IN_PANELS: Final = frozenset(
+    {Capability.PAUSE, Capability.RATE, Capability.TIMERS, Capability.MEMBERS}
+)
+
+_NO_SESSION: Final = SessionStatus(SessionPhase.EMPTY, "No scene is open.")
+
+
+class SessionBridge(QObject):
+    """Holds the session that the window shows, and what all panels share.
+
+    It refreshes at most 30 times a second: while the session runs or is written to a file,
+    and after a command until a refresh finds nothing new. With the session held, or with
+    nobody to see it, nothing runs.
+
+    :meth:`submit` and :meth:`request_refresh` may be called from any thread.
+
+    Attributes:
+        failure_policy: What follows a failure in scenes that are opened from now on.
+        kept_breakpoints: The breakpoints of the session, or what the next one begins with.
+        panel_choices: What panels want to find again at the next start, by a name of theirs.
+        pace: When refreshes come.
+        playhead: Where in the past the session is shown.
+        annotations: Bookmarks, notes and named ranges of the session.
+
+    Signals:
+        session_changed: There is another session or timeline, or none: take
+            everything anew. Also after a reload, and when events no longer in the log
+            before anybody looked.
+        refreshed: The timeline has moved on; by how many events.
+        status_changed: What the session is doing has changed.
+        command_submitted: Somebody has asked the session for something; emitted in the
+            thread that asked.
+        selection_changed: Something else is selected.
+        hover_changed: The instant under the pointer, in session nanoseconds.
+        following_changed: Whether plots follow the newest frame.
+        budgets_changed: The frame times to compare with, in milliseconds.
+        precision_changed: How hard the time source tries to be on time.
+        opening_failed: A file could not be opened, and the session goes on; why.
+        playhead_changed: Panels show the state at another instant, in session
+            nanoseconds, ``None`` for the present.
+    """
+
+    session_changed = Signal(object)  # Session | None
+    refreshed = Signal(object)  # int
+    status_changed = Signal(object)  # SessionStatus
+    command_submitted = Signal(object)  # Command
+    selection_changed = Signal(object)  # Selection
+    hover_changed = Signal(object)  # int | None
+    following_changed = Signal(bool)
+    budgets_changed = Signal(object)  # tuple[float, ...]
+    precision_changed = Signal(object)  # Precision
+    playhead_changed = Signal(object)  # int | None
+    opening_failed = Signal(object)  # SessionStatus
+
+    _present_requested = Signal()
+
+    def __init__(
+        self,
+        parent: QObject | None = None,
+        *,
+        make_source: Callable[[Precision], TimeSource] | None = None,
+        make_session: Callable[[Path, TimeSource], Session] | None = None,
+        clock: Callable[[], int] = perf_counter_ns,
+    ) -> None:
+        """Begin without a session.
+
+        Args:
+            parent: Owner in the sense of Qt.
+            make_source: Makes the time source of a scene, left out on the Qt event loop.
+            make_session: Opens a scene file on a time source, left out in this process.
+            clock: Nanoseconds, to tell what refreshing costs.
+        """
+        super().__init__(parent)
+        self.failure_policy = FailurePolicy.CONTINUE
+        self.kept_breakpoints: tuple[Breakpoint, ...] = ()
+        self.panel_choices: dict[str, str] = {}
+        self._breakpoints_version = 0
+        self._entries = _Entries()
+        self._owner = get_ident()
+        self._make_source = make_source
+        self._make_session = make_session
+        self._session: Session | None = None
+        self._source: TimeSource | None = None
+        self._scene_path: Path | None = None
+        self._problem: SessionStatus | None = None
+        self._status = _NO_SESSION
+        self._empty = Timeline([""])
+        self._timeline = self._empty
+        self._log: EventLog | None = None
+        self._selection = Selection()
+        self._hover_ns: int | None = None
+        self._is_following = True
+        self._budgets_ms: tuple[float, ...] = (1000 / 60, 1000 / 120, 1000 / 30)
+        self._precision = Precision.ECONOMICAL
+        self.pace = RefreshPace(self, clock=clock)
+        self.pace.due.connect(self.refresh_now)
+        self._was_following: bool | None = None
+        self._frames_seen = 0
+        self.annotations = AnnotationDesk(self)
+        self.playhead = Playhead(self)
+        self.playhead.changed.connect(self.playhead_changed)
+        self._present_requested.connect(self.go_live)
+
+    # ------------------------------------------------------------ the session
+
+    @property
+    def session(self) -> Session | None:
+        """The session that is shown."""
+        return self._session
+
+    @property
+    def timeline(self) -> Timeline:
+        """The timeline of the session as of the last refresh, else an empty one.
+
+        The same object from one :attr:`session_changed` to the next.
+        """
+        return self._timeline
+
+    @property
+    def status(self) -> SessionStatus:
+        """What the session is doing, as of the last :attr:`status_changed`."""
+        return self._status
+
+    def accepts(self, command: Command) -> bool:
+        """Return whether there is a session that takes such commands."""
+        session = self._session
+        return session is not None and required_capability(command) in session.capabilities
+
+    def open_path(self, path: Path) -> None:
+        """Open a file in place of the session: a recording, or else a scene.
+
+        What cannot be opened leaves the session alone, see :attr:`opening_failed`; with no
+        session that could go on it ends in :attr:`status`.
+        """
+        if not is_recording_name(path):
+            self.open_scene(path)
+            return
+        try:
+            session = recorded_session(path)
+        except (InspectorError, OSError) as error:
+            self._fail_to_open(path, _failed(path, error))
+        else:
+            self._replace_session(path, session)
+
+    def open_scene(self, path: Path) -> None:
+        """Open a scene file in place of the session, see :meth:`open_path`."""
+        former = _scene_session(self._session)
+        make_source = self._make_source or qt_source
+        source = make_source(self._precision)
+        if former is not None:
+            former.set_aside()
+        try:
+            with self._entries:
+                session = (self._make_session or self._host)(path, source)
+        except (InspectorError, OSError) as error:
+            source.close()
+            self._fail_to_open(path, _failed(path, error), former)
+            return
+        except BaseException:
+            # Such as the user's Ctrl+C.
+            if former is not None:
+                former.put_back()
+            raise
+        if self._can_go_on and session.status.phase is SessionPhase.FAILED:
+            status = session.status
+            session.close()
+            self._fail_to_open(path, status, former)
+            return
+        self._replace_session(path, session, source)
+
+    def _replace_session(
+        self, path: Path, session: Session | None, source: TimeSource | None = None
+    ) -> None:
+        self._drop_session()
+        self._scene_path = path
+        self._source = source
+        if isinstance(source, QtTimeSource):
+            self.pace.until_wake_ns = source.until_wake_ns
+        self._adopt(session)
+
+    @property
+    def _can_go_on(self) -> bool:
+        """Whether there is a session that is worth keeping."""
+        session = self._session
+        return session is not None and session.status.phase is not SessionPhase.FAILED
+
+    def _fail_to_open(
+        self, path: Path, problem: SessionStatus, former: StepsAside | None = None
+    ) -> None:
+        if self._can_go_on:
+            if former is not None:
+                former.put_back()
+            self.opening_failed.emit(problem)
+            return
+        self._drop_session()
+        self._scene_path = path
+        self._problem = problem
+        self._adopt(None)
+
+    def set_session(self, session: Session | None) -> None:
+        """Close the session and show another, or none."""
+        if session is self._session and session is not None:
+            return
+        self._drop_session()
+        self._scene_path = None
+        self._adopt(session)
+
+    def close(self) -> None:
+        """Close the session; nothing runs afterwards."""
+        self.set_session(None)
+
+    def reload(self) -> None:
+        """Load the scene anew; one that could not be opened at all is tried again."""
+        if self._session is not None:
+            self.submit(Reload())
+        elif self._scene_path is not None:
+            self.open_path(self._scene_path)
+
+    def submit(self, command: Command) -> None:
+        """Ask the session for something, from any thread; without one, do nothing."""
+        session = self._session
+        if session is None:
+            return
+        if isinstance(command, SetFailurePolicy):
+            self.failure_policy = command.policy
+        if get_ident() == self._owner:
+            with self._entries:
+                session.submit(command)
+        else:
+            session.submit(command)
+        self.command_submitted.emit(command)
+        if required_capability(command) in _SHOWN_IN_PANELS & session.capabilities:
+            self._present_requested.emit()
+        self.request_refresh()
+
+    def scene_entry(self) -> int | None:
+        """Return what tells one stay in the session from the next, ``None`` outside of it.
+
+        While it is inside, code of the scene may be running in the window's thread. May be
+        called from any thread.
+        """
+        source = self._source
+        if isinstance(source, QtTimeSource) and source.is_waking:
+            return -source.wakes
+        entries = self._entries
+        return entries.count if entries.depth else None
+
+    def record_so_far(self) -> None:
+        """Have everything written that has happened by now, in the middle of a callback too."""
+        session = self._session
+        if session is None or session.recorder is None:
+            return
+        if session.status.phase not in {SessionPhase.EMPTY, SessionPhase.FAILED}:
+            session.recorder.pump(at_once=True)
+
+    # --------------------------------------------------------------- refreshes
+
+    def request_refresh(self) -> None:
+        """Have the window refreshed as soon as its pace allows; from any thread."""
+        self.pace.request()
+
+    @Slot()
+    def refresh_now(self) -> None:
+        """Take what is new into the timeline and tell everybody."""
+        if self._session is None:
+            return
+        self.pace.begin_turn()
+        events = self._take_news(self._session)
+        self._note_frames(self._session)
+        self.refreshed.emit(events)
+        self._update_status()
+        self.pace.end_turn(has_news=bool(events))
+
+    @property
+    def is_visible(self) -> bool:
+        """Whether there is anybody to refresh for."""
+        return self.pace.is_visible
+
+    @Slot(bool)
+    def set_visible(self, is_visible: bool) -> None:  # noqa: FBT001 - a slot
+        """Say whether the window can be seen; hidden or minimised, nothing refreshes."""
+        self.pace.set_visible(is_visible=is_visible)
+
+    # ------------------------------------------------- what all panels share
+
+    @property
+    def selection(self) -> Selection:
+        """What is selected."""
+        return self._selection
+
+    @Slot(object)
+    def select(self, selection: Selection) -> None:
+        """Select something in all panels."""
+        if selection != self._selection:
+            self._selection = selection
+            self.selection_changed.emit(selection)
+
+    @property
+    def hover_ns(self) -> int | None:
+        """The session instant under the pointer."""
+        return self._hover_ns
+
+    @Slot(object)
+    def set_hover(self, at_ns: int | None) -> None:
+        """Show an instant in all panels, ``None`` for none."""
+        if at_ns != self._hover_ns:
+            self._hover_ns = at_ns
+            self.hover_changed.emit(at_ns)
+
+    @property
+    def is_following(self) -> bool:
+        """Whether plots follow the newest frame."""
+        return self._is_following
+
+    @Slot(bool)
+    def set_following(self, is_following: bool) -> None:  # noqa: FBT001 - a slot
+        """Have plots follow the newest frame, or stay where they are."""
+        if is_following != self._is_following:
+            self._is_following = is_following
+            self.following_changed.emit(is_following)
+
+    @property
+    def budgets_ms(self) -> tuple[float, ...]:
+        """Frame times to compare with, the most important first."""
+        return self._budgets_ms
+
+    @Slot(object)
+    def set_budgets_ms(self, budgets_ms: Iterable[float]) -> None:
+        """Choose frame times to compare with, the most important first.
+
+        Raises:
+            ValueError: One of them is not above 0 or not finite.
+        """
+        chosen = tuple(dict.fromkeys(budgets_ms))
+        for budget_ms in chosen:
+            if not (math.isfinite(budget_ms) and budget_ms > 0):
+                message = f"a frame budget must be above 0 ms: {budget_ms}"
+                raise ValueError(message)
+        if chosen != self._budgets_ms:
+            self._budgets_ms = chosen
+            self.budgets_changed.emit(chosen)
+
+    @property
+    def precision(self) -> Precision:
+        """How hard the time source tries to be on time."""
+        return self._precision
+
+    @Slot(object)
+    def set_precision(self, precision: Precision) -> None:
+        """Choose how hard the time source tries, now and for scenes opened later."""
+        if precision is self._precision:
+            return
+        self._precision = precision
+        if isinstance(self._source, QtTimeSource):
+            self._source.precision = precision
+        self.precision_changed.emit(precision)
+
+    # ------------------------------------------------------------ the playhead
+
+    @property
+    def playhead_ns(self) -> int | None:
+        """The instant whose state is shown, ``None`` at the present."""
+        return self.playhead.at_ns
+
+    @property
+    def shown_ns(self) -> int:
+        """The instant whose state is shown: that of the playhead, else the present."""
+        at_ns = self.playhead.at_ns
+        return self._timeline.at_ns if at_ns is None else at_ns
+
+    @property
+    def shown(self) -> Timeline:
+        """The state to show: that at the playhead, else :attr:`timeline`.
+
+        After a short move forward it may be the same object.
+        """
+        return self.playhead.shown(self._timeline)
+
+    @property
+    def strings(self) -> Sequence[str]:
+        """The string table of :attr:`timeline` and :attr:`shown`."""
+        return ("",) if self._log is None else self._log.strings
+
+    @Slot(object)
+    def set_playhead(self, at_ns: int | None) -> None:
+        """Show the state at an instant, the nearest one that is known; ``None`` goes back.
+
+        The session goes on meanwhile, and plots stay where they are.
+        """
+        if at_ns is None:
+            self.go_live()
+            return
+        if self._session is None:
+            return
+        if self._was_following is None:
+            self._was_following = self._is_following
+            self.set_following(False)
+        self.playhead.move_to(at_ns)
+
+    @Slot()
+    def go_live(self) -> None:
+        """Show the present again; plots follow the newest frame if they did before."""
+        self.playhead.move_to(None)
+        was_following, self._was_following = self._was_following, None
+        if was_following:
+            self.set_following(True)
+
+    # --------------------------------------------------------------- internals
+
+    def _host(self, path: Path, source: TimeSource) -> Session:
+        return hosted_session(path, source, self.failure_policy)
+
+    def _drop_session(self) -> None:
+        session, self._session = self._session, None
+        self._source = self._problem = None
+        self.pace.start_anew()
+        if session is not None:
+            with self._entries:
+                session.close()
+
+    def _adopt(self, session: Session | None) -> None:
+        """Show a session from its beginning."""
+        self._session = session
+        self._timeline = self._empty
+        self._log = None
+        self.playhead.use(session)
+        self.annotations.use(session)
+        self._was_following = None
+        if session is None:
+            self._reset_shared()
+            self.session_changed.emit(None)
+            self._update_status()
+            return
+        if session.breakpoints is not None:
+            for breakpoint_ in self.kept_breakpoints:
+                session.submit(AddBreakpoint(breakpoint_, is_kept=True))
+            self._breakpoints_version = session.breakpoints.version
+        self.refresh_now()
+
+    def _take_news(self, session: Session) -> int:
+        """Return how many events are new."""
+        with self._entries:
+            events = session.refresh()
+        breakpoints = session.breakpoints
+        if breakpoints is not None and breakpoints.version != self._breakpoints_version:
+            self._breakpoints_version = breakpoints.version
+            self.kept_breakpoints = tuple(found for _, found, _ in breakpoints.items())
+        timeline = session.timeline
+        former, is_other_log = self._timeline, session.log is not self._log
+        is_other = timeline is not former
+        self._timeline = timeline
+        if is_other:
+            self.annotations.use(session)
+            if is_other_log:
+                # Numbers are given out anew.
+                self._log = session.log
+                self.playhead.use(session)
+                self.go_live()
+                self._reset_shared(former, timeline)
+            self.session_changed.emit(session)
+        return events
+
+    def _note_frames(self, session: Session) -> None:
+        """Tell the pace how the frames went that are new."""
+        frames = self._timeline.frames
+        seen, self._frames_seen = self._frames_seen, frames.end
+        if session.is_recorded or session.status.phase is not SessionPhase.RUNNING:
+            self.pace.note_standstill()
+            return
+        start = max(seen, frames.first) - frames.first
+        self.pace.note_frames(
+            frames.interval_ns[start:],
+            float(NS_PER_SECOND / session.frame_rate),
+            busy_ns=sum(frames.busy_ns[start:]),
+        )
+
+    def _reset_shared(self, former: Timeline | None = None, now: Timeline | None = None) -> None:
+        """Forget what pointed into the former session, except what is there again."""
+        self.set_hover(None)
+        is_back = (
+            former is not None
+            and now is not None
+            and is_same_thing(self._selection, former, now, is_rewound=is_rewound(former, now))
+        )
+        self.select(self._selection if is_back else Selection())
+
+    def _update_status(self) -> None:
+        session = self._session
+        status = (self._problem or _NO_SESSION) if session is None else session.status
+        recorder = None if session is None else session.recorder
+        self.pace.phase = None if session is None else status.phase
+        self.pace.is_writing = recorder is not None and recorder.is_writing
+        if status != self._status:
+            self._status = status
+            self.status_changed.emit(status)
+
+
+class _Entries:
+    """Counts when the session is entered, and how deep it is entered now.
+
+    Attributes:
+        count: How often it was.
+        depth: How often it was and was not left; 0 outside.
+    """
+
+    __slots__ = ("count", "depth")
+
+    def __init__(self) -> None:
+        self.count = self.depth = 0
+
+    def __enter__(self) -> None:
+        self.count += 1
+        self.depth += 1
+
+    def __exit__(self, *_problem: object) -> None:
+        self.depth -= 1
+
+
+def _scene_session(session: object) -> StepsAside | None:
+    """Return the session if it runs a scene in this process."""
+    return session if isinstance(session, StepsAside) else None
+
+
+def _failed(path: Path, error: Exception) -> SessionStatus:
+    """Return the status of a file that cannot be opened at all."""
+    return SessionStatus(SessionPhase.FAILED, str(error), path=str(path))

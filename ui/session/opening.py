@@ -1,0 +1,55 @@
+"""What the bridge opens: a scene in this process, or a recording; and what it asks of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from .qt_time_source import Precision, QtTimeSource
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from inspector.clocks.failures import FailurePolicy
+    from inspector.clocks.sources.time_source import TimeSource
+    from inspector.events.timeline import Timeline
+    from inspector.sessions.session import Session
+
+#: The window stands still for so long at a time while a scene goes back in time.
+_SLICE_NS: Final = 50_000_000
+
+# Opening anything comes after the first paint, and so does what it needs.
+
+
+def hosted_session(path: Path, source: TimeSource, policy: FailurePolicy) -> Session:
+    """Run a scene in this process.
+
+    Raises:
+        InspectorError: It cannot be opened at all.
+    """
+    from inspector.sessions.hosted import HostedSession  # noqa: PLC0415
+
+    session = HostedSession(path, source, failure_policy=policy)
+    session.slice_ns = _SLICE_NS
+    return session
+
+
+def recorded_session(path: Path) -> Session:
+    """Open a recording.
+
+    Raises:
+        RecordingError: It cannot be opened; the message says why.
+    """
+    from inspector.sessions.recorded import RecordedSession  # noqa: PLC0415
+
+    return RecordedSession(path)
+
+
+def qt_source(precision: Precision) -> TimeSource:
+    """Return a time source on the Qt event loop."""
+    return QtTimeSource(precision=precision)
+
+
+def is_rewound(former: Timeline, now: Timeline) -> bool:
+    """Return whether a session went back in time: the same build of the same scene."""
+    before, after = ((each.scene_path, each.scene_generation) for each in (former, now))
+    return bool(former.scene_path) and before == after

@@ -1,0 +1,313 @@
+"""The QTimer-backed schedulable clock: one timer, armed for what is due first."""
+
+from __future__ import annotations
+
+from enum import Enum
+from threading import get_ident
+from time import perf_counter_ns
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import Qt, QTimer
+
+from inspector.clocks.sources.wake_errors import WakeErrors
+from inspector.timebase import NS_PER_MS, NS_PER_SECOND
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from PySide6.QtCore import QObject
+
+    from inspector.clocks.sources.wake_errors import WakeErrorSummary
+
+#: Further away than this, a coarse timer waits first: it lets the processor sleep longer.
+_FAR_NS: Final = 5 * NS_PER_SECOND
+#: A coarse timer is up to 5 % late, so it is set for earlier by more than that, and what is
+#: left is waited for precisely.
+_COARSE_PERCENT: Final = 90
+_COARSE_MARGIN_NS: Final = NS_PER_SECOND
+#: Look at the clock at least this often: it may have stood still with the machine.
+_RECHECK_NS: Final = 60 * NS_PER_SECOND
+
+#: How much too late a QTimer comes as a rule, to begin with, and what is taken for more
+#: than the rule. It is armed for that much earlier.
+_LATE_NS: Final = 150_000
+_MOST_LATE_NS: Final = 400_000
+#: What is still missing when it comes too early goes through the event loop: at most this
+#: much, and when fine is wanted a whole millisecond more.
+_FINISH_NS: Final = 150_000
+_FINE_FINISH_NS: Final = NS_PER_MS + _MOST_LATE_NS
+
+#: How often the timer comes before the measured errors are tidied up.
+_SETTLED_AFTER: Final = 1_024
+
+#: Mean distance of wake-ups below which fine is not worth its price: 300 a second.
+_CROWDED_NS: Final = NS_PER_SECOND // 300
+_IDLE_GAP_NS: Final = 100 * NS_PER_MS
+
+
+class Precision(Enum):
+    """How hard to try to be on time.
+
+    Attributes:
+        ECONOMICAL: Wake at the next whole millisecond of the timer: late by about
+            0.6 ms, for next to no processor time.
+        FINE: Wake a little before and go round the event loop until it is time: late by
+            1–2 µs, for 0.04 % of a processor per wake-up and second. Above 300 wake-ups
+            a second it does as economical does.
+    """
+
+    ECONOMICAL = "economical"
+    FINE = "fine"
+
+
+class QtTimeSource:
+    """Time of the performance counter, woken through the Qt event loop.
+
+    One single-shot QTimer is armed for the instant that is wanted; with none wanted it is
+    stopped, and nothing runs at all. It is armed anew only for an earlier instant: what
+    moves later is noticed when the timer comes. Ticks are never counted as time, so a
+    blocked event loop costs one late wake-up and nothing else.
+
+    Everything but :meth:`now_ns` is for the thread that made it. What a wake-up raises
+    goes where Qt sends what slots raise, ``sys.excepthook``; the source goes on.
+
+    It is no QObject itself: attributes of those cost a fifth of a wake-up (measured).
+
+    Attributes:
+        wakes: How often the QTimer came, also too early.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_armed_ns",
+        "_asked_ns",
+        "_clock",
+        "_errors",
+        "_expected_ns",
+        "_finish_ns",
+        "_is_closed",
+        "_is_coarse",
+        "_is_fine",
+        "_is_waking",
+        "_late_ns",
+        "_mean_gap_ns",
+        "_on_wake",
+        "_owner",
+        "_timer",
+        "_wanted_ns",
+        "_woken_at_ns",
+        "wakes",
+    )
+
+    def __init__(
+        self,
+        parent: QObject | None = None,
+        precision: Precision = Precision.ECONOMICAL,
+        *,
+        clock: Callable[[], int] = perf_counter_ns,
+        timer: QTimer | None = None,
+    ) -> None:
+        """Begin with nothing wanted.
+
+        Args:
+            parent: Owner of the QTimer, in the sense of Qt; hold on to the source itself.
+            precision: How hard to try to be on time.
+            clock: Returns nanoseconds that never run backwards.
+            timer: What to wait with, for tests that play the event loop.
+        """
+        self.wakes = 0
+        # Comparing with the member itself costs several times as much in Python 3.11.
+        self._is_fine = precision is Precision.FINE
+        self._clock = clock
+        self._owner = get_ident()
+        self._on_wake: Callable[[], None] | None = None
+        self._wanted_ns: int | None = None
+        self._asked_ns = 0
+        # The instant for which the timer was armed, None while it is not.
+        self._armed_ns: int | None = None
+        # When a precise timer would come were it exact, 0 while that is not of interest.
+        self._expected_ns = 0
+        self._late_ns = _LATE_NS
+        self._is_coarse = False
+        self._finish_ns = _FINISH_NS
+        self._is_waking = False
+        self._is_closed = False
+        self._woken_at_ns = clock() - _IDLE_GAP_NS
+        self._mean_gap_ns = _IDLE_GAP_NS
+        self._errors = WakeErrors()
+        self._timer = QTimer(parent) if timer is None else timer
+        self._timer.setSingleShot(True)
+        self._timer.setTimerType(Qt.TimerType.PreciseTimer)
+        self._timer.timeout.connect(self.wake_if_due)
+
+    @property
+    def is_waking(self) -> bool:
+        """Whether whoever is attached has been woken and has not returned; for any thread."""
+        return self._is_waking
+
+    @property
+    def precision(self) -> Precision:
+        """How hard to try to be on time; a change begins :attr:`wake_errors` again."""
+        return Precision.FINE if self._is_fine else Precision.ECONOMICAL
+
+    @precision.setter
+    def precision(self, precision: Precision) -> None:
+        self._check_thread()
+        if precision is self.precision:
+            return
+        self._is_fine = precision is Precision.FINE
+        self.measure_anew()
+        if self._armed_ns is not None:
+            self._arm_if_wanted()
+
+    @property
+    def wake_errors(self) -> WakeErrorSummary | None:
+        """How late the wake-ups were; ``None`` before the first."""
+        return self._errors.summary()
+
+    def measure_anew(self) -> None:
+        """Forget how late the wake-ups were, this one too if it is asked for inside of one."""
+        # A wake-up adds its error to what was there when it began.
+        self._errors = WakeErrors()
+
+    def now_ns(self) -> int:
+        """Return the reading of the performance counter; from any thread."""
+        return self._clock()
+
+    def until_wake_ns(self) -> int | None:
+        """Return how soon a wake-up is due, below 0 if it is late; ``None`` if none is wanted."""
+        return None if self._wanted_ns is None else self._wanted_ns - self._clock()
+
+    def set_wake(self, at_ns: int | None) -> None:
+        """Ask to be woken once at ``at_ns``, instead of what was asked before.
+
+        Raises:
+            RuntimeError: Called from another thread than the owner's.
+        """
+        if get_ident() != self._owner:
+            self._check_thread()
+        self._wanted_ns = at_ns
+        if at_ns is None:
+            self._disarm()
+            return
+        if self._is_waking or self._is_closed:
+            # Armed when the wake-up is over, for the last instant that was asked for.
+            return
+        self._asked_ns = now_ns = self._clock()
+        armed_ns = self._armed_ns
+        if armed_ns is None or at_ns < armed_ns:
+            self._arm(at_ns, now_ns)
+
+    def attach(self, on_wake: Callable[[], None]) -> None:
+        """Say what to call on a wake-up: on the owner's thread and never early."""
+        self._check_thread()
+        self._on_wake = on_wake
+
+    def close(self) -> None:
+        """Stop for good; nothing is called afterwards."""
+        self._check_thread()
+        if self._is_closed:
+            return
+        self._is_closed = True
+        self._on_wake = self._wanted_ns = None
+        self._disarm()
+        # Not left to the garbage collector, which may run on any thread.
+        self._timer.deleteLater()
+
+    def wake_if_due(self) -> None:
+        """Wake whoever is attached if it is time, and arm for what is wanted next.
+
+        What the QTimer is connected to.
+        """
+        self.wakes = wakes = self.wakes + 1
+        if not wakes % _SETTLED_AFTER:
+            self._errors.settle()
+        wanted_ns = self._wanted_ns
+        if wanted_ns is None or self._is_waking:
+            # Inside a wake-up that runs an event loop of its own; it arms when it is over.
+            self._armed_ns = None
+            return
+        now_ns = self._clock()
+        if self._expected_ns:
+            # How late the QTimer comes as a rule: a mean, each weighing an eighth.
+            late_ns = min(now_ns - self._expected_ns, _MOST_LATE_NS)
+            self._late_ns += (late_ns - self._late_ns) >> 3
+            self._expected_ns = 0
+        remaining_ns = wanted_ns - now_ns
+        if remaining_ns > 0:
+            if remaining_ns <= self._finish_ns:
+                self._armed_ns = wanted_ns
+                self._timer.start(0)
+            else:
+                self._arm(wanted_ns, now_ns)
+            return
+        self._armed_ns = self._wanted_ns = None
+        asked_ns, add_error = self._asked_ns, self._errors.add
+        self._is_waking = True
+        try:
+            if self._on_wake is not None:
+                self._on_wake()
+        finally:
+            self._is_waking = False
+            # Only now, so that nobody waits for it.
+            add_error(now_ns - max(asked_ns, wanted_ns))
+            if self._is_fine:
+                self._note_gap(now_ns)
+            self._arm_if_wanted()
+
+    def _note_gap(self, now_ns: int) -> None:
+        """Learn how close wake-ups are: a mean, each weighing an eighth."""
+        gap_ns = min(now_ns - self._woken_at_ns, _IDLE_GAP_NS)
+        self._mean_gap_ns += (gap_ns - self._mean_gap_ns) >> 3
+        self._woken_at_ns = now_ns
+
+    def _arm_if_wanted(self) -> None:
+        if self._wanted_ns is not None and not self._is_closed:
+            self._asked_ns = now_ns = self._clock()
+            self._arm(self._wanted_ns, now_ns)
+
+    def _arm(self, wanted_ns: int, now_ns: int) -> None:
+        """Start the timer for an instant."""
+        self._armed_ns = wanted_ns
+        self._expected_ns = 0
+        remaining_ns = wanted_ns - now_ns
+        if remaining_ns > _FAR_NS:
+            if not self._is_coarse:
+                self._set_timer_type(is_coarse=True)
+            sleep_ns = (remaining_ns - _COARSE_MARGIN_NS) * _COARSE_PERCENT // 100
+            self._timer.start(min(sleep_ns, _RECHECK_NS) // NS_PER_MS)
+            return
+        if self._is_coarse:
+            self._set_timer_type(is_coarse=False)
+        whole_ms = 0
+        if remaining_ns > 0:
+            armed_for_ns = remaining_ns - self._late_ns
+            if self._is_fine and self._mean_gap_ns > _CROWDED_NS:
+                self._finish_ns = _FINE_FINISH_NS
+                whole_ms = max(0, armed_for_ns // NS_PER_MS)
+            else:
+                self._finish_ns = _FINISH_NS
+                # At least 1: with deadlines in the thousands a second, the event loop would
+                # never sleep.
+                whole_ms = max(1, -(-armed_for_ns // NS_PER_MS))
+            if whole_ms:
+                self._expected_ns = now_ns + whole_ms * NS_PER_MS
+        self._timer.start(whole_ms)
+
+    def _set_timer_type(self, *, is_coarse: bool) -> None:
+        self._is_coarse = is_coarse
+        coarse, precise = Qt.TimerType.CoarseTimer, Qt.TimerType.PreciseTimer
+        self._timer.setTimerType(coarse if is_coarse else precise)
+
+    def _disarm(self) -> None:
+        if self._armed_ns is not None:
+            self._armed_ns = None
+            self._timer.stop()
+
+    def _check_thread(self) -> None:
+        if get_ident() != self._owner:
+            message = (
+                "a time source belongs to the thread that made it; from another thread use a "
+                "queued signal"
+            )
+            raise RuntimeError(message)

@@ -1,0 +1,85 @@
+"""What is selected in all panels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from inspector.events.timeline import Timeline
+
+
+class SelectionKind(Enum):
+    """What kind of thing is selected."""
+
+    NONE = "none"
+    CLOCK = "clock"
+    TIMER = "timer"
+    FRAME = "frame"
+    MEMBER = "member"
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What is selected in all panels.
+
+    Attributes:
+        kind: What kind of thing.
+        id: Number of the clock, timer or member, or index of the frame.
+    """
+
+    kind: SelectionKind = SelectionKind.NONE
+    id: int = 0
+
+    @classmethod
+    def clock(cls, clock_id: int) -> Selection:
+        """Return the selection of a clock."""
+        return cls(SelectionKind.CLOCK, clock_id)
+
+    @classmethod
+    def timer(cls, timer_id: int) -> Selection:
+        """Return the selection of a timer."""
+        return cls(SelectionKind.TIMER, timer_id)
+
+    @classmethod
+    def frame(cls, index: int) -> Selection:
+        """Return the selection of a frame."""
+        return cls(SelectionKind.FRAME, index)
+
+    @classmethod
+    def member(cls, number: int) -> Selection:
+        """Return the selection of a scheduler, a component, a machine or one of their parts."""
+        return cls(SelectionKind.MEMBER, number)
+
+    @classmethod
+    def nothing(cls) -> Selection:
+        """Return the empty selection."""
+        return cls()
+
+
+def is_same_thing(
+    selection: Selection, former: Timeline, now: Timeline, *, is_rewound: bool
+) -> bool:
+    """Return whether what was selected is there in another log, under the same number.
+
+    Args:
+        selection: What was selected.
+        former: The timeline before.
+        now: The timeline now.
+        is_rewound: Whether the same build of the same scene went back in time. Then
+            numbers mean what they meant; otherwise only clocks are told by their names.
+    """
+    number = selection.id
+    match selection.kind:
+        case SelectionKind.CLOCK:
+            before, after = former.clocks.get(number), now.clocks.get(number)
+            return before is not None and after is not None and before.name == after.name
+        case SelectionKind.TIMER:
+            return is_rewound and number in now.timers
+        case SelectionKind.MEMBER:
+            return is_rewound and number in now.members.by_id
+        case SelectionKind.FRAME:
+            return is_rewound and number < now.frames.end
+        case _:
+            return False

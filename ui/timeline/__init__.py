@@ -1,0 +1,1 @@
+"""The timeline: lanes of clocks, timers and machines."""

@@ -1,0 +1,175 @@
+"""Paints the lane of a clock: how fast it went, and where it stood still and why."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from PySide6.QtCore import QRect, QRectF, Qt
+from PySide6.QtGui import QBrush, QColor, QImage, QPainter
+
+from inspector.vocabulary import RATE_DENOMINATOR, rate_text
+
+from ..kit.theme import ColorRole
+from ..plotting.bulk_paint import fill_rects, mixed, pixel_rects
+
+if TYPE_CHECKING:
+    from inspector.analysis.lanes.clocks import ClockPast, ClockPasts
+
+    from ..kit.theme import Theme
+    from ..plotting.lane_view import LaneWindow
+
+_PAD: Final = 2
+_DENSE: Final = 1 / 5
+_LOOKS: Final = 8
+_TEXT_FROM: Final = 34
+_RUNNING: Final = 0.38
+_OWN: Final = 0.85
+_EFFECTIVE: Final = 0.42
+
+
+class ClockPainter:
+    """Paints how clocks went: the height is the rate, hatching is a standstill.
+
+    A standstill of a clock above is hatched lighter.
+    """
+
+    def __init__(self, theme: Theme) -> None:
+        """Paint with the colours of a theme."""
+        self._theme = theme
+
+    def paint(
+        self, painter: QPainter, clocks: ClockPasts, number: int, window: LaneWindow, row: QRect
+    ) -> None:
+        """Paint one clock into a row."""
+        past = clocks.by_id[number]
+        end_ns = min(window.high, window.present_ns)
+        if not len(past) or end_ns <= window.low:
+            return
+        inner = row.adjusted(0, _PAD, 0, -_PAD)
+        start, stop = past.within(window.low, end_ns)
+        if start >= stop:
+            return
+        if stop - start > window.width * _DENSE:
+            self._dense(painter, past, window, inner)
+        else:
+            self._sparse(painter, past, window, inner, (start, stop))
+        for above in clocks.path_at(number, end_ns)[1:]:
+            self._hatch(painter, clocks, above, window, inner, _EFFECTIVE, past.at_ns[0])
+        self._hatch(painter, clocks, number, window, inner, _OWN, past.at_ns[0])
+
+    def _sparse(
+        self,
+        painter: QPainter,
+        past: ClockPast,
+        window: LaneWindow,
+        inner: QRect,
+        places: tuple[int, int],
+    ) -> None:
+        start, stop = places
+        count = stop - start
+        at_ns = np.frombuffer(past.at_ns, np.int64, count, 8 * start)
+        rates = np.frombuffer(past.value, np.int64, count, 8 * start)
+        ends_ns = np.append(at_ns[1:], past.end_of(stop - 1, window.present_ns))
+        ends_ns = np.minimum(ends_ns, window.present_ns)
+        x0 = window.left + np.clip((at_ns - window.low) / window.per_pixel, 0, window.width).astype(
+            np.int64
+        )
+        x1 = window.left + np.clip(
+            (ends_ns - window.low) / window.per_pixel, 0, window.width
+        ).astype(np.int64)
+        highest = max(int(rates.max()), RATE_DENOMINATOR)
+        heights = np.ceil(inner.height() * np.maximum(rates, 0) / highest).astype(np.int64)
+        bottoms = np.full(count, inner.bottom() + 1)
+        rects = pixel_rects(x0, bottoms - heights, x1, bottoms)
+        fill_rects(painter, rects, self._running())
+        painter.setPen(self._theme.color(ColorRole.TEXT))
+        flags = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        for place in np.flatnonzero((x1 - x0 >= _TEXT_FROM) & (rates > 0)).tolist():
+            box = QRect(
+                int(x0[place]) + 4, inner.top(), int(x1[place] - x0[place]) - 6, inner.height()
+            )
+            painter.drawText(box, flags, f"×{rate_text(int(rates[place]))}")
+
+    def _dense(self, painter: QPainter, past: ClockPast, window: LaneWindow, inner: QRect) -> None:
+        """Paint, for each column, for how much of it the clock ran, and that it changed."""
+        width = window.width
+        instants = np.linspace(window.low, window.high, width * _LOOKS, endpoint=False)
+        places = past.places(instants.astype(np.int64))
+        rates = np.frombuffer(past.value, np.int64)[np.maximum(places, 0)]
+        runs = (places >= 0) & (rates > 0) & (instants <= window.present_ns)
+        shares = np.round(runs.reshape(width, _LOOKS).mean(axis=1) * _LOOKS).astype(np.int64)
+        still = mixed(
+            self._theme.color(ColorRole.PAUSED), self._theme.color(ColorRole.BACKGROUND), _OWN
+        )
+        running = self._running()
+        table = np.array(
+            [mixed(running, still, share / _LOOKS).rgb() for share in range(_LOOKS + 1)],
+            dtype=np.uint32,
+        )
+        pixels = table[shares]
+        pixels[instants[::_LOOKS] > window.present_ns] = self._theme.color(
+            ColorRole.BACKGROUND
+        ).rgb()
+        pixels = np.ascontiguousarray(pixels)
+        image = QImage(pixels.data, width, 1, 4 * width, QImage.Format.Format_RGB32)
+        painter.drawImage(QRectF(window.left, inner.top(), width, inner.height()), image)
+        edges = np.linspace(window.low, window.high, width + 1).astype(np.int64)
+        changes = np.diff(np.searchsorted(np.frombuffer(past.at_ns, np.int64), edges))
+        xs = window.left + np.flatnonzero(changes > 1)
+        tops = np.full(len(xs), inner.top())
+        fill_rects(
+            painter, pixel_rects(xs, tops, xs + 1, tops + 2), self._theme.color(ColorRole.TEXT)
+        )
+
+    def _hatch(  # noqa: PLR0913, PLR0917 - one clock in one row
+        self,
+        painter: QPainter,
+        clocks: ClockPasts,
+        number: int,
+        window: LaneWindow,
+        inner: QRect,
+        share: float,
+        since_ns: int,
+    ) -> None:
+        past = clocks.by_id[number]
+        end_ns = min(window.high, window.present_ns)
+        start, stop = past.within(window.low, end_ns)
+        if stop - start > window.width * _DENSE:
+            return
+        color = mixed(
+            self._theme.color(ColorRole.PAUSED), self._theme.color(ColorRole.BACKGROUND), share
+        )
+        background = self._theme.color(ColorRole.BACKGROUND)
+        brush = QBrush(color, Qt.BrushStyle.BDiagPattern)
+        edge = QColor(color)
+        flags = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        for stand in clocks.standstills(number, window.low, end_ns):
+            left = max(window.x(max(stand.began_ns, since_ns)), window.left)
+            right = min(window.x(stand.end_ns), window.left + window.width)
+            if right < left:
+                continue
+            box = QRectF(left, inner.top(), max(right - left, 1.0), inner.height())
+            # What stands still because of another clock has its own rate, but does not run.
+            painter.fillRect(box, background)
+            painter.fillRect(box, brush)
+            if share == _OWN:
+                painter.fillRect(QRectF(box.left(), box.top(), 1, box.height()), edge)
+                if box.width() >= _TEXT_FROM + 20:
+                    text = "rate 0" if stand.is_rate_zero else "paused"
+                    self._label(painter, box, text, flags)
+
+    def _label(self, painter: QPainter, box: QRectF, text: str, flags: int) -> None:
+        """Write on hatching, over a patch on which it can be read."""
+        width = painter.fontMetrics().horizontalAdvance(text)
+        patch = QRectF(box.left() + 3, box.top() + 1, width + 6, box.height() - 2)
+        if patch.right() > box.right():
+            return
+        painter.fillRect(patch, self._theme.color(ColorRole.BACKGROUND))
+        painter.setPen(self._theme.color(ColorRole.TEXT))
+        painter.drawText(patch.adjusted(3, 0, 0, 0), flags, text)
+
+    def _running(self) -> QColor:
+        return mixed(
+            self._theme.color(ColorRole.GOOD), self._theme.color(ColorRole.BACKGROUND), _RUNNING
+        )

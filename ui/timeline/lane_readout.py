@@ -1,0 +1,222 @@
+"""What is said of a place on a lane, who it is about, and where the next thing on it is."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from inspector.analysis.lanes.lanes import GONE_STATE, Lane, LaneKind
+from inspector.timebase import format_duration, format_instant
+from inspector.vocabulary import Phase, rate_text, what_was_raised
+
+from ..session.bridge import Selection
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from inspector.analysis.lanes.clocks import Standstill
+    from inspector.analysis.lanes.lanes import LaneStore
+    from inspector.events.timeline import Timeline
+
+    from .lane_rows import LaneRow
+
+_MOST_PATH = 4
+_MOST_LINES = 6
+
+
+@dataclass(frozen=True, slots=True)
+class LaneReading:
+    """What there is at a place of a lane.
+
+    Attributes:
+        at_ns: The instant it is about.
+        lines: What is said of it.
+        selection: Whom it is about.
+    """
+
+    at_ns: int
+    lines: tuple[str, ...]
+    selection: Selection = Selection()  # noqa: RUF009 - a frozen value
+
+
+class LaneReader:
+    """Reads lanes: what is where, in words."""
+
+    def __init__(self, store: LaneStore, timeline: Timeline, strings: Sequence[str]) -> None:
+        """Read a store, with the texts of a log."""
+        self._store = store
+        self._timeline = timeline
+        self._strings = strings
+
+    # ---------------------------------------------------------------- what is where
+
+    def read(  # noqa: PLR0911 - one answer per kind
+        self, row: LaneRow, at_ns: float, within_ns: float
+    ) -> LaneReading | None:
+        """Return what there is at an instant, or as near to it as ``within_ns``."""
+        if row.kind is LaneKind.BOOKMARKS:
+            return self._annotation(at_ns, within_ns)
+        if at_ns < 0 or at_ns > self._timeline.at_ns + within_ns:
+            return None
+        match row.kind:
+            case LaneKind.FRAMES:
+                return self._frame(int(at_ns))
+            case LaneKind.CLOCK:
+                return self._clock(row.clock_id, min(int(at_ns), self._timeline.at_ns))
+            case LaneKind.MACHINE if row.lane is not None:
+                return self._state(row.lane, min(int(at_ns), self._timeline.at_ns))
+        if row.lane is None:
+            return None
+        place = row.lane.instants.nearest(at_ns, within_ns)
+        return None if place is None else self._instant(row.lane, place)
+
+    def _annotation(self, at_ns: float, within_ns: float) -> LaneReading | None:
+        """Return the annotation that is nearest, else the shortest range around an instant."""
+        near = (
+            (abs(each.at_ns - at_ns), each.last_ns - each.at_ns, each.id, each)
+            for each in self._store.annotations
+            if abs(each.at_ns - at_ns) <= within_ns
+        )
+        around = (
+            (within_ns, each.last_ns - each.at_ns, each.id, each)
+            for each in self._store.annotations
+            if each.at_ns <= at_ns <= each.last_ns
+        )
+        found = min((*near, *around), default=None)
+        if found is None:
+            return None
+        annotation = found[-1]
+        said = annotation.said if annotation.name else ()
+        return LaneReading(annotation.at_ns, (annotation.line, *said[:_MOST_LINES]))
+
+    def _frame(self, at_ns: int) -> LaneReading | None:
+        frames = self._timeline.frames
+        place = bisect_right(frames.at_ns, at_ns) - 1
+        if place < 0:
+            return None
+        frame = frames.frame(frames.first + place)
+        phases = [
+            f"{phase.text} {format_duration(frame.phases[phase])}"
+            for phase in Phase
+            if frame.phases[phase]
+        ]
+        lines = (
+            f"frame {frame.index:,} at {format_instant(frame.at_ns)}",
+            f"frame time {format_duration(frame.interval_ns)}",
+            f"busy {format_duration(frame.busy_ns)}",
+            *phases,
+        )
+        return LaneReading(frame.at_ns, lines, Selection.frame(frame.index))
+
+    def _clock(self, number: int, at_ns: int) -> LaneReading | None:
+        past = self._store.clocks.by_id[number]
+        place = past.place_at(at_ns)
+        local = self._store.clocks.local_ns(number, at_ns)
+        if place < 0 or local is None:
+            return None
+        lines = [
+            f"clock “{past.name}” at {format_instant(at_ns)}",
+            f"local time {format_instant(local)}",
+            f"rate ×{rate_text(past.rate_n[place])}" + (", paused" if past.paused[place] else ""),
+        ]
+        for above in self._store.clocks.path_at(number, at_ns)[:_MOST_PATH]:
+            lines += [
+                self._standstill_text(stand, number)
+                for stand in self._store.clocks.standstills(above, at_ns, at_ns + 1)
+                if stand.began_ns <= at_ns and (at_ns < stand.end_ns or not stand.is_over)
+            ]
+        return LaneReading(at_ns, tuple(lines), Selection.clock(number))
+
+    def _standstill_text(self, stand: Standstill, of_clock: int) -> str:
+        what = "rate 0" if stand.is_rate_zero else "paused"
+        who = "by you" if stand.cause else "by the program"
+        command = next(
+            (each for each in reversed(self._timeline.commands) if each.number == stand.cause), None
+        )
+        if stand.cause and command is not None:
+            who = f"{command.by or 'you'}: {command.text}"
+        name = self._store.clocks.by_id[stand.clock_id].name
+        whose = "itself" if stand.clock_id == of_clock else f"clock “{name}”"
+        lasted = f" for {format_duration(stand.end_ns - stand.began_ns)}" if stand.is_over else ""
+        return f"stopped: {whose} {what} since {format_instant(stand.began_ns)}{lasted} ({who})"
+
+    def _state(self, lane: Lane, at_ns: int) -> LaneReading | None:
+        steps = lane.steps
+        place = steps.place_at(at_ns)
+        if place < 0 or steps.value[place] == GONE_STATE:
+            return None
+        began_ns, end_ns = steps.at_ns[place], steps.end_of(place, self._timeline.at_ns)
+        lines = [
+            f"{lane.label}: “{self._strings[steps.value[place]]}”",
+            f"since {format_instant(began_ns)}, for {format_duration(end_ns - began_ns)}",
+        ]
+        if steps.cause[place]:
+            former = self._strings[steps.value[place - 1]] if place else ""
+            lines.append(f"entered by “{self._strings[steps.cause[place]]}” from “{former}”")
+        return LaneReading(began_ns, tuple(lines), Selection.member(lane.subject_id))
+
+    def _instant(self, lane: Lane, place: int) -> LaneReading:
+        instants = lane.instants
+        at_ns, value, subject = (
+            instants.at_ns[place],
+            instants.value[place],
+            instants.subject[place],
+        )
+        when = format_instant(at_ns)
+        match lane.kind:
+            case LaneKind.TIMER:
+                late = f"{format_duration(value)} late" if value else "on time"
+                lines = (f"{lane.label} fired at {when}, {late}", f"timer {subject}")
+                return LaneReading(at_ns, lines, Selection.timer(subject))
+            case LaneKind.CALL:
+                lines = (f"{lane.label} called at {when}", f"took {format_duration(value)}")
+                return LaneReading(at_ns, lines, Selection.member(subject))
+        return LaneReading(at_ns, (f"{when}  {self._record_text(lane.kind, subject)}",))
+
+    def _record_text(self, kind: LaneKind, place: int) -> str:
+        timeline = self._timeline
+        match kind:
+            case LaneKind.MARKS:
+                return f"mark: {timeline.marks[place].text}"
+            case LaneKind.COMMANDS:
+                command = timeline.commands[place]
+                refused = f" (refused: {command.refusal})" if command.refusal else ""
+                by = f"{command.by}: " if command.by else ""
+                return f"{by}{command.text}{refused}"
+            case LaneKind.FAILURES:
+                failure = timeline.failures[place]
+                last = what_was_raised(failure.traceback)
+                return f"“{failure.label}” failed: {last}"
+            case _:
+                hit = timeline.hits[place]
+                return f"breakpoint {hit.number}: {hit.text}"
+
+    # ---------------------------------------------------------------- going on
+
+    def step(self, row: LaneRow, at_ns: int, direction: int) -> int | None:
+        """Return the instant of what comes next on a lane, or came before; ``None`` at its end."""
+        column = self._instants_of(row)
+        if column is None:
+            return None
+        if direction > 0:
+            place = bisect_right(column, at_ns)
+            return column[place] if place < len(column) else None
+        place = bisect_left(column, at_ns) - 1
+        return column[place] if place >= 0 else None
+
+    def count(self, row: LaneRow, low_ns: float, high_ns: float) -> int:
+        """Return how much happened on a lane from one instant up to another."""
+        column = self._instants_of(row)
+        if column is None:
+            return 0
+        return bisect_right(column, high_ns) - bisect_left(column, low_ns)
+
+    def _instants_of(self, row: LaneRow) -> Sequence[int] | None:
+        if row.kind is LaneKind.FRAMES:
+            return self._timeline.frames.at_ns
+        if row.kind is LaneKind.CLOCK:
+            return self._store.clocks.by_id[row.clock_id].at_ns
+        if row.lane is None:
+            return None
+        return row.lane.steps.at_ns if row.kind is LaneKind.MACHINE else row.lane.instants.at_ns

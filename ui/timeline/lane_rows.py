@@ -1,0 +1,199 @@
+"""The rows of the timeline: which lanes there are, in which order, how deep and how high."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass, field
+from itertools import accumulate
+from typing import TYPE_CHECKING, Final
+
+from inspector.analysis.lanes.clocks import GONE
+from inspector.analysis.lanes.lanes import Lane, LaneKey, LaneKind
+
+from ..session.bridge import SelectionKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from inspector.analysis.lanes.lanes import LaneStore
+
+    from ..session.bridge import Selection
+
+#: Lanes that are there only when there is something in them.
+_OCCASIONAL: Final = frozenset(
+    {
+        LaneKind.BOOKMARKS,
+        LaneKind.MARKS,
+        LaneKind.COMMANDS,
+        LaneKind.FAILURES,
+        LaneKind.HITS,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LaneRow:
+    """One row.
+
+    Attributes:
+        key: What it shows.
+        depth: How deep its clock hangs in the tree.
+        lane: Its records; ``None`` for a clock.
+        subject_id: The clock, machine, timer or member it is about.
+        has_parts: Whether something can be folded away below it.
+        is_folded: Whether that is.
+        is_pinned: Whether it stays at the top.
+        is_gone: Whether the clock is gone.
+    """
+
+    key: LaneKey
+    depth: int
+    lane: Lane | None
+    subject_id: int
+    has_parts: bool = False
+    is_folded: bool = False
+    is_pinned: bool = False
+    is_gone: bool = False
+
+    @property
+    def kind(self) -> LaneKind:
+        """What it shows."""
+        return self.key[0]
+
+    @property
+    def clock_id(self) -> int:
+        """The clock it belongs to."""
+        return self.key[1]
+
+    @property
+    def label(self) -> str:
+        """What people call it."""
+        return self.key[2]
+
+
+@dataclass(slots=True)
+class RowChoices:
+    """What people chose about rows.
+
+    Attributes:
+        folded: The clocks whose parts are not shown.
+        pinned: The lanes that stay at the top, in the order in which they were pinned.
+        hidden: Kinds that are not shown.
+        words: What must be in the label of a lane, in lower case.
+    """
+
+    folded: set[int] = field(default_factory=set)
+    pinned: list[LaneKey] = field(default_factory=list)
+    hidden: set[LaneKind] = field(default_factory=set)
+    words: tuple[str, ...] = ()
+
+
+def rows_of(store: LaneStore, choices: RowChoices) -> tuple[list[LaneRow], list[LaneRow]]:
+    """Return the pinned rows and those below them."""
+    wanted = _Rows(store, choices).all()
+    wanted = [row for row in wanted if row.kind not in choices.hidden]
+    by_key = {row.key: row for row in wanted}
+    pinned = [by_key[key] for key in choices.pinned if key in by_key]
+    return pinned, [row for row in wanted if not row.is_pinned]
+
+
+class _Rows:
+    def __init__(self, store: LaneStore, choices: RowChoices) -> None:
+        self._store = store
+        self._choices = choices
+        self._pinned = set(choices.pinned)
+        self._lanes: dict[int, list[Lane]] = {}
+        for lane in store.lanes.values():
+            self._lanes.setdefault(lane.clock_id, []).append(lane)
+        self._children: dict[int, list[int]] = {}
+        for number, past in store.clocks.by_id.items():
+            if len(past):
+                self._children.setdefault(past.parent[-1], []).append(number)
+
+    def all(self) -> list[LaneRow]:
+        rows = [
+            self._row(lane, 0)
+            for lane in sorted(self._lanes.get(0, ()), key=_kind_of)
+            if len(lane.instants) or lane.kind not in _OCCASIONAL
+        ]
+        for number in self._children.get(0, ()):
+            rows += self._branch(number, 0)
+        return rows
+
+    def _branch(self, number: int, depth: int) -> list[LaneRow]:
+        """Return the rows of a clock and what is below it; without those filtered out."""
+        lanes = sorted(self._lanes.get(number, ()), key=_kind_of)
+        below = [self._row(lane, depth + 1) for lane in lanes if self._is_wanted(lane.label)]
+        for child in self._children.get(number, ()):
+            below += self._branch(child, depth + 1)
+        past = self._store.clocks.by_id[number]
+        if self._choices.words and not below and not self._is_wanted(past.name):
+            return []
+        is_folded = number in self._choices.folded
+        key = (LaneKind.CLOCK, number, past.name)
+        row = LaneRow(
+            *(key, depth, None, number, bool(lanes) or number in self._children),
+            *(is_folded, key in self._pinned, past.value[-1] == GONE),
+        )
+        kept = [each for each in below if each.is_pinned] if is_folded else below
+        return [row, *kept]
+
+    def _row(self, lane: Lane, depth: int) -> LaneRow:
+        return LaneRow(lane.key, depth, lane, lane.subject_id, is_pinned=lane.key in self._pinned)
+
+    def _is_wanted(self, label: str) -> bool:
+        lower = label.lower()
+        return all(word in lower for word in self._choices.words)
+
+
+def _kind_of(lane: Lane) -> LaneKind:
+    return lane.kind
+
+
+def is_about(row: LaneRow, selection: Selection) -> bool:
+    """Return whether a row is about what is selected."""
+    number = selection.id
+    match selection.kind:
+        case SelectionKind.CLOCK:
+            return row.kind is LaneKind.CLOCK and row.clock_id == number
+        case SelectionKind.TIMER:
+            if row.kind is not LaneKind.TIMER or row.lane is None:
+                return False
+            return row.subject_id == number or number in row.lane.pending
+        case SelectionKind.MEMBER:
+            is_member = row.kind in {LaneKind.MACHINE, LaneKind.CALL}
+            return is_member and row.subject_id == number
+    return False
+
+
+class RowPlaces:
+    """Where rows are, from the top."""
+
+    def __init__(self, rows: Sequence[LaneRow], heights: Iterable[int]) -> None:
+        """Put rows of given heights below one another."""
+        self.rows = rows
+        self._tops = [0, *accumulate(heights)]
+
+    @property
+    def height(self) -> int:
+        """How high all of them are together."""
+        return self._tops[-1]
+
+    def top(self, place: int) -> int:
+        """Return the upper edge of a row."""
+        return self._tops[place]
+
+    def bottom(self, place: int) -> int:
+        """Return the lower edge of a row."""
+        return self._tops[place + 1]
+
+    def at(self, y: float) -> int | None:
+        """Return the place of the row at a height, ``None`` below the last."""
+        place = bisect_right(self._tops, y) - 1
+        return place if 0 <= place < len(self.rows) else None
+
+    def between(self, low: int, high: int) -> range:
+        """Return the places of the rows any part of which is between two heights."""
+        first = max(bisect_right(self._tops, low) - 1, 0)
+        last = bisect_right(self._tops, high - 1) - 1
+        return range(first, min(last + 1, len(self.rows)))

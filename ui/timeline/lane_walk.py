@@ -1,0 +1,221 @@
+"""Walks along lanes: which one is chosen, what keys and clicks lead to, what is folded away."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import QPoint, QPointF
+
+from inspector.analysis.lanes.lanes import LaneKind
+
+from ..session.bridge import Selection, SelectionKind
+
+if TYPE_CHECKING:
+    from .lane_canvas import LaneCanvas
+    from .lane_rows import LaneRow
+
+#: How far from the pointer something may be to count as clicked, in pixels.
+NEAR: Final = 5
+_FOLD_SIGN: Final = 20
+
+
+class LaneWalk:
+    """What can be done with the lanes of a canvas, by keys and clicks."""
+
+    def __init__(self, canvas: LaneCanvas) -> None:
+        """Walk on a canvas."""
+        self._canvas = canvas
+        self._sought: Selection | None = None
+
+    def seek(self, selection: Selection) -> None:
+        """Make the lane of what was selected elsewhere the chosen one, once it is there."""
+        self._sought = selection
+        self.seek_on()
+
+    def seek_on(self) -> None:
+        """Look again for what :meth:`seek` has not found, because there are other lanes."""
+        row = None if self._sought is None else self._row_of(self._sought)
+        if row is not None:
+            self._sought = None
+            if row.key != self._canvas.chosen_key:
+                self.choose_row(row)
+
+    def choose_row(self, row: LaneRow | None) -> None:
+        """Make a lane the one that keys are about."""
+        canvas = self._canvas
+        canvas.chosen_key = None if row is None else row.key
+        canvas.lane_chosen.emit(row)
+        if row is not None and not row.is_pinned:
+            self._scroll_to(row)
+        canvas.viewport().update()
+
+    def choose_neighbour(self, step: int) -> None:
+        """Make the lane below or above the one that keys are about."""
+        canvas = self._canvas
+        rows = [*canvas.pinned.rows, *canvas.rows.rows]
+        if not rows:
+            return
+        keys = [row.key for row in rows]
+        place = keys.index(canvas.chosen_key) + step if canvas.chosen_key in keys else 0
+        self.choose_row(rows[min(max(place, 0), len(rows) - 1)])
+        self._describe()
+
+    def jump(self, direction: int) -> None:
+        """Go to what comes next on the chosen lane, or came before."""
+        canvas = self._canvas
+        row = canvas.row(canvas.chosen_key)
+        if row is None:
+            self.choose_neighbour(1)
+            return
+        middle = int(min((canvas.view.low + canvas.view.high) / 2, canvas.present_ns))
+        found = canvas.reader.step(
+            row, middle if canvas.caret_ns is None else canvas.caret_ns, direction
+        )
+        if found is None:
+            return
+        canvas.caret_ns = found
+        view = canvas.view
+        if not view.low <= found <= view.high:
+            canvas.pan((found - (view.low + view.high) / 2) / view.span)
+        elif canvas.is_following:
+            canvas.set_following(False)
+        canvas.instant_hovered.emit(found)
+        self._describe()
+        canvas.viewport().update()
+
+    def toggle_folded(self) -> None:
+        """Fold away what is below the clock of the chosen lane, or show it again."""
+        canvas = self._canvas
+        row = canvas.row(canvas.chosen_key)
+        if row is not None and row.clock_id:
+            canvas.choices.folded ^= {row.clock_id}
+            past = canvas.store.clocks.by_id[row.clock_id]
+            canvas.chosen_key = (LaneKind.CLOCK, row.clock_id, past.name)
+            canvas.arrange_rows()
+
+    def fold_all(self, *, is_folded: bool) -> None:
+        """Fold away what is below any clock, or show everything."""
+        canvas = self._canvas
+        canvas.choices.folded = set(canvas.store.clocks.by_id) if is_folded else set()
+        canvas.arrange_rows()
+
+    def toggle_pinned(self) -> None:
+        """Keep the chosen lane at the top, or let it go back to its place."""
+        canvas = self._canvas
+        key = canvas.chosen_key
+        if key is None:
+            return
+        if key in canvas.choices.pinned:
+            canvas.choices.pinned.remove(key)
+        else:
+            canvas.choices.pinned.append(key)
+        canvas.arrange_rows()
+
+    def select_chosen(self) -> None:
+        """Select, in all panels, whom the chosen lane or what the caret is on is about."""
+        canvas = self._canvas
+        row = canvas.row(canvas.chosen_key)
+        if row is None:
+            return
+        at_ns = canvas.caret_ns
+        reading = None if at_ns is None else canvas.reader.read(row, at_ns, 1.0)
+        if row.kind is LaneKind.BOOKMARKS and reading is not None:
+            canvas.playhead_moved.emit(reading.at_ns)
+            return
+        selection = self._subject_of(row) if reading is None else reading.selection
+        if selection.kind is not SelectionKind.NONE:
+            canvas.subject_chosen.emit(selection)
+
+    def go_to_bookmark(self, place: QPointF) -> bool:
+        """Put the playhead where the bookmark at a place is; returns whether there is one."""
+        canvas = self._canvas
+        row = canvas.row_at(place.y())
+        if row is None or row.kind is not LaneKind.BOOKMARKS:
+            return False
+        near_ns = NEAR * canvas.lane_window().per_pixel
+        reading = canvas.reader.read(row, canvas.at_x(place.x()), near_ns)
+        if reading is not None:
+            canvas.playhead_moved.emit(reading.at_ns)
+        return reading is not None
+
+    def click(self, place: QPointF) -> None:
+        """Choose the lane at a place, and select what is there."""
+        canvas = self._canvas
+        row = canvas.row_at(place.y())
+        if row is None:
+            return
+        self.choose_row(row)
+        if place.x() < canvas.header_width:
+            if row.has_parts and place.x() < _FOLD_SIGN + row.depth * 12:
+                self.toggle_folded()
+                return
+            selection = self._subject_of(row)
+        else:
+            at_ns = canvas.at_x(place.x())
+            reading = canvas.reader.read(row, at_ns, NEAR * canvas.lane_window().per_pixel)
+            canvas.caret_ns = int(at_ns) if reading is None else reading.at_ns
+            selection = self._subject_of(row) if reading is None else reading.selection
+        canvas.measured = None
+        if selection.kind is not SelectionKind.NONE:
+            canvas.subject_chosen.emit(selection)
+        canvas.viewport().update()
+
+    def ask_for_menu(self, place: QPointF, on_screen: QPoint) -> None:
+        """Ask for the menu of the row at a place."""
+        canvas = self._canvas
+        row = canvas.row_at(place.y())
+        if row is not None:
+            self.choose_row(row)
+        canvas.menu_requested.emit(row, on_screen)
+
+    # ---------------------------------------------------------------- inside
+
+    def _subject_of(self, row: LaneRow) -> Selection:
+        match row.kind:
+            case LaneKind.CLOCK:
+                return Selection.clock(row.clock_id)
+            case LaneKind.MACHINE | LaneKind.CALL:
+                return Selection.member(row.subject_id)
+            case LaneKind.TIMER if row.lane is not None:
+                waiting = next(reversed(row.lane.pending), row.lane.subject_id)
+                return Selection.timer(waiting)
+        return Selection.nothing()
+
+    def _row_of(self, selection: Selection) -> LaneRow | None:
+        canvas = self._canvas
+        match selection.kind:
+            case SelectionKind.CLOCK:
+                past = canvas.store.clocks.by_id.get(selection.id)
+                return (
+                    None if past is None else canvas.row((LaneKind.CLOCK, selection.id, past.name))
+                )
+            case SelectionKind.TIMER:
+                lane = canvas.store.lane(LaneKind.TIMER, selection.id)
+            case SelectionKind.MEMBER:
+                lane = canvas.store.lane(LaneKind.CALL, selection.id)
+            case _:
+                return None
+        return None if lane is None else canvas.row(lane.key)
+
+    def _describe(self) -> None:
+        """Say, for those who cannot see it, where keys have led."""
+        canvas = self._canvas
+        row = canvas.row(canvas.chosen_key)
+        if row is None:
+            return
+        reading = None if canvas.caret_ns is None else canvas.reader.read(row, canvas.caret_ns, 1.0)
+        lines = () if reading is None else reading.lines
+        canvas.setAccessibleDescription(", ".join((f"{row.label} ({row.kind.text})", *lines)))
+        canvas.show_reading(reading)
+
+    def _scroll_to(self, row: LaneRow) -> None:
+        canvas = self._canvas
+        keys = [each.key for each in canvas.rows.rows]
+        if row.key not in keys:
+            return
+        place = keys.index(row.key)
+        bar = canvas.verticalScrollBar()
+        if canvas.rows.top(place) < bar.value():
+            bar.setValue(canvas.rows.top(place))
+        elif canvas.rows.bottom(place) > bar.value() + bar.pageStep():
+            bar.setValue(canvas.rows.bottom(place) - bar.pageStep())

@@ -1,0 +1,374 @@
+"""The timeline panel: what clocks, timers and machines did, on lanes along session time."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QPoint, Qt, Slot
+from PySide6.QtGui import QAction, QShowEvent
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QMenu, QToolButton, QVBoxLayout, QWidget
+from typing_extensions import override
+
+from inspector.analysis.lanes.lanes import LaneKind, LaneStore
+from inspector.timebase import format_instant
+
+from ..kit.elided_label import ElidedLabel
+from ..kit.empty_notice import EmptyNotice
+from ..kit.filter_line import FilterLine
+from ..kit.guards import guarded
+from ..kit.paced_refresh import PICTURE_MS, PacedRefresh
+from ..plotting.budgets import budget_ns_of
+from .lane_canvas import LaneCanvas
+
+if TYPE_CHECKING:
+    from inspector.sessions.session import Session
+
+    from ..kit.theme import Theme
+    from ..session.bridge import Selection, SessionBridge
+    from .lane_readout import LaneReading
+    from .lane_rows import LaneRow
+
+#: What is left free on either side of a range that is brought into view, as a share of it.
+_ROOM = 0.05
+_SESSION_TIME = "Ruler: session time"
+#: By what the kinds of lanes that are hidden are kept from one start to the next.
+_HIDDEN = "timeline.hidden"
+
+
+@guarded
+class TimelinePanel(QWidget):
+    """Lanes of everything in the session; hover, selection and following are shared.
+
+    Attributes:
+        canvas: The lanes.
+        filter_line: What must be in the labels of lanes.
+        ruler_box: Whose local time the ruler shows.
+        follow_action: Whether the present is kept in view.
+        fit_action: Shows everything.
+        kinds_menu: Kinds of lanes to show.
+    """
+
+    def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:
+        """Show the bridge's session."""
+        super().__init__(parent)
+        self.setObjectName("timeline")
+        self._bridge = bridge
+        self._theme = theme
+        self._ruler_clocks: tuple[tuple[int, str], ...] = ()
+        self._drawn = (-1, -1)
+        self._is_reading = False
+        self.canvas = LaneCanvas(theme)
+        self.notice = EmptyNotice(self.canvas)
+        self.filter_line = FilterLine("Filter lanes")
+        self.readout = ElidedLabel()
+        self.ruler_box = QComboBox()
+        self.ruler_box.setAccessibleName("Time on the ruler")
+        self.ruler_box.setToolTip("Show session time, or the local time of a clock, on the ruler")
+        self.ruler_box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self._restore_choices()
+        self._make_actions()
+        self._lay_out()
+        self._pace = PacedRefresh(self, bridge.pace, PICTURE_MS)
+        self._connect()
+        self._apply_theme()
+        self._show_budgets(bridge.budgets_ms)
+        self.show_session(bridge.session)
+
+    # ---------------------------------------------------------------- the session
+
+    @Slot(object)
+    def show_session(self, session: Session | None) -> None:
+        """Show another session from its beginning, as far as it is kept."""
+        store = LaneStore()
+        store.take_annotations(self._bridge.annotations.items)
+        strings = ("",) if session is None else session.history.strings
+        self.canvas.show_session(self._bridge.timeline, strings, store)
+        self.canvas.show_selection(self._bridge.selection)
+        self._show_playhead(self._bridge.playhead_ns)
+        self._drawn = (-1, -1)
+        self.refresh()
+
+    @Slot(object)
+    def _show_playhead(self, at_ns: int | None) -> None:
+        self.canvas.show_playhead_ns(at_ns)
+        self._drawn = (-1, -1)
+        self._pace.request()
+
+    @Slot()
+    def _take_annotations(self) -> None:
+        self.canvas.store.take_annotations(self._bridge.annotations.items)
+        self.canvas.refresh()
+
+    def _measured_ns(self) -> tuple[int, int] | None:
+        measured = self.canvas.measured
+        # Behind another tab a panel counts as visible, though nothing of it can be seen.
+        if measured is None or not self.isVisible() or self.visibleRegion().isEmpty():
+            return None
+        present_ns = self._bridge.timeline.at_ns
+        low_ns, high_ns = (min(round(each), present_ns) for each in measured)
+        return low_ns, high_ns
+
+    @Slot(object)
+    def _show_span(self, span_ns: tuple[int, int]) -> None:
+        low_ns, high_ns = span_ns
+        room_ns = (high_ns - low_ns) * _ROOM
+        self.canvas.show_span(low_ns - room_ns, high_ns + room_ns)
+
+    @Slot(object)
+    def _take_news(self, events: int) -> None:
+        is_moving = self._bridge.timeline.at_ns != self._drawn[1]
+        if events or is_moving:
+            self._pace.request()
+
+    @Slot()
+    def refresh(self) -> None:
+        """Take what is new and draw it; nothing is read while nobody looks."""
+        session = self._bridge.session
+        if session is None:
+            self.notice.show_text("No scene is open.")
+            self._show_ruler_clocks()
+            return
+        if not self.isVisible():
+            return
+        store = self.canvas.store
+        left = store.read(session.history, self._bridge.timeline)
+        if left:
+            self.readout.show_text(f"Reading the log: {left:,} events left.")
+            self._pace.request()
+        elif self._is_reading or not self.readout.text():
+            self.readout.show_text(self._state_text())
+        self._is_reading = bool(left)
+        drawn = (store.cursor, self._bridge.timeline.at_ns)
+        if drawn != self._drawn:
+            self._drawn = drawn
+            # What was to come is predicted from the playhead, beside what came.
+            is_past = self._bridge.playhead_ns is not None
+            self.canvas.past = self._bridge.shown if is_past else None
+            self.canvas.refresh()
+            self._show_ruler_clocks()
+        self.notice.show_text("")
+
+    @override
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        # In the next turn, when it counts as visible.
+        self._pace.request()
+
+    # ---------------------------------------------------------------- shared with others
+
+    @Slot(object)
+    def _share_hover(self, at_ns: int | None) -> None:
+        self._bridge.set_hover(at_ns)
+
+    @Slot(object)
+    def _share_selection(self, selection: Selection) -> None:
+        self._bridge.select(selection)
+
+    @Slot(bool)
+    def _share_following(self, is_following: bool) -> None:  # noqa: FBT001 - a slot
+        self._bridge.set_following(is_following)
+        self.follow_action.setChecked(is_following)
+
+    @Slot(bool)
+    def _follow(self, is_following: bool) -> None:  # noqa: FBT001 - a slot
+        self.canvas.set_following(is_following)
+        self.follow_action.setChecked(is_following)
+
+    @Slot(object)
+    def _show_budgets(self, budgets_ms: tuple[float, ...]) -> None:
+        if budgets_ms:
+            self.canvas.picture.late_ns = budget_ns_of(budgets_ms[0])
+            self.canvas.viewport().update()
+
+    # ---------------------------------------------------------------- what is shown
+
+    @Slot()
+    def fit(self) -> None:
+        """Show what was measured, then everything."""
+        self.canvas.fit_measured()
+
+    @Slot(object)
+    def _show_reading(self, reading: LaneReading | None) -> None:
+        if reading is not None:
+            self.readout.show_text("   ".join(reading.lines))
+        else:
+            self.readout.show_text(self._state_text())
+
+    def _state_text(self) -> str:
+        lost = self.canvas.store.lost
+        return f"{lost:,} events were dropped from the log before they were read" if lost else ""
+
+    def _show_ruler_clocks(self) -> None:
+        clocks = self._bridge.timeline.clocks
+        known = tuple((clock.id, clock.name) for clock in clocks.values())
+        if known == self._ruler_clocks and self.ruler_box.count():
+            return
+        self._ruler_clocks = known
+        chosen = self.canvas.ruler_clock_id
+        self.ruler_box.blockSignals(True)
+        self.ruler_box.clear()
+        self.ruler_box.addItem(_SESSION_TIME, 0)
+        for number, name in known:
+            self.ruler_box.addItem(f"Ruler: {name}", number)
+        place = self.ruler_box.findData(chosen)
+        self.ruler_box.setCurrentIndex(max(place, 0))
+        self.ruler_box.blockSignals(False)
+        self._choose_ruler()
+
+    @Slot()
+    def _choose_ruler(self) -> None:
+        self.canvas.choose_ruler(self.ruler_box.currentData() or 0)
+
+    @Slot(bool)
+    def _choose_kind(self, is_shown: bool) -> None:  # noqa: FBT001 - a slot
+        action = self.sender()
+        if isinstance(action, QAction):
+            self.canvas.choose_kind(LaneKind(action.data()), is_shown=is_shown)
+            self._keep_choices()
+
+    def _restore_choices(self) -> None:
+        """Hide the kinds of lanes that were hidden when the window was closed."""
+        kept = self._bridge.panel_choices.get(_HIDDEN, "").split(",")
+        self.canvas.choices.hidden = {kind for kind in LaneKind if kind.name.lower() in kept}
+
+    def _keep_choices(self) -> None:
+        hidden = sorted(self.canvas.choices.hidden)
+        self._bridge.panel_choices[_HIDDEN] = ",".join(kind.name.lower() for kind in hidden)
+
+    @Slot(object, object)
+    def _show_menu(self, row: LaneRow | None, place: QPoint) -> None:
+        canvas = self.canvas
+        menu = QMenu(self)
+        if row is not None:
+            pin = menu.addAction("Unpin" if row.is_pinned else "Pin to the top")
+            pin.setShortcut("T")
+            pin.triggered.connect(canvas.walk.toggle_pinned)
+            if row.clock_id:
+                fold = menu.addAction("Collapse or expand its clock")
+                fold.setShortcut("C")
+                fold.triggered.connect(canvas.walk.toggle_folded)
+                ruler = menu.addAction("Show its local time on the ruler")
+                ruler.setData(row.clock_id)
+                ruler.triggered.connect(self._choose_ruler_of_action)
+            for text, key, slot in (
+                ("Previous on this lane", "Left", self._go_back),
+                ("Next on this lane", "Right", self._go_on),
+            ):
+                action = menu.addAction(text)
+                action.setShortcut(key)
+                action.triggered.connect(slot)
+            menu.addSeparator()
+        self._add_annotating(menu)
+        menu.addAction("Collapse all clocks").triggered.connect(self._fold_all)
+        menu.addAction("Expand all clocks").triggered.connect(self._unfold_all)
+        menu.addSeparator()
+        menu.addAction(self.fit_action)
+        menu.addAction(self.follow_action)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(place)
+
+    def _add_annotating(self, menu: QMenu) -> None:
+        """Offer to leave something where the pointer is, and to name what is measured."""
+        desk, at_ns = self._bridge.annotations, self.canvas.hover_ns
+        if at_ns is not None and 0 <= at_ns <= self._bridge.timeline.at_ns:
+            text = f"Bookmark at {format_instant(int(at_ns))}"
+            menu.addAction(text, partial(desk.add_bookmark, int(at_ns)))
+        span_ns = self._measured_ns()
+        if span_ns is not None and span_ns[0] < span_ns[1]:
+            menu.addAction("Name the measured range …", partial(desk.range_wanted.emit, span_ns))
+        menu.addSeparator()
+
+    @Slot()
+    def _choose_ruler_of_action(self) -> None:
+        action = self.sender()
+        if isinstance(action, QAction):
+            self.ruler_box.setCurrentIndex(self.ruler_box.findData(action.data()))
+
+    @Slot()
+    def _go_back(self) -> None:
+        self.canvas.walk.jump(-1)
+
+    @Slot()
+    def _go_on(self) -> None:
+        self.canvas.walk.jump(1)
+
+    @Slot()
+    def _fold_all(self) -> None:
+        self.canvas.walk.fold_all(is_folded=True)
+
+    @Slot()
+    def _unfold_all(self) -> None:
+        self.canvas.walk.fold_all(is_folded=False)
+
+    # ---------------------------------------------------------------- building
+
+    def _make_actions(self) -> None:
+        self.fit_action = QAction("Fit", self)
+        self.fit_action.setToolTip("Show the measured range, then everything (F)")
+        self.fit_action.triggered.connect(self.fit)
+        self.follow_action = QAction("Follow", self, checkable=True)
+        self.follow_action.setToolTip("Keep the present in view (End)")
+        self.follow_action.setChecked(True)
+        self.follow_action.triggered.connect(self._follow)
+        self.kinds_menu = QMenu(self)
+        for kind in LaneKind:
+            action = self.kinds_menu.addAction(kind.text.capitalize())
+            action.setCheckable(True)
+            action.setChecked(kind not in self.canvas.choices.hidden)
+            action.setData(int(kind))
+            action.toggled.connect(self._choose_kind)
+
+    def _lay_out(self) -> None:
+        top = QHBoxLayout()
+        top.setContentsMargins(4, 4, 4, 0)
+        self.filter_line.setMaximumWidth(260)
+        top.addWidget(self.filter_line, 1)
+        kinds = QToolButton()
+        kinds.setText("Lanes")
+        kinds.setToolTip("Kinds of lanes to show")
+        kinds.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        kinds.setMenu(self.kinds_menu)
+        top.addWidget(kinds)
+        top.addWidget(self.ruler_box)
+        for action in (self.fit_action, self.follow_action):
+            button = QToolButton()
+            button.setDefaultAction(action)
+            button.setAutoRaise(True)
+            top.addWidget(button)
+        top.addSpacing(8)
+        top.addWidget(self.readout, 2)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(4)
+        layout.addLayout(top)
+        layout.addWidget(self.canvas, 1)
+
+    def _connect(self) -> None:
+        bridge, canvas = self._bridge, self.canvas
+        bridge.session_changed.connect(self.show_session)
+        bridge.refreshed.connect(self._take_news)
+        bridge.selection_changed.connect(canvas.show_selection)
+        bridge.hover_changed.connect(canvas.show_hover_ns)
+        bridge.playhead_changed.connect(self._show_playhead)
+        bridge.following_changed.connect(self._follow)
+        bridge.budgets_changed.connect(self._show_budgets)
+        bridge.annotations.changed.connect(self._take_annotations)
+        bridge.annotations.span_wanted.connect(self._show_span)
+        bridge.annotations.ask_for_ranges(self._measured_ns, 0)
+        self._pace.due.connect(self.refresh)
+        self.filter_line.filter_changed.connect(canvas.choose_words)
+        self.filter_line.left_downwards.connect(canvas.setFocus)
+        self._theme.changed.connect(self._apply_theme)
+        self.ruler_box.currentIndexChanged.connect(self._choose_ruler)
+        canvas.instant_hovered.connect(self._share_hover)
+        canvas.subject_chosen.connect(self._share_selection)
+        canvas.following_changed.connect(self._share_following)
+        canvas.playhead_moved.connect(bridge.set_playhead)
+        canvas.live_requested.connect(bridge.go_live)
+        canvas.reading_changed.connect(self._show_reading)
+        canvas.menu_requested.connect(self._show_menu)
+
+    @Slot()
+    def _apply_theme(self) -> None:
+        self.filter_line.set_icon(self._theme.icon("find"))

@@ -1,0 +1,1 @@
+"""The bars that run, hold and step, and that look back."""

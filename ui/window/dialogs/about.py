@@ -1,0 +1,77 @@
+"""What this is, which version, and what it runs on."""
+
+from __future__ import annotations
+
+import platform
+from importlib.metadata import PackageNotFoundError, version
+
+from PySide6 import __version__ as pyside_version
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtGui import QFont, QGuiApplication
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+import inspector
+
+from ...kit.theme import Theme
+
+_LINE = "See, stop, slow, step, explain and prove time in a running frame-driven program."
+
+
+class AboutDialog(QDialog):
+    """Name, version, licence, and the versions that a report of a fault should name."""
+
+    def __init__(self, theme: Theme, settings_path: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("About Timeline Inspector")
+        self.setObjectName("about")
+        self.versions = "\n".join(
+            (
+                f"Timeline Inspector {inspector.__version__}",
+                f"Python {platform.python_version()}, PySide6 {pyside_version}",
+                f"pyqtgraph {_version('pyqtgraph')}, NumPy {_version('numpy')}",
+                f"{platform.platform()}, {QGuiApplication.platformName()}",
+                f"Settings: {settings_path}",
+            )
+        )
+        icon = QLabel()
+        icon.setPixmap(theme.icon("timeline-inspector").pixmap(64, 64))
+        icon.setAlignment(Qt.AlignmentFlag.AlignTop)
+        name = QLabel("Timeline Inspector")
+        font = QFont(name.font())
+        font.setPointSizeF(font.pointSizeF() * 1.5)
+        font.setBold(True)
+        name.setFont(font)
+        line = QLabel(_LINE)
+        line.setWordWrap(True)
+        licence = QLabel("MIT licence. The fonts are DejaVu, under their own free licence.")
+        licence.setWordWrap(True)
+        versions = QLabel(self.versions)
+        versions.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        copy = buttons.addButton("Copy versions", QDialogButtonBox.ButtonRole.ActionRole)
+        copy.clicked.connect(self.copy_versions)
+        buttons.rejected.connect(self.reject)
+        text = QVBoxLayout()
+        for label in (name, line, versions, licence):
+            text.addWidget(label)
+        text.addStretch(1)
+        top = QHBoxLayout()
+        top.setSpacing(16)
+        top.addWidget(icon)
+        top.addLayout(text, 1)
+        layout = QVBoxLayout(self)
+        layout.addLayout(top, 1)
+        layout.addWidget(buttons)
+        self.setMinimumWidth(520)
+
+    @Slot()
+    def copy_versions(self) -> None:
+        """Put the versions on the clipboard."""
+        QGuiApplication.clipboard().setText(self.versions)
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return "unknown"

@@ -1,0 +1,202 @@
+"""What is shown in place of the plot when a scene could not be loaded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, QUrl, Signal, Slot
+from PySide6.QtGui import (
+    QColor,
+    QDesktopServices,
+    QFont,
+    QFontDatabase,
+    QGuiApplication,
+    QPalette,
+    QTextCharFormat,
+    QTextCursor,
+    QTextFormat,
+)
+from PySide6.QtWidgets import (
+    QDialog,
+    QHBoxLayout,
+    QLabel,
+    QPlainTextEdit,
+    QPushButton,
+    QTextEdit,
+    QVBoxLayout,
+    QWidget,
+)
+
+from inspector.events.recording_name import is_recording_name
+
+from ...kit.theme import ColorRole
+
+if TYPE_CHECKING:
+    from inspector.sessions.session import SessionStatus
+
+    from ...kit.theme import Theme
+
+
+class SceneErrorView(QWidget):
+    """The sentence, the place, the lines around it, and what can be done.
+
+    Signals:
+        reload_requested: Try the same file again.
+        open_requested: Choose another file.
+
+    Attributes:
+        heading: The sentence.
+        place: File and line.
+        source: Excerpt and traceback.
+    """
+
+    reload_requested = Signal()
+    open_requested = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("scene_error")
+        self._theme = theme
+        self._path = ""
+        self.heading = QLabel()
+        self.heading.setWordWrap(True)
+        self.heading.setTextFormat(Qt.TextFormat.PlainText)
+        self.heading.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        font = QFont(self.heading.font())
+        font.setPointSizeF(font.pointSizeF() * 1.2)
+        font.setBold(True)
+        self.heading.setFont(font)
+        self.place = QLabel()
+        self.place.setTextFormat(Qt.TextFormat.PlainText)
+        self.place.setWordWrap(True)
+        self.place.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.place.setForegroundRole(QPalette.ColorRole.PlaceholderText)
+        self.source = QPlainTextEdit()
+        self.source.setReadOnly(True)
+        self.source.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.source.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
+        self.source.setAccessibleName("Source and traceback")
+        self.source.setTabChangesFocus(True)
+        self._icon = QLabel()
+        self.reload_button = self._button("Reload", "")
+        self.reload_button.clicked.connect(self.reload_requested)
+        self.edit_button = self._button("Open in editor", "Open the file in its default program")
+        self.edit_button.clicked.connect(self.open_file)
+        self.other_button = self._button("Open another scene …", "Choose another file (Ctrl+O)")
+        self.other_button.clicked.connect(self.open_requested)
+        self.copy_button = self._button("Copy", "Copy everything shown here")
+        self.copy_button.clicked.connect(self.copy_all)
+        self._lay_out()
+        theme.changed.connect(self._apply_theme)
+        self._apply_theme()
+
+    def show_status(self, status: SessionStatus) -> None:
+        """Show why a scene could not be loaded."""
+        self.heading.setText(status.message or "The scene could not be loaded.")
+        self._path = status.path or ""
+        line = f", line {status.line}" if status.line else ""
+        self.place.setText(f"{self._path}{line}")
+        self.place.setVisible(bool(self._path))
+        # A recording is no text, and its usual program is this one.
+        is_recording = is_recording_name(Path(self._path))
+        self.edit_button.setVisible(not is_recording)
+        self.edit_button.setEnabled(bool(self._path))
+        tip = "Try to open the file again" if is_recording else "Rebuild the scene from its file"
+        self.reload_button.setToolTip(f"{tip} (F5)")
+        place_line = f"{self._path}{line}\n\n"
+        detail = status.detail.removeprefix(place_line)
+        self.source.setPlainText(detail)
+        self.source.setVisible(bool(detail))
+        self._mark_line()
+
+    @property
+    def text(self) -> str:
+        """Everything shown, as text."""
+        parts = (self.heading.text(), self.place.text(), self.source.toPlainText())
+        return "\n\n".join(part for part in parts if part)
+
+    @Slot()
+    def copy_all(self) -> None:
+        """Put everything shown on the clipboard."""
+        QGuiApplication.clipboard().setText(self.text)
+
+    @Slot()
+    def open_file(self) -> None:
+        """Open the file with the program the desktop uses for it."""
+        QDesktopServices.openUrl(QUrl.fromLocalFile(self._path))
+
+    def _lay_out(self) -> None:
+        top = QHBoxLayout()
+        top.setSpacing(10)
+        top.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)
+        top.addWidget(self.heading, 1)
+        buttons = QHBoxLayout()
+        for button in (self.reload_button, self.edit_button, self.other_button):
+            buttons.addWidget(button)
+        buttons.addStretch(1)
+        buttons.addWidget(self.copy_button)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(16, 16, 16, 12)
+        layout.setSpacing(8)
+        layout.addLayout(top)
+        layout.addWidget(self.place)
+        layout.addWidget(self.source, 1)
+        layout.addLayout(buttons)
+        layout.addStretch(0)
+
+    def _button(self, text: str, tip: str) -> QPushButton:
+        button = QPushButton(text)
+        button.setToolTip(tip)
+        return button
+
+    def _mark_line(self) -> None:
+        """Lay a colour behind the line of the excerpt in which it went wrong."""
+        selections: list[QTextEdit.ExtraSelection] = []
+        block = self.source.document().begin()
+        while block.isValid():
+            if block.text().startswith(">") and "│" in block.text():
+                selection = QTextEdit.ExtraSelection()
+                marked = QTextCharFormat()
+                marked.setBackground(self._faint(ColorRole.BAD))
+                marked.setProperty(QTextFormat.Property.FullWidthSelection, True)
+                selection.format = marked
+                selection.cursor = QTextCursor(block)
+                selections.append(selection)
+            block = block.next()
+        self.source.setExtraSelections(selections)
+
+    def _faint(self, role: ColorRole) -> QColor:
+        color = self._theme.color(role)
+        color.setAlphaF(0.22)
+        return color
+
+    @Slot()
+    def _apply_theme(self) -> None:
+        self._icon.setPixmap(self._theme.icon("warning").pixmap(28, 28))
+        self.reload_button.setIcon(self._theme.icon("reload"))
+        self.other_button.setIcon(self._theme.icon("open"))
+        self._mark_line()
+
+
+class SceneErrorDialog(QDialog):
+    """The same beside a session that goes on.
+
+    Attributes:
+        view: What is shown.
+    """
+
+    def __init__(self, status: SessionStatus, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("scene_error_dialog")
+        self.setWindowTitle("Not opened")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.view = SceneErrorView(theme, self)
+        self.view.show_status(status)
+        self.view.reload_button.setText("Try again")
+        self.view.reload_requested.connect(self.accept)
+        self.view.open_requested.connect(self.accept)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self.view)
+        self.resize(760, 420)

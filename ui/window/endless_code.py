@@ -1,0 +1,241 @@
+"""Keeps the window alive, and offers a way out, while code of the scene does not return.
+
+Scenes run in the thread of the window. A watch in a thread of its own notices that one
+does not return and sends this process a signal again and again. Python handles it between
+two instructions of the scene's own code, or when that sleeps, and there the window is
+painted and listens: to the button of the bar that says what is going on, to ``Esc``, and to
+being closed. Everything else waits: neither refreshes nor commands nor other timers run in
+the middle of something.
+
+Code that is in no Python, as a library that computes, cannot be interrupted that way; a
+second Ctrl+C or SIGTERM ends the process whatever it does, see :mod:`inspector.stop_signals`.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+from _thread import interrupt_main
+from threading import main_thread
+from time import monotonic
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
+from PySide6.QtGui import QKeyEvent, QWindow
+from PySide6.QtWidgets import QApplication, QWidget
+from typing_extensions import override
+
+from inspector.clocks.failures import BrokenOffError
+from inspector.sessions.runs.running_code import EntryWatch, running_code
+
+from ..kit.guards import guarded
+from .break_off_bar import BreakOffBar
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from inspector.sessions.runs.running_code import RunningCode
+
+    from .main_window import MainWindow
+
+#: After so long the window is painted all the same, and after so long it is told why.
+_ALIVE_AFTER_S: Final = 1.0
+_TOLD_AFTER_S: Final = 3.0
+#: Whoever ends the program waits at most so long for a place where it can be broken off.
+_FORCED_AFTER_S: Final = 3.0
+
+#: Ignored by default and used by next to nobody; Windows has none like it.
+if sys.platform == "win32":
+    _SIGNAL: Final = signal.SIGBREAK
+else:
+    _SIGNAL: Final = signal.SIGURG
+
+_TYPES = QEvent.Type
+#: Events that make something happen; they wait, or are lost as input to a busy window is.
+_HELD_BACK: Final = frozenset(
+    {
+        _TYPES.Timer,
+        _TYPES.MouseButtonPress,
+        _TYPES.MouseButtonRelease,
+        _TYPES.MouseButtonDblClick,
+        _TYPES.MouseMove,
+        _TYPES.Wheel,
+        _TYPES.KeyPress,
+        _TYPES.KeyRelease,
+        _TYPES.ShortcutOverride,
+        _TYPES.Shortcut,
+        _TYPES.ContextMenu,
+        _TYPES.DragEnter,
+        _TYPES.DragMove,
+        _TYPES.Drop,
+        _TYPES.HoverEnter,
+        _TYPES.HoverMove,
+        _TYPES.HoverLeave,
+        _TYPES.ToolTip,
+        _TYPES.WhatsThis,
+        _TYPES.InputMethod,
+        _TYPES.TouchBegin,
+        _TYPES.TouchUpdate,
+        _TYPES.TouchEnd,
+        _TYPES.TabletPress,
+        _TYPES.TabletMove,
+        _TYPES.TabletRelease,
+        _TYPES.NativeGesture,
+        _TYPES.Gesture,
+        _TYPES.Close,
+    }
+)
+
+
+@guarded
+class EndlessCode(QObject):
+    """Notices code of the scene that does not return, and lets people break it off.
+
+    For the main thread.
+
+    Attributes:
+        bar: Says what is going on; shown once it has taken a while.
+    """
+
+    _is_over = Signal()
+
+    def __init__(self, window: MainWindow) -> None:
+        """Begin to watch.
+
+        Args:
+            window: Is kept alive; complete.
+        """
+        super().__init__(window)
+        self._window = window
+        self._bridge = window.bridge
+        self.bar = BreakOffBar(window)
+        self.bar.set_icon(window.theme.icon("warning"))
+        self.bar.break_off_requested.connect(self.break_off)
+        self._is_attending = False
+        self._wants_break_off = False
+        # Since when the program is to be ended, None while it is not.
+        self._wants_end_since_s: float | None = None
+        self._seconds = 0.0
+        # What was called last that does not return, and when.
+        self._called: FrameType | None = None
+        self._called_at_s = 0.0
+        self._is_over.connect(self._forget)
+        self._former = signal.signal(_SIGNAL, self._attend)
+        self._watch = EntryWatch(
+            self._bridge.scene_entry,
+            on_long=self._poke,
+            on_over=self._is_over.emit,
+            after_s=_ALIVE_AFTER_S,
+        )
+
+    def stop(self) -> None:
+        """Watch no longer."""
+        self._watch.stop()
+        signal.signal(_SIGNAL, self._former)
+
+    @Slot()
+    def break_off(self) -> None:
+        """End the code that does not return."""
+        self._wants_break_off = True
+
+    def end(self) -> None:
+        """Close the window once the scene's code has ended, by itself or broken off."""
+        self._wants_end_since_s = monotonic()
+
+    # ---------------------------------------------------------------- in the watch's thread
+
+    def _poke(self, seconds: float) -> None:
+        """Have Python call :meth:`_attend` in the main thread, also while that sleeps."""
+        self._seconds = seconds
+        ident = main_thread().ident
+        if hasattr(signal, "pthread_kill") and ident is not None:
+            signal.pthread_kill(ident, _SIGNAL)
+        else:
+            interrupt_main(_SIGNAL)
+
+    # ---------------------------------------------------------------- in the main thread
+
+    def _attend(self, _number: int, frame: FrameType | None) -> None:
+        """Let the window live for a moment in the middle of the scene's code.
+
+        Raises:
+            BrokenOffError: Somebody does not want to wait any longer.
+            KeyboardInterrupt: The program is to end, and there is no better place to end it.
+        """
+        if self._is_attending or self._bridge.scene_entry() is None:
+            return
+        code = running_code(frame)
+        if code is None:
+            return
+        if not code.is_innermost:
+            # In the middle of something of ours; before long it is the scene's turn again.
+            since_s = self._wants_end_since_s
+            if since_s is not None and monotonic() - since_s >= _FORCED_AFTER_S:
+                raise KeyboardInterrupt
+            return
+        self._is_attending = True
+        try:
+            self._tell(code)
+            self._live()
+        finally:
+            self._is_attending = False
+        if self._wants_break_off or self._wants_end_since_s is not None:
+            self._wants_break_off = False
+            place = f"line {code.line} of {code.path.name}"
+            raise BrokenOffError(f"broken off after {self._seconds:.0f} s, at {place}")
+
+    def _tell(self, code: RunningCode) -> None:
+        """Say what is going on, and have the recording complete up to here."""
+        now_s = monotonic()
+        if code.frame is not self._called:
+            began_before = self._called is None
+            self._called = code.frame
+            self._called_at_s = now_s - (self._seconds if began_before else 0)
+            self._bridge.record_so_far()
+        seconds = now_s - self._called_at_s
+        if seconds >= _TOLD_AFTER_S:
+            self.bar.tell(code.text(seconds))
+
+    def _live(self) -> None:
+        """Paint the window and listen for a moment."""
+        application = QApplication.instance()
+        assert application is not None, "there is a window"
+        application.installEventFilter(self)
+        try:
+            application.processEvents()
+        finally:
+            application.removeEventFilter(self)
+
+    @override
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Hold back what makes something happen; installed only while code does not return."""
+        kind = event.type()
+        if kind not in _HELD_BACK:
+            return False
+        if kind is _TYPES.Close:
+            if watched is self._window:
+                self.end()
+            event.ignore()
+            return isinstance(watched, QWidget)
+        if isinstance(watched, QWindow) or watched.parent() is self._window.docks:
+            # On its way to a widget; or what gives panels their sizes.
+            return False
+        if isinstance(watched, QWidget) and (watched is self.bar or self.bar.isAncestorOf(watched)):
+            return False
+        if (
+            kind is _TYPES.KeyPress
+            and isinstance(event, QKeyEvent)
+            and event.key() == Qt.Key.Key_Escape
+            and self.bar.isVisible()
+        ):
+            self.break_off()
+        return True
+
+    @Slot()
+    def _forget(self) -> None:
+        """Be what it was before, now that the code has returned."""
+        self._called = None
+        self._wants_break_off = False
+        self.bar.hide()
+        if self._wants_end_since_s is not None and self._window.isVisible():
+            self._window.close()

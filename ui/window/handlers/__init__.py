@@ -1,0 +1,1 @@
+"""What actions of the window do."""

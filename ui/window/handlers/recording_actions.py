@@ -1,0 +1,141 @@
+"""The actions that record: each asks for a command, and what became of it is told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from inspector.events.recording_name import RECORDING_SUFFIX
+from inspector.sessions.commands.commands import SaveLast, StartRecording, StopRecording
+from inspector.timebase import NS_PER_SECOND
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QWidget
+
+    from inspector.sessions.recorder import Recorder
+    from inspector.sessions.session import Session
+
+    from ...actions.actions import ActionSet
+    from ...kit.theme import Theme
+    from ...session.bridge import SessionBridge
+
+#: What the action without a question writes.
+_SAVED_NS: Final = 30 * NS_PER_SECOND
+
+
+class RecordingActions(QObject):
+    """Starts and ends recordings of the bridge's session, and tells what became of them.
+
+    Signals:
+        written: A recording was ended; its path.
+        failed: Something could not be recorded, or not any further; why, in a sentence.
+    """
+
+    written = Signal(object)  # Path
+    failed = Signal(str)
+
+    def __init__(
+        self, bridge: SessionBridge, actions: ActionSet, theme: Theme, window: QWidget
+    ) -> None:
+        """Bind the actions.
+
+        Args:
+            bridge: Knows the session, and takes commands.
+            actions: All actions of the window.
+            theme: Where the colours of prompts come from.
+            window: What prompts belong to.
+        """
+        super().__init__(window)
+        self._bridge = bridge
+        self._action = actions["record"]
+        self._theme = theme
+        self._window = window
+        self._folder = Path()
+        self._recorder: Recorder | None = None
+        self._outcomes_told = 0
+        actions.bind(self)
+        bridge.session_changed.connect(self._take_session)
+        bridge.refreshed.connect(self._take_news)
+        self._take_session(bridge.session)
+
+    # ---------------------------------------------------------------- actions
+
+    def toggle_recording(self) -> None:
+        """Record to a new file, or end the recording."""
+        recorder = self._recorder
+        is_recording = recorder is not None and recorder.is_recording
+        self._bridge.submit(StopRecording() if is_recording else StartRecording(""))
+
+    def ask_where_to_record(self) -> None:
+        """Ask for a file and record to it."""
+        from ...kit.save_dialog import SaveDialog  # noqa: PLC0415 - rarely needed
+
+        # A recording never takes the place of a file, so do not ask as if it could.
+        dialog = SaveDialog(
+            "Record to",
+            self._folder,
+            {RECORDING_SUFFIX: "Recordings"},
+            self._window,
+            asks_to_replace=False,
+        )
+        dialog.setObjectName("record_dialog")
+        dialog.file_given.connect(self._record_to)
+        dialog.open()
+
+    @Slot(object)
+    def _record_to(self, path: Path) -> None:
+        self._folder = path.parent
+        self._bridge.submit(StartRecording(str(path)))
+
+    def save_last(self) -> None:
+        """Write the last 30 seconds of session time to a new file."""
+        self._save(_SAVED_NS)
+
+    def ask_how_much_to_save(self) -> None:
+        """Ask how much of the past is to be written to a new file."""
+        from ...kit.prompts import SaveLastPrompt  # noqa: PLC0415 - rarely needed
+
+        prompt = SaveLastPrompt(self._theme, self._window)
+        prompt.duration_given.connect(self._save)
+        prompt.open()
+
+    @Slot(object)
+    def _save(self, duration_ns: int) -> None:
+        self._bridge.submit(SaveLast("", duration_ns))
+
+    # ---------------------------------------------------------------- state
+
+    @Slot(object)
+    def _take_session(self, session: Session | None) -> None:
+        recorder = None if session is None else session.recorder
+        if recorder is not self._recorder:
+            # The session that was closed has ended its files.
+            self._report()
+            self._recorder = recorder
+            self._outcomes_told = 0 if recorder is None else recorder.outcome_count
+        self._take_news()
+
+    @Slot(object)
+    def _take_news(self, _news: object = None) -> None:
+        recorder = self._recorder
+        is_recording = recorder is not None and recorder.is_recording
+        self._action.show_checked(is_recording)
+        self._action.show_text(
+            "Stop re&cording" if is_recording else self._action.description.title
+        )
+        self._report()
+
+    def _report(self) -> None:
+        """Tell what became of recordings since; what went wrong last, so that it is read."""
+        recorder = self._recorder
+        if recorder is None:
+            return
+        outcomes = recorder.outcomes_since(self._outcomes_told)
+        self._outcomes_told = recorder.outcome_count
+        for outcome in sorted(outcomes, key=lambda each: bool(each.problem)):
+            if outcome.problem:
+                self.failed.emit(outcome.problem)
+            else:
+                self.written.emit(outcome.path)

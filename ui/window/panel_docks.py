@@ -1,0 +1,388 @@
+"""The docks around the middle of the window: what is in them, where they are, and presets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import QByteArray, QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QPalette
+from PySide6.QtWidgets import (
+    QApplication,
+    QDockWidget,
+    QLabel,
+    QMainWindow,
+    QTabBar,
+    QTabWidget,
+    QWidget,
+)
+from shiboken6 import isValid
+
+from inspector.foreign.numbers import count_in
+
+from ..actions.panels import PANELS, PanelArea, PanelDescription
+from .focus import enter
+from .settings import LAYOUT_VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+_QT_AREAS: Final = {
+    PanelArea.LEFT: Qt.DockWidgetArea.LeftDockWidgetArea,
+    PanelArea.RIGHT: Qt.DockWidgetArea.RightDockWidgetArea,
+    PanelArea.BOTTOM: Qt.DockWidgetArea.BottomDockWidgetArea,
+}
+
+
+_DOCK_PREFIX: Final = "dock_"
+
+#: What a layout leaves for the middle at least, in percent of the window and in pixels.
+_LEAST_MIDDLE_PERCENT: Final = 10
+_LEAST_MIDDLE: Final = 80
+#: No size that was saved is more.
+_MOST_PIXELS: Final = 99_999
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """One way to arrange the panels.
+
+    Attributes:
+        id: Its name for the program.
+        hidden: The panels that are not shown.
+        front: The panel of a stack of tabs that lies in front.
+        left_percent: Width of the left docks, in percent of the window.
+        right_percent: Width of the right docks, likewise.
+        bottom_percent: Height of the bottom docks, likewise.
+    """
+
+    id: str
+    hidden: frozenset[str] = frozenset()
+    front: str = "timer_queue"
+    left_percent: int = 34
+    right_percent: int = 23
+    bottom_percent: int = 34
+
+
+PRESETS: Final = (
+    Preset("live"),
+    Preset(
+        "analyse",
+        hidden=frozenset({"clock_tree"}),
+        front="event_list",
+        right_percent=27,
+        bottom_percent=28,
+    ),
+    Preset("look-back", front="timeline", left_percent=26, bottom_percent=52),
+)
+
+
+class Placeholder(QLabel):
+    """A line in the middle of a panel that is not there yet."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.setForegroundRole(QPalette.ColorRole.PlaceholderText)
+        self.setWordWrap(True)
+
+        # Before a layout is restored all of them are side by side for a moment.
+        self.setMinimumSize(30, 40)
+
+
+class PanelDocks(QObject):
+    """One dock for each panel that has an area.
+
+    A panel is made when it is seen for the first time; until then its dock costs
+    next to nothing, and neither does a panel that nobody looks at.
+
+    Signals:
+        visibility_changed: A dock was shown or hidden.
+    """
+
+    visibility_changed = Signal()
+
+    def __init__(self, window: QMainWindow) -> None:
+        """Add the docks to the window, each with a placeholder."""
+        super().__init__(window)
+        self._window = window
+        self._docks: dict[str, QDockWidget] = {}
+        self._make_panel: Callable[[PanelDescription], QWidget] | None = None
+        self._preset = PRESETS[0]
+        self._next_turn = QTimer(self)
+        self._next_turn.setSingleShot(True)
+        self._next_turn.setInterval(0)
+        self._next_turn.timeout.connect(self._resize)
+        self._sizes: list[str] = []
+        self._size_turn = QTimer(self)
+        self._size_turn.setSingleShot(True)
+        self._size_turn.timeout.connect(self._settle)
+        window.setDockNestingEnabled(True)
+        window.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
+        for panel in PANELS:
+            if panel.area is not None:
+                self._docks[panel.id] = self._make_dock(panel, panel.area)
+
+    def __iter__(self) -> Iterator[QDockWidget]:
+        """Go through the docks in the order of the panels."""
+        return iter(self._docks.values())
+
+    def __getitem__(self, panel_id: str) -> QDockWidget:
+        """Return the dock of a panel."""
+        return self._docks[panel_id]
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The panels that have docks."""
+        return tuple(self._docks)
+
+    def make_panels(self, make: Callable[[PanelDescription], QWidget]) -> None:
+        """Make the panels that can be seen now, and the others when they are."""
+        self._make_panel = make
+        for panel_id, dock in self._docks.items():
+            if not dock.isHidden() and not self._is_behind(dock):
+                self.panel(panel_id)
+
+    def panel(self, panel_id: str) -> QWidget:
+        """Return a panel, making it if nobody has seen it yet."""
+        dock = self._docks[panel_id]
+        widget = dock.widget()
+        if self._make_panel is not None and isinstance(widget, Placeholder):
+            description = next(panel for panel in PANELS if panel.id == panel_id)
+            dock.setWidget(self._make_panel(description))
+            widget.deleteLater()
+        return dock.widget()
+
+    def _is_behind(self, dock: QDockWidget) -> bool:
+        """Whether another tab of the same stack lies in front of a dock."""
+        bars = self._window.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly)
+        title = dock.windowTitle()
+        for bar in bars:
+            titles = [bar.tabText(index) for index in range(bar.count())]
+            if title in titles:
+                return titles[bar.currentIndex()] != title
+        return False
+
+    # ---------------------------------------------------------------- arrangement
+
+    def arrange(self, preset_id: str) -> None:
+        """Arrange the docks as a preset says."""
+        preset = next(each for each in PRESETS if each.id == preset_id)
+        # Never side by side, not even for a moment: the window would have to grow for it, and
+        # would not shrink again.
+        for dock in self:
+            dock.setFloating(False)
+            self._window.removeDockWidget(dock)
+        stacks: dict[PanelArea, QDockWidget] = {}
+        for panel in PANELS:
+            if panel.area is None:
+                continue
+            dock = self._docks[panel.id]
+            first = stacks.setdefault(panel.area, dock)
+            if first is dock:
+                self._window.addDockWidget(_QT_AREAS[panel.area], dock)
+            else:
+                self._window.tabifyDockWidget(first, dock)
+            dock.setVisible(panel.id not in preset.hidden)
+        self._docks[preset.front].raise_()
+        self._preset = preset
+        self._resize()
+        # What was added in this turn has its proper size in the next one only.
+        self._next_turn.start()
+        self._name_tab_bars()
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether everything has the size that it was given; in the turn after a change."""
+        is_pending = self._next_turn.isActive() or self._size_turn.isActive()
+        return self._make_panel is not None and not is_pending
+
+    def save(self) -> str:
+        """Return where everything is, as text; only what :attr:`is_settled` is worth keeping."""
+        state = bytes(self._window.saveState(LAYOUT_VERSION).toHex().data()).decode("ascii")
+        sizes = (
+            f"{panel_id}={dock.width()}{self._saved_height(panel_id)}"
+            for panel_id, dock in self._docks.items()
+            if dock.isVisible() and not dock.isFloating()
+        )
+        return " ".join([state, *sizes])
+
+    def _saved_height(self, panel_id: str) -> str:
+        """Return ``x`` and the height of a dock with its tabs, nothing if it lies behind one."""
+        if not self.is_in_front(panel_id):
+            return ""
+        dock = self._docks[panel_id]
+        tabs = 0
+        if self._window.tabifiedDockWidgets(dock):
+            tabs = max((bar.height() for bar in self._tab_bars() if bar.isVisible()), default=0)
+        return f"x{dock.height() + tabs}"
+
+    def restore(self, layout: str) -> bool:
+        """Put everything where :meth:`save` found it.
+
+        Returns:
+            Whether that was possible and makes sense: something is left for the middle.
+        """
+        state, *self._sizes = layout.split(" ")
+        data = QByteArray.fromHex(QByteArray(state.encode("ascii", "replace")))
+        for dock in self:
+            # Said in so many words: what was never shown cannot be hidden, and Qt would
+            # show it in the next turn of the event loop.
+            dock.show()
+        is_restored = bool(state) and self._window.restoreState(data, LAYOUT_VERSION)
+        is_restored = is_restored and self._has_room_for_sizes()
+        if is_restored:
+            self._restore_sizes()
+            self._size_turn.start()
+        self._name_tab_bars()
+        return is_restored
+
+    @Slot()
+    def _settle(self) -> None:
+        """Give docks their sizes, now that they are laid out; begin again if nothing is left."""
+        self._restore_sizes()
+        middle = self._window.centralWidget()
+        if middle is not None and not self._is_room(middle.width(), middle.height()):
+            self.arrange(PRESETS[0].id)
+
+    def _has_room_for_sizes(self) -> bool:
+        """Whether the saved sizes leave something for the middle."""
+        taken: dict[Qt.DockWidgetArea, tuple[int, int]] = {}
+        for dock, width, height in self._saved_sizes():
+            area = self._window.dockWidgetArea(dock)
+            most_width, most_height = taken.get(area, (0, 0))
+            taken[area] = max(most_width, width), max(most_height, height)
+        areas = Qt.DockWidgetArea
+        sides = (areas.LeftDockWidgetArea, areas.RightDockWidgetArea)
+        ends = (areas.TopDockWidgetArea, areas.BottomDockWidgetArea)
+        return self._is_room(
+            self._window.width() - sum(taken.get(area, (0, 0))[0] for area in sides),
+            self._window.height() - sum(taken.get(area, (0, 0))[1] for area in ends),
+        )
+
+    def _is_room(self, width: int, height: int) -> bool:
+        """Whether a middle of that size makes sense in a window of the present size."""
+        window = self._window.size()
+        return width >= max(
+            _LEAST_MIDDLE, window.width() * _LEAST_MIDDLE_PERCENT // 100
+        ) and height >= max(_LEAST_MIDDLE, window.height() * _LEAST_MIDDLE_PERCENT // 100)
+
+    def _saved_sizes(self) -> Iterator[tuple[QDockWidget, int, int]]:
+        """Yield the docks that sizes were saved of: width and height, 0 for none."""
+        for entry in self._sizes:
+            panel_id, _, size = entry.partition("=")
+            width, _, height = size.partition("x")
+            dock = self._docks.get(panel_id)
+            if dock is not None:
+                yield dock, _pixels(width), _pixels(height)
+
+    def _restore_sizes(self) -> None:
+        """Give docks their sizes again.
+
+        Qt shares out among those at the sides what hidden ones had, and makes those above
+        and below higher by the tabs that they are saved without.
+        """
+        areas, orientation = Qt.DockWidgetArea, Qt.Orientation
+        for dock, width, height in self._saved_sizes():
+            area = self._window.dockWidgetArea(dock)
+            if area in (areas.LeftDockWidgetArea, areas.RightDockWidgetArea):
+                if width:
+                    self._window.resizeDocks([dock], [width], orientation.Horizontal)
+            elif height:
+                self._window.resizeDocks([dock], [height], orientation.Vertical)
+
+    @Slot()
+    def _resize(self) -> None:
+        preset = self._preset
+        # Only docks that have been laid out can be given sizes.
+        layout = self._window.layout()
+        if layout is not None:
+            layout.activate()
+        width, height = self._window.width(), self._window.height()
+        horizontal, vertical = Qt.Orientation.Horizontal, Qt.Orientation.Vertical
+        for area, percent, whole, orientation in (
+            (PanelArea.LEFT, preset.left_percent, width, horizontal),
+            (PanelArea.RIGHT, preset.right_percent, width, horizontal),
+            (PanelArea.BOTTOM, preset.bottom_percent, height, vertical),
+        ):
+            docks = [
+                self._docks[panel.id]
+                for panel in PANELS
+                if panel.area is area and panel.id not in preset.hidden
+            ]
+            if docks:
+                sizes = [whole * percent // 100] * len(docks)
+                self._window.resizeDocks(docks, sizes, orientation)
+
+    # ---------------------------------------------------------------- one panel
+
+    def toggle(self, panel_id: str) -> None:
+        """Hide a panel that can be seen; show, raise and enter any other."""
+        dock = self._docks[panel_id]
+        if self.is_in_front(panel_id):
+            dock.hide()
+        else:
+            self.show_panel(panel_id)
+
+    def show_panel(self, panel_id: str) -> None:
+        """Show a panel, in front of what is in the same place, and enter it."""
+        dock = self._docks[panel_id]
+        dock.show()
+        dock.raise_()
+        enter(self.panel(panel_id))
+
+    def is_in_front(self, panel_id: str) -> bool:
+        """Whether a panel can be seen: shown, and not behind another tab."""
+        dock = self._docks[panel_id]
+        return dock.isVisible() and not dock.visibleRegion().isEmpty()
+
+    def panel_in_use(self) -> str:
+        """Return the panel that has the keyboard, or an empty text."""
+        focused = QApplication.focusWidget()
+        for panel_id, dock in self._docks.items():
+            if focused is not None and dock.isAncestorOf(focused):
+                return panel_id
+        return ""
+
+    @Slot(bool)
+    def _tell_visibility(self, is_visible: bool) -> None:  # noqa: FBT001 - a slot
+        dock = self.sender()
+        if is_visible and isinstance(dock, QDockWidget):
+            self.panel(dock.objectName().removeprefix(_DOCK_PREFIX))
+        self._name_tab_bars()
+        self.visibility_changed.emit()
+
+    @Slot()
+    def _care_for_tab_bars(self) -> None:
+        self._name_tab_bars()
+
+    def _name_tab_bars(self) -> None:
+        """Name the tabs of stacked docks, which Qt makes by itself, and keep them in order.
+
+        Qt 6.11 crashes when a tab is dragged to another place in a bar that was
+        rearranged before (in ``QTabBar::tabMoved``).
+        """
+        if not isValid(self._window):
+            return
+        for bar in self._tab_bars():
+            bar.setAccessibleName("Stacked panels")
+            bar.setMovable(False)
+
+    def _tab_bars(self) -> list[QTabBar]:
+        direct = Qt.FindChildOption.FindDirectChildrenOnly
+        return self._window.findChildren(QTabBar, options=direct)
+
+    def _make_dock(self, panel: PanelDescription, area: PanelArea) -> QDockWidget:
+        dock = QDockWidget(panel.title, self._window)
+        dock.setObjectName(f"{_DOCK_PREFIX}{panel.id}")
+        dock.setAccessibleName(panel.title)
+        dock.setWidget(Placeholder(f"{panel.title}: {panel.summary}"))
+        dock.visibilityChanged.connect(self._tell_visibility)
+        dock.dockLocationChanged.connect(self._care_for_tab_bars)
+        self._window.addDockWidget(_QT_AREAS[area], dock)
+        return dock
+
+
+def _pixels(text: str) -> int:
+    """Return a size that was saved, 0 for what is none."""
+    return min(count_in(text) or 0, _MOST_PIXELS)
