@@ -689,7 +689,7 @@ def test_that_a_recorded_run_is_run_again_and_compared(tmp_path: Path) -> None:
     assert done.digest == digest(session)
 
     scene_file(tmp_path, SCENE.replace("0.07", "0.08"))
-    other = rerun(session.history, path)
+    other = rerun(session.history, path, anyway=True)
 
     assert not other.is_same
     assert other.notes == ("scene.py has changed since this was recorded.",)

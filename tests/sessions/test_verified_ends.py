@@ -92,7 +92,7 @@ def test_that_a_scene_that_ends_earlier_than_recorded_does_something_else(
     scene.write_text("def build(stage):\n    stage.root.set_timeout(0.9999, print, 'last')\n")
 
     past = open_recording(tmp_path / "a.tlrec")
-    found = rerun(past, scene)
+    found = rerun(past, scene, anyway=True)
     past.close()
 
     assert found.difference is not None
