@@ -171,5 +171,5 @@ def test_that_an_absurd_frame_rate_is_told_in_a_short_sentence(rate: Fraction) -
 
 @pytest.mark.parametrize("budget_ms", [1e-300, 0, -1, 1e300, float("nan"), Fraction(10) ** 400])
 def test_that_a_budget_that_no_frame_can_have_is_refused(budget_ms: float) -> None:
-    with pytest.raises(ValueError, match=r"a budget lies between 0\.001 ms and an hour, not"):
+    with pytest.raises(ValueError, match=r"a budget must be between 0\.001 ms and an hour, not"):
         checked_budget_ms(budget_ms)
