@@ -78,6 +78,10 @@ class _Completion(QObject):
         self._timer.timeout.connect(self.complete)
         window.painted.connect(self.complete_soon)
         self._timer.start(_LATEST_COMPLETION_MS)
+        self._next_turn = QTimer(self)
+        self._next_turn.setSingleShot(True)
+        self._next_turn.setInterval(0)
+        self._next_turn.timeout.connect(self._collect_garbage)
         self._interrupts: Interrupts | None = None
         self._faults: FaultReporter | None = None
         self._endless_code: EndlessCode | None = None
@@ -112,14 +116,26 @@ class _Completion(QObject):
         from .interrupts import Interrupts  # noqa: PLC0415
 
         self._faults = FaultReporter(self._window)
-        self._window.complete(SessionBridge())
+        bridge = SessionBridge()
+        self._window.complete(bridge)
+        bridge.session_changed.connect(self._next_turn.start)
         self._endless_code = EndlessCode(self._window)
         self._interrupts = Interrupts(self._window, self._endless_code.end)
+
+    @Slot()
+    def _collect_garbage(self) -> None:
+        """Free the former session, log and all, when nobody shows it any more.
+
+        It is full of rings. Python looks for such by the number of objects, to which a log of
+        megabytes counts little: several sessions would be kept that were closed long ago.
+        """
+        gc.collect()
 
     def finish(self) -> int:
         """Do nothing any more; return the exit code if a signal has ended the window, else 0."""
         gc.unfreeze()
         self._timer.stop()
+        self._next_turn.stop()
         if self._endless_code is not None:
             self._endless_code.stop()
         if self._faults is not None:

@@ -43,6 +43,34 @@ main_window.MainWindow.__init__ = watch
 sys.exit(application.main())
 """
 
+AFTER_OTHER_SCENES = """
+import gc, sys
+from PySide6.QtCore import QTimer
+from inspector.launcher import load_ui
+from inspector.resources import resource_path
+application = load_ui("window.application")
+main_window = load_ui("window.main_window")
+make = main_window.MainWindow.__init__
+
+def watch(window, *arguments):
+    make(window, *arguments)
+    window.completed.connect(lambda: QTimer.singleShot(0, lambda: open_scenes(window)))
+
+def open_scenes(window):
+    gc.disable()  # Not by chance.
+    for scene in sorted(resource_path("scenes").glob("*.py"))[:3]:
+        window.bridge.open_path(scene)
+    QTimer.singleShot(300, lambda: tell(window))
+
+def tell(window):
+    logs = [each for each in gc.get_objects() if type(each).__name__ == "EventLog"]
+    print(len(logs), "log, that of the session:", logs == [window.bridge.session.log])
+    window.close()
+
+main_window.MainWindow.__init__ = watch
+sys.exit(application.main())
+"""
+
 
 def run(code: str, home: Path) -> subprocess.CompletedProcess[str]:
     """Run Python code in a process of its own, without a display."""
@@ -71,6 +99,13 @@ def test_that_nothing_slow_is_loaded_before_the_first_paint(tmp_path: Path) -> N
     assert lines[1].startswith("complete with ['numpy', 'pyqtgraph'")
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "timeline-inspector" / "settings.json").is_file()
+
+
+def test_that_a_session_is_freed_once_another_is_shown(tmp_path: Path) -> None:
+    done = run(AFTER_OTHER_SCENES, tmp_path)
+
+    assert done.stdout.splitlines() == ["1 log, that of the session: True"], done.stderr
+    assert done.returncode == 0, done.stderr
 
 
 def test_that_a_fault_is_logged_and_said_in_the_window(
