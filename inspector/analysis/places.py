@@ -92,7 +92,7 @@ class Places:
 
     def _checked(self, at_ns: int) -> int:
         if at_ns < self.first_ns:
-            known = "the session begins" if not self.first_ns else "what is kept begins"
+            known = "the session begins" if not self.first_ns else "the log begins"
             message = f"{format_instant(at_ns)} is too early: {known} at "
             raise PlaceError(f"{message}{format_instant(self.first_ns)}.")
         if at_ns > self.last_ns:

@@ -263,5 +263,5 @@ def _state(timeline: Timeline, member: MemberState) -> str:
         return "time scale 0"
     reasons = timeline.pause_reasons(member.clock_id)
     if reasons:
-        return f"stands still with “{reasons[0].clock_name}”"
+        return f"stopped with “{reasons[0].clock_name}”"
     return members.field_text(member.id, Field.RULES) or "running"

@@ -135,7 +135,7 @@ def test_that_what_is_not_kept_is_refused() -> None:
     places = Places(history, frames, LAST_MS * NS_PER_MS)
     assert history.first
 
-    with pytest.raises(PlaceError, match="is too early: what is kept begins at 00:01"):
+    with pytest.raises(PlaceError, match="is too early: the log begins at 00:01"):
         places.find("0.1", places.last_ns)
     with pytest.raises(PlaceError, match=r"There is no frame 2: frames \d+ to 99 are available"):
         places.find("frame 2", places.last_ns)

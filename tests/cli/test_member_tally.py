@@ -55,7 +55,7 @@ def test_that_a_run_tells_of_schedulers_machines_and_their_calls(run: Run, scene
     def has(*cells: str) -> bool:
         return re.search(rf"^{' +'.join(cells)}", out, re.MULTILINE) is not None
 
-    assert has("ours", "scheduler", "game", "1", "4", r"12\d", "stands still with “game”$")
+    assert has("ours", "scheduler", "game", "1", "4", r"12\d", "stopped with “game”$")
     assert has("flow", "machine", "root", "1", "in “playing”, 1 transition$")
     assert has("fly", "update", "ours", "2 of them", "1[12]\\d", r"\d")
     assert has("shoot", "frame timer", "ours", "every 250 ms to 500 ms, 2 of them", "4", r"\d")

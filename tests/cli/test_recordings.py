@@ -172,7 +172,7 @@ def test_that_a_damaged_recording_is_not_held_against_the_scene(
 
     assert (code, out) == (ExitCode.FAILED, "")
     assert "The file is damaged from " in err
-    assert "Whether the scene does the same cannot be told." in err
+    assert "it cannot be replayed or verified." in err
     assert not (tmp_path / "test_it.py").exists()
 
 

@@ -81,7 +81,7 @@ PANELS: Final = (
         PanelArea.RIGHT,
         "details",
         "DetailsPanel",
-        "what is selected, and why it does what it does",
+        "the selection and the reasons for its state",
     ),
     PanelDescription(
         "timer_queue",

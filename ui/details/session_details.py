@@ -63,7 +63,7 @@ def _counted_rows(timeline: Timeline, census: Census) -> list[DetailRow]:
         newest = frames.end - 1
         link = Link(f"frame {newest:,}", Selection.frame(newest))
         took = format_duration(frames.interval_ns[-1])
-        rows.append(linked("Newest", (link, Link(f", {took} after the one before"))))
+        rows.append(linked("Newest", (link, Link(f", {took} after the previous frame"))))
     still = census.standing_still(timeline)
     timeline.resolve_dues()
     waiting = int(np.count_nonzero(timeline.timers.numpy("session_due") == NEVER))

@@ -54,7 +54,7 @@ _HEADERS: Final = {
     ),
     InterventionColumn.HOST: ("Host time", "Wall-clock time of this computer"),
     InterventionColumn.WHAT: ("What", ""),
-    InterventionColumn.BY: ("By", "Who asked for it"),
+    InterventionColumn.BY: ("By", "Who requested it"),
     InterventionColumn.RESULT: (
         "Result",
         "Carried out, refused, or undone since",

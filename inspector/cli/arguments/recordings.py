@@ -94,7 +94,7 @@ def check_annotate_arguments(options: Namespace) -> None:
     if options.change is not None and not has_words:
         options.parser.error("name what --change should change: --at, --until, --name or --text")
     if options.json and (has_words or options.remove):
-        options.parser.error("--json only lists; leave it out to add, change or remove")
+        options.parser.error("--json only lists; omit it to add, change or remove")
 
 
 def add_formats(parser: ArgumentParser) -> None:

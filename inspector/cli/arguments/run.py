@@ -173,6 +173,5 @@ def _add_graph_options(parser: ArgumentParser) -> None:
         choices=("interventions", "bookmarks"),
         action="append",
         default=[],
-        help="leave out interventions, or bookmarks (with notes, ranges and marks); "
-        "may be repeated",
+        help="omit interventions, or bookmarks (with notes, ranges and marks); may be repeated",
     )

@@ -229,7 +229,7 @@ def _check_writable(asked: Path, path: Path) -> None:
     is_sqlite = head.startswith(b"SQLite format 3")
     if is_sqlite and path.stat().st_size < pages * (_LARGEST_PAGE if page == 1 else page):
         raise RecordingError(
-            f"{asked} cannot be annotated: it was cut off, and writing could damage what is left."
+            f"{asked} cannot be annotated: it was cut off, and writing could damage the rest."
         )
 
 

@@ -295,8 +295,8 @@ def events_to_run_again(history: History) -> Sequence[RawEvent]:
         raise JournalError(message)
     if not history.has_all_events:
         message = (
-            "The recording is damaged: not all of its events are there, and without them it "
-            "cannot be run again. Whether the scene does the same cannot be told."
+            "The recording is damaged: some events are missing, so it cannot be replayed or "
+            "verified."
         )
         raise JournalError(message)
     return history.events(0, history.end)

@@ -204,7 +204,7 @@ def test_that_the_overview_counts(stand: Stand) -> None:
     assert stand.lines()[0] == "Played"
     assert stand.value("Clocks") == "3, 1 paused"
     assert stand.value("Timers") == "1 pending, 1 waiting"
-    assert stand.value("Newest") == "frame 0, 16.7 ms after the one before"
+    assert stand.value("Newest") == "frame 0, 16.7 ms after the previous frame"
     assert stand.value("Failures") == "none"
     assert stand.value("Wake-up delay") == (
         "median 750 µs, 99 % up to 2.00 ms, at most 3.00 ms (7 measured)"

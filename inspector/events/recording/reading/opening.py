@@ -194,7 +194,7 @@ class OpenFile:
         if schema > SCHEMA_VERSION or vocabulary > VOCABULARY_VERSION:
             raise RecordingError(_newer(self.path, f"{schema}.{vocabulary}"))
         if "ended_at" not in meta:
-            missing = "What was committed is there; up to a second is missing."
+            missing = "Up to a second is missing at the end."
             if self._is_wal_missing:
                 missing = (
                     f"{self._real.name}-wal is not beside it, and more may be in it. "

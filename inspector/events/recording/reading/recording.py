@@ -460,7 +460,7 @@ def as_far_as_it_goes(recording: Recording) -> Iterator[None]:
     except MISFIT as error:
         if not recording.is_damaged:
             raise
-        message = f"{recording.path} is damaged, and what is left of it does not tell this."
+        message = f"{recording.path} is damaged, and the rest does not contain this."
         raise RecordingError(message) from error
 
 
