@@ -11,44 +11,8 @@ session began. Texts are numbers too: an index into the string table of the log
 ("sid"; 0 is the empty text). The engine appends such tuples directly, because a
 method call per event costs more than the event itself.
 
-========================  ==============  ====================  =====================
-kind                      subject         a                     b
-========================  ==============  ====================  =====================
-``CLOCK_ADDED``           clock           parent clock, or 0    name (sid)
-``CLOCK_ANCHORED``        clock           epoch, parent ns      rate numerator
-``CLOCK_RATE``            clock           new rate numerator    cause
-``CLOCK_PAUSED``          clock           cause                 0
-``CLOCK_RESUMED``         clock           cause                 0
-``CLOCK_MOVED``           clock           new parent clock      0
-``CLOCK_REMOVED``         clock           0                     0
-``TIMER_ADDED``           timer           clock                 label (sid)
-``TIMER_ORIGIN``          timer           call site (sid)       :class:`TimerKind`
-``TIMER_ARMED``           timer           due, local ns         interval ns, 0 none
-``TIMER_FIRED``           timer           lateness, ns          next due or ``NEVER``
-``TIMER_CLEARED``         timer           call site (sid)       cause
-``TICKS_MISSED``          timer           how many              :class:`TimerKind`
-``FRAME_BEGAN``           director        frame index           delta, ns
-``PHASE_ENDED``           phase           frame index           measured, ns
-``FRAME_ENDED``           director        interval, ns          measured (busy), ns
-``DELTA_CUT``             director        cut from delta, ns    0
-``CALLBACK_FAILED``       timer, or 0     label (sid)           traceback (sid)
-``MARK``                  clock, or 0     text (sid)            0
-``COMMAND``               number          text (sid)            refusal (sid), 0 done
-``TRANSPORT``             :class:`Mode`   0                     0
-``SCENE``                 generation      path (sid)            0
-``COMMAND_CONTEXT``       clock, or 0     host time, unix ms    by whom (sid)
-``BREAKPOINT_HIT``        breakpoint      text (sid)            frame index
-``READING``               :class:`Reading` source ns, or a period  frames begun
-``COMMAND_FORM``          number, 0: life form (sid)            where it was applied
-``MEMBER_ADDED``          member          parent member, or 0   name (sid)
-``MEMBER_ORIGIN``         member          clock                 :class:`MemberKind`
-``MEMBER_SET``            member          :class:`Field`        value
-``MEMBER_MOVED``          member          new parent member     0
-``MEMBER_REMOVED``        member          0                     0
-``CALL_ENDED``            member          began, measured ns    measured, ns
-``STATE_ENTERED``         machine         state (sid)           transition (sid)
-``TRANSITION_REFUSED``    machine         transition (sid)      reason (sid)
-========================  ==============  ====================  =====================
+What the three numbers of each kind are is said in :mod:`inspector.events.schema`, and on the
+help page *Events*.
 
 ``COMMAND_CONTEXT`` follows ``COMMAND`` at once: which clock it is about, when it was
 in the host's own time, and who asked for it. ``cause`` is the number of the command

@@ -20,7 +20,7 @@ from inspector.analysis.predict.forecast import scored_calls
 from inspector.analysis.predict.scores import Score
 from inspector.analysis.predict.table import preview_table
 from inspector.analysis.statistics.frame_budget import FrameBudget
-from inspector.cli.arguments.explain import DEFAULT_REAL_SECONDS, DEFAULT_SECONDS
+from inspector.cli.commands.explain import DEFAULT_REAL_SECONDS, DEFAULT_SECONDS
 from inspector.cli.preview import considered_command
 from inspector.cli.terminal import Progress, say
 from inspector.cli.timer_names import find_timer

@@ -12,6 +12,7 @@ import os
 import re
 import signal
 import sys
+import textwrap
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
@@ -21,37 +22,33 @@ from typing import Final, NoReturn, TextIO
 from typing_extensions import override
 
 from inspector import __version__
+from inspector.cli.command import Command
+from inspector.cli.commands import COMMANDS
 from inspector.cli.terminal import PROGRAM, say, say_error
 from inspector.errors import InspectorError
 from inspector.exit_codes import ExitCode
 from inspector.stop_signals import StopSignals
 
-_COMMANDS: Final = ("run", "export", "replay", "annotate", "scenes", "lab", "explain", "lint")
-
 #: What writing to a full disk ends with.
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
-_DESCRIPTION: Final = """\
-See, stop, slow, step, explain and prove time in a running frame-driven program.
+_DESCRIPTION: Final = (
+    "See, stop, slow, step, explain and prove time in a running frame-driven program."
+)
 
-  timeline-inspector                open the window on a small game
-  timeline-inspector SCENE          open the window on your own scene
-  timeline-inspector run SCENE      run a scene without a window, report on its
-                                    timers and frames, export graphs
-  timeline-inspector FILE.tlrec     open the window on a recording
-  timeline-inspector export FILE    draw the graph of recorded frame times
-  timeline-inspector replay FILE    run a recorded scene again
-  timeline-inspector annotate FILE  add bookmarks and notes to a recording
-  timeline-inspector lab            run timers or a scene at different display rates,
-                                    side by side with other engines
-  timeline-inspector explain SCENE TIMER
-                                    explain why a timer has not fired, or fired late
-  timeline-inspector lint SCENE     find problems in the timers of a scene
-  timeline-inspector scenes         list the scenes that come with the inspector
-
+#: The window: what is typed for it, and what that does.
+_WINDOW: Final = (
+    ("", "open the window on a small game"),
+    ("SCENE", "open the window on your own scene"),
+    ("FILE.tlrec", "open the window on a recording"),
+)
+_SCENES: Final = """\
 SCENE is a Python file with a function build(stage), or the number or name of a
 scene that comes with the inspector.
 """
+#: Where the overview begins to say what is done, and how wide it is.
+_SUMMARY_COLUMN: Final = 36
+_WIDTH: Final = 80
 
 _EPILOG: Final = """\
 examples:
@@ -193,7 +190,7 @@ def window_scene(argv: Sequence[str]) -> Path | None:
         SceneError: The scene that was named does not exist.
         SystemExit: The arguments make no sense; it was said on stderr.
     """
-    if argv and (argv[0] in _COMMANDS or not {"-h", "--help", "--version"}.isdisjoint(argv)):
+    if argv and (argv[0] in _names() or not {"-h", "--help", "--version"}.isdisjoint(argv)):
         return None
     from inspector.sessions.scene import find_scene  # noqa: PLC0415 - not for --version
 
@@ -202,12 +199,16 @@ def window_scene(argv: Sequence[str]) -> Path | None:
     return find_scene(parser.parse_args(list(argv)).scene)
 
 
+def _names() -> tuple[str, ...]:
+    return tuple(command.name for command in COMMANDS)
+
+
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser of every command that needs no window."""
     parser = _Parser(
         prog=PROGRAM,
-        usage=f"{PROGRAM} [SCENE] | {' | '.join(_COMMANDS)}  [-h]",
-        description=_DESCRIPTION,
+        usage=f"{PROGRAM} [SCENE] | {' | '.join(_names())}  [-h]",
+        description=_overview(),
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
@@ -216,136 +217,48 @@ def build_parser() -> argparse.ArgumentParser:
         "--version", action=_ShowVersion, nargs=0, help="show the versions and exit"
     )
     commands = parser.add_subparsers(
-        dest="command", required=True, title="commands", metavar="COMMAND"
+        dest="command", required=True, help=argparse.SUPPRESS, metavar="COMMAND"
     )
-    _add_run(commands)
-    _add_replay(commands)
-    _add_lab(commands)
-    _add_explain(commands)
-    _add_scenes(commands)
+    for command in COMMANDS:
+        added = _command(commands, command)
+        command.add_arguments(added)
+        added.set_defaults(parser=added, the_command=command)
     return parser
 
 
-def _add_run(commands: argparse._SubParsersAction[_Parser]) -> None:
-    from inspector.cli.arguments import run as arguments  # noqa: PLC0415
-
-    summary = "run a scene without a window"
-    arguments.add_run_arguments(_command(commands, "run", summary, arguments.RUN_EPILOG))
-    summary = "draw the graph of recorded frame times"
-    arguments.add_export_arguments(_command(commands, "export", summary, arguments.EXPORT_EPILOG))
-
-
-def _add_replay(commands: argparse._SubParsersAction[_Parser]) -> None:
-    from inspector.cli.arguments import recordings as arguments  # noqa: PLC0415
-
-    summary = "run a recorded scene again and check that it does the same"
-    arguments.add_replay_arguments(_command(commands, "replay", summary, arguments.REPLAY_EPILOG))
-    summary = "list, add and remove bookmarks, notes and named ranges in a recording"
-    arguments.add_annotate_arguments(
-        _command(commands, "annotate", summary, arguments.ANNOTATE_EPILOG)
-    )
-
-
-def _add_lab(commands: argparse._SubParsersAction[_Parser]) -> None:
-    from inspector.cli.arguments.argument_values import duration_ns  # noqa: PLC0415
-    from inspector.cli.arguments.lab import LAB_EPILOG, add_lab_arguments  # noqa: PLC0415
-
-    summary = "run timers or a scene at different display rates, side by side"
-    add_lab_arguments(_command(commands, "lab", summary, LAB_EPILOG), duration_ns)
-
-
-def _add_explain(commands: argparse._SubParsersAction[_Parser]) -> None:
-    from inspector.cli.arguments import explain as arguments  # noqa: PLC0415
-    from inspector.cli.arguments.argument_values import duration_ns  # noqa: PLC0415
-
-    summary = "explain why a timer has not fired, or fired when it did"
-    explain = _command(commands, "explain", summary, arguments.EXPLAIN_EPILOG)
-    arguments.add_explain_arguments(explain, duration_ns)
-    summary = "find problems in the timers of a session"
-    lint = _command(commands, "lint", summary, arguments.LINT_EPILOG)
-    arguments.add_lint_arguments(lint, duration_ns)
-
-
-def _add_scenes(commands: argparse._SubParsersAction[_Parser]) -> None:
-    scenes = _command(commands, "scenes", "list the scenes that come with the inspector", "")
-    which = scenes.add_mutually_exclusive_group()
-    which.add_argument("--json", action="store_true", help="as JSON, for programs")
-    which.add_argument(
-        "--copy",
-        nargs=2,
-        metavar=("SCENE", "TO"),
-        help="copy a scene to a file or folder of yours, as a start",
-    )
-
-
-def _command(
-    commands: argparse._SubParsersAction[_Parser], name: str, summary: str, epilog: str
-) -> _Parser:
+def _command(commands: argparse._SubParsersAction[_Parser], command: Command) -> _Parser:
     return commands.add_parser(
-        name,
-        prog=f"{PROGRAM} {name}",
-        help=summary,
-        description=f"{summary[:1].upper()}{summary[1:]}.",
-        epilog=epilog,
+        command.name,
+        prog=f"{PROGRAM} {command.name}",
+        description=f"{command.summary[:1].upper()}{command.summary[1:]}.",
+        epilog=command.epilog,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
 
 
+def _overview() -> str:
+    """Return what the program does, one line for each way to call it."""
+    ways = [
+        *((arguments, summary) for arguments, summary in _WINDOW),
+        *((f"{each.name} {each.operands}".strip(), each.summary) for each in COMMANDS),
+    ]
+    lines = [_DESCRIPTION, ""]
+    for arguments, summary in ways:
+        call = f"  {PROGRAM} {arguments}".rstrip()
+        if len(call) >= _SUMMARY_COLUMN:
+            lines.append(call)
+            call = ""
+        told = textwrap.wrap(summary, _WIDTH - _SUMMARY_COLUMN)
+        lines.append(f"{call:<{_SUMMARY_COLUMN}}{told[0]}")
+        lines += [" " * _SUMMARY_COLUMN + line for line in told[1:]]
+    return "\n".join([*lines, "", _SCENES])
+
+
 def _run_command(options: argparse.Namespace, out: TextIO) -> int:
-    # Each command brings in what it needs: --help and scenes should not wait for numpy.
-    match options.command:
-        case "run":
-            if options.frames is options.seconds is options.frame_times is None:
-                options.parser.error("give a length: --frames N or --seconds S")
-            from inspector.cli.run import run_scene  # noqa: PLC0415
-
-            return run_scene(options, out, sys.stderr)
-        case "export":
-            return _export(options, out)
-        case "replay" | "annotate":
-            return _run_with_recording(options, out)
-        case "lab":
-            from inspector.cli.lab import run_lab_command  # noqa: PLC0415
-
-            return run_lab_command(options, out, sys.stderr)
-        case "explain" | "lint":
-            from inspector.cli.explain import (  # noqa: PLC0415
-                explain_command,
-                lint_command,
-            )
-
-            command = lint_command if options.command == "lint" else explain_command
-            return command(options, out, sys.stderr)
-        case _:
-            from inspector.cli.scenes import list_scenes  # noqa: PLC0415
-
-            return list_scenes(options, out)
-
-
-def _run_with_recording(options: argparse.Namespace, out: TextIO) -> int:
-    if options.command == "replay":
-        from inspector.cli.recordings import replay_recording  # noqa: PLC0415
-
-        return replay_recording(options, out, sys.stderr)
-    from inspector.cli.arguments.recordings import check_annotate_arguments  # noqa: PLC0415
-
-    check_annotate_arguments(options)
-    from inspector.cli.annotate import annotate_recording  # noqa: PLC0415
-
-    return annotate_recording(options, out, sys.stderr)
-
-
-def _export(options: argparse.Namespace, out: TextIO) -> int:
-    from inspector.cli.arguments.recordings import is_pytest  # noqa: PLC0415
-
-    if is_pytest(options):
-        from inspector.cli.recordings import export_as_pytest  # noqa: PLC0415
-
-        return export_as_pytest(options, out, sys.stderr)
-    from inspector.cli.run import export_file  # noqa: PLC0415
-
-    return export_file(options, out, sys.stderr)
+    command: Command = options.the_command
+    command.check(options)
+    return command.run(options, out, sys.stderr)
 
 
 def _version_text() -> str:

@@ -388,3 +388,19 @@ def schema_as_data() -> dict[str, object]:
             "reading": numbers(Reading),
         },
     }
+
+
+def schema_as_table() -> str:
+    """Return the kinds of events as a table in Markdown, with a line for each."""
+    lines = [
+        "| number | kind | subject | a | b | as a sentence |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
+    for row in _ROWS:
+        units = [
+            unit.name.lower().replace("_", " ") + (" (measured)" if place in row.measured else "")
+            for place, unit in zip("sab", (row.subject, row.a, row.b), strict=True)
+        ]
+        sentence = row.sentence.replace("|", "\\|")
+        lines.append(f"| {int(row.kind)} | {row.name} | {' | '.join(units)} | {sentence} |")
+    return "\n".join(lines) + "\n"

@@ -4,7 +4,7 @@ import re
 import shlex
 
 from inspector.analysis.lint.rules import FindingKind
-from inspector.cli.arguments.explain import EXPLAIN_EPILOG, LINT_EPILOG
+from inspector.cli.commands.explain import EXPLAIN_EPILOG, LINT_EPILOG
 from inspector.cli.main import build_parser
 from inspector.resources import resource_path
 

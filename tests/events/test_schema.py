@@ -29,10 +29,12 @@ from inspector.events.schema import (
     Unit,
     kinds_with,
     schema_as_data,
+    schema_as_table,
 )
 from inspector.events.sentences import describe
 from inspector.events.timeline import Timeline
 from inspector.formats.frame_times import FrameTimes
+from inspector.resources import resource_path
 from inspector.sessions.replay.replay import Run, compared, digest_of, first_difference
 from inspector.vocabulary import NEVER, EventKind, Field, MemberKind, RawEvent, Reading
 from tests.events.recording.recorded_worlds import described, record, scene_log
@@ -300,3 +302,13 @@ def test_that_the_schema_can_be_had_as_json() -> None:
     assert kinds["call_ended"]["measured"] == ["a", "b"]
     assert data["numbers"]["member_kind"]["machine"] == MemberKind.MACHINE
     assert {kind["subject"] for kind in data["kinds"]} <= set(data["units"])
+
+
+def test_that_the_help_page_has_the_table_and_every_unit_and_field() -> None:
+    page = resource_path("help", "events.md").read_text(encoding="utf-8")
+
+    assert schema_as_table() in page
+    for unit in Unit:
+        assert f"| {unit.name.lower().replace('_', ' ')} | {unit.value} |" in page
+    for field in FIELDS.values():
+        assert f"| {int(field.field)} | {field.field.name.lower()} |" in page

@@ -9,7 +9,7 @@ from inspector.analysis.lab.display import DISPLAY_RATES, steady_display, variab
 from inspector.analysis.lab.refresh_lab import EXAMPLE_TIMER, run_cell
 from inspector.analysis.lab.subjects import subjects_named
 from inspector.analysis.lab.timer import LabTimer
-from inspector.cli.arguments.lab import LAB_EPILOG
+from inspector.cli.commands.lab import LAB_EPILOG
 from inspector.cli.main import build_parser
 from inspector.formats.lab.graph import outcome_text
 from inspector.formats.lab.timers import parse_timer, read_timers

@@ -435,6 +435,9 @@ _HELP_ACTIONS: Final = (
         argument="components",
     ),
     ActionDescription(
+        "help-events", "&Events", MenuId.HELP, "show_help", argument="events"
+    ),
+    ActionDescription(
         "help-words", "Gl&ossary", MenuId.HELP, "show_help", argument="words"
     ),
     ActionDescription(

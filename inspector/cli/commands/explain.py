@@ -1,11 +1,12 @@
-"""The arguments of the commands ``explain`` and ``lint``; imports nothing heavy."""
+"""The commands ``explain`` and ``lint``: their arguments and help; imports nothing heavy."""
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, ArgumentTypeError
-from collections.abc import Callable
-from typing import Final
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from typing import Final, TextIO
 
+from inspector.cli.command import Command
+from inspector.cli.commands.values import duration_ns
 from inspector.timebase import parse_duration_ns
 
 #: So much session time a scene is run for if nothing else is said.
@@ -80,14 +81,9 @@ default. Blocking callbacks take no time there; --real-time finds them, and runs
 """
 
 
-def add_explain_arguments(explain: ArgumentParser, duration_ns: Callable[[str], int]) -> None:
-    """Add the arguments to the parser of the command ``explain``.
-
-    Args:
-        explain: The parser.
-        duration_ns: Reads a duration above 0, for argparse.
-    """
-    _add_past(explain, duration_ns)
+def add_explain_arguments(explain: ArgumentParser) -> None:
+    """Add the arguments of ``explain`` to its parser."""
+    _add_past(explain)
     explain.add_argument("timer", metavar="TIMER", nargs="?", help="number or name of the timer")
     explain.add_argument(
         "--at",
@@ -104,13 +100,13 @@ def add_explain_arguments(explain: ArgumentParser, duration_ns: Callable[[str], 
     explain.add_argument("--json", action="store_true", help="as JSON, for programs")
 
 
-def add_lint_arguments(lint: ArgumentParser, duration_ns: Callable[[str], int]) -> None:
-    """Add the arguments to the parser of the command ``lint``."""
-    _add_past(lint, duration_ns)
+def add_lint_arguments(lint: ArgumentParser) -> None:
+    """Add the arguments of ``lint`` to its parser."""
+    _add_past(lint)
     lint.add_argument("--json", action="store_true", help="as JSON, for programs")
 
 
-def _add_past(parser: ArgumentParser, duration_ns: Callable[[str], int]) -> None:
+def _add_past(parser: ArgumentParser) -> None:
     parser.add_argument(
         "past",
         metavar="RECORDING-or-SCENE",
@@ -139,3 +135,33 @@ def _instant_ns(text: str) -> int:
         message = f"there is nothing before 0: {text!r}"
         raise ArgumentTypeError(message)
     return at_ns
+
+
+def _explain(options: Namespace, out: TextIO, errors: TextIO) -> int:
+    from inspector.cli.explain import explain_command  # noqa: PLC0415 - brings in numpy
+
+    return explain_command(options, out, errors)
+
+
+def _lint(options: Namespace, out: TextIO, errors: TextIO) -> int:
+    from inspector.cli.explain import lint_command  # noqa: PLC0415 - brings in numpy
+
+    return lint_command(options, out, errors)
+
+
+EXPLAIN: Final = Command(
+    "explain",
+    "SCENE TIMER",
+    "explain why a timer has not fired, or fired when it did",
+    add_explain_arguments,
+    _explain,
+    EXPLAIN_EPILOG,
+)
+LINT: Final = Command(
+    "lint",
+    "SCENE",
+    "find problems in the timers of a scene or recording",
+    add_lint_arguments,
+    _lint,
+    LINT_EPILOG,
+)

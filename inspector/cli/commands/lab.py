@@ -1,11 +1,13 @@
-"""The arguments of the command ``lab``; imports nothing heavy."""
+"""The command ``lab``: its arguments and help; imports nothing heavy."""
 
 from __future__ import annotations
 
-from argparse import ArgumentParser
-from collections.abc import Callable
+from argparse import ArgumentParser, Namespace
 from pathlib import Path
-from typing import Final
+from typing import Final, TextIO
+
+from inspector.cli.command import Command
+from inspector.cli.commands.values import duration_ns
 
 LAB_EPILOG: Final = """\
 what is compared:
@@ -37,13 +39,8 @@ arguments are not valid; 4 if the scene could not be loaded.
 """
 
 
-def add_lab_arguments(lab: ArgumentParser, duration_ns: Callable[[str], int]) -> None:
-    """Add the arguments to the parser of the command.
-
-    Args:
-        lab: The parser.
-        duration_ns: Reads a duration above 0, for argparse.
-    """
+def add_lab_arguments(lab: ArgumentParser) -> None:
+    """Add the arguments of ``lab`` to its parser."""
     what = lab.add_argument_group("what to run (default: an interval of 1 second)")
     what.add_argument("--scene", metavar="FILE", help="a scene file, or a number or name")
     what.add_argument(
@@ -107,3 +104,19 @@ def add_lab_arguments(lab: ArgumentParser, duration_ns: Callable[[str], int]) ->
         "--check", action="store_true", help="exit with code 1 if a run is more than a frame off"
     )
     output.add_argument("--list", action="store_true", help="list subjects and displays")
+
+
+def _run(options: Namespace, out: TextIO, errors: TextIO) -> int:
+    from inspector.cli.lab import run_lab_command  # noqa: PLC0415 - brings in numpy
+
+    return run_lab_command(options, out, errors)
+
+
+LAB: Final = Command(
+    "lab",
+    "",
+    "run timers or a scene at different display rates, side by side with other engines",
+    add_lab_arguments,
+    _run,
+    LAB_EPILOG,
+)

@@ -1,11 +1,12 @@
-"""The arguments of the commands about recordings."""
+"""The commands ``replay`` and ``annotate``, and how ``export`` chooses formats."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TextIO
 
-from inspector.cli.arguments.argument_values import number_of_one
+from inspector.cli.command import Command
+from inspector.cli.commands.values import number_of_one
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -137,3 +138,34 @@ def _add_scene(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--scene", metavar="FILE", type=Path, help="the recorded scene's file, if it has moved"
     )
+
+
+def _replay(options: Namespace, out: TextIO, errors: TextIO) -> int:
+    from inspector.cli.recordings import replay_recording  # noqa: PLC0415 - brings in numpy
+
+    return replay_recording(options, out, errors)
+
+
+def _annotate(options: Namespace, out: TextIO, errors: TextIO) -> int:
+    from inspector.cli.annotate import annotate_recording  # noqa: PLC0415 - brings in numpy
+
+    return annotate_recording(options, out, errors)
+
+
+REPLAY: Final = Command(
+    "replay",
+    "FILE",
+    "run a recorded scene again and check that it does the same",
+    add_replay_arguments,
+    _replay,
+    REPLAY_EPILOG,
+)
+ANNOTATE: Final = Command(
+    "annotate",
+    "FILE",
+    "list, add and remove bookmarks, notes and named ranges in a recording",
+    add_annotate_arguments,
+    _annotate,
+    ANNOTATE_EPILOG,
+    check_annotate_arguments,
+)

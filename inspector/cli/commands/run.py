@@ -1,13 +1,15 @@
-"""The arguments of the commands ``run`` and ``export``; imports nothing heavy."""
+"""The commands ``run`` and ``export``: their arguments and help; imports nothing heavy."""
 
 from __future__ import annotations
 
-from argparse import ArgumentParser
+from argparse import ArgumentParser, Namespace
 from pathlib import Path
-from typing import Final
+from typing import Final, TextIO
 
 from inspector.analysis.statistics.frame_budget import OVER_RULE
-from inspector.cli.arguments.argument_values import (
+from inspector.cli.command import Command
+from inspector.cli.commands.recordings import add_formats, is_pytest
+from inspector.cli.commands.values import (
     count,
     dots_per_inch,
     duration_ns,
@@ -17,7 +19,6 @@ from inspector.cli.arguments.argument_values import (
     size,
     step_ns,
 )
-from inspector.cli.arguments.recordings import add_formats
 from inspector.clocks.failures import FailurePolicy
 
 RUN_EPILOG: Final = f"""\
@@ -175,3 +176,43 @@ def _add_graph_options(parser: ArgumentParser) -> None:
         default=[],
         help="omit interventions, or bookmarks (with notes, ranges and marks); may be repeated",
     )
+
+
+def _check_run(options: Namespace) -> None:
+    if options.frames is options.seconds is options.frame_times is None:
+        options.parser.error("give a length: --frames N or --seconds S")
+
+
+def _run(options: Namespace, out: TextIO, errors: TextIO) -> int:
+    from inspector.cli.run import run_scene  # noqa: PLC0415 - brings in numpy
+
+    return run_scene(options, out, errors)
+
+
+def _export(options: Namespace, out: TextIO, errors: TextIO) -> int:
+    if is_pytest(options):
+        from inspector.cli.recordings import export_as_pytest  # noqa: PLC0415 - brings in numpy
+
+        return export_as_pytest(options, out, errors)
+    from inspector.cli.run import export_file  # noqa: PLC0415 - brings in numpy
+
+    return export_file(options, out, errors)
+
+
+RUN: Final = Command(
+    "run",
+    "SCENE",
+    "run a scene without a window, report on its timers and frames, export graphs",
+    add_run_arguments,
+    _run,
+    RUN_EPILOG,
+    _check_run,
+)
+EXPORT: Final = Command(
+    "export",
+    "FILE",
+    "draw the graph of recorded frame times",
+    add_export_arguments,
+    _export,
+    EXPORT_EPILOG,
+)

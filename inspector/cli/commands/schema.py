@@ -1,0 +1,44 @@
+"""The command ``schema``: what each kind of event says, for people and for programs."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser, Namespace
+from typing import Final, TextIO
+
+from inspector.cli.command import Command
+from inspector.exit_codes import ExitCode
+
+_EPILOG: Final = """\
+Events are five integers: the instant in nanoseconds of session time, the kind, what it is
+about (subject), and two numbers (a, b) whose meaning depends on the kind. The help page
+“Events” explains the units.
+
+examples:
+  timeline-inspector schema
+  timeline-inspector schema --json > events.json
+"""
+
+
+def _add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="as JSON, for programs")
+
+
+def _run(options: Namespace, out: TextIO, _errors: TextIO) -> int:
+    from inspector.events.schema import schema_as_data, schema_as_table  # noqa: PLC0415 - seldom needed
+
+    if options.json:
+        out.write(json.dumps(schema_as_data(), ensure_ascii=False, indent=2) + "\n")
+    else:
+        out.write(schema_as_table())
+    return ExitCode.OK
+
+
+SCHEMA: Final = Command(
+    "schema",
+    "",
+    "list the kinds of events and what their numbers mean",
+    _add_arguments,
+    _run,
+    _EPILOG,
+)
