@@ -78,7 +78,7 @@ def test_that_a_paused_child_clock_is_explained(session: HostedSession) -> None:
 
     text = explained(session, "hint")
     assert "Its child clock “player” has been paused since frame 59, by command" in text
-    assert "of its time were left when it was paused." in text
+    assert "of its time remained when it was paused." in text
     assert called(session, "movie").calls == 25
 
     do(session, ResumeMember(called(session, "player").id), StepFrames(60))
@@ -91,7 +91,7 @@ def test_that_a_loop_says_what_it_waits_for(session: HostedSession) -> None:
 
     text = explained(session, "movie")
 
-    assert "It waits for 00:00.520 in the time of “game”, where it is 00:00.500" in text
+    assert "It is due at 00:00.520 in the time of “game”, which is at 00:00.500" in text
     assert "It was called 12 times" in text
 
 
