@@ -9,6 +9,7 @@ from types import FrameType, ModuleType
 
 import pytest
 
+from inspector.cli import main as cli
 from inspector.clocks import ManualTimeSource
 from inspector.sessions.commands.commands import StepBy
 from inspector.sessions.runs.running_code import EntryWatch, RunningCode, running_code
@@ -90,6 +91,29 @@ def test_that_code_in_a_library_is_the_scenes_own_and_in_the_engine_it_is_not(
     seen: list[RunningCode],
 ) -> None:
     assert [code.is_innermost for code in seen] == [True, True, True, True, False]
+
+
+def test_that_work_of_the_inspector_itself_is_no_code_of_a_scene(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found: list[RunningCode | None] = []
+
+    def profile(frame: FrameType, event: str, _argument: object) -> None:
+        if event == "call" and frame.f_code.co_name in {"set_timeout_ns", "report_text"}:
+            found.append(running_code(frame))
+
+    scene = scene_file(tmp_path, SCENE.replace("hook.", "").replace("import hook", "look = int"))
+    sys.setprofile(profile)
+    try:
+        cli.main(["run", str(scene), "--seconds", "1"])
+    finally:
+        sys.setprofile(None)
+
+    capsys.readouterr()
+    *in_build, in_report = found
+    assert in_build
+    assert all(in_build)
+    assert in_report is None
 
 
 def test_that_a_long_stay_is_noticed_and_so_is_its_end() -> None:

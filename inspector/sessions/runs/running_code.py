@@ -20,8 +20,8 @@ _PACKAGE: Final = Path(__file__).resolve().parents[2]
 #: Whatever calls the engine; what lies further out has nothing to do with the scene.
 _HOSTS: Final = (
     str(_PACKAGE.parent / "ui") + os.sep,
-    str(_PACKAGE / "command_line") + os.sep,
-    *(str(_PACKAGE / name) for name in ("cli.py", "launcher.py", "testing.py")),
+    str(_PACKAGE / "cli") + os.sep,
+    *(str(_PACKAGE / name) for name in ("launcher.py", "testing.py")),
 )
 _ENGINE: Final = str(_PACKAGE) + os.sep
 _SCENES: Final = str(resource_path("scenes")) + os.sep
