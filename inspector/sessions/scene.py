@@ -22,7 +22,8 @@ from pathlib import Path
 from types import CodeType, ModuleType
 
 from inspector.clocks.failures import CALLBACK_ERRORS, SCENE_MODULE, BrokenOffError, as_shown
-from inspector.errors import SceneError
+from inspector.errors import SceneError, UnreadableFileError
+from inspector.foreign.files import read_whole
 from inspector.foreign.paths import expanded, is_file, is_folder
 from inspector.resources import resource_path
 from inspector.sessions.stage import Stage
@@ -34,6 +35,8 @@ _WINDOW_FOLDER = str(Path(_PACKAGE_FOLDER).parent / "ui") + os.sep
 _EXCERPT_LINES = 3
 #: Of a line or a message, in characters.
 _MOST_SHOWN = 400
+#: Of a file; compiling it takes many times as much.
+_LARGEST_BYTES = 64 * 1024 * 1024
 _SCENE_NUMBERS = count(1)
 
 #: Other files are opened by mistake.
@@ -277,16 +280,9 @@ def _compiled(path: Path) -> CodeType:
         )
         raise SceneProblem(message, path)
     try:
-        source = path.read_bytes()
-    except FileNotFoundError:
-        message = f"There is no file {path}."
-        raise SceneProblem(message, path) from None
-    except IsADirectoryError:
-        message = f"{path} is a folder. Name the scene file in it."
-        raise SceneProblem(message, path) from None
-    except OSError as error:
-        message = f"{path} cannot be read: {error.strerror or error}."
-        raise SceneProblem(message, path) from None
+        source = read_whole(path, _LARGEST_BYTES, "a scene")
+    except UnreadableFileError as error:
+        raise SceneProblem(str(error), path) from None
     if b"\0" in source:
         message = (
             f"{path.name} is not a Python file: it contains bytes that are not text. Name the "

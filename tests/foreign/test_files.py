@@ -14,6 +14,8 @@ from inspector.errors import InspectorError, UnreadableFileError
 from inspector.exit_codes import ExitCode
 from inspector.foreign.files import open_binary, open_text, path_text, read_whole
 from inspector.sessions.breakpoints.file import read_breakpoints
+from inspector.sessions.replay.journal import file_digest
+from inspector.sessions.scene import SceneProblem, load_scene
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -113,3 +115,48 @@ def test_that_what_is_no_character_is_read_as_one(tmp_path: Path) -> None:
 def test_that_of_a_long_path_its_end_is_shown() -> None:
     assert path_text(Path("a" * 500, "game.csv")).endswith("a/game.csv")
     assert len(path_text(Path("a" * 500))) < 210
+
+
+NO_FILES = pytest.mark.parametrize(
+    ("make", "problem"),
+    [
+        pytest.param(_pipe, "is a pipe", id="pipe"),
+        pytest.param(lambda folder: folder, "is a folder", id="folder"),
+        pytest.param(lambda _: Path("/dev/zero"), "is a device", id="zeros"),
+    ],
+)
+
+
+@NO_FILES
+@pytest.mark.parametrize(
+    "line",
+    ["replay FILE", "explain FILE tick", "lint FILE", "annotate FILE", "export FILE -o a.svg"],
+)
+def test_that_no_command_waits_for_a_recording_that_is_no_file(
+    tmp_path: Path,
+    make: Callable[[Path], Path],
+    problem: str,
+    line: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    path = tmp_path / "run.tlrec"
+    (tmp_path / "below").mkdir()
+    path.symlink_to(make(tmp_path / "below"))
+
+    code = cli.main([str(path) if word == "FILE" else word for word in line.split()])
+
+    assert code == ExitCode.FAILED
+    assert problem in capsys.readouterr().err
+
+
+@NO_FILES
+def test_that_a_scene_that_is_no_file_is_refused_at_once(
+    tmp_path: Path, make: Callable[[Path], Path], problem: str
+) -> None:
+    path = tmp_path / "scene.py"
+    (tmp_path / "below").mkdir()
+    path.symlink_to(make(tmp_path / "below"))
+
+    with pytest.raises(SceneProblem, match=problem):
+        load_scene(path)
+    assert not file_digest(path)

@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Any, Final, cast, get_args
 
 from inspector.clocks.failures import FailurePolicy
 from inspector.clocks.transport import DEFAULT_MAX_DELTA_NS
-from inspector.errors import InspectorError
+from inspector.errors import InspectorError, UnreadableFileError
+from inspector.foreign.files import open_binary
 from inspector.foreign.numbers import number_in
 from inspector.sessions.breakpoints.breakpoints import (
     BreakAction,
@@ -346,8 +347,9 @@ def file_digest(path: Path) -> str:
     try:
         from hashlib import blake2b  # noqa: PLC0415 - slow, only for recordings
 
-        return blake2b(path.read_bytes(), digest_size=16).hexdigest()
-    except OSError:
+        with open_binary(path) as file:
+            return blake2b(file.read(), digest_size=16).hexdigest()
+    except (OSError, UnreadableFileError):
         return ""
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
 from inspector.display_text import one_line
+from inspector.errors import UnreadableFileError
 from inspector.events.recording.layout import (
     APPLICATION_ID,
     SCHEMA_VERSION,
@@ -24,6 +25,7 @@ from inspector.events.recording.layout import (
 from inspector.events.recording.live_files import is_written_here
 from inspector.events.recording.reading.private_copy import beside, copy_database, real_path, size
 from inspector.events.recording.reading.upgrades import upgraded
+from inspector.foreign.files import open_binary
 from inspector.timebase import format_instant
 from inspector.vocabulary import VOCABULARY_VERSION
 
@@ -307,12 +309,10 @@ def _checked_version(path: Path, real: Path) -> int:
     if is_written_here(real):
         return SCHEMA_VERSION
     try:
-        with real.open("rb") as file:
+        with open_binary(path) as file:
             head = file.read(_HEAD_BYTES)
-    except IsADirectoryError:
-        raise RecordingError(f"{path} is a folder. Name the recording in it.") from None
-    except FileNotFoundError:
-        raise RecordingError(f"There is no file {path}.") from None
+    except UnreadableFileError as error:
+        raise RecordingError(str(error)) from None
     except OSError as error:
         raise RecordingError(f"{path} cannot be read: {error.strerror or error}.") from None
     if not head.startswith(_MAGIC[: len(head)]):
