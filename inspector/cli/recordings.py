@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TextIO
 
 from inspector.errors import ExportError, InspectorError
+from inspector.events.log import readable
 from inspector.events.recording import open_recording
 from inspector.exit_codes import ExitCode
-from inspector.foreign.paths import is_file
+from inspector.foreign.paths import is_file, stored_path
 from inspector.sessions.replay.replayed import pytest_text
 from inspector.sessions.replay.rerun import rerun
 
@@ -95,7 +96,7 @@ def _opened(path: str | Path, err: TextIO) -> Recording:
 
 def _scene_of(recording: Recording, chosen: Path | None) -> Path:
     """Return the scene's file: the one that was chosen, else the one that was recorded."""
-    scene = chosen or Path(recording.scene_path)
+    scene = chosen or stored_path(recording.scene_path)
     if chosen is None and not recording.scene_path:
         raise ReplayError(f"{recording.path} does not name its scene. Name the file: --scene FILE.")
     if not is_file(scene):
@@ -105,7 +106,7 @@ def _scene_of(recording: Recording, chosen: Path | None) -> Path:
 
 def _move(recording: Recording, scene: Path) -> None:
     """Have the recording speak of the scene where it is now: in its texts are places."""
-    before, now = recording.scene_path, str(scene.absolute())
+    before, now = readable(recording.scene_path), readable(str(scene.absolute()))
     if before and before != now:
         recording.strings[:] = [text.replace(before, now) for text in recording.strings]
 

@@ -162,7 +162,7 @@ class EventLog:
                 message = f"a name has to be a text: {text!r}"  # type: ignore[unreachable]
                 raise TypeError(message)
             number = self._numbers[text] = len(self.strings)
-            self.strings.append(_readable(text))
+            self.strings.append(readable(text))
         return number
 
     def read(self, cursor: int = 0) -> LogBatch:
@@ -284,7 +284,8 @@ def joined(first: Numbers, second: Numbers) -> Numbers:
     return [*first, *second]
 
 
-def _readable(text: str) -> str:
+def readable(text: str) -> str:
+    """Return a text as a log holds it."""
     # Half a surrogate pair, as in the name of a file that is no text, is no character that
     # a file can hold; and control characters would be carried out by a terminal.
     return text.encode("utf-8", "backslashreplace").decode("utf-8").translate(_CONTROLS)

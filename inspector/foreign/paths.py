@@ -1,7 +1,11 @@
 """Paths that people have written: asking about them is never an error."""
 
 import os
+import re
 from pathlib import Path
+from typing import Final
+
+_ESCAPED_BYTE: Final = re.compile(r"\\u(dc[89a-f][0-9a-f])")
 
 
 def expanded(text: str | Path) -> Path:
@@ -23,3 +27,15 @@ def is_folder(path: Path) -> bool:
 def is_there(path: Path) -> bool:
     """Return whether there is anything of that name, likewise."""
     return os.path.exists(path)  # noqa: PTH110
+
+
+def stored_path(text: str) -> Path:
+    r"""Return the path that a recording names.
+
+    What is no UTF-8 in the name of a file is written as ``\udce9``, the byte at its end.
+    """
+    path = Path(text)
+    # That may also be the name itself.
+    if is_there(path):
+        return path
+    return Path(_ESCAPED_BYTE.sub(lambda found: chr(int(found[1], 16)), text))

@@ -98,18 +98,21 @@ def test_that_a_command_with_nobody_to_print_for_does_its_work(tmp_path: Path, l
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there is no such name")
-def test_that_a_scene_whose_name_is_no_utf_8_is_run_and_recorded(tmp_path: Path) -> None:
+def test_that_a_scene_whose_name_is_no_utf_8_is_run_recorded_and_replayed(tmp_path: Path) -> None:
     (tmp_path / os.fsdecode(b"caf\xe9.py")).write_text(SCENE)
 
     scene = os.fsdecode(b"caf\xe9.py")
     done = command(
         tmp_path,
         f"$TI run {scene} --seconds 1 --record run.tlrec --export a.svg --export a.csv --json >out"
-        " && $TI lint run.tlrec",
+        " && $TI lint run.tlrec && $TI replay run.tlrec --verify"
+        f" && $TI replay run.tlrec --verify --scene {scene}"
+        " && $TI export run.tlrec --as pytest -o test_run.py"
+        f" && {sys.executable} -m pytest -q test_run.py",
     )
 
     assert b"Traceback" not in done.stderr
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 0, (done.stdout, done.stderr)
     recording = open_recording(tmp_path / "run.tlrec")
     assert recording.notes == ()
     recording.close()

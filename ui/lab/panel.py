@@ -27,6 +27,7 @@ from inspector.analysis.lab.refresh_lab import LabResult, summary_text
 from inspector.analysis.lab.timer import SceneTimer
 from inspector.errors import InspectorError
 from inspector.events.recording_name import RECORDING_SUFFIX
+from inspector.foreign.paths import stored_path
 from inspector.formats.frame_times import Provenance
 from inspector.formats.lab.graph import LabGraphOptions
 
@@ -316,7 +317,7 @@ class LabPanel(QWidget):
     def _open_scene(self) -> Path | None:
         session = self._bridge.session
         path = "" if session is None else str(session.timeline.scene_path or "")
-        return Path(path) if path else None
+        return stored_path(path) if path else None
 
     def _session_frames(self) -> tuple[int, ...]:
         session = self._bridge.session
