@@ -48,6 +48,8 @@ _SQLITE = b"SQLite format 3\0"
 _MOST_PREVIEWED = 40
 #: A callback that takes this long without the processor sleeps, or waits for a file.
 _ASLEEP_NS = 100_000_000
+#: Of one frame in so many, that is not due to other programs either.
+_OFTEN = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +163,7 @@ def lint_command(options: Namespace, out: TextIO, err: TextIO) -> int:
         values_of_past = {"title": title, "end_ns": end_ns, "events": count, "hint": past.hint}
         _write_json(out, {**values_of_past, "findings": values})
     else:
-        out.write(_findings_text(title, end_ns, found))
+        out.write(_findings_text(title, end_ns, found, past.hint))
         if past.hint:
             out.write(f"\n{past.hint}\n")
     return ExitCode.FAILED if found else ExitCode.OK
@@ -180,10 +182,10 @@ def _explanation_text(
     return "\n".join(lines) + "\n"
 
 
-def _findings_text(title: str, end_ns: int, found: list[Finding]) -> str:
+def _findings_text(title: str, end_ns: int, found: list[Finding], hint: str) -> str:
     what = f"{title}, {format_instant(end_ns)}"
     if not found:
-        return f"{what}: nothing looks wrong.\n"
+        return f"{what}: nothing looks wrong{' in virtual time' if hint else ''}.\n"
     count = "1 finding" if len(found) == 1 else f"{len(found):,} findings"
     lines = [f"{what}: {count}."]
     for kind in FindingKind:
@@ -263,13 +265,16 @@ def _work_hint(session: HostedSession, run: RunOutcome) -> str:
     index, took_ns = run.heaviest_frame, run.heaviest_ns
     # One that sleeps takes no processor time; a little of that may be other programs. Work
     # that is virtual itself is noticed: the next frame is late.
-    slept = [
+    over = [
         (busy_ns, frames.first + place)
         for place, (busy_ns, next_ns) in enumerate(
             zip(frames.busy_ns, frames.interval_ns[1:], strict=False)
         )
-        if busy_ns >= _ASLEEP_NS and next_ns <= budget.longest_ns
+        if busy_ns > budget.longest_ns and next_ns <= budget.longest_ns
     ]
+    is_often = len(over) * _OFTEN > len(frames)
+    slept = over if is_often else [each for each in over if each[0] >= _ASLEEP_NS]
+    often = f", and {len(over):,} of {len(frames):,} frames exceeded it" if is_often else ""
     if slept:
         took_ns, index = max(slept)
     if took_ns <= budget.longest_ns or not frames.first <= index < frames.end:
@@ -278,8 +283,8 @@ def _work_hint(session: HostedSession, run: RunOutcome) -> str:
     most = f", most of it {who}" if who else ""
     return (
         f"In virtual time work takes no time, so it delayed nothing; but frame {index:,} took "
-        f"{format_duration(took_ns)} of work{most}; the limit for a frame is {budget.limit_text}. "
-        "Use --real-time to see the effect."
+        f"{format_duration(took_ns)} of work{most}; the limit for a frame is {budget.limit_text}"
+        f"{often}. Use --real-time to see the effect."
     )
 
 

@@ -480,6 +480,24 @@ def test_that_a_callback_that_sleeps_is_told_of_as_well(run: Run, tmp_path: Path
     assert re.search(r"frame \d+ took 1[1-9]\d ms of work, most of it “sleeps”; the", out)
 
 
+def test_that_frames_that_all_sleep_a_little_too_long_are_told_of(run: Run, tmp_path: Path) -> None:
+    scene = scene_file(
+        tmp_path,
+        """
+        from time import sleep
+
+        def build(stage):
+            stage.every_frame(lambda _delta: sleep(0.025))
+        """,
+    )
+
+    _, out, _ = run(f"lint {scene} --seconds 0.5")
+
+    assert ": nothing looks wrong in virtual time.\n" in out
+    assert re.search(r"; but frame \d+ took \d+.* of work, most of it “.*lambda”; the limit", out)
+    assert "15 %, and 29 of 30 frames exceeded it. Use --real-time" in out
+
+
 def test_that_virtual_time_says_nothing_of_work_that_fits(run: Run, scene: str) -> None:
     _, out, _ = run(f"lint {scene} --seconds 5")
     _, _, err = run(f"lint {scene} --seconds 5 --json")
