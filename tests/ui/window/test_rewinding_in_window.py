@@ -144,8 +144,8 @@ def build(stage):
 
     notice = shell.window.notice
     assert notice.isVisible()
-    assert "in “dice”: it was “mark: " in notice.label.text()
-    assert "now it is" in notice.label.text()
+    assert "in “dice”: expected “mark: " in notice.label.text()
+    assert "found “mark: " in notice.label.text()
 
 
 def test_that_refusals_from_before_are_not_told_again_after_a_rewind(shell: Shell) -> None:
