@@ -170,7 +170,7 @@ def test_that_a_scene_that_does_too_much_is_refused(
         )
 
     monkeypatch.setattr(EventLog, "read", lossy)
-    with pytest.raises(InspectorError, match="keep up"):
+    with pytest.raises(InspectorError, match="more per second than the lab"):
         run_scene_lab(scene, [steady_display(60, SECOND)])
 
 

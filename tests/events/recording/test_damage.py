@@ -131,7 +131,7 @@ def test_that_a_killed_program_leaves_what_was_committed(tmp_path: Path) -> None
             continue
         assert [event[4] for event in found] == list(range(len(found)))
         past = open_recording(path)
-        assert any("not ended" in note for note in past.notes)
+        assert any("not closed" in note for note in past.notes)
         assert [past.strings[event[3]] for event in found] == [
             f"mark {number}" for number in range(len(found))
         ]

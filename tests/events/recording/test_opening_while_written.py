@@ -75,7 +75,7 @@ def other_program(tmp_path: Path) -> Iterator[OtherProgram]:
 def events_in(path: Path) -> list[RawEvent]:
     """Return the events of a recording of which nothing may be missing."""
     past = open_recording(path)
-    assert [note for note in past.notes if "not ended" not in note] == []
+    assert [note for note in past.notes if "not closed" not in note] == []
     found = past.events(past.first, past.end)
     assert [event[0] for event in found] == list(range(len(found)))
     return found
