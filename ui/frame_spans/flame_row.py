@@ -216,9 +216,11 @@ class FlameRow(QWidget):
             text = "0" if number == 0 else format_duration(round(number * step))
             painter.setPen(theme.color(ColorRole.MUTED_TEXT))
             painter.drawText(x + 3, metrics.ascent() + 1, text.replace("-", "−"))
-        zero = round(self._x(0))
-        painter.setPen(QPen(theme.color(ColorRole.MUTED_TEXT), 1, Qt.PenStyle.DashLine))
-        painter.drawLine(zero, 0, zero, self.height())
+        zero = self._x(0)
+        # Far from what is zoomed into, it lies further away than Qt can count pixels.
+        if 0 <= zero <= self.width():
+            painter.setPen(QPen(theme.color(ColorRole.MUTED_TEXT), 1, Qt.PenStyle.DashLine))
+            painter.drawLine(round(zero), 0, round(zero), self.height())
 
     def _paint_span(self, painter: QPainter, number: int, span: Span) -> None:
         rect = self.rect_of(number)
@@ -411,6 +413,10 @@ class FlameRow(QWidget):
 
     def _move(self, share: float) -> None:
         distance = share * (self._high - self._low)
+        first = min((span.began_ns for span in self._spans), default=0)
+        last = max((span.end_ns for span in self._spans), default=0)
+        # Something of the frame stays in view, or nobody would find back to it.
+        distance = min(max(distance, first - self._high), last - self._low)
         self._is_whole = False
         self._low, self._high = self._low + distance, self._high + distance
         self.update()

@@ -389,6 +389,8 @@ def _nested(connection: sqlite3.Connection, chance: random.Random) -> None:
 def _right_crcs(connection: sqlite3.Connection) -> None:
     rows = connection.execute("SELECT cursor, state, news, timers FROM keyframes").fetchall()
     for cursor, state, news, timers in rows:
+        if not (isinstance(state, str) and isinstance(news, str) and isinstance(timers, bytes)):
+            continue
         crc = crc32(timers, crc32(news.encode(), crc32(state.encode())))
         connection.execute("UPDATE keyframes SET crc=? WHERE cursor=?", (crc, cursor))
 

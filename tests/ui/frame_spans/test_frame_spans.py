@@ -154,6 +154,25 @@ def test_that_keys_go_from_span_to_span_and_say_what_they_reach(
     assert "took 1.00 ms" in flame.accessibleDescription()
 
 
+def test_that_a_frame_stays_in_view_however_far_it_is_zoomed_and_moved(
+    qtbot: QtBot, panel: FrameSpansPanel, bridge: SessionBridge, session: MembersSession
+) -> None:
+    bridge.set_session(session)
+    run_frame(session, bridge)
+    panel.refresh()
+    flame = panel.flame
+
+    for key in (*[Qt.Key.Key_W] * 60, *[Qt.Key.Key_D] * 300, *[Qt.Key.Key_A] * 600):
+        qtbot.keyClick(flame, key)
+    # What painting cannot do fails the test.
+    flame.grab()
+
+    end = max(flame.rect_of(place).right() for place in range(len(flame.spans)))
+    begin = min(flame.rect_of(place).left() for place in range(len(flame.spans)))
+    assert begin <= flame.width()
+    assert end >= 0
+
+
 def test_that_totals_of_several_frames_can_be_shown(
     panel: FrameSpansPanel, bridge: SessionBridge, session: MembersSession
 ) -> None:
