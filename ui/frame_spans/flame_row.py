@@ -408,18 +408,21 @@ class FlameRow(QWidget):
         self.fit()
         if span < self._high - self._low:
             self._is_whole = False
-            self._low, self._high = low, low + span
+            self._show_part(low, span)
         self.update()
 
     def _move(self, share: float) -> None:
-        distance = share * (self._high - self._low)
-        first = min((span.began_ns for span in self._spans), default=0)
-        last = max((span.end_ns for span in self._spans), default=0)
-        # Something of the frame stays in view, or nobody would find back to it.
-        distance = min(max(distance, first - self._high), last - self._low)
+        span = self._high - self._low
         self._is_whole = False
-        self._low, self._high = self._low + distance, self._high + distance
+        self._show_part(self._low + share * span, span)
         self.update()
+
+    def _show_part(self, low: float, span: float) -> None:
+        """Show a part of the frame: one that touches it, so that the way back is not lost."""
+        first = min((each.began_ns for each in self._spans), default=0)
+        last = max((each.end_ns for each in self._spans), default=0)
+        self._low = min(max(low, first - span), last)
+        self._high = self._low + span
 
     def _x(self, at_ns: float) -> float:
         return (at_ns - self._low) * self.width() / (self._high - self._low)
