@@ -21,6 +21,7 @@ from inspector.analysis.predict.scores import Score
 from inspector.analysis.predict.table import preview_table
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.cli.commands.explain import DEFAULT_REAL_SECONDS, DEFAULT_SECONDS
+from inspector.cli.endless_code import EndlessCodeNote
 from inspector.cli.preview import considered_command
 from inspector.cli.terminal import Progress, say
 from inspector.cli.timer_names import find_timer
@@ -230,22 +231,25 @@ def _past(options: Namespace, err: TextIO, at_ns: int | None) -> Iterator[_Past]
             recording.close()
         return
     source = SystemTimeSource() if options.real_time else VirtualTimeSource()
-    session = HostedSession(find_scene(options.past), source, autorun=False)
-    try:
-        if session.problem is not None:
-            raise session.problem
-        default = DEFAULT_REAL_SECONDS if options.real_time else DEFAULT_SECONDS
-        duration_ns = options.seconds or max(at_ns or 0, default * NS_PER_SECOND)
-        run = _run(session, duration_ns, err, is_real=options.real_time)
-        session.refresh()
-        if not run.is_complete:
-            say(err, f"The run ended early. {session.status.message}")
-        # What was reached may lie a little behind the last event.
-        hint = "" if options.real_time else _work_hint(session, run)
-        history, end_ns = session.history, session.timeline.at_ns
-        yield _Past(history, session.title, end_ns, session.frame_rate, hint)
-    finally:
-        session.close()
+    scene = find_scene(options.past)
+    with EndlessCodeNote(err) as note:
+        session = HostedSession(scene, source, autorun=False)
+        note.watch(session)
+        try:
+            if session.problem is not None:
+                raise session.problem
+            default = DEFAULT_REAL_SECONDS if options.real_time else DEFAULT_SECONDS
+            duration_ns = options.seconds or max(at_ns or 0, default * NS_PER_SECOND)
+            run = _run(session, duration_ns, err, is_real=options.real_time)
+            session.refresh()
+            if not run.is_complete:
+                say(err, f"The run ended early. {session.status.message}")
+            # What was reached may lie a little behind the last event.
+            hint = "" if options.real_time else _work_hint(session, run)
+            history, end_ns = session.history, session.timeline.at_ns
+            yield _Past(history, session.title, end_ns, session.frame_rate, hint)
+        finally:
+            session.close()
 
 
 def _run(session: HostedSession, duration_ns: int, err: TextIO, *, is_real: bool) -> RunOutcome:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TextIO
 
+from inspector.cli.endless_code import EndlessCodeNote
 from inspector.errors import ExportError, InspectorError
 from inspector.events.log import readable
 from inspector.events.recording import open_recording
@@ -41,7 +42,8 @@ def replay_recording(options: Namespace, out: TextIO, err: TextIO) -> int:
     try:
         scene = _scene_of(recording, options.scene)
         _move(recording, scene)
-        found = rerun(recording, scene, anyway=options.anyway)
+        with EndlessCodeNote(err) as note:
+            found = rerun(recording, scene, anyway=options.anyway, on_built=note.watch)
     finally:
         recording.close()
     err.writelines(f"{_PROGRAM}: {note}\n" for note in found.notes)

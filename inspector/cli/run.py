@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-import sys
 from argparse import Namespace
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from threading import get_ident
-from typing import Self, TextIO
+from typing import TextIO
 
 from inspector import __version__
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.analysis.statistics.frame_statistics import over_budget
+from inspector.cli.endless_code import EndlessCodeNote
 from inspector.cli.run_report import (
     RunReport,
     clock_lines,
@@ -44,7 +43,6 @@ from inspector.sessions.frame_files import read_frame_file
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.provenance import provenance_of
 from inspector.sessions.runs.real import run_real
-from inspector.sessions.runs.running_code import EntryWatch, running_code
 from inspector.sessions.runs.virtual import RunOutcome, run_frame_times, run_virtual
 from inspector.sessions.scene import find_scene, user_place
 from inspector.sessions.sources.virtual_source import VirtualTimeSource
@@ -52,8 +50,6 @@ from inspector.timebase import MAX_NS, NS_PER_SECOND, format_duration
 from inspector.vocabulary import what_was_raised
 
 _DEFAULT_STEP_NS = Fraction(NS_PER_SECOND, 60)
-#: After so long in one frame it is said which code does not return.
-_ENDLESS_AFTER_S = 5.0
 
 #: What people call the options that they can choose as arguments.
 _ARGUMENT_NAMES = {
@@ -96,10 +92,9 @@ def run_scene(options: Namespace, out: TextIO, err: TextIO) -> int:
     _graph_options(options, "interval")
     source = SystemTimeSource() if way.is_real else VirtualTimeSource()
     scene = find_scene(options.scene)
-    with _EndlessCodeNote(err) as note:
-        session = note.session = HostedSession(
-            scene, source, failure_policy=options.failure_policy, autorun=False
-        )
+    with EndlessCodeNote(err) as note:
+        session = HostedSession(scene, source, failure_policy=options.failure_policy, autorun=False)
+        note.watch(session)
         try:
             return _run_session(session, way, options, out, err)
         finally:
@@ -144,48 +139,6 @@ def _run_session(
     _export(options.export, frames, provenance, graph, None if is_silent else out)
     _end_recording(session, None if is_silent else out)
     return _judge(report, session.status.message, err)
-
-
-class _EndlessCodeNote:
-    """Says so, once, when code of a scene does not return."""
-
-    def __init__(self, err: TextIO) -> None:
-        """Watch nothing yet.
-
-        Args:
-            err: Where it is said.
-        """
-        self.session: HostedSession | None = None
-        self._err = err
-        self._is_said = False
-
-    def __enter__(self) -> Self:
-        """Watch this thread, which loads a scene and then runs it as :attr:`session`."""
-        self._thread = get_ident()
-        self._watch = EntryWatch(
-            self._entry, on_long=self._say, on_over=self._forget, after_s=_ENDLESS_AFTER_S
-        )
-        return self
-
-    def __exit__(self, *_problem: object) -> None:
-        """Watch no longer."""
-        self._watch.stop()
-
-    def _entry(self) -> object:
-        session = self.session
-        return () if session is None else (session.frames_run, session.session_ns)
-
-    def _say(self, seconds: float) -> None:
-        if self._is_said:
-            return
-        code = running_code(sys._current_frames().get(self._thread))  # noqa: SLF001
-        if code is not None:
-            self._is_said = True
-            say(self._err, f"{code.text(seconds)} Ctrl+C ends it.")
-            self._err.flush()
-
-    def _forget(self) -> None:
-        self._is_said = False
 
 
 def _end_recording(session: HostedSession, out: TextIO | None) -> None:

@@ -19,8 +19,8 @@ ROOT = Path(__file__).resolve().parents[2]
 COMMAND = """
 import sys
 from inspector.cli import main as cli
-from inspector.cli import run
-run._ENDLESS_AFTER_S = 0.3
+from inspector.cli import endless_code
+endless_code._ENDLESS_AFTER_S = 0.3
 sys.exit(cli.main(sys.argv[1:]))
 """
 SPINNING = """
@@ -36,8 +36,13 @@ def spin():
 def begin(folder: Path, text: str, *options: str) -> subprocess.Popen[str]:
     """Run a scene in a process of its own."""
     (folder / "scene.py").write_text(text, encoding="utf-8")
+    return begin_command(folder, "run", "scene.py", "--seconds", "9", *options)
+
+
+def begin_command(folder: Path, *words: str) -> subprocess.Popen[str]:
+    """Begin a command in a process of its own."""
     return subprocess.Popen(
-        [sys.executable, "-c", COMMAND, "run", "scene.py", "--seconds", "9", *options],
+        [sys.executable, "-c", COMMAND, *words],
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         cwd=folder,
         stdout=subprocess.PIPE,
@@ -95,6 +100,28 @@ def processor_ticks(pid: int) -> int:
     """Return what a process has computed, in hundredths of a second."""
     fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
     return int(fields[11]) + int(fields[12])
+
+
+def told_and_ended(process: subprocess.Popen[str]) -> str:
+    """Return the first thing that a command says; then it is ended."""
+    assert process.stderr is not None
+    try:
+        told = process.stderr.readline()
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert process.returncode == 128 + signal.SIGTERM
+    return told
+
+
+def test_that_commands_that_run_a_scene_on_the_way_tell_of_it_too(tmp_path: Path) -> None:
+    told_and_ended(begin(tmp_path, SPINNING, "--record", "run.tlrec"))
+
+    for line in ("explain scene.py hang", "lint scene.py", "replay run.tlrec"):
+        told = told_and_ended(begin_command(tmp_path, *line.split()))
+
+        assert told.startswith("timeline-inspector: “hang” in scene.py has been running for "), line
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere it needs Python to run")

@@ -15,7 +15,7 @@ from inspector.sessions.sources.virtual_source import VirtualTimeSource
 from inspector.vocabulary import TRANSPORT, Mode
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from inspector.events.history import History
     from inspector.vocabulary import RawEvent
@@ -49,13 +49,20 @@ class ChangedSceneError(InspectorError):
     """The scene is not what was recorded any more; the message says so."""
 
 
-def rerun(history: History, scene_path: Path, *, anyway: bool = False) -> Rerun:
+def rerun(
+    history: History,
+    scene_path: Path,
+    *,
+    anyway: bool = False,
+    on_built: Callable[[HostedSession], None] | None = None,
+) -> Rerun:
     """Build a scene from its file and have it do again what was recorded.
 
     Args:
         history: What was recorded, from the beginning on.
         scene_path: The scene's file.
         anyway: Whether it is run also if it has changed.
+        on_built: Is given the session before it runs.
 
     Raises:
         ChangedSceneError: It has changed since; nothing of it was run.
@@ -78,6 +85,8 @@ def rerun(history: History, scene_path: Path, *, anyway: bool = False) -> Rerun:
     try:
         if session.problem is not None:
             raise session.problem
+        if on_built is not None:
+            on_built(session)
         # What is compared is all there is, so none of it may fall off.
         session.run_again(journal, keeps_all=True)
         found = Run(session.log.read(0).events, session.log.strings)
