@@ -124,7 +124,7 @@ def run_scene(scene: Path, seconds: float) -> None:
     from inspector.sessions.hosted import HostedSession
 
     application = QCoreApplication(sys.argv)
-    source = launcher.load_ui("qt_time_source").QtTimeSource()
+    source = launcher.load_ui("session.qt_time_source").QtTimeSource()
     session = HostedSession(scene, source)
     session.submit(Run())
     watch = Watch(seconds, lambda: session.frames_run, application.quit)
