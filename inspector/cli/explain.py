@@ -28,7 +28,12 @@ from inspector.cli.timer_names import find_timer
 from inspector.clocks.sources.system_source import SystemTimeSource
 from inspector.errors import ArgumentError, UnreadableFileError
 from inspector.events.history import History
-from inspector.events.recording import RecordingError, as_far_as_it_goes, open_recording
+from inspector.events.recording import (
+    Recording,
+    RecordingError,
+    as_far_as_it_goes,
+    open_recording,
+)
 from inspector.events.recording_name import is_recording_name
 from inspector.events.timeline import Timeline
 from inspector.exit_codes import ExitCode
@@ -63,6 +68,7 @@ class _Past:
         end_ns: Session instant at its end.
         frame_rate: Frames per second that were asked for.
         hint: What virtual time does not show, in a sentence; or nothing.
+        within: What a verdict is limited to, such as `` in virtual time``; empty for all of it.
     """
 
     history: History
@@ -70,6 +76,7 @@ class _Past:
     end_ns: int
     frame_rate: Fraction
     hint: str = ""
+    within: str = ""
 
 
 def explain_command(options: Namespace, out: TextIO, err: TextIO) -> int:
@@ -159,12 +166,15 @@ def lint_command(options: Namespace, out: TextIO, err: TextIO) -> int:
         budget = FrameBudget.of_rate(past.frame_rate)
         found = findings(past.history, budget=budget)
         title, end_ns, count = past.title, past.end_ns, past.history.end
+        # Reading on may have come upon damage.
+        is_damaged = isinstance(past.history, Recording) and past.history.is_damaged
+        within = " in what can be read" if is_damaged else past.within
     if options.json:
         values = [{**asdict(finding), "kind": finding.kind.value} for finding in found]
         values_of_past = {"title": title, "end_ns": end_ns, "events": count, "hint": past.hint}
         _write_json(out, {**values_of_past, "findings": values})
     else:
-        out.write(_findings_text(title, end_ns, found, past.hint))
+        out.write(_findings_text(title, end_ns, found, within))
         if past.hint:
             out.write(f"\n{past.hint}\n")
     return ExitCode.FAILED if found else ExitCode.OK
@@ -183,10 +193,10 @@ def _explanation_text(
     return "\n".join(lines) + "\n"
 
 
-def _findings_text(title: str, end_ns: int, found: list[Finding], hint: str) -> str:
+def _findings_text(title: str, end_ns: int, found: list[Finding], within: str) -> str:
     what = f"{title}, {format_instant(end_ns)}"
     if not found:
-        return f"{what}: nothing looks wrong{' in virtual time' if hint else ''}.\n"
+        return f"{what}: nothing looks wrong{within}.\n"
     count = "1 finding" if len(found) == 1 else f"{len(found):,} findings"
     lines = [f"{what}: {count}."]
     for kind in FindingKind:
@@ -247,7 +257,8 @@ def _past(options: Namespace, err: TextIO, at_ns: int | None) -> Iterator[_Past]
             # What was reached may lie a little behind the last event.
             hint = "" if options.real_time else _work_hint(session, run)
             history, end_ns = session.history, session.timeline.at_ns
-            yield _Past(history, session.title, end_ns, session.frame_rate, hint)
+            within = " in virtual time" if hint else ""
+            yield _Past(history, session.title, end_ns, session.frame_rate, hint, within)
         finally:
             session.close()
 

@@ -2,6 +2,8 @@
 
 import json
 import re
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -545,3 +547,17 @@ def test_that_a_recording_is_not_run_in_real_time(run: Run, tmp_path: Path) -> N
 
     assert code == ExitCode.USAGE
     assert "--real-time: a recording is not run. Omit it." in err
+
+
+def test_that_of_a_damaged_recording_only_what_can_be_read_is_judged(
+    run: Run, tmp_path: Path
+) -> None:
+    recording = tmp_path / "a.tlrec"
+    assert run(f"run 4 --seconds 2 --record {recording}")[0] == ExitCode.OK
+    with closing(sqlite3.connect(recording)) as connection, connection:
+        connection.execute("UPDATE chunks SET data = zeroblob(length(data))")
+
+    _, out, err = run(f"lint {recording}")
+
+    assert "damaged" in err
+    assert "nothing looks wrong in what can be read" in out

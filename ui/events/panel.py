@@ -275,6 +275,8 @@ class EventListPanel(QWidget):
         if self._bridge.session is None:
             return "No events: no scene is loaded."
         if not self.model.hidden_count:
+            if self.model.lost_count:
+                return f"None of {self.model.lost_count:,} events can be shown: they are lost."
             return "Nothing has happened yet."
         hidden = [
             group.title.lower()
