@@ -117,15 +117,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     _write_what_can_be_written()
     try:
-        options = build_parser().parse_args(_with_negative_values(arguments))
-        out = sys.stdout
-        # What a scene prints is not part of the JSON.
-        prints_to = sys.stderr if getattr(options, "json", False) else out
-        with redirect_stdout(prints_to), _terminable():
-            code = _run_command(options, out)
-        out.flush()
-    except SystemExit as exit_:
-        return exit_.code if isinstance(exit_.code, int) else ExitCode.OK
+        try:
+            code = _parse_and_run(arguments)
+        except SystemExit as exit_:
+            # From argparse, which has said why.
+            code = exit_.code if isinstance(exit_.code, int) else ExitCode.OK
+        # Here, where a reader that has gone away is no failure.
+        sys.stdout.flush()
     except KeyboardInterrupt as stop:
         is_terminated = isinstance(stop, _Terminated)
         say(sys.stderr, "Terminated." if is_terminated else "Interrupted.")
@@ -143,6 +141,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     except InspectorError as error:
         return say_error(error, sys.stderr)
     return code
+
+
+def _parse_and_run(arguments: list[str]) -> int:
+    options = build_parser().parse_args(_with_negative_values(arguments))
+    out = sys.stdout
+    # What a scene prints is not part of the JSON.
+    prints_to = sys.stderr if getattr(options, "json", False) else out
+    with redirect_stdout(prints_to), _terminable():
+        return _run_command(options, out)
 
 
 class _Terminated(KeyboardInterrupt):

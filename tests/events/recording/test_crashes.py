@@ -247,7 +247,8 @@ def test_that_a_file_that_is_taken_away_while_it_is_written_is_told(
     if harm == "replaced":
         assert path.read_text() == "mine"
     if harm == "moved":
-        assert open_recording(elsewhere).events(0, 2) == log.slice(0, 2)
+        # What was committed goes with the file; the rest only if it came quickly enough.
+        assert open_recording(elsewhere).events(0, 1) == log.slice(0, 1)
 
 
 def test_that_a_recording_in_a_folder_that_nobody_may_write_can_be_opened(tmp_path: Path) -> None:

@@ -104,7 +104,7 @@ def test_that_a_link_shows_all_that_the_file_itself_shows(tmp_path: Path) -> Non
 
     assert past.end == 50
     assert past.path == link
-    assert [note for note in past.notes if "up to a second is missing" in note]
+    assert [note for note in past.notes if "to a second is missing" in note]
 
 
 def test_that_a_link_is_annotated_where_it_leads(tmp_path: Path) -> None:
