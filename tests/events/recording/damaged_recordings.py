@@ -272,7 +272,7 @@ def _other_meta(connection: sqlite3.Connection, chance: random.Random) -> None:
 
 
 def _other_events(connection: sqlite3.Connection, chance: random.Random) -> None:
-    rows = connection.execute("SELECT first_cursor, count, data FROM chunks").fetchall()
+    rows = connection.execute("SELECT first_cursor, count, data FROM chunks LIMIT 1000").fetchall()
     cursor, count, data = chance.choice(rows)
     block = unpack(data, EVENT_COLUMNS, count)
     for _ in range(chance.choice((1, 3, 50))):
@@ -293,7 +293,7 @@ def _other_events(connection: sqlite3.Connection, chance: random.Random) -> None
 
 def _made_up_events(connection: sqlite3.Connection, chance: random.Random) -> None:
     """Put events of every kind on a few subjects, each right by itself."""
-    rows = connection.execute("SELECT first_cursor, count, data FROM chunks").fetchall()
+    rows = connection.execute("SELECT first_cursor, count, data FROM chunks LIMIT 1000").fetchall()
     cursor, count, data = chance.choice(rows)
     block = unpack(data, EVENT_COLUMNS, count)
     for place in range(count):
