@@ -167,7 +167,7 @@ def damage(whole: bytes, path: Path, number: int) -> str:
             change = chance.choice(_TABLE_WAYS)
             try:
                 change(connection, chance)
-            except (sqlite3.Error, RecursionError) as error:
+            except _DOES_NOT_APPLY as error:
                 done.append(f"({change.__name__}: {error})")
             else:
                 done.append(change.__name__)
@@ -175,6 +175,17 @@ def damage(whole: bytes, path: Path, number: int) -> str:
         connection.close()
     return ", ".join(done)
 
+
+#: What a change stumbles over that earlier ones have left nothing for.
+_DOES_NOT_APPLY = (
+    sqlite3.Error,
+    RecursionError,
+    TypeError,
+    ValueError,
+    IndexError,
+    OverflowError,
+    MemoryError,
+)
 
 # ------------------------------------------------------------------ bytes
 
@@ -353,11 +364,7 @@ def _other_state(connection: sqlite3.Connection, chance: random.Random) -> None:
             continue
         texts = [state, news]
         which = chance.randrange(2)
-        try:
-            values = json.loads(texts[which])
-        except (TypeError, ValueError, RecursionError):
-            # An earlier change has left no JSON there.
-            continue
+        values = json.loads(texts[which])
         for _ in range(chance.choice((1, 4))):
             _change_within(values, chance)
         texts[which] = json.dumps(values)
@@ -395,8 +402,6 @@ def _right_crcs(connection: sqlite3.Connection) -> None:
         "SELECT cursor, state, news, timers FROM keyframes LIMIT 1000"
     ).fetchall()
     for cursor, state, news, timers in rows:
-        if not (isinstance(state, str) and isinstance(news, str) and isinstance(timers, bytes)):
-            continue
         crc = crc32(timers, crc32(news.encode(), crc32(state.encode())))
         connection.execute("UPDATE keyframes SET crc=? WHERE cursor=?", (crc, cursor))
 
