@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import TYPE_CHECKING, Final
@@ -55,6 +56,8 @@ _NUMBERS: Final = frozenset(SpanColumn) - {SpanColumn.WHO, SpanColumn.KIND, Span
 _ALIGNED: Final = alignments(SpanColumn, _NUMBERS)
 _HEADER: Final = HeaderRow(_HEADERS, _ALIGNED)
 _INDENT: Final = "    "
+#: Rows at most: sorting asks for two cells a comparison.
+MAX_ROWS: Final = 5_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,13 +80,18 @@ class SpanRow:
 
 @guarded
 class FrameSpanModel(ListTableModel[SpanRow]):
-    """A row for each phase, member and timer, in the order in which they began."""
+    """A row for each phase, member and timer, in the order in which they began.
+
+    Attributes:
+        unlisted_count: How many have no row: beyond :data:`MAX_ROWS`, those that took least.
+    """
 
     def __init__(self, theme: Theme) -> None:
         """Begin without rows."""
         super().__init__(_HEADER)
         self._theme = theme
         self._whole_ns = 0
+        self.unlisted_count = 0
 
     @property
     def rows(self) -> Sequence[SpanRow]:
@@ -139,6 +147,10 @@ class FrameSpanModel(ListTableModel[SpanRow]):
         return None
 
     def _show(self, rows: list[SpanRow], whole_ns: int) -> None:
+        self.unlisted_count = max(0, len(rows) - MAX_ROWS)
+        if self.unlisted_count:
+            heaviest = heapq.nlargest(MAX_ROWS, range(len(rows)), key=lambda at: _weight(rows[at]))
+            rows = [rows[at] for at in sorted(heaviest)]
         keys = [(row.total.member_id, row.total.timer_id, row.total.phase) for row in rows]
         former = [(row.total.member_id, row.total.timer_id, row.total.phase) for row in self._rows]
         self._whole_ns = whole_ns
@@ -228,6 +240,10 @@ def selection_of(subject: Span | SpanTotal) -> Selection:
     if subject.timer_id:
         return Selection.timer(subject.timer_id)
     return Selection.nothing()
+
+
+def _weight(row: SpanRow) -> tuple[bool, int, int]:
+    return row.total.is_phase, row.total.took_ns, row.total.calls
 
 
 def _signed(ns: int) -> str:

@@ -201,12 +201,14 @@ class FrameSpansPanel(QWidget):
             self.model.show_totals(totals_of(history, timeline, start, index + 1), whole_ns)
         self._is_arranging = False
         self._mark_selection()
+        unlisted = self.model.unlisted_count
         is_kept = bool(spans) and are_calls_kept(history, timeline, index)
         self.title.show_text(
             f"Frame {index:,} at {format_instant(frame.at_ns)}   "
             f"{format_duration(frame.interval_ns)} frame time, "
             f"{format_duration(frame.busy_ns)} busy"
             + ("" if is_kept or not spans else "   Its calls are no longer in the log.")
+            + (f"   {unlisted:,} shorter calls are not listed." if unlisted else "")
         )
         if not spans:
             self.notice.show_text("Nothing was called in this frame.")

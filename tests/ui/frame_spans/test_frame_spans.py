@@ -6,10 +6,11 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from pytestqt.qtbot import QtBot
 
+from inspector.analysis.frame_spans import SpanTotal
 from inspector.events.log import BYTES_PER_EVENT
-from inspector.vocabulary import MemberKind
+from inspector.vocabulary import MemberKind, Phase
 from tests.ui.members_world import MS, MembersSession
-from ui.frame_spans.frame_span_model import SpanColumn
+from ui.frame_spans.frame_span_model import MAX_ROWS, SpanColumn
 from ui.frame_spans.panel import NO_SESSION, NOTHING_RECORDED, NOTHING_YET, FrameSpansPanel
 from ui.kit.theme import Theme
 from ui.session.bridge import Selection, SessionBridge
@@ -205,3 +206,25 @@ def test_that_at_the_playhead_the_frame_that_ran_then_is_shown(
     qtbot.waitUntil(lambda: "Frame 2" in panel.title.text())
     bridge.go_live()
     qtbot.waitUntil(lambda: "Frame 4" in panel.title.text())
+
+
+def test_that_of_very_many_only_those_that_took_longest_are_listed(panel: FrameSpansPanel) -> None:
+    many = 3 * MAX_ROWS
+    totals = [
+        SpanTotal(0, number, f"timer {number}", "timer", Phase.TIMERS, 1, number % 7, 0)
+        for number in range(1, many)
+    ]
+    phase = SpanTotal(0, 0, "update", "phase", Phase.UPDATE, 1, 0, 0)
+
+    panel.model.show_totals([phase, *totals], 1_000)
+
+    rows = panel.model.rows
+    assert len(rows) == MAX_ROWS
+    assert panel.model.unlisted_count == many - MAX_ROWS
+    assert rows[0].total is phase
+    assert min(row.total.took_ns for row in rows[1:]) >= 4
+    numbers = [row.total.timer_id for row in rows[1:]]
+    assert numbers == sorted(numbers)
+
+    panel.model.show_totals([phase], 1_000)
+    assert panel.model.unlisted_count == 0
