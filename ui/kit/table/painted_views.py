@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
@@ -127,17 +128,17 @@ class Painted(_View):
 
     # ---------------------------------------------------------------- said by the kind of view
 
+    @abstractmethod
     def titles(self) -> QHeaderView:
         """Return the titles over the columns."""
-        raise NotImplementedError
 
+    @abstractmethod
     def row_places(self, top: int, bottom: int) -> Iterator[RowPlace]:
         """Go through the rows between two heights of the viewport."""
-        raise NotImplementedError
 
+    @abstractmethod
     def row_index(self, key: int) -> QModelIndex:
         """Return the first cell of a row."""
-        raise NotImplementedError
 
     def shorter(self, column: int, cell: Cell) -> Sequence[str]:  # noqa: ARG002 - the same in all
         """Return what a cell may say where there is no room, the longest first."""
@@ -542,9 +543,9 @@ class PaintedTree(Painted, QTreeView):
         self._arrows: dict[tuple[bool, bool, int], QPixmap] = {}
         self.start_painting()
 
+    @abstractmethod
     def depth_of(self, key: int) -> int:
         """Return how many levels deep a row is, 1 for the topmost."""
-        raise NotImplementedError
 
     @override
     def titles(self) -> QHeaderView:
