@@ -1,11 +1,18 @@
-"""The command ``scenes``: its arguments and help."""
+"""The command ``scenes``: lists the scenes that come with the inspector, and copies one."""
 
 from __future__ import annotations
 
+import json
+import shutil
+import textwrap
 from argparse import ArgumentParser, Namespace
+from pathlib import Path
 from typing import Final, TextIO
 
 from inspector.cli.command import Command
+from inspector.errors import ExportError
+from inspector.exit_codes import ExitCode
+from inspector.foreign.paths import is_folder
 
 
 def add_scenes_arguments(parser: ArgumentParser) -> None:
@@ -20,12 +27,57 @@ def add_scenes_arguments(parser: ArgumentParser) -> None:
     )
 
 
-def _run(options: Namespace, out: TextIO, _errors: TextIO) -> int:
-    from inspector.cli.scenes import list_scenes  # noqa: PLC0415 - others need no scenes
+def list_scenes(options: Namespace, out: TextIO, _errors: TextIO) -> int:
+    """List the scenes, or copy one as ``--copy`` says; return the exit code.
 
-    return list_scenes(options, out)
+    Raises:
+        SceneError: The scene to copy does not exist.
+        ExportError: It cannot be written there, or something is there already.
+    """
+    from inspector.sessions.scene import built_in_scenes, find_scene  # noqa: PLC0415 - not for help
+
+    if options.copy:
+        return _copy_scene(find_scene(options.copy[0]), Path(options.copy[1]), out)
+    scenes = built_in_scenes()
+    if options.json:
+        values = [
+            {"path": str(scene.path), "title": scene.title, "summary": scene.summary}
+            for scene in scenes
+        ]
+        out.write(json.dumps(values, ensure_ascii=False, indent=2) + "\n")
+        return ExitCode.OK
+    for scene in scenes:
+        number, _, name = scene.path.stem.partition("_")
+        out.write(f"{number.lstrip('0')}  {name}: {scene.title}\n")
+        out.write(textwrap.indent(textwrap.fill(scene.summary, 80), "   ") + "\n")
+        out.write(f"   {scene.path}\n\n")
+    out.write(
+        "Open one with “timeline-inspector 2”, run one with “timeline-inspector run 2 --seconds "
+        "60”,\n"
+        "begin your own with “timeline-inspector scenes --copy minimal my_scene.py”.\n"
+    )
+    return ExitCode.OK
+
+
+def _copy_scene(scene: Path, target: Path, out: TextIO) -> int:
+    path = target / scene.name if is_folder(target) else target
+    try:
+        # Exclusive, so that nobody's file is replaced.
+        with path.open("xb") as copy, scene.open("rb") as original:
+            shutil.copyfileobj(original, copy)
+    except FileExistsError:
+        message = f"{path} exists. Choose another name."
+        raise ExportError(message) from None
+    except OSError as error:
+        message = (
+            f"{path} cannot be written: {error.strerror or error}. "
+            "Make its folder first, or choose another place."
+        )
+        raise ExportError(message) from None
+    out.write(f"{path}\n")
+    return ExitCode.OK
 
 
 SCENES: Final = Command(
-    "scenes", "", "list the scenes that come with the inspector", add_scenes_arguments, _run
+    "scenes", "", "list the scenes that come with the inspector", add_scenes_arguments, list_scenes
 )
