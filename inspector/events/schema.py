@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from enum import Enum, IntEnum, auto
 from typing import Final
 
+from inspector.events.members import CLOCK_CALLS
 from inspector.vocabulary import (
     VOCABULARY_VERSION,
     EventKind,
@@ -23,6 +24,7 @@ from inspector.vocabulary import (
     MemberKind,
     Mode,
     Phase,
+    RawEvent,
     Reading,
     TimerKind,
 )
@@ -164,8 +166,7 @@ class EventRow:
         subject: What it is about.
         a: What its first number is.
         b: What its second number is.
-        group: Where it is listed; members may be listed elsewhere, see
-            the list of events.
+        group: Where it is listed; of members see :func:`group_of`.
         sentence: What happened, as a template.
         fold: What it means to the state of the session.
         measured: Which of ``a`` and ``b`` were measured, and so differ from run to run.
@@ -345,6 +346,47 @@ FIELDS_THAT_COUNT: Final = frozenset(int(row.field) for row in _FIELD_ROWS if ro
 ABOUT_TIMERS: Final = kinds_with(subject=Unit.TIMER)
 ABOUT_CLOCKS: Final = kinds_with(subject=Unit.CLOCK)
 ABOUT_MEMBERS: Final = kinds_with(subject=Unit.MEMBER) | kinds_with(subject=Unit.MACHINE)
+
+
+#: Events about members belong to members or to calls, see :func:`group_of`.
+_OF_MEMBERS: Final = kinds_with(group=EventGroup.MEMBERS)
+_CALLED: Final = frozenset(
+    {MemberKind.UPDATE, MemberKind.FRAME_TIMER, MemberKind.TICKER_TIMER, MemberKind.PHASE}
+    | CLOCK_CALLS
+    | {MemberKind.HOOK}
+)
+#: What is shown at first: everything but what comes with every frame.
+QUIET_GROUPS: Final = frozenset(EventGroup) - {
+    EventGroup.TIMERS,
+    EventGroup.FIRINGS,
+    EventGroup.CALLS,
+    EventGroup.FRAMES,
+    EventGroup.READINGS,
+}
+
+
+def kinds_of(groups: frozenset[EventGroup]) -> frozenset[int]:
+    """Return the kinds of events of which some belong to one of the groups."""
+    shown = groups | {EventGroup.MEMBERS} if EventGroup.CALLS in groups else groups
+    return frozenset(int(kind) for kind, row in SCHEMA.items() if row.group in shown)
+
+
+def group_of(event: RawEvent, member_kind: MemberKind | None = None) -> EventGroup:
+    """Return the group of an event.
+
+    Args:
+        event: The event.
+        member_kind: What its subject is, if that is a member and known.
+
+    Raises:
+        ValueError: It is of no kind that is known.
+    """
+    _, kind, _, a, _ = event
+    if kind in _OF_MEMBERS:
+        is_set = kind == EventKind.MEMBER_SET
+        is_call = a in FIELDS_BY_CALLS if is_set else member_kind in _CALLED
+        return EventGroup.CALLS if is_call else EventGroup.MEMBERS
+    return SCHEMA[EventKind(kind)].group
 
 
 def schema_as_data() -> dict[str, object]:

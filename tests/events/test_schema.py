@@ -27,6 +27,8 @@ from inspector.events.schema import (
     EventGroup,
     EventRow,
     Unit,
+    group_of,
+    kinds_of,
     kinds_with,
     schema_as_data,
     schema_as_table,
@@ -38,7 +40,6 @@ from inspector.resources import resource_path
 from inspector.sessions.replay.replay import Run, compared, digest_of, first_difference
 from inspector.vocabulary import NEVER, EventKind, Field, MemberKind, RawEvent, Reading
 from tests.events.recording.recorded_worlds import described, record, scene_log
-from ui.events.event_groups import group_of, kinds_of
 from ui.events.event_names import EventNames
 
 if TYPE_CHECKING:

@@ -13,7 +13,15 @@ from PySide6.QtGui import QColor, QFont
 from typing_extensions import override
 
 from inspector.display_text import one_line
-from inspector.events.schema import ABOUT_CLOCKS, ABOUT_MEMBERS, ABOUT_TIMERS, EventGroup
+from inspector.events.schema import (
+    ABOUT_CLOCKS,
+    ABOUT_MEMBERS,
+    ABOUT_TIMERS,
+    QUIET_GROUPS,
+    EventGroup,
+    group_of,
+    kinds_of,
+)
 from inspector.timebase import format_instant
 from inspector.vocabulary import EventKind, Field, RawEvent
 
@@ -24,7 +32,6 @@ from ..kit.table.header_row import HeaderRow, alignments
 from ..kit.table.roles import Role
 from ..kit.table.titled_table import ListTableModel
 from ..session.bridge import Selection, SelectionKind
-from .event_groups import QUIET_GROUPS, group_of, kinds_of
 from .event_names import NAMING_KINDS, EventNames
 
 if TYPE_CHECKING:

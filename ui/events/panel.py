@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
 )
 from typing_extensions import override
 
-from inspector.events.schema import EventGroup
+from inspector.events.schema import QUIET_GROUPS, EventGroup
 
 from ..kit.empty_notice import EmptyNotice
 from ..kit.filter_line import FilterLine
@@ -37,7 +37,6 @@ from ..kit.table.roles import Role
 from ..kit.table.tables import RowMenus, say, set_up_table, size_columns
 from ..kit.theme import ColorRole
 from ..session.bridge import Selection, SelectionKind
-from .event_groups import QUIET_GROUPS
 from .event_list_model import MAX_ROWS, EventColumn, EventListModel
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pytestqt.modeltest import ModelTester
 
-from inspector.events.schema import EventGroup
+from inspector.events.schema import QUIET_GROUPS, EventGroup, group_of, kinds_of
 from inspector.frames.scheduler.scheduler import Scheduler
 from inspector.frames.state_machine import Edge, StateMachine
 from inspector.vocabulary import (
@@ -21,7 +21,6 @@ from inspector.vocabulary import (
 )
 from tests.ui.members_world import MembersSession
 from ui.events import event_names
-from ui.events.event_groups import QUIET_GROUPS, group_of, kinds_of
 from ui.events.event_list_model import EventColumn, EventListModel
 from ui.kit.table.roles import Role
 from ui.session.bridge import Selection
