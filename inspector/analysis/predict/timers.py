@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING
 
-from inspector.clocks.rate import local_ns, parent_ns
+from inspector.calls.dues import session_instant
+from inspector.clocks.rate import local_ns
 from inspector.vocabulary import NEVER, TimerKind
 
 if TYPE_CHECKING:
@@ -116,15 +117,6 @@ def waiting(timeline: Timeline, clock_id: int, label_sid: int, most: int) -> lis
     places = np.flatnonzero(is_meant)
     by_due = places[np.argsort(table.numpy("due")[places], kind="stable")]
     return [int(number) for number in table.numpy("id")[by_due[:most]]]
-
-
-def session_instant(due_ns: int, path: Iterable[ClockState]) -> int:
-    """Return when a local time is reached in session time; ``NEVER`` at a standstill."""
-    for clock in path:
-        if clock.n == 0:
-            return NEVER
-        due_ns = parent_ns(due_ns, clock.n, clock.off)
-    return min(due_ns, NEVER)
 
 
 def _first(calls: Iterator[Prediction], until_ns: int, most: int) -> Iterator[Prediction]:

@@ -1,0 +1,1 @@
+"""What is called, whatever schedules it: clock timers, updates, frame timers and loops."""

@@ -1,0 +1,120 @@
+"""What keeps a call from being made: pauses, time scales of 0, life cycles, stopped clocks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Final
+
+from inspector.vocabulary import RATE_DENOMINATOR, Field, Life, MemberKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from inspector.events.members import MemberState
+    from inspector.events.states import PauseReason
+    from inspector.events.timeline import Timeline
+
+_WITH_LIFE_CYCLE: Final = frozenset({MemberKind.COMPONENT, MemberKind.NODE})
+_LIFE_STATES: Final = frozenset(map(int, Life))
+
+
+class BlockerKind(Enum):
+    """How something keeps a call from being made."""
+
+    PAUSED = "paused"
+    LIFE_CYCLE = "life cycle"
+    TIME_SCALE = "time scale"
+    CLOCK_PAUSED = "clock paused"
+    CLOCK_RATE = "clock rate"
+
+
+@dataclass(frozen=True, slots=True)
+class Blocker:
+    """One thing that keeps a call from being made.
+
+    Attributes:
+        kind: How it does.
+        name: What it is called.
+        member_id: The call itself, its target, scheduler or component; 0 for a clock.
+        clock_id: The clock that is stopped; 0 for what is no clock.
+        is_own: It is the call itself, or the clock that the call waits on.
+        since_ns: Session time since when, ``None`` when that has to be looked up.
+        cause: Number of the command that did it, 0 for the program.
+        life: Where a component or node is in its life cycle.
+    """
+
+    kind: BlockerKind
+    name: str
+    member_id: int = 0
+    clock_id: int = 0
+    is_own: bool = False
+    since_ns: int | None = None
+    cause: int = 0
+    life: int = Life.STARTED
+
+    @property
+    def text(self) -> str:
+        """What stops the call, in a few words."""
+        match self.kind:
+            case BlockerKind.PAUSED:
+                return "paused itself" if self.is_own else f"“{self.name}” is paused"
+            case BlockerKind.LIFE_CYCLE:
+                known = self.life in _LIFE_STATES
+                life = Life(self.life).text if known else f"life {self.life}"
+                return life if self.is_own else f"“{self.name}” is {life}"
+            case BlockerKind.TIME_SCALE:
+                return f"“{self.name}” has time scale 0"
+            case BlockerKind.CLOCK_PAUSED:
+                return f"“{self.name}” is paused"
+            case BlockerKind.CLOCK_RATE:
+                return f"“{self.name}” has rate 0"
+
+
+def member_blockers(timeline: Timeline, member: MemberState) -> tuple[Blocker, ...]:
+    """Return what keeps a scheduled call, or all calls below a target or scheduler, waiting.
+
+    The nearest comes first: the call itself, what it hangs under, its scheduler, its clocks.
+    """
+    members = timeline.members
+    found: list[Blocker] = []
+    for above in members.path(member.id):
+        found += _own_blockers(above, is_own=above is member)
+    scheduler = members.scheduler_of(member.id)
+    if scheduler is not None and scheduler.fields.get(Field.RATE, RATE_DENOMINATOR) == 0:
+        is_own = scheduler is member
+        found.append(Blocker(BlockerKind.TIME_SCALE, scheduler.name, scheduler.id, is_own=is_own))
+    found += map(_clock_blocker, timeline.stopping_clocks(member))
+    return tuple(found)
+
+
+def clock_blockers(timeline: Timeline, clock_id: int) -> tuple[Blocker, ...]:
+    """Return the clocks that keep the timers of a clock waiting, the nearest first."""
+    return tuple(map(_clock_blocker, timeline.pause_reasons(clock_id)))
+
+
+def _own_blockers(member: MemberState, *, is_own: bool) -> Iterator[Blocker]:
+    if member.is_paused:
+        yield Blocker(
+            BlockerKind.PAUSED,
+            member.name,
+            member.id,
+            is_own=is_own,
+            since_ns=member.paused_since_ns,
+            cause=member.pause_cause,
+        )
+    life = member.fields.get(Field.LIFE, Life.STARTED)
+    if member.kind in _WITH_LIFE_CYCLE and life != Life.STARTED:
+        yield Blocker(BlockerKind.LIFE_CYCLE, member.name, member.id, is_own=is_own, life=life)
+
+
+def _clock_blocker(reason: PauseReason) -> Blocker:
+    kind = BlockerKind.CLOCK_RATE if reason.is_rate_zero else BlockerKind.CLOCK_PAUSED
+    return Blocker(
+        kind,
+        reason.clock_name,
+        clock_id=reason.clock_id,
+        is_own=reason.is_own,
+        since_ns=reason.since_ns,
+        cause=reason.cause,
+    )

@@ -1,0 +1,259 @@
+"""A call that is to be made, and all calls of a timeline.
+
+Timers of clocks live in ``timeline.timers``; updates, frame timers, tickers' timers, loops,
+timeouts and frame callbacks in ``timeline.members``. Both are read as :class:`Call`, so that
+what explains, predicts, checks or lists calls is written once. A new source of calls gets its
+adapter here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from heapq import nsmallest
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+
+from inspector.calls.blockers import Blocker, clock_blockers, member_blockers
+from inspector.calls.dues import DueTimes
+from inspector.events.members import CLOCK_CALLS
+from inspector.vocabulary import NEVER, Field, MemberKind, TimerKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from inspector.events.members import MemberState
+    from inspector.events.timeline import Timeline
+
+#: What calls others, or what they live in.
+SCHEDULERS: Final = frozenset(
+    {
+        MemberKind.SCHEDULER,
+        MemberKind.COMPONENT_DIRECTOR,
+        MemberKind.TICKER,
+        MemberKind.CHILD_CLOCK,
+        MemberKind.MACHINE,
+    }
+)
+#: What is scheduled to be called, and can be listed in the order in which it is called.
+SCHEDULED: Final = frozenset(
+    {
+        MemberKind.UPDATE,
+        MemberKind.FRAME_TIMER,
+        MemberKind.TICKER_TIMER,
+        MemberKind.FRAME_CALLBACK,
+        MemberKind.LOOP,
+        MemberKind.TIMEOUT,
+    }
+)
+#: What is called, scheduled or not. A phase only says what its components took together.
+CALLED: Final = SCHEDULED | {MemberKind.COMPONENT, MemberKind.HOOK}
+
+_PER_FRAME: Final = SCHEDULED - CLOCK_CALLS
+
+CallKind: TypeAlias = TimerKind | MemberKind
+
+
+class CallId(NamedTuple):
+    """Which call is meant.
+
+    Attributes:
+        number: Number of the timer or member; each kind of event counts its own.
+        is_member: Whether it is a number of ``timeline.members``, not of ``timeline.timers``.
+    """
+
+    number: int
+    is_member: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Something that is called, as of one instant.
+
+    Attributes:
+        id: Which one.
+        name: What people call it.
+        kind: What it is; ``kind.text`` says it in words. A :class:`MemberKind` if
+            ``id.is_member``; the numbers of the two overlap.
+        clock_id: The clock it depends on.
+        scheduler_id: The scheduler, ticker, component director, child clock or machine that
+            calls it; 0 when the clock does so itself.
+        owner_id: The target that it was scheduled for, 0 for none.
+        due_ns: When it is due, in the time of its scheduler or clock; ``None`` when it waits
+            for no instant, or is paused itself or by its target or scheduler.
+        left_ns: How much of that time is left: when it is paused, since it was.
+        session_due_ns: Session instant at which it is due at present rates; ``None`` for never
+            and when it waits for no instant.
+        interval_ns: From one due instant to the next; 0 for once or in every frame.
+        calls: How often it was called.
+        calls_left: How often it will be called, -1 for no end, ``None`` when not known.
+        missed: How many calls were skipped, ``None`` when not known.
+        last_lateness_ns: How late its last call was; ``None`` when not known.
+        took_ns: What its last call took, measured; ``None`` when not known.
+        call_site: Where it was scheduled; empty when not known.
+        priority: Order among updates, the smaller the earlier; ``None`` where there is none.
+        order: Settles ties: which was scheduled, or given its priority, earlier.
+        blockers: What it waits for besides its due instant, the nearest first.
+    """
+
+    id: CallId
+    name: str
+    kind: CallKind
+    clock_id: int
+    scheduler_id: int
+    owner_id: int
+    due_ns: int | None
+    left_ns: int | None
+    session_due_ns: int | None
+    interval_ns: int
+    calls: int
+    calls_left: int | None
+    missed: int | None
+    last_lateness_ns: int | None
+    took_ns: int | None
+    call_site: str
+    priority: int | None
+    order: int
+    blockers: tuple[Blocker, ...]
+
+    @property
+    def is_per_frame(self) -> bool:
+        """Whether it is called in every frame."""
+        # The numbers of the two enumerations of kinds overlap.
+        is_of_frames = self.id.is_member and self.kind in _PER_FRAME
+        return is_of_frames and self.left_ns is None and not self.interval_ns
+
+
+def call_of(timeline: Timeline, call_id: CallId) -> Call | None:
+    """Return a call as it is now, ``None`` when it is not pending, or no longer scheduled.
+
+    Of a target, a scheduler, a component … that tells what stops everything below it.
+    """
+    if not call_id.is_member:
+        return _timer_call(timeline, call_id) if call_id.number in timeline.timers else None
+    member = timeline.members.by_id.get(call_id.number)
+    return None if member is None else _member_call(timeline, member, call_id)
+
+
+def call_ids(timeline: Timeline, clock_ids: Collection[int] | None = None) -> Iterator[CallId]:
+    """Go through all calls that are scheduled, in no particular order.
+
+    Nothing is worked out for a call before it is asked for with :func:`call_of`, so that a
+    table which shows 30 of 1,000,000 timers pays for 30.
+
+    Args:
+        timeline: The state now; nothing may be folded in meanwhile.
+        clock_ids: Only calls of these clocks; all if left out.
+    """
+    timers = timeline.timers
+    for number, clock_id in zip(timers.id, timers.clock, strict=True):
+        if clock_ids is None or clock_id in clock_ids:
+            yield CallId(number)
+    for member in _scheduled(timeline, clock_ids):
+        yield CallId(member.id, is_member=True)
+
+
+def soonest(
+    timeline: Timeline, most: int, clock_ids: Collection[int] | None = None
+) -> list[CallId]:
+    """Return the calls that are due first, in that order; what waits for no instant is left out.
+
+    Only what is returned is sorted: of 1,000,000 timers the due instants are compared once.
+
+    Args:
+        timeline: The state now.
+        most: How many calls.
+        clock_ids: Only calls of these clocks; all if left out.
+    """
+    dues = DueTimes(timeline)
+    scheduled = (
+        (due_ns, member.id, True)
+        for member in _scheduled(timeline, clock_ids)
+        if (due_ns := dues.session_due_ns(member)) is not None and due_ns != NEVER
+    )
+    found = [*_soonest_timers(timeline, most, clock_ids), *nsmallest(most, scheduled)]
+    return [CallId(number, is_member) for _, number, is_member in sorted(found)[:most]]
+
+
+def _soonest_timers(
+    timeline: Timeline, most: int, clock_ids: Collection[int] | None
+) -> Iterator[tuple[int, int, bool]]:
+    import numpy as np  # noqa: PLC0415 - one call needs none
+
+    timeline.resolve_dues()
+    timers = timeline.timers
+    if not len(timers) or most <= 0:
+        return
+    dues = timers.numpy("session_due")
+    is_coming = dues != NEVER
+    if clock_ids is not None:
+        is_coming &= np.isin(timers.numpy("clock"), np.fromiter(clock_ids, np.int64))
+    rows = np.flatnonzero(is_coming)
+    if len(rows) > most:
+        # Ties at the end stay in: which of them was scheduled first is seen below.
+        last = np.partition(dues[rows], most - 1)[most - 1]
+        rows = rows[dues[rows] <= last]
+    rows = rows[np.lexsort((timers.numpy("order")[rows], dues[rows]))][:most]
+    for row in rows.tolist():
+        yield timers.session_due[row], timers.id[row], False
+
+
+def _scheduled(timeline: Timeline, clock_ids: Collection[int] | None) -> Iterator[MemberState]:
+    for member in timeline.members.by_id.values():
+        if member.kind in SCHEDULED and (clock_ids is None or member.clock_id in clock_ids):
+            yield member
+
+
+def _timer_call(timeline: Timeline, call_id: CallId) -> Call:
+    timer = timeline.timers.row(call_id.number)
+    return Call(
+        id=call_id,
+        name=timer.label,
+        kind=timer.kind,
+        clock_id=timer.clock_id,
+        scheduler_id=0,
+        owner_id=0,
+        due_ns=timer.due_ns,
+        left_ns=timer.due_ns - timeline.local_ns(timer.clock_id),
+        session_due_ns=timeline.session_due_ns(call_id.number),
+        interval_ns=timer.interval_ns,
+        calls=timer.fired,
+        calls_left=-1 if timer.interval_ns else 1,
+        missed=None,
+        last_lateness_ns=timer.last_lateness_ns if timer.fired else None,
+        took_ns=None,
+        call_site=timer.call_site,
+        priority=None,
+        order=timer.order,
+        blockers=clock_blockers(timeline, timer.clock_id),
+    )
+
+
+def _member_call(timeline: Timeline, member: MemberState, call_id: CallId) -> Call:
+    members, fields, dues = timeline.members, member.fields, DueTimes(timeline)
+    above = members.path(member.id)[1:]
+    scheduler = next((each for each in above if each.kind in SCHEDULERS), None)
+    owner = above[0] if above and above[0].kind is MemberKind.TARGET else None
+    session_due_ns = dues.session_due_ns(member)
+    due_ns = fields.get(Field.DUE, NEVER)
+    is_due = due_ns != NEVER and members.pausing(member.id) is None
+    return Call(
+        id=call_id,
+        name=member.name,
+        kind=member.kind,
+        clock_id=member.clock_id,
+        scheduler_id=0 if scheduler is None else scheduler.id,
+        owner_id=0 if owner is None else owner.id,
+        due_ns=due_ns if is_due else None,
+        left_ns=dues.left_ns(member),
+        session_due_ns=None if session_due_ns == NEVER else session_due_ns,
+        interval_ns=fields.get(Field.INTERVAL, 0),
+        calls=member.calls,
+        calls_left=fields.get(Field.CALLS_LEFT),
+        missed=fields.get(Field.MISSED, 0),
+        last_lateness_ns=None,
+        took_ns=member.took_ns if member.calls else None,
+        call_site="",
+        priority=fields.get(Field.PRIORITY),
+        order=member.turn,
+        blockers=member_blockers(timeline, member),
+    )

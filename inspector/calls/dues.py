@@ -1,0 +1,172 @@
+"""When calls are due in session time, as things are and as they would be after a change."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final
+
+from inspector.clocks.rate import parent_ns
+from inspector.events.members import CLOCK_CALLS
+from inspector.vocabulary import NEVER, RATE_DENOMINATOR, Field, MemberKind
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+
+    from inspector.events.members import MemberState
+    from inspector.events.states import ClockState
+    from inspector.events.timeline import Timeline
+
+#: What waits for an instant, and is called.
+TIMED_CALLS: Final = CLOCK_CALLS | {MemberKind.FRAME_TIMER, MemberKind.TICKER_TIMER}
+#: With one of these paused, a call waits for what was left, not for an instant.
+_KEEPS_REMAINDER: Final = TIMED_CALLS | {MemberKind.TARGET, MemberKind.CHILD_CLOCK}
+
+
+def session_instant(due_ns: int, path: Iterable[ClockState]) -> int:
+    """Return when a local time is reached in session time; ``NEVER`` on a stopped clock.
+
+    Args:
+        due_ns: Local time of the first clock of the path.
+        path: The clock and those above it, the root last.
+    """
+    for clock in path:
+        if clock.n == 0:
+            return NEVER
+        due_ns = parent_ns(due_ns, clock.n, clock.off)
+    return min(due_ns, NEVER)
+
+
+@dataclass(frozen=True, slots=True)
+class _SchedulerTime:
+    """The time in which a scheduler, ticker or clock makes its calls.
+
+    Attributes:
+        time_ns: That time, of a scheduler as of its last frame.
+        scale: Its time scale.
+        clocks: The clock it runs on and those above.
+        frame_local_ns: Local time of that clock at the last frame.
+        local_ns: The same now.
+    """
+
+    time_ns: int
+    scale: Fraction
+    clocks: Sequence[ClockState]
+    frame_local_ns: int
+    local_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class SchedulerChange:
+    """What would be different in the frame engine: for asking when a call is due then.
+
+    Attributes:
+        paused: Targets, calls, tickers … that would be paused besides.
+        resumed: Those whose own pause would end.
+        scale: Another time scale of the scheduler, ``None`` for the present one.
+    """
+
+    paused: Collection[int] = ()
+    resumed: Collection[int] = ()
+    scale: Fraction | None = None
+
+
+#: Everything stays as it is.
+UNCHANGED: Final = SchedulerChange()
+
+
+class DueTimes:
+    """Session instants at which the scheduled calls of a timeline are due, at present rates.
+
+    Frame timers wait in the time of their scheduler, which passes in frames: the instant is
+    the one at which that time has come; the call is made in the first frame from then on.
+    """
+
+    def __init__(self, timeline: Timeline) -> None:
+        """Ask about a timeline; only for as long as nothing more is folded into it."""
+        self._timeline = timeline
+        self._times: dict[tuple[int, int], _SchedulerTime | None] = {}
+
+    def session_due_ns(self, call: MemberState, change: SchedulerChange = UNCHANGED) -> int | None:
+        """Return when a call is due; ``NEVER`` while something stops it.
+
+        Args:
+            call: The call.
+            change: What would be different.
+
+        Returns:
+            ``None`` for a call that waits for no instant, or in a time that is not known.
+        """
+        fields = call.fields
+        if fields.get(Field.DUE, NEVER) == NEVER and Field.REMAINING not in fields:
+            return None
+        path = self._timeline.members.path(call.id)
+        time = self._time_of(path)
+        if time is None:
+            return None
+        keeps_remainder = False
+        for each in path:
+            if each.id in change.paused or (each.is_paused and each.id not in change.resumed):
+                return NEVER
+            keeps_remainder |= each.is_paused and each.kind in _KEEPS_REMAINDER
+        scale = time.scale if change.scale is None else change.scale
+        if scale <= 0:
+            return NEVER
+        if keeps_remainder and Field.REMAINING in fields:
+            left_ns = fields[Field.REMAINING]
+        else:
+            left_ns = fields.get(Field.DUE, NEVER) - time.time_ns
+        since_ns = time.local_ns if keeps_remainder else time.frame_local_ns
+        wait_ns = -(-left_ns * scale.denominator // scale.numerator)
+        return session_instant(since_ns + wait_ns, time.clocks)
+
+    def left_ns(self, call: MemberState) -> int | None:
+        """Return how long until a call in the time of its scheduler or clock, 0 when overdue.
+
+        While it is paused, that is what was left then; ``None`` when it waits for no instant.
+        """
+        fields = call.fields
+        members = self._timeline.members
+        if Field.REMAINING in fields and members.pausing(call.id) is not None:
+            return fields[Field.REMAINING]
+        due_ns = fields.get(Field.DUE, NEVER)
+        if call.kind not in TIMED_CALLS or due_ns == NEVER:
+            return None
+        time = self._time_of(members.path(call.id))
+        return None if time is None else max(0, due_ns - time.time_ns)
+
+    def _time_of(self, path: Sequence[MemberState]) -> _SchedulerTime | None:
+        """Return the time in which a call is made, ``None`` if that is not known."""
+        call, timeline = path[0], self._timeline
+        if call.kind in CLOCK_CALLS:
+            key = 0, call.clock_id
+        else:
+            scheduler = timeline.members.scheduler_of(call.id)
+            if scheduler is None or Field.TIME not in scheduler.fields:
+                return None
+            # Calls are made on the clock of the scheduler or ticker that makes them.
+            key = scheduler.id, scheduler.clock_id or timeline.root_id or 0
+        if key not in self._times:
+            self._times[key] = self._look_up(*key)
+        return self._times[key]
+
+    def _look_up(self, scheduler_id: int, clock_id: int) -> _SchedulerTime | None:
+        timeline = self._timeline
+        if clock_id not in timeline.clocks:
+            return None
+        clocks, local_ns = timeline.path(clock_id), timeline.local_ns(clock_id)
+        if not scheduler_id:
+            return _SchedulerTime(local_ns, Fraction(1), clocks, local_ns, local_ns)
+        scheduler = timeline.members.by_id[scheduler_id]
+        frames, added_ns = timeline.frames, scheduler.added_ns
+        # The time of a scheduler is that of its last frame.
+        last_ns = frames.at_ns[-1] if frames.end > frames.first else added_ns
+        last_ns = min(max(last_ns, added_ns), timeline.at_ns)
+        rate_n = scheduler.fields.get(Field.RATE, RATE_DENOMINATOR)
+        return _SchedulerTime(
+            scheduler.fields[Field.TIME],
+            Fraction(rate_n, RATE_DENOMINATOR),
+            clocks,
+            timeline.local_ns(clock_id, last_ns),
+            local_ns,
+        )

@@ -1,0 +1,280 @@
+"""Whatever schedules a call, it is read as one value."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from inspector.calls.blockers import BlockerKind
+from inspector.calls.call import Call, CallId, call_ids, call_of, soonest
+from inspector.sessions.commands.commands import (
+    Command,
+    PauseClock,
+    PauseMember,
+    SetRate,
+    SetTimeScale,
+)
+from inspector.sessions.hosted import HostedSession
+from inspector.testing import pass_seconds, scene_file, virtual_session
+from inspector.vocabulary import MemberKind, TimerKind
+
+MS = 1_000_000
+SECOND = 1_000_000_000
+
+SCENE = """
+    from inspector.frames.cocos.dialects import DIALECTS
+    from inspector.frames.creator.components import Component
+    from inspector.frames.egret.ticker import BY_ELAPSED, TickerTimer
+    from inspector.frames.loop import start_loop
+    from inspector.frames.open_flash import OpenFlashClock
+
+    def nothing(*_):
+        pass
+
+    class Actor:
+        def __init__(self, name):
+            self.name = name
+        def update(self, delta):
+            pass
+        def shoot(self, delta):
+            pass
+
+    class Fox(Component):
+        def update(self, delta):
+            pass
+
+    def build(stage):
+        game = stage.root.child("game")
+        for policy in ("burst", "delay", "skip"):
+            game.set_interval(2, nothing, name=policy, missed=policy)
+        game.set_timeout(7, nothing, name="once")
+        stage.every_frame(nothing, name="paint", phase="draw")
+        stage.every_frame(nothing, name="think", clock=game)
+        ours = stage.scheduler(game, name="ours")
+        others = [stage.dialect_scheduler(each, game, name=each.title) for each in DIALECTS]
+        stage.kept = [ours, *others]
+        for scheduler in stage.kept[:]:
+            hero = Actor("hero")
+            scheduler.schedule_update(hero, 3)
+            scheduler.schedule(hero.shoot, 3.0, target=hero, repeat=4)
+            stage.kept.append(hero)
+        ticker = stage.ticker(game, name="ticker")
+        timer = TickerTimer(ticker, 3000, 5, counting=BY_ELAPSED, name="tock")
+        timer.start()
+        start_loop(game, 0.25, nothing, name="physics")
+        flash = OpenFlashClock(game, name="flash")
+        flash.set_timeout_ns(3_000_000_000, nothing, name="fade")
+        director = stage.component_director(game)
+        director.node("den").add_component(Fox())
+        stage.kept += [ticker, timer, flash, director]
+"""
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> HostedSession:
+    session = virtual_session(scene_file(tmp_path, SCENE))
+    after(session, 1)
+    return session
+
+
+def after(session: HostedSession, seconds: float, *commands: Command) -> None:
+    for command in commands:
+        session.submit(command)
+    pass_seconds(session, seconds)
+    session.refresh()
+
+
+def call(session: HostedSession, name: str, *, of: str = "") -> Call:
+    """Return the call of a name, below a scheduler or anything else of another name."""
+    timeline = session.timeline
+    for number in timeline.timers.ids():
+        if timeline.timers.row(number).label == name:
+            found = call_of(timeline, CallId(number))
+            assert found is not None
+            return found
+    number = member(session, name, of=of)
+    found = call_of(timeline, CallId(number, is_member=True))
+    assert found is not None
+    return found
+
+
+def member(session: HostedSession, name: str, *, of: str = "") -> int:
+    members = session.timeline.members
+    return next(
+        number
+        for number, each in members.by_id.items()
+        if each.name == name
+        and (not of or of in [above.name for above in members.path(number)[1:]])
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("burst", TimerKind.INTERVAL_BURST),
+        ("delay", TimerKind.INTERVAL_DELAY),
+        ("skip", TimerKind.INTERVAL_SKIP),
+    ],
+)
+def test_that_an_interval_of_a_clock_is_a_call(
+    session: HostedSession, name: str, kind: TimerKind
+) -> None:
+    found = call(session, name)
+
+    assert (found.kind, found.scheduler_id, found.owner_id) == (kind, 0, 0)
+    assert (found.due_ns, found.left_ns) == (2 * SECOND, SECOND)
+    assert found.session_due_ns == 2 * SECOND
+    assert (found.interval_ns, found.calls, found.calls_left) == (2 * SECOND, 0, -1)
+    assert "build" in found.call_site
+    assert not found.is_per_frame
+    assert not found.blockers
+
+
+def test_that_a_timeout_of_a_clock_is_a_call_with_one_left(session: HostedSession) -> None:
+    found = call(session, "once")
+
+    assert (found.kind, found.interval_ns, found.calls_left) == (TimerKind.TIMEOUT, 0, 1)
+    assert found.last_lateness_ns is None
+
+
+@pytest.mark.parametrize(
+    "scheduler",
+    ["ours", "Cocos Creator 2.4", "Cocos Creator 3.8", "cocos2d-x 3.4", "cocos2d-x 3.15"],
+)
+def test_that_timers_and_updates_of_every_scheduler_are_calls(
+    session: HostedSession, scheduler: str
+) -> None:
+    timer = call(session, "Actor.shoot", of=scheduler)
+    update = next(
+        found
+        for each in session.timeline.members.branch(member(session, scheduler))
+        if each.kind is MemberKind.UPDATE
+        and (found := call_of(session.timeline, CallId(each.id, is_member=True)))
+    )
+
+    for each in (timer, update):
+        assert session.timeline.members.by_id[each.scheduler_id].name == scheduler
+        assert session.timeline.members.by_id[each.owner_id].name == "hero"
+        assert session.timeline.clocks[each.clock_id].name == "game"
+    assert timer.kind is MemberKind.FRAME_TIMER
+    assert (timer.interval_ns, timer.calls, timer.calls_left) == (3 * SECOND, 0, 5)
+    assert timer.left_ns == pytest.approx(2 * SECOND, abs=20 * MS)
+    assert timer.session_due_ns == pytest.approx(3 * SECOND, abs=20 * MS)
+    assert (update.kind, update.priority) == (MemberKind.UPDATE, 3)
+    assert update.is_per_frame
+    assert not timer.is_per_frame
+    assert update.calls > 50
+    assert update.took_ns is not None
+
+
+def test_that_a_timer_of_a_ticker_is_a_call(session: HostedSession) -> None:
+    found = call(session, "tock")
+
+    assert found.kind is MemberKind.TICKER_TIMER
+    assert session.timeline.members.by_id[found.scheduler_id].name == "ticker"
+    assert (found.interval_ns, found.calls_left) == (3 * SECOND, 5)
+    assert found.session_due_ns == pytest.approx(3 * SECOND, abs=50 * MS)
+
+
+def test_that_a_loop_and_a_timeout_of_a_child_clock_are_calls(session: HostedSession) -> None:
+    loop, timeout = call(session, "physics"), call(session, "fade")
+
+    assert (loop.kind, loop.scheduler_id, loop.interval_ns) == (MemberKind.LOOP, 0, 4 * SECOND)
+    assert (loop.due_ns, loop.session_due_ns) == (4 * SECOND, 4 * SECOND)
+    assert timeout.kind is MemberKind.TIMEOUT
+    assert session.timeline.members.by_id[timeout.scheduler_id].name == "flash"
+    assert timeout.left_ns == 2 * SECOND
+
+
+def test_that_callbacks_of_the_frame_and_components_are_calls(session: HostedSession) -> None:
+    paint, think, fox = (call(session, name) for name in ("paint", "think", "Fox"))
+
+    assert paint.is_per_frame
+    assert think.is_per_frame
+    assert session.timeline.clocks[think.clock_id].name == "game"
+    assert fox.kind is MemberKind.COMPONENT
+    director = session.timeline.members.by_id[fox.scheduler_id]
+    assert director.kind is MemberKind.COMPONENT_DIRECTOR
+
+
+def test_that_everything_that_stops_a_call_is_told_nearest_first(session: HostedSession) -> None:
+    ours = member(session, "ours")
+    timer = call(session, "Actor.shoot", of="ours")
+    game = timer.clock_id
+    after(
+        session,
+        1,
+        PauseMember(timer.id.number),
+        PauseMember(timer.owner_id),
+        SetTimeScale(ours, Fraction(0)),
+        PauseClock(game),
+        SetRate(1, Fraction(0)),
+    )
+
+    found = call(session, "Actor.shoot", of="ours")
+
+    assert [each.kind for each in found.blockers] == [
+        BlockerKind.PAUSED,
+        BlockerKind.PAUSED,
+        BlockerKind.TIME_SCALE,
+        BlockerKind.CLOCK_PAUSED,
+        BlockerKind.CLOCK_RATE,
+    ]
+    texts = [each.text for each in found.blockers]
+    assert texts[0] == "paused itself"
+    assert texts[2:] == ["“ours” has time scale 0", "“game” is paused", "“root” has rate 0"]
+    assert [bool(each.cause) for each in found.blockers] == [True, True, False, True, True]
+    assert (found.due_ns, found.session_due_ns) == (None, None)
+    assert found.left_ns == pytest.approx(2 * SECOND, abs=20 * MS)
+    assert [each.text for each in call(session, "burst").blockers] == texts[3:]
+    assert [each.text for each in call(session, "paint").blockers] == []
+
+
+def test_that_a_call_that_is_gone_is_none(session: HostedSession) -> None:
+    once = call(session, "once").id
+    after(session, 8)
+
+    assert call_of(session.timeline, once) is None
+    assert call_of(session.timeline, CallId(999)) is None
+    assert call_of(session.timeline, CallId(999, is_member=True)) is None
+
+
+def test_that_all_calls_are_listed_and_those_of_some_clocks(session: HostedSession) -> None:
+    timeline = session.timeline
+    game = call(session, "burst").clock_id
+
+    everything = {call_of(timeline, each) for each in call_ids(timeline)}
+    names = sorted(each.name for each in everything if each)
+    of_game = {each.id for each in everything if each and each.clock_id == game}
+
+    assert {"burst", "delay", "skip", "once", "paint", "think", "tock", "physics", "fade"} <= set(
+        names
+    )
+    assert "ours" in names, "the callback that runs the scheduler"
+    assert {"hero", "den", "flash"}.isdisjoint(names)
+    assert set(call_ids(timeline, {game})) == of_game
+    assert len(of_game) < len(names)
+
+
+def test_that_the_calls_due_first_are_found_whatever_schedules_them(
+    session: HostedSession,
+) -> None:
+    timeline = session.timeline
+    everything = [call_of(timeline, each) for each in call_ids(timeline)]
+    coming = sorted(each.session_due_ns for each in everything if each and each.session_due_ns)
+
+    for most in (0, 2, 3, 5, 100):
+        found = [call_of(timeline, each) for each in soonest(timeline, most)]
+        assert [each.session_due_ns for each in found if each] == coming[:most]
+    first = [call_of(timeline, each) for each in soonest(timeline, 3)]
+    assert [each.name for each in first if each] == ["burst", "delay", "skip"]
+
+
+def test_that_calls_of_a_stopped_clock_are_not_due(session: HostedSession) -> None:
+    game = call(session, "burst").clock_id
+    after(session, 1, PauseClock(game))
+
+    assert soonest(session.timeline, 10) == []
+    assert soonest(session.timeline, 10, {game}) == []
