@@ -246,7 +246,7 @@ def listed(names: list[str], most: int = 3) -> str:
     if len(names) > most:
         return f"{', '.join(names[:most])} and {len(names) - most:,} more"
     if len(names) <= 1:
-        return names[0] if names else "nobody"
+        return names[0] if names else "nothing"
     return f"{', '.join(names[:-1])} and {names[-1]}"
 
 

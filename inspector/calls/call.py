@@ -116,6 +116,11 @@ class Call:
     blockers: tuple[Blocker, ...]
 
     @property
+    def waits_on_clock(self) -> bool:
+        """Whether it waits in the local time of its clock, not in that of a scheduler."""
+        return not self.id.is_member or self.kind in CLOCK_CALLS
+
+    @property
     def is_per_frame(self) -> bool:
         """Whether it is called in every frame."""
         # The numbers of the two enumerations of kinds overlap.

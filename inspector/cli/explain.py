@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import TextIO
 
 from inspector.analysis.evidence import Explanation
-from inspector.analysis.explain.members import explain_member
-from inspector.analysis.explain.timers import explain_timer
+from inspector.analysis.explain.explain import explain
 from inspector.analysis.frame_spans import heaviest_in
 from inspector.analysis.lint.rules import Finding, FindingKind, findings
 from inspector.analysis.predict.forecast import scored_calls
 from inspector.analysis.predict.scores import Score
 from inspector.analysis.predict.table import preview_table
 from inspector.analysis.statistics.frame_budget import FrameBudget
+from inspector.calls.call import CallId
 from inspector.cli.commands.explain import DEFAULT_REAL_SECONDS, DEFAULT_SECONDS
 from inspector.cli.endless_code import EndlessCodeNote
 from inspector.cli.preview import considered_command
@@ -109,8 +109,7 @@ def explain_command(options: Namespace, out: TextIO, err: TextIO) -> int:
         if options.preview is not None:
             return _preview(timeline, options, out)
         meant = find_timer(past.history, timeline, options.timer)
-        explain = explain_member if meant.is_member else explain_timer
-        explanation = explain(past.history, meant.number, at_ns)
+        explanation = explain(past.history, CallId(meant.number, meant.is_member), at_ns)
         is_past = at_ns < past.end_ns and not meant.is_member
         scores = scored_calls(past.history, timeline, meant.number) if is_past else []
     if options.json:

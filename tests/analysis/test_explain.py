@@ -9,9 +9,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from inspector.analysis.evidence import Explanation, Reason
-from inspector.analysis.explain.timer_story import TimerStory
-from inspector.analysis.explain.timers import explain_timer
+from inspector.analysis.explain.explain import explain
+from inspector.analysis.explain.story import CallStory
 from inspector.analysis.predict.timers import next_fires
+from inspector.calls.call import CallId
 from inspector.clocks import ClockTree
 from inspector.clocks.failures import FailurePolicy
 from inspector.events.history import LogHistory
@@ -92,7 +93,7 @@ class Stand:
 
     def explain(self, name: str, at_ns: int | None = None) -> Explanation:
         at_ns = self.session.timeline.at_ns if at_ns is None else at_ns
-        return explain_timer(self.session.history, self.timers(name)[0], at_ns)
+        return explain(self.session.history, CallId(self.timers(name)[0]), at_ns)
 
     def kind_of(self, reason: Reason) -> int:
         assert reason.cursor is not None, reason
@@ -133,7 +134,7 @@ def test_that_a_timer_that_is_not_due_says_when_it_fires_and_why_it_takes_so_lon
         "It is not due yet: it fires in 19.0 s, at 00:20.000, at present rates."
     )
     assert texts(explanation) == [
-        "“enemies” is at 00:00.500; 9.50 s of its time remain.",
+        "It is due at 00:10.000 in the time of “enemies”, which is at 00:00.500; 9.50 s remain.",
         "At an effective rate of 0.5 that takes 19.0 s of session time.",
         "“enemies” runs at rate 0.5 since it was made.",
         "Since it was set, 1.00 s of session time has passed, and 500 ms on “enemies”.",
@@ -328,7 +329,7 @@ def test_that_a_timer_that_never_was_or_is_not_yet_is_said_to_be_so(stand: Stand
     stand.run(1)
     history = stand.session.history
 
-    assert explain_timer(history, 9_999, SECOND).headline == (
+    assert explain(history, CallId(9_999), SECOND).headline == (
         "This session never had a timer of this number."
     )
 
@@ -340,7 +341,7 @@ def test_that_a_timer_that_is_set_later_says_when() -> None:
     tree.run_to(5 * SECOND)
     number = next(event[2] for event in log.read(0).events if event[1] == TIMER_ADDED and event[0])
 
-    explanation = explain_timer(LogHistory(log), number, SECOND)
+    explanation = explain(LogHistory(log), CallId(number), SECOND)
 
     assert explanation.headline == (
         "At 00:01.000 this timer does not exist yet: it is set at 00:02.000."
@@ -357,8 +358,8 @@ def test_that_what_has_fallen_off_the_log_is_said_to_be_unknown() -> None:
         log.settle()
     history = LogHistory(log)
 
-    assert "are no longer in the log" in explain_timer(history, gone.id, tree.now_ns).headline
-    explanation = explain_timer(history, kept.id, tree.now_ns)
+    assert "are no longer in the log" in explain(history, CallId(gone.id), tree.now_ns).headline
+    explanation = explain(history, CallId(kept.id), tree.now_ns)
     assert "It has fired 598 times" in "\n".join(texts(explanation))
 
 
@@ -570,15 +571,15 @@ def test_that_a_callback_that_raised_and_what_it_paused_are_told(tmp_path: Path)
 # ------------------------------------------------------------------ in general
 
 
-def test_that_a_story_is_read_on_instead_of_anew(stand: Stand) -> None:
-    story = TimerStory(stand.timers("tick")[0])
+def test_that_a_story_is_read_on(stand: Stand) -> None:
+    story = CallStory(CallId(stand.timers("tick")[0]))
     for _ in range(4):
         stand.run(Fraction(1, 2))
         timeline = stand.session.timeline
-        again = explain_timer(stand.session.history, story.timer_id, timeline.at_ns)
+        again = explain(stand.session.history, story.id, timeline.at_ns)
 
-        read_on = explain_timer(
-            stand.session.history, story.timer_id, timeline.at_ns, timeline=timeline, story=story
+        read_on = explain(
+            stand.session.history, story.id, timeline.at_ns, timeline=timeline, story=story
         )
 
         assert read_on == again
@@ -587,16 +588,16 @@ def test_that_a_story_is_read_on_instead_of_anew(stand: Stand) -> None:
 def test_that_a_story_knows_what_it_was_at_any_earlier_place(stand: Stand) -> None:
     stand.run(4)
     history = stand.session.history
-    whole = TimerStory(stand.timers("boss")[0])
+    whole = CallStory(CallId(stand.timers("boss")[0]))
     whole.read(history, history.end)
 
     for at_ns in (SECOND // 2, 2 * SECOND, 3 * SECOND, 4 * SECOND):
         timeline = history.state_at(at_ns)
         earlier = whole.as_of(history.cursor_at(at_ns))
 
-        assert explain_timer(
-            history, whole.timer_id, at_ns, timeline=timeline, story=earlier
-        ) == explain_timer(history, whole.timer_id, at_ns)
+        assert explain(history, whole.id, at_ns, timeline=timeline, story=earlier) == explain(
+            history, whole.id, at_ns
+        )
 
 
 COMMANDS = st.lists(
@@ -634,7 +635,7 @@ def test_that_every_reason_of_random_sessions_leads_to_an_event_of_its_instant(
     timeline = stand.session.timeline
 
     for number in [*numbers, 10_000]:
-        explanation = explain_timer(stand.session.history, number, timeline.at_ns)
+        explanation = explain(stand.session.history, CallId(number), timeline.at_ns)
 
         assert explanation.headline
         for reason in explanation.reasons:

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from inspector.analysis.evidence import Explanation
-from inspector.analysis.explain.members import explain_member
+from inspector.analysis.explain.explain import explain
+from inspector.calls.call import CallId
 from inspector.sessions.commands import desk as command_desk
 from inspector.sessions.commands.commands import (
     PauseClock,
@@ -60,7 +61,7 @@ class Stand:
 
     def explain(self, name: str) -> Explanation:
         at_ns = self.session.timeline.at_ns
-        return explain_member(self.session.history, self.number(name), at_ns)
+        return explain(self.session.history, CallId(self.number(name), is_member=True), at_ns)
 
     def kinds(self, explanation: Explanation) -> list[int]:
         log = self.session.log
@@ -176,7 +177,9 @@ def test_that_a_member_goes_with_its_target(stand: Stand) -> None:
 def test_that_a_member_that_never_was_is_said_to_be_so(stand: Stand) -> None:
     stand.run(1)
 
-    explanation = explain_member(stand.session.history, 999, stand.session.timeline.at_ns)
+    explanation = explain(
+        stand.session.history, CallId(999, is_member=True), stand.session.timeline.at_ns
+    )
 
     assert explanation.headline == "This session never had a member of this number."
 
@@ -186,7 +189,7 @@ def test_that_a_held_session_is_told(stand: Stand) -> None:
     stand.session.hold()
     stand.session.refresh()
 
-    assert "The session is held: no frame runs" in texts(stand.explain("Actor.update"))
+    assert "The session is held: nothing is called" in texts(stand.explain("Actor.update"))
 
 
 def test_that_a_machine_says_its_state_and_an_edge_whether_it_leads_away(tmp_path: Path) -> None:
@@ -208,7 +211,7 @@ def test_that_a_machine_says_its_state_and_an_edge_whether_it_leads_away(tmp_pat
     numbers = {member.name: member.id for member in session.timeline.members.by_id.values()}
 
     machine, start, stop = (
-        explain_member(session.history, numbers[name], session.timeline.at_ns)
+        explain(session.history, CallId(numbers[name], is_member=True), session.timeline.at_ns)
         for name in ("flow", "start", "stop")
     )
 
@@ -266,7 +269,9 @@ def test_that_a_component_that_waits_is_told_by_which_rule(tmp_path: Path) -> No
     members = session.timeline.members.by_id
     foxes = [number for number, member in members.items() if member.name == "Fox"]
 
-    headlines = [explain_member(session.history, fox, at_ns).headline for fox in foxes]
+    headlines = [
+        explain(session.history, CallId(fox, is_member=True), at_ns).headline for fox in foxes
+    ]
 
     assert headlines == [
         (
@@ -275,4 +280,50 @@ def test_that_a_component_that_waits_is_told_by_which_rule(tmp_path: Path) -> No
         ),
         "Nothing keeps it waiting.",
     ]
+    session.close()
+
+
+LOOP = """
+    from inspector.frames.loop import start_loop
+
+    def build(stage):
+        game = stage.root.child("game", "1/2")
+        start_loop(game, 0.25, lambda: None, name="physics")
+        stage.root.set_timeout(2, lambda: start_loop(game, 1, lambda: None, name="late"))
+"""
+
+
+def test_that_a_loop_is_explained_like_a_timer(tmp_path: Path) -> None:
+    session = virtual_session(scene_file(tmp_path, LOOP))
+    pass_seconds(session, 1)
+    session.refresh()
+    numbers = {member.name: member.id for member in session.timeline.members.by_id.values()}
+    physics = CallId(numbers["physics"], is_member=True)
+
+    waiting = explain(session.history, physics, session.timeline.at_ns)
+    session.submit(PauseClock(session.timeline.members.by_id[physics.number].clock_id))
+    pass_seconds(session, 1)
+    session.refresh()
+    stopped = explain(session.history, physics, session.timeline.at_ns)
+
+    assert waiting.headline == (
+        "It is not due yet: it is called in 7.00 s, at 00:08.000, at present rates."
+    )
+    assert "“game” runs at rate 0.5 since it was made." in texts(waiting)
+    assert stopped.headline == "It is not called because “game” is paused."
+    assert "It is called 6.98 s after “game” is resumed." in texts(stopped)
+    session.close()
+
+
+def test_that_a_call_that_is_scheduled_later_is_said_to_be_so(tmp_path: Path) -> None:
+    session = virtual_session(scene_file(tmp_path, LOOP))
+    pass_seconds(session, 3)
+    session.refresh()
+    late = next(each.id for each in session.timeline.members.by_id.values() if each.name == "late")
+
+    explanation = explain(session.history, CallId(late, is_member=True), 1_000_000_000)
+
+    assert explanation.headline == (
+        "At 00:01.000 this member does not exist yet: it is set at 00:02.000."
+    )
     session.close()

@@ -6,9 +6,9 @@ from random import Random
 import pytest
 
 from inspector.analysis.evidence import Explanation
-from inspector.analysis.explain.members import explain_member
-from inspector.analysis.explain.timers import explain_timer
+from inspector.analysis.explain.explain import explain
 from inspector.analysis.predict.forecast import scored_calls
+from inspector.calls.call import CallId
 from inspector.sessions.commands.commands import ClearTimer, FireTimer, PauseClock, ResumeClock
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.scene import Scene, built_in_scenes
@@ -52,11 +52,11 @@ def test_that_every_timer_and_member_is_explained_at_every_instant(scene: Scene)
     chosen = Random(scene.path.stem)
     said: list[str] = []
 
-    for kind, explain in ((TIMER_ADDED, explain_timer), (MEMBER_ADDED, explain_member)):
+    for kind in (TIMER_ADDED, MEMBER_ADDED):
         numbers = sorted({event[2] for event in events if event[1] == kind})
         for number in chosen.sample(numbers, min(MOST, len(numbers))):
             for at_ns in INSTANTS:
-                explanation = explain(history, number, at_ns)
+                explanation = explain(history, CallId(number, kind == MEMBER_ADDED), at_ns)
                 said += sentences(explanation)
                 assert explanation.subject
                 for reason in explanation.reasons:

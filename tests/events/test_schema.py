@@ -11,11 +11,11 @@ import pytest
 from inspector import vocabulary
 from inspector.analysis.conditions.conditions import parsed_condition
 from inspector.analysis.conditions.event_fields import EVENT_FIELDS, EventReader
-from inspector.analysis.explain.members import explain_member
-from inspector.analysis.explain.timers import explain_timer
+from inspector.analysis.explain.explain import explain
 from inspector.analysis.frame_spans import spans_of, totals_of
 from inspector.analysis.lanes.lanes import LaneStore
 from inspector.analysis.lint.rules import findings
+from inspector.calls.call import CallId
 from inspector.events.history import LogHistory
 from inspector.events.log import EventLog
 from inspector.events.recording import open_recording
@@ -222,9 +222,9 @@ def test_that_a_recording_keeps_every_kind(kind: int, tmp_path: Path) -> None:
 def _explain(history: LogHistory) -> None:
     timeline = history.state_before(history.end)
     for timer_id in list(timeline.timers.ids()):
-        assert explain_timer(history, timer_id, timeline.at_ns).headline
+        assert explain(history, CallId(timer_id), timeline.at_ns).headline
     for member_id in timeline.members.by_id:
-        assert explain_member(history, member_id, timeline.at_ns).headline
+        assert explain(history, CallId(member_id, is_member=True), timeline.at_ns).headline
 
 
 def _lint(history: LogHistory) -> None:

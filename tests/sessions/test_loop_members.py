@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from inspector.analysis.explain.members import explain_member
+from inspector.analysis.explain.explain import explain
 from inspector.analysis.lanes.lanes import LaneKind, LaneStore
+from inspector.calls.call import CallId
 from inspector.cli.main import main
 from inspector.events.members import MemberState
 from inspector.events.recording import open_recording
@@ -57,7 +58,9 @@ def do(session: HostedSession, *commands: Command) -> None:
 
 
 def explained(session: HostedSession, name: str) -> str:
-    answer = explain_member(session.history, called(session, name).id, session.timeline.at_ns)
+    answer = explain(
+        session.history, CallId(called(session, name).id, is_member=True), session.timeline.at_ns
+    )
     return "\n".join([answer.headline, *(reason.text for reason in answer.reasons)])
 
 

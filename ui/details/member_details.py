@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from inspector.calls.call import CALLED
 from inspector.timebase import format_duration, format_instant
-from inspector.vocabulary import NEVER, RATE_DENOMINATOR, Field, Life, MemberKind, Phase, rate_text
+from inspector.vocabulary import NEVER, Field, Life, MemberKind, Phase, rate_text
 
 from ..kit.texts.member_texts import (
     CALLS,
@@ -38,13 +39,16 @@ _TRANSITIONS_LISTED = 8
 _RUNS = (StandingKind.RUNNING, StandingKind.HELD)
 
 
-def member_rows(timeline: Timeline, number: int, strings: Sequence[str]) -> list[DetailRow]:
+def member_rows(
+    timeline: Timeline, number: int, strings: Sequence[str], why: Sequence[DetailRow] = ()
+) -> list[DetailRow]:
     """Return what there is to say about a member.
 
     Args:
         timeline: The state that is shown.
         number: The member.
         strings: The string table of the log.
+        why: Why it is not called.
     """
     member = timeline.members.by_id.get(number)
     if member is None:
@@ -56,8 +60,8 @@ def member_rows(timeline: Timeline, number: int, strings: Sequence[str]) -> list
         DetailRow("State", standing.text),
         *_field_rows(timeline, member),
     ]
-    if standing.kind not in _RUNS:
-        rows += _why_rows(timeline, member, standing.text)
+    if standing.kind not in _RUNS or member.kind in CALLED:
+        rows += why
     if member.kind is MemberKind.MACHINE:
         rows += _machine_rows(timeline, member, strings)
     else:
@@ -134,28 +138,6 @@ def _due_rows(timeline: Timeline, member: MemberState) -> list[DetailRow]:
         rows.append(DetailRow("Calls left", "unlimited" if left < 0 else f"{left:,}"))
     if missed := member.fields.get(Field.MISSED):
         rows.append(DetailRow("Left out", f"{missed:,} calls, because of the limit per frame"))
-    return rows
-
-
-def _why_rows(timeline: Timeline, member: MemberState, text: str) -> list[DetailRow]:
-    """Return what stops a member, each with a link."""
-    rows = [heading("Why it is not called")]
-    for above in timeline.members.path(member.id):
-        if above.is_paused:
-            who = "you" if above.pause_cause else "the program"
-            key = "Itself" if above is member else above.kind.text.capitalize()
-            link = Link(f"“{above.name}”", Selection.member(above.id))
-            since = format_instant(above.paused_since_ns)
-            rows.append(linked(key, (link, Link(f" paused by {who} since {since}"))))
-    scheduler = timeline.members.scheduler_of(member.id)
-    if scheduler is not None and scheduler.fields.get(Field.RATE, RATE_DENOMINATOR) == 0:
-        link = Link(f"“{scheduler.name}”", Selection.member(scheduler.id))
-        rows.append(linked("Scheduler", (link, Link(" has time scale 0"))))
-    for reason in timeline.stopping_clocks(member):
-        link = Link(f"“{reason.clock_name}”", Selection.clock(reason.clock_id))
-        rows.append(linked("Clock", (link, Link(" is paused or has rate 0"))))
-    if len(rows) == 1:
-        rows.append(sentence(f"{text[:1].upper()}{text[1:]}."))
     return rows
 
 

@@ -18,6 +18,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from inspector.calls.call import CallId
+
 from ..kit.paced_refresh import PacedRefresh
 from ..kit.theme import ColorRole
 from ..session.bridge import Selection, SelectionKind
@@ -164,15 +166,16 @@ class DetailsPanel(QWidget):
             case SelectionKind.CLOCK:
                 return clock_rows(timeline, selection.id, self._census)
             case SelectionKind.TIMER:
-                why = self._why.timer_rows(history, timeline, selection.id, is_live=is_live)
+                why = self._why.rows(history, timeline, CallId(selection.id), is_live=is_live)
                 return timer_rows(timeline, selection.id, why, self._why.subject)
-            case SelectionKind.MEMBER if selection.id not in timeline.members.by_id:
-                why = self._why.member_rows(history, timeline, selection.id, is_live=is_live)
-                return [heading(self._why.subject), *why]
             case SelectionKind.MEMBER:
                 from .member_details import member_rows  # noqa: PLC0415 - likewise
 
-                return member_rows(timeline, selection.id, self._bridge.strings)
+                call_id = CallId(selection.id, is_member=True)
+                why = self._why.rows(history, timeline, call_id, is_live=is_live)
+                if selection.id not in timeline.members.by_id:
+                    return [heading(self._why.subject), *why]
+                return member_rows(timeline, selection.id, self._bridge.strings, why)
             case _:
                 return frame_rows(self._bridge.timeline, selection.id)
 

@@ -6,11 +6,11 @@ from time import monotonic
 from typing import TYPE_CHECKING, Final
 
 from inspector.analysis.evidence import Explanation, Reason, frame_at
-from inspector.analysis.explain.members import explain_member
-from inspector.analysis.explain.timer_story import TimerStory
-from inspector.analysis.explain.timers import explain_timer
+from inspector.analysis.explain.explain import explain
+from inspector.analysis.explain.story import CallStory
 from inspector.analysis.predict.forecast import Forecast, scored_calls, tally_text
 from inspector.analysis.predict.scores import Outcome
+from inspector.calls.call import CallId
 from inspector.timebase import format_instant
 
 from ..session.bridge import Selection
@@ -41,7 +41,7 @@ class WhyRows:
         """
         self._clock = clock
         self._history: History | None = None
-        self._story = TimerStory(0)
+        self._story = CallStory(CallId(0))
         self._forecast = Forecast(0)
         self._rows: list[DetailRow] = []
         self._subject = ""
@@ -53,47 +53,37 @@ class WhyRows:
         """What was explained last, in words."""
         return self._subject
 
-    def timer_rows(
-        self, history: History, timeline: Timeline, timer_id: int, *, is_live: bool
+    def rows(
+        self, history: History, timeline: Timeline, call_id: CallId, *, is_live: bool
     ) -> list[DetailRow]:
-        """Return why a timer has not fired, or why it did when it did, and what was predicted.
+        """Return why something is not called, or why it was when it was, and what was predicted.
 
         Args:
             history: The past to which the state belongs.
             timeline: The state that is shown.
-            timer_id: The timer, pending or not.
+            call_id: What is asked about, still there or not.
             is_live: Whether that is the present, which moves on by itself.
         """
         story, cursor = self._story, timeline.events_folded
         is_elsewhere = not story.first <= cursor <= story.cursor + LONGEST_STORY
-        if history is not self._history or timer_id != story.timer_id or is_elsewhere:
-            if history is not self._history or timer_id != self._forecast.timer_id:
-                self._forecast = Forecast(timer_id)
+        if history is not self._history or call_id != story.id or is_elsewhere:
+            if history is not self._history or call_id != story.id:
+                self._forecast = Forecast(0 if call_id.is_member else call_id.number)
             self._history, self._state = history, ()
-            self._story = TimerStory(timer_id, LONGEST_STORY)
-        state = ("timer", timeline, timer_id, timer_id in timeline.timers)
-        if self._is_due(state, timeline, is_live=is_live):
+            self._story = CallStory(call_id, LONGEST_STORY)
+        among = timeline.members.by_id if call_id.is_member else timeline.timers
+        if self._is_due((timeline, call_id, call_id.number in among), timeline, is_live=is_live):
             self._story.read(history, cursor)
             story = self._story.as_of(cursor)
-            explanation = explain_timer(
-                history, timer_id, timeline.at_ns, timeline=timeline, story=story
-            )
+            explanation = explain(history, call_id, timeline.at_ns, timeline=timeline, story=story)
             self._take(explanation, timeline)
+            if call_id.is_member:
+                return self._rows
             if is_live:
                 self._forecast.look(history, timeline)
                 self._rows += tally_rows(self._forecast)
             else:
-                self._rows += scored_rows(history, timeline, timer_id)
-        return self._rows
-
-    def member_rows(
-        self, history: History, timeline: Timeline, member_id: int, *, is_live: bool
-    ) -> list[DetailRow]:
-        """Return why a member is not called, or what became of it."""
-        state = ("member", timeline, member_id, member_id in timeline.members.by_id)
-        if self._is_due(state, timeline, is_live=is_live):
-            explanation = explain_member(history, member_id, timeline.at_ns, timeline=timeline)
-            self._take(explanation, timeline)
+                self._rows += scored_rows(history, timeline, call_id.number)
         return self._rows
 
     def _is_due(self, state: tuple[object, ...], timeline: Timeline, *, is_live: bool) -> bool:

@@ -2,7 +2,7 @@
 
 A timer is late when the program did not look at its clocks in time. What kept it is
 measured: the phases of the frame that was still running, the timers that were called
-before it, and for what is left nobody but the host can be blamed.
+before it, and what is left is the host's.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from inspector.vocabulary import (
 )
 
 if TYPE_CHECKING:
-    from inspector.analysis.explain.timer_story import Firing, TimerStory
+    from inspector.analysis.explain.story import CallStory, Firing
     from inspector.events.history import History
     from inspector.events.timeline import Timeline
 
@@ -48,7 +48,7 @@ _INNER_SHARE: Final = 0.6
 
 
 def lateness_reasons(
-    history: History, timeline: Timeline, story: TimerStory, firing: Firing
+    history: History, timeline: Timeline, story: CallStory, firing: Firing
 ) -> list[Reason]:
     """Return why a call came when it did: one reason at least when it was late or early."""
     if firing.is_out_of_turn:
@@ -62,7 +62,7 @@ def lateness_reasons(
     reasons = [Reason(f"It was called {late} late.", firing.at_ns, firing.cursor, frame=index)]
     frame_ns, blaming = _running_frame(place, due_ns, firing)
     reasons += blaming
-    timers_ns, blaming = _timers_before(place, story.timer_id, firing, due_ns)
+    timers_ns, blaming = _timers_before(place, story.id.number, firing, due_ns)
     reasons += blaming
     reasons += _cut(place)
     left_ns = firing.late_ns - frame_ns - timers_ns
@@ -77,7 +77,7 @@ def lateness_reasons(
     return reasons
 
 
-def repetition_reasons(history: History, story: TimerStory, cursor: int) -> list[Reason]:
+def repetition_reasons(history: History, story: CallStory, cursor: int) -> list[Reason]:
     """Return why a timer was called more than once before one frame, if it was."""
     last = story.last
     if last is None or story.fired < 2:  # noqa: PLR2004 - twice is what is asked about
@@ -105,7 +105,7 @@ def repetition_reasons(history: History, story: TimerStory, cursor: int) -> list
     return [Reason(text, last.at_ns, last.cursor, frame=frame)]
 
 
-def ties_before(history: History, timeline: Timeline, story: TimerStory) -> list[Reason]:
+def ties_before(history: History, timeline: Timeline, story: CallStory) -> list[Reason]:
     """Return who was called before a timer at the very same instant, if anybody was."""
     last = story.last
     if last is None or last.is_out_of_turn:
@@ -117,7 +117,7 @@ def ties_before(history: History, timeline: Timeline, story: TimerStory) -> list
         if event[1] == TIMER_FIRED
         and event[0] == last.at_ns
         and event[3] == last.late_ns
-        and event[2] != story.timer_id
+        and event[2] != story.id.number
     ]
     if not others:
         return []

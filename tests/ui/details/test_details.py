@@ -92,7 +92,10 @@ def test_that_a_running_timer_says_how_long_it_takes_at_its_rate(stand: Stand) -
     stand.bridge.select(Selection.timer(timer.id))
 
     assert stand.value("Due, session") == "00:08.000  (8,000,000,000 ns)"
-    assert "“enemies” is at 00:00.500; 500 ms of its time remain." in stand.lines()
+    assert (
+        "It is due at 00:01.000 in the time of “enemies”, which is at 00:00.500; 500 ms remain."
+        in stand.lines()
+    )
     assert "At an effective rate of 0.125 that takes 4.00 s of session time." in stand.lines()
 
 
@@ -143,7 +146,7 @@ def test_that_a_held_session_is_named(stand: Stand) -> None:
 
     stand.bridge.select(Selection.timer(timer.id))
 
-    held = "The session is held: it fires after that much session time."
+    held = "The session is held: nothing is called until it is run or stepped."
     assert any(line.endswith(held) for line in stand.lines())
 
 

@@ -98,10 +98,11 @@ def test_that_what_stops_it_is_named_with_links(stand: Stand) -> None:
     stand.refresh()
     stand.select("shoot")
 
-    assert "Why it is not called" in stand.lines()
-    assert stand.value("Target") == "“ship” paused by you since 00:00.000"
-    assert stand.value("Scheduler") == "“main” has time scale 0"
-    assert stand.value("Clock") == "“game” is paused or has rate 0"
+    lines = stand.lines()
+    assert "Why" in lines
+    assert any("Its target “ship” has been paused since frame" in line for line in lines)
+    assert "The time scale of “main” is 0." in "\n".join(lines)
+    assert any("“game” has been paused since frame" in line for line in lines)
 
 
 def test_that_a_scheduler_shows_its_time_its_rules_and_who_is_below(stand: Stand) -> None:

@@ -8,6 +8,7 @@ import pytest
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
+from inspector.calls.call import CallId
 from inspector.sessions.commands.commands import PauseClock, ResumeClock, RewindTo
 from inspector.testing import pass_seconds, scene_file, virtual_session
 from ui.details.panel import DetailsPanel
@@ -121,12 +122,12 @@ def test_that_a_running_session_is_looked_at_a_few_times_a_second_only(tmp_path:
     session = virtual_session(scene_file(tmp_path, SCENE))
     why = WhyRows(lambda: now[0])
     pass_seconds(session, 1)
-    first = why.timer_rows(session.history, session.timeline, 1, is_live=True)
+    first = why.rows(session.history, session.timeline, CallId(1), is_live=True)
 
     pass_seconds(session, 1)
-    soon = why.timer_rows(session.history, session.timeline, 1, is_live=True)
+    soon = why.rows(session.history, session.timeline, CallId(1), is_live=True)
     now[0] += LOOK_EVERY_S
-    later = why.timer_rows(session.history, session.timeline, 1, is_live=True)
+    later = why.rows(session.history, session.timeline, CallId(1), is_live=True)
 
     assert soon is first
     assert "fires in 8.00 s" in later[1].text
@@ -140,10 +141,10 @@ def test_that_a_held_session_and_another_timer_are_looked_at_at_once(tmp_path: P
     session.hold()
     session.refresh()
 
-    first = why.timer_rows(session.history, session.timeline, 1, is_live=True)
+    first = why.rows(session.history, session.timeline, CallId(1), is_live=True)
 
-    assert why.timer_rows(session.history, session.timeline, 2, is_live=True) is not first
-    assert why.timer_rows(session.history, session.timeline, 1, is_live=True)[1].text.endswith(
+    assert why.rows(session.history, session.timeline, CallId(2), is_live=True) is not first
+    assert why.rows(session.history, session.timeline, CallId(1), is_live=True)[1].text.endswith(
         "the session is held."
     )
     session.close()
@@ -155,13 +156,13 @@ def test_that_the_past_can_be_explained_after_the_present(tmp_path: Path) -> Non
     pass_seconds(session, 3)
     session.refresh()
     assert (
-        why.timer_rows(session.history, session.timeline, 2, is_live=True)[1].text
+        why.rows(session.history, session.timeline, CallId(2), is_live=True)[1].text
         == "It has fired and is no longer pending."
     )
 
     past = session.history.state_at(500_000_000)
 
-    assert "fires in 500 ms" in why.timer_rows(session.history, past, 2, is_live=False)[1].text
+    assert "fires in 500 ms" in why.rows(session.history, past, CallId(2), is_live=False)[1].text
     session.close()
 
 
@@ -195,7 +196,7 @@ def test_that_predictions_are_counted_while_a_timer_is_looked_at(tmp_path: Path)
     def look() -> list[str]:
         session.refresh()
         now[0] += 2 * LOOK_EVERY_S
-        rows = why.timer_rows(session.history, session.timeline, 1, is_live=True)
+        rows = why.rows(session.history, session.timeline, CallId(1), is_live=True)
         return [row.text for row in rows]
 
     assert "Predictions" not in look()
@@ -222,7 +223,7 @@ def test_that_from_the_past_it_is_said_what_came_of_what_was_predicted(tmp_path:
     session.refresh()
     past = session.history.state_at(1_500_000_000)
 
-    rows = WhyRows(lambda: 0.0).timer_rows(session.history, past, 1, is_live=False)
+    rows = WhyRows(lambda: 0.0).rows(session.history, past, CallId(1), is_live=False)
 
     place = [row.text for row in rows].index("Predicted from here")
     first, second, _ = rows[place + 1 :]

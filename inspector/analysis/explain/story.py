@@ -1,4 +1,4 @@
-"""What has happened to one timer, gathered from the past of its session."""
+"""What has happened to one call, gathered from the past of its session."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Final
 
 from inspector.events.schema import ABOUT_CLOCKS, ABOUT_TIMERS
 from inspector.vocabulary import (
+    CALL_ENDED,
     CALLBACK_FAILED,
     CLOCK_MOVED,
     CLOCK_PAUSED,
     CLOCK_RATE,
     CLOCK_REMOVED,
+    MEMBER_ADDED,
     TICKS_MISSED,
     TIMER_ADDED,
     TIMER_ARMED,
@@ -24,6 +26,7 @@ from inspector.vocabulary import (
 )
 
 if TYPE_CHECKING:
+    from inspector.calls.call import CallId
     from inspector.events.history import History
     from inspector.vocabulary import RawEvent
 
@@ -37,6 +40,8 @@ KEPT_EVENTS: Final = 100_000
 LONGEST_STORY: Final = 2_000_000
 
 _STRETCH: Final = 50_000
+_OF_TIMERS: Final = ABOUT_TIMERS | {CALLBACK_FAILED}
+_OF_MEMBERS: Final = frozenset({MEMBER_ADDED, CALL_ENDED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +70,7 @@ class Firing:
         at_ns: Session instant that it was called for.
         late_ns: How much later the source's reading was; below 0 when it was called early.
         next_ns: When it was due again, in local time; ``NEVER`` when it was gone.
-        due_ns: When it was due, in local time; ``None`` when that has fallen off the log.
+        due_ns: When it was due, in local time; ``None`` when that is no longer in the log.
     """
 
     cursor: int
@@ -85,18 +90,21 @@ class Firing:
         return self.late_ns < 0 or self.next_ns == self.due_ns
 
 
-class TimerStory:
-    """Everything that is known of one timer's past; can be read on as a session goes on.
+class CallStory:
+    """Everything that is known of one call's past; can be read on as a session goes on.
+
+    What was called has firings if it is a timer of a clock, and else only the last call.
 
     Attributes:
-        timer_id: The timer.
+        id: The call.
         longest: So many events back the story goes at most.
         first: Where in the log the story begins.
         cursor: How far it was read.
-        added: When it was set: its clock and its label (sid).
+        added: When it was scheduled.
         origin: Where it was set (sid), and its :class:`TimerKind`.
         armed: When it was first due, in local time, and its interval.
         firings: Its last calls.
+        called: The end of its last call, of what is no timer: how long it took.
         fired: How often it was called, as far as the story goes.
         cleared: When it was cleared: where (sid) and by which command.
         missed: When ticks were left out, the last time, and how many.
@@ -110,14 +118,9 @@ class TimerStory:
         transport: When the session was held or let go on, the last time.
     """
 
-    def __init__(self, timer_id: int, longest: int = LONGEST_STORY) -> None:
-        """Begin with nothing read.
-
-        Args:
-            timer_id: The timer; 0 for what is known of all clocks.
-            longest: So many events back the story goes at most.
-        """
-        self.timer_id = timer_id
+    def __init__(self, call_id: CallId, longest: int = LONGEST_STORY) -> None:
+        """Begin with nothing read; see the attributes."""
+        self.id = call_id
         self.longest = longest
         self.first = -1
         self.cursor = 0
@@ -125,6 +128,7 @@ class TimerStory:
         self.origin: Moment | None = None
         self.armed: Moment | None = None
         self.firings: deque[Firing] = deque(maxlen=KEPT_FIRINGS)
+        self.called: Moment | None = None
         self.fired = 0
         self.cleared: Moment | None = None
         self.missed: Moment | None = None
@@ -150,8 +154,14 @@ class TimerStory:
         return any((self.added, self.fired, self.cleared, self.armed, self.missed))
 
     @property
+    def last_cursor(self) -> int:
+        """Where it was certainly there the last time, as far as its own events say."""
+        moments = (self.added, self.last, self.armed, self.called)
+        return max((moment.cursor for moment in moments if moment), default=0)
+
+    @property
     def kind(self) -> TimerKind | None:
-        """What kind of timer it is, ``None`` when that has fallen off the log."""
+        """What kind of timer it is, ``None`` when that is no longer in the log."""
         return None if self.origin is None else TimerKind(self.origin.b)
 
     def begun_ns(self, history: History, clock_id: int) -> int | None:
@@ -169,7 +179,7 @@ class TimerStory:
         """Read on up to a cursor. What lies too far back is left out."""
         if self.first < 0:
             self.first = self.cursor = max(history.first, cursor - self.longest)
-        timer_id = self.timer_id
+        number, own = self.id.number, _OF_MEMBERS if self.id.is_member else _OF_TIMERS
         while self.cursor < cursor:
             start = max(self.cursor, history.first)
             end = min(start + _STRETCH, cursor)
@@ -178,7 +188,7 @@ class TimerStory:
                 (place, event)
                 for place, event in enumerate(history.events(start, end), start)
                 if (kind := event[1]) in ABOUT_CLOCKS
-                or (event[2] == timer_id and (kind in ABOUT_TIMERS or kind == CALLBACK_FAILED))
+                or (event[2] == number and kind in own)
                 or kind == TRANSPORT
             ]
             for place, event in mine:
@@ -189,11 +199,11 @@ class TimerStory:
                     self._mine = None
             self.cursor = max(end, start)
 
-    def as_of(self, cursor: int) -> TimerStory:
+    def as_of(self, cursor: int) -> CallStory:
         """Return the story up to a cursor within it, if possible without reading it again."""
         if cursor >= self.cursor:
             return self
-        story = TimerStory(self.timer_id, self.longest)
+        story = CallStory(self.id, self.longest)
         if self._mine is None:
             return story
         story.first, story.cursor = self.first, cursor
@@ -205,7 +215,7 @@ class TimerStory:
             story._begun = self._begun
         return story
 
-    def _take(self, cursor: int, event: RawEvent) -> None:  # noqa: C901 - one case a kind
+    def _take(self, cursor: int, event: RawEvent) -> None:  # noqa: C901, PLR0912 - one case a kind
         at_ns, kind, subject, a, b = event
         moment = Moment(cursor, at_ns, a, b)
         match kind:
@@ -213,7 +223,10 @@ class TimerStory:
                 self.fired += 1
                 self.firings.append(Firing(cursor, at_ns, a, b, self._due_ns))
                 self._due_ns = b
-            case x if x == TIMER_ADDED:
+            case x if x == CALL_ENDED:
+                self.fired += 1
+                self.called = moment
+            case x if x in {TIMER_ADDED, MEMBER_ADDED}:
                 self.added = moment
             case x if x == TIMER_ORIGIN:
                 self.origin = moment

@@ -1,0 +1,192 @@
+"""What stops a call or makes its time slow, with the events that made it so."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final
+
+from inspector.analysis.evidence import (
+    Reason,
+    by_whom,
+    find_event,
+    frame_at,
+    last_event,
+    listed,
+    pauser,
+    ratio_text,
+)
+from inspector.calls.blockers import Blocker, BlockerKind
+from inspector.clocks.rate import D
+from inspector.frames.creator.versions import COMPONENT_DIALECTS, Newcomers
+from inspector.timebase import format_duration
+from inspector.vocabulary import (
+    CLOCK_ANCHORED,
+    CLOCK_PAUSED,
+    CLOCK_RATE,
+    MEMBER_SET,
+    Field,
+    Life,
+    Mode,
+    rate_text,
+)
+
+if TYPE_CHECKING:
+    from inspector.analysis.explain.story import CallStory
+    from inspector.calls.call import Call
+    from inspector.events.history import History
+    from inspector.events.states import ClockState
+    from inspector.events.timeline import Timeline
+
+_CLOCKS: Final = frozenset({BlockerKind.CLOCK_PAUSED, BlockerKind.CLOCK_RATE})
+
+#: The versions of Creator in which nothing starts in the frame in which it became enabled.
+_STARTING_AT_THE_BEGINNING: Final = frozenset(
+    dialect.title for dialect in COMPONENT_DIALECTS if dialect.newcomers is Newcomers.NEXT_FRAME
+)
+
+_LIFE_TEXTS: Final = {
+    Life.NEW: "It is new: its node was never active.",
+    Life.DISABLED: "It is disabled, or its node is not active.",
+    Life.ENABLED: "It is enabled and starts in the next frame.",
+    Life.DESTROYING: "It will be destroyed at the end of the frame.",
+}
+
+
+def blocker_reason(
+    history: History, timeline: Timeline, call: Call, blocker: Blocker, cursor: int
+) -> Reason:
+    """Return one thing that stops a call, with the event that made it so.
+
+    Args:
+        history: The past.
+        timeline: The state.
+        call: The call.
+        blocker: One of what stops it.
+        cursor: Where the state is in the log.
+    """
+    match blocker.kind:
+        case BlockerKind.PAUSED:
+            return _pause(history, timeline, blocker)
+        case BlockerKind.TIME_SCALE:
+            text = f"The time scale of “{blocker.name}” is 0."
+            return _field_reason(history, timeline, blocker, text, Field.RATE, cursor)
+        case BlockerKind.LIFE_CYCLE:
+            text = _life_text(timeline, call, blocker)
+            return _field_reason(history, timeline, blocker, text, Field.LIFE, cursor)
+        case BlockerKind.CLOCK_PAUSED | BlockerKind.CLOCK_RATE:
+            return _stopped_clock(history, timeline, blocker)
+
+
+def _pause(history: History, timeline: Timeline, blocker: Blocker) -> Reason:
+    at_ns = blocker.since_ns or 0
+    cursor = find_event(history, at_ns, MEMBER_SET, blocker.member_id, Field.PAUSED)
+    frame = frame_at(timeline, at_ns)
+    kind = timeline.members.by_id[blocker.member_id].kind.text
+    its = "It" if blocker.is_own else f"Its {kind} “{blocker.name}”"
+    text = f"{its} has been paused since frame {frame:,}, {by_whom(timeline, blocker.cause)}."
+    return Reason(text, at_ns, cursor, frame=frame, member_id=blocker.member_id)
+
+
+def _field_reason(  # noqa: PLR0913, PLR0917 - what is said, and where to look for it
+    history: History, timeline: Timeline, blocker: Blocker, text: str, field: Field, cursor: int
+) -> Reason:
+    found = last_event(history, cursor, MEMBER_SET, blocker.member_id, field)
+    place, at_ns = (None, timeline.at_ns) if found is None else (found[0], found[1][0])
+    return Reason(text, at_ns, place, member_id=blocker.member_id)
+
+
+def _life_text(timeline: Timeline, call: Call, blocker: Blocker) -> str:
+    known = blocker.life in set(Life)
+    text = _LIFE_TEXTS[Life(blocker.life)] if known else f"Its state is {blocker.life}."
+    rules = ""
+    if call.scheduler_id:
+        rules = timeline.members.field_text(call.scheduler_id, Field.RULES)
+    if blocker.life == Life.ENABLED and rules in _STARTING_AT_THE_BEGINNING:
+        text = f"{text[:-1]}: {rules} starts components only when a frame begins."
+    if blocker.is_own:
+        return text
+    return f"“{blocker.name}” above it: {text[:1].lower()}{text[1:]}"
+
+
+def _stopped_clock(history: History, timeline: Timeline, blocker: Blocker) -> Reason:
+    at_ns, number = blocker.since_ns or 0, blocker.clock_id
+    name = f"“{blocker.name}”"
+    if not blocker.is_own:
+        name += ", above its clock,"
+    frame = frame_at(timeline, at_ns)
+    if blocker.kind is BlockerKind.CLOCK_PAUSED:
+        cursor = find_event(history, at_ns, CLOCK_PAUSED, number)
+        who = pauser(history, timeline, cursor, blocker.cause)
+        text = f"{name} has been paused since frame {frame:,}, {who}."
+    elif (cursor := find_event(history, at_ns, CLOCK_RATE, number)) is not None:
+        who = by_whom(timeline, blocker.cause)
+        text = f"{name} has had rate 0 since frame {frame:,}, set {who}."
+    elif (cursor := find_event(history, at_ns, CLOCK_ANCHORED, number)) is not None:
+        text = f"{name} has had rate 0 since it was made."
+    else:
+        cursor = find_event(history, at_ns, CLOCK_PAUSED, number)
+        text = f"{name} has rate 0, and was also paused in frame {frame:,}."
+    return Reason(text, at_ns, cursor, clock_id=number, frame=frame)
+
+
+def what_would_help(timeline: Timeline, call: Call, fires: str) -> str:
+    """Return in a sentence what has to change before something is called.
+
+    Args:
+        timeline: The state.
+        call: What is on a stopped clock.
+        fires: What it does then: ``fires`` or ``is called``.
+    """
+    clocks = [blocker for blocker in call.blockers if blocker.kind in _CLOCKS]
+    frozen = [f"“{each.name}”" for each in clocks if each.kind is BlockerKind.CLOCK_RATE]
+    paused = [f"“{each.name}”" for each in clocks if each.kind is BlockerKind.CLOCK_PAUSED]
+    fire = "fire" if fires == "fires" else "be called"
+    if frozen:
+        gets = "gets" if len(frozen) == 1 else "get"
+        return f"It cannot {fire} before {listed(frozen, len(frozen))} {gets} a rate above 0."
+    names, are = listed(paused, len(paused)), "is" if len(paused) == 1 else "are"
+    if not call.waits_on_clock or call.left_ns is None or len(clocks) < len(call.blockers):
+        return f"Its time does not pass until {names} {are} resumed."
+    rate = Fraction(1)
+    for clock in timeline.path(call.clock_id):
+        rate *= clock.rate
+    if not rate:
+        return f"It cannot {fire}: a paused clock above it also has rate 0."
+    after_ns = -(-max(call.left_ns, 0) * rate.denominator // rate.numerator)
+    return f"It {fires} {format_duration(after_ns)} after {names} {are} resumed."
+
+
+def rate_reasons(timeline: Timeline, story: CallStory, clock_id: int) -> list[Reason]:
+    """Return every clock on the way to the root that does not run at rate 1."""
+    return [
+        _rated(timeline, story, clock) for clock in timeline.path(clock_id) if clock.n not in {0, D}
+    ]
+
+
+def _rated(timeline: Timeline, story: CallStory, clock: ClockState) -> Reason:
+    text = f"“{clock.name}” runs at rate {rate_text(clock.n)}"
+    change = story.rates.get(clock.id)
+    if change is not None:
+        frame = frame_at(timeline, change.at_ns)
+        text = f"{text} since frame {frame:,}, set {by_whom(timeline, change.b)}."
+        return Reason(text, change.at_ns, change.cursor, clock_id=clock.id, frame=frame)
+    since = " since it was made" if story.first == 0 else ""
+    return Reason(f"{text}{since}.", clock.created_ns, None, clock_id=clock.id)
+
+
+def slowness(timeline: Timeline, clock_id: int, took_ns: int) -> str:
+    """Return in a sentence how long local time takes in session time."""
+    effective = ratio_text(timeline.effective_rate(clock_id))
+    took = format_duration(took_ns)
+    return f"At an effective rate of {effective} that takes {took} of session time."
+
+
+def held_reason(timeline: Timeline, story: CallStory) -> Reason | None:
+    """Return that the session is held, and since when; ``None`` if it runs."""
+    if timeline.is_running:
+        return None
+    text = "The session is held: nothing is called until it is run or stepped."
+    held = story.transport
+    if held is None or held.a != Mode.HELD:
+        return Reason(text, timeline.at_ns)
+    return Reason(text, held.at_ns, held.cursor)

@@ -1,0 +1,224 @@
+"""Why something has not been called, and why it was called late, early, twice or not at all.
+
+An explanation is a headline and a chain of sentences. Each says something that the events
+of the session bear out, with the instant and the event, so that it can be looked at.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from inspector.analysis.evidence import Explanation, Reason
+from inspector.analysis.explain.blocker_reasons import (
+    blocker_reason,
+    held_reason,
+    rate_reasons,
+    slowness,
+    what_would_help,
+)
+from inspector.analysis.explain.gone import explain_gone
+from inspector.analysis.explain.past import member_past, state_reasons, timer_origin, timer_past
+from inspector.analysis.explain.story import CallStory
+from inspector.calls.blockers import BlockerKind
+from inspector.calls.call import CALLED, Call, CallId, call_of
+from inspector.timebase import format_duration, format_instant
+from inspector.vocabulary import RATE_DENOMINATOR, Field, MemberKind, rate_text
+
+if TYPE_CHECKING:
+    from inspector.events.history import History
+    from inspector.events.timeline import Timeline
+
+#: What a headline names first.
+_RANKS: Final = {
+    BlockerKind.PAUSED: 0,
+    BlockerKind.TIME_SCALE: 0,
+    BlockerKind.CLOCK_PAUSED: 1,
+    BlockerKind.CLOCK_RATE: 1,
+    BlockerKind.LIFE_CYCLE: 2,
+}
+_WITH_CALLS: Final = CALLED | {MemberKind.PHASE}
+
+
+def explain(
+    history: History,
+    call_id: CallId,
+    at_ns: int,
+    *,
+    timeline: Timeline | None = None,
+    story: CallStory | None = None,
+) -> Explanation:
+    """Say why something is not called at an instant, or why it was called when it was.
+
+    Of a target, scheduler or component that is what stops everything below it.
+
+    Args:
+        history: The past of the session.
+        call_id: What is asked about, still there or not.
+        at_ns: Session instant from which to look; what came later is not told.
+        timeline: The state at that instant, if the caller has it.
+        story: What was gathered about it before; it is read on. Only for looks that go
+            forward in time.
+    """
+    if timeline is None:
+        timeline = history.state_at(at_ns)
+        cursor = history.cursor_at(at_ns)
+    else:
+        cursor = min(timeline.events_folded, history.end)
+    if story is None:
+        story = CallStory(call_id)
+    story.read(history, cursor)
+    call = call_of(timeline, call_id)
+    if call is None:
+        return explain_gone(history, timeline, story, cursor)
+    return _Present(history, timeline, story, call).explanation()
+
+
+def subject_of(call: Call) -> str:
+    """Return what is explained, in words."""
+    kind = call.kind.text if call.id.is_member else "timer"
+    return f"{kind[:1].upper()}{kind[1:]} “{call.name}” ({call.id.number})"
+
+
+class _Present:
+    """Explains what is there."""
+
+    def __init__(self, history: History, timeline: Timeline, story: CallStory, call: Call) -> None:
+        self.history = history
+        self.timeline = timeline
+        self.story = story
+        self.call = call
+        self.blockers = sorted(call.blockers, key=lambda blocker: _RANKS[blocker.kind])
+        self.is_paused = any(each.kind is BlockerKind.PAUSED for each in call.blockers)
+        self.is_stopped = any(each.clock_id for each in call.blockers)
+        self.is_called = not call.id.is_member or call.kind in _WITH_CALLS
+        self.fires = "is called" if call.id.is_member else "fires"
+
+    def explanation(self) -> Explanation:
+        history, timeline, story, call = self.history, self.timeline, self.story, self.call
+        blocked = [
+            blocker_reason(history, timeline, call, blocker, story.cursor)
+            for blocker in self.blockers
+        ]
+        waiting = self._waiting()
+        reasons = list(blocked)
+        if self.is_stopped:
+            reasons.append(Reason(what_would_help(timeline, call, self.fires), timeline.at_ns))
+        reasons += waiting
+        if call.left_ns is not None and not self.is_stopped:
+            reasons += rate_reasons(timeline, story, call.clock_id)
+        held = held_reason(timeline, story)
+        if held is not None and not self.is_stopped:
+            reasons.append(held)
+        if not call.id.is_member:
+            reasons += timer_past(history, timeline, story, call.calls)
+            reasons += timer_origin(history, timeline, story, call, is_open=True)
+        elif self.is_called:
+            reasons += member_past(history, timeline, story)
+        else:
+            reasons += state_reasons(history, timeline, call.id.number)
+        headline = self._headline(blocked, waiting)
+        return Explanation(subject_of(call), headline, tuple(reasons))
+
+    def _headline(self, blocked: list[Reason], waiting: list[Reason]) -> str:
+        call, timeline = self.call, self.timeline
+        if blocked:
+            return self._blocked(blocked[0])
+        if call.id.is_member and call.kind is MemberKind.EDGE:
+            return self._edge()
+        if call.waits_on_clock and call.left_ns is not None and call.left_ns > 0:
+            if call.session_due_ns is None:
+                return "Its due instant cannot be reached."
+            again = " again" if call.calls else ""
+            held = "; the session is held" if not timeline.is_running else ""
+            return (
+                f"It is not due{again} yet: it {self.fires} in "
+                f"{format_duration(call.session_due_ns - timeline.at_ns)}, at "
+                f"{format_instant(call.session_due_ns)}, at present rates{held}."
+            )
+        if waiting:
+            return waiting[0].text
+        what = "Nothing keeps" if timeline.is_running else "Only the held session keeps"
+        return f"{what} it waiting."
+
+    def _blocked(self, reason: Reason) -> str:
+        """Return what stops a call: its own pause or one above it before its clocks."""
+        first, call = self.blockers[0], self.call
+        if first.kind is BlockerKind.LIFE_CYCLE:
+            return reason.text
+        if not first.clock_id:
+            what = "It is not called" if self.is_called else "None of its calls run"
+            return f"{what}: {reason.text[:1].lower()}{reason.text[1:]}"
+        again = " again" if call.calls and not call.id.is_member else ""
+        what = "is not called" if call.id.is_member else f"does not fire{again}"
+        it = f"It {what}" if self.is_called else "Its time does not pass"
+        more = sum(1 for each in self.blockers if each.clock_id) - 1
+        others = f", and {more} above it" if more else ""
+        return f"{it} because {first.text}{others}."
+
+    def _edge(self) -> str:
+        """Return whether the machine is where a transition leads away from."""
+        members, number = self.timeline.members, self.call.id.number
+        source = members.field_text(number, Field.SOURCE)
+        state = members.field_text(members.by_id[number].parent_id, Field.STATE)
+        if source in {"", "*", state}:
+            return f"It is possible: the machine is in “{state}”, which it leaves."
+        return f"It is not possible: it leaves “{source}”, and the machine is in “{state}”."
+
+    def _waiting(self) -> list[Reason]:
+        """Return what it waits for, and how often it will be called."""
+        call, at_ns = self.call, self.timeline.at_ns
+        if call.is_per_frame:
+            return [] if self.is_paused else [Reason("It is called in every frame.", at_ns)]
+        reasons = self._due()
+        if not call.id.is_member:
+            return reasons
+        members = self.timeline.members
+        scheduler = members.scheduler_of(call.id.number)
+        rate_n = RATE_DENOMINATOR
+        if scheduler is not None:
+            rate_n = scheduler.fields.get(Field.RATE, RATE_DENOMINATOR)
+        if scheduler is not None and rate_n not in {0, RATE_DENOMINATOR}:
+            text = f"The time scale of “{scheduler.name}” is {rate_text(rate_n)}."
+            reasons.append(Reason(text, at_ns, member_id=scheduler.id))
+        left = call.calls_left or 0
+        if left > 0:
+            text = "1 call is left." if left == 1 else f"{left:,} calls are left."
+            reasons.append(Reason(text, at_ns))
+        if call.missed:
+            text = f"{call.missed:,} of its calls have been skipped so far."
+            reasons.append(Reason(text, at_ns))
+        return reasons
+
+    def _due(self) -> list[Reason]:
+        """Return when it is due in the time in which it waits, or its interval."""
+        call, timeline = self.call, self.timeline
+        at_ns, members = timeline.at_ns, timeline.members
+        if call.left_ns is None:
+            if not call.interval_ns:
+                return []
+            rules = members.field_text(call.id.number, Field.RULES)
+            counted = f", counted by “{rules}”" if rules else ""
+            return [Reason(f"Its interval is {format_duration(call.interval_ns)}{counted}.", at_ns)]
+        left = format_duration(max(0, call.left_ns))
+        if call.due_ns is None:
+            return [Reason(f"{left} of its time remained when it was paused.", at_ns)]
+        if call.left_ns <= 0 and call.waits_on_clock:
+            return [Reason(f"It is due and {self.fires} with the next wake-up.", at_ns)]
+        due = f"It is due at {format_instant(call.due_ns)} in the time of"
+        if not call.waits_on_clock:
+            scheduler = members.scheduler_of(call.id.number)
+            assert scheduler is not None, "something tells its time"
+            now = format_instant(scheduler.fields[Field.TIME])
+            text = (
+                f"{due} “{scheduler.name}”, which is at {now}; {left} remain. It is called in the "
+                "first frame that reaches it."
+            )
+            return [Reason(text, at_ns, member_id=scheduler.id)]
+        clock = timeline.clocks[call.clock_id]
+        now = format_instant(timeline.local_ns(clock.id))
+        text = f"{due} “{clock.name}”, which is at {now}; {left} remain."
+        reasons = [Reason(text, at_ns, clock_id=clock.id)]
+        due_ns = call.session_due_ns
+        if not self.is_stopped and due_ns is not None and timeline.effective_rate(clock.id) != 1:
+            reasons.append(Reason(slowness(timeline, clock.id, due_ns - at_ns), at_ns))
+        return reasons

@@ -1,0 +1,197 @@
+"""How the last call of something went, and what happened while it waited."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from inspector.analysis.evidence import (
+    Reason,
+    by_whom,
+    find_event,
+    frame_at,
+    short_site,
+    text_of,
+    times,
+)
+from inspector.analysis.explain.lateness import lateness_reasons, repetition_reasons, ties_before
+from inspector.timebase import NS_PER_MS, format_duration
+from inspector.vocabulary import (
+    CLOCK_PAUSED,
+    CLOCK_RATE,
+    MEMBER_ADDED,
+    STATE_ENTERED,
+    MemberKind,
+    rate_text,
+    what_was_raised,
+)
+
+if TYPE_CHECKING:
+    from inspector.analysis.explain.story import CallStory, Firing, Moment
+    from inspector.calls.call import Call
+    from inspector.events.history import History
+    from inspector.events.timeline import Timeline
+
+#: Session and local time differ by less where only rounding is between them.
+_SAME_NS: Final = NS_PER_MS
+#: So many changes of its clocks are told.
+_MOST_CHANGES: Final = 6
+
+
+def member_past(history: History, timeline: Timeline, story: CallStory) -> list[Reason]:
+    """Return how often something that is no timer of a clock was called, and the last time."""
+    member = timeline.members.by_id[story.id.number]
+    if not member.calls:
+        text = "It has not been called since it was added."
+        cursor = find_event(history, member.added_ns, MEMBER_ADDED, member.id)
+        return [Reason(text, member.added_ns, cursor)]
+    text, last = f"It was called {times(member.calls)}", story.called
+    if last is None:
+        return [Reason(f"{text}.", timeline.at_ns)]
+    frame = frame_at(timeline, last.at_ns)
+    text += f", the last time in frame {frame:,}; that took {format_duration(member.took_ns)}."
+    return [Reason(text, last.at_ns, last.cursor, frame=frame)]
+
+
+def state_reasons(history: History, timeline: Timeline, number: int) -> list[Reason]:
+    """Return since when a machine, or that of a transition, has been in its state."""
+    member = timeline.members.by_id[number]
+    is_edge = member.kind is MemberKind.EDGE
+    machine_id = member.parent_id if is_edge else number
+    entered = timeline.members.histories.get(machine_id)
+    if entered is None or not len(entered):
+        return []
+    at_ns, strings = entered.at_ns[-1], history.strings
+    text = f"{'The machine' if is_edge else 'It'} is in the state “{strings[entered.state[-1]]}”"
+    if entered.transition[-1]:
+        text += f", by “{strings[entered.transition[-1]]}”"
+    cursor = find_event(history, at_ns, STATE_ENTERED, machine_id)
+    frame = frame_at(timeline, at_ns)
+    return [Reason(f"{text}.", at_ns, cursor, frame=frame, member_id=machine_id)]
+
+
+def timer_past(history: History, timeline: Timeline, story: CallStory, fired: int) -> list[Reason]:
+    """Return how the last call of a timer went, if there was one."""
+    reasons: list[Reason] = []
+    last = story.last
+    if last is not None:
+        late = lateness_reasons(history, timeline, story, last)
+        on_time = "" if late else ", on time" if not last.late_ns else slightly(last)
+        frame = frame_at(timeline, last.at_ns)
+        count = times(fired) if fired else "never"
+        text = f"It has fired {count}, the last time in frame {frame:,}{on_time}."
+        reasons.append(Reason(text, last.at_ns, last.cursor, frame=frame))
+        reasons += late
+        reasons += repetition_reasons(history, story, story.cursor)
+        if not late:
+            reasons += ties_before(history, timeline, story)
+    elif fired:
+        text = f"It has fired {times(fired)}, before the oldest event in the log."
+        reasons.append(Reason(text, history.first_ns))
+    if story.missed is not None:
+        policy = "its policy" if story.kind is None else f"its kind “{story.kind.text}”"
+        count = (
+            "1 late tick was"
+            if story.ticks_missed == 1
+            else (f"{story.ticks_missed:,} late ticks were")
+        )
+        text = f"{count} skipped, as {policy} requires; {story.missed.a:,} the last time."
+        reasons.append(Reason(text, story.missed.at_ns, story.missed.cursor))
+    return reasons + failure_reasons(history, story)
+
+
+def slightly(last: Firing) -> str:
+    """Return how late a call was, after a comma."""
+    return f", {format_duration(last.late_ns)} late"
+
+
+def failure_reasons(history: History, story: CallStory) -> list[Reason]:
+    """Return what its callback raised, if it did."""
+    failed = story.failed
+    if failed is None:
+        return []
+    error = what_was_raised(text_of(history, failed.b))
+    again = f" {times(story.failures)}, the last time" if story.failures > 1 else ""
+    return [Reason(f"Its callback raised{again}: {error}", failed.at_ns, failed.cursor)]
+
+
+def timer_origin(
+    history: History, timeline: Timeline, story: CallStory, call: Call, *, is_open: bool
+) -> list[Reason]:
+    """Return where a timer comes from, and what happened to its clocks while it waited."""
+    added, armed, last = story.added, story.armed, story.last
+    if is_open and last is not None:
+        local_ns = last.due_ns
+        if last.late_ns < 0 or last.next_ns == last.due_ns:
+            # Called by hand, it was not due yet: what time it was on its clock is known there.
+            then = history.state_at(last.at_ns)
+            there = call.clock_id in then.clocks
+            local_ns = then.local_ns(call.clock_id) if there else None
+        return _wait(timeline, story, call, last.cursor, last.at_ns, local_ns)
+    if added is None or armed is None:
+        return []
+    reasons: list[Reason] = []
+    begun_ns = story.begun_ns(history, call.clock_id)
+    if begun_ns is not None:
+        delay_ns = armed.a - begun_ns
+        if call.interval_ns and delay_ns != call.interval_ns and not story.fired:
+            text = (
+                f"Its first call was scheduled {format_duration(delay_ns)} after it was set, not "
+                f"after its interval of {format_duration(call.interval_ns)}."
+            )
+            reasons.append(Reason(text, armed.at_ns, armed.cursor))
+        reasons += _wait(timeline, story, call, added.cursor, added.at_ns, begun_ns)
+    site = text_of(history, story.origin.a) if story.origin is not None else ""
+    where = f" at {short_site(site)}" if site else ""
+    frame = frame_at(timeline, added.at_ns)
+    reasons.append(Reason(f"It was set{where}.", added.at_ns, added.cursor, frame=frame))
+    return reasons
+
+
+def _wait(  # noqa: PLR0913, PLR0917 - where the wait began, in three ways
+    timeline: Timeline,
+    story: CallStory,
+    call: Call,
+    cursor: int,
+    since_ns: int,
+    local_since_ns: int | None,
+) -> list[Reason]:
+    """Return that less or more time passed on its clock than in the session, and why."""
+    if local_since_ns is None:
+        return []
+    clock = timeline.clocks[call.clock_id]
+    passed_ns = timeline.at_ns - since_ns
+    local_ns = timeline.local_ns(clock.id) - local_since_ns
+    if abs(passed_ns - local_ns) < _SAME_NS:
+        return []
+    began = "it was set" if story.added is not None and cursor == story.added.cursor else "then"
+    text = (
+        f"Since {began}, {format_duration(passed_ns)} of session time has passed, and "
+        f"{format_duration(local_ns)} on “{clock.name}”."
+    )
+    here = Reason(text, since_ns, cursor, clock_id=clock.id)
+    return [here, *_changes(timeline, story, call, since_ns)]
+
+
+def _changes(timeline: Timeline, story: CallStory, call: Call, since_ns: int) -> list[Reason]:
+    """Return what was done to the clocks of a timer while it waited."""
+    found: list[Reason] = []
+    for clock in timeline.path(call.clock_id):
+        standing_ns = clock.paused_since_ns if clock.paused else None
+        for kind, moment in story.changes.get(clock.id, ()):
+            is_present = kind == CLOCK_PAUSED and moment.at_ns == standing_ns
+            if is_present or not since_ns <= moment.at_ns <= timeline.at_ns:
+                continue
+            what, cause = _change_text(kind, moment)
+            frame = frame_at(timeline, moment.at_ns)
+            text = f"Meanwhile “{clock.name}” was {what}, {by_whom(timeline, cause)}."
+            found.append(Reason(text, moment.at_ns, moment.cursor, clock.id, frame))
+    return sorted(found, key=lambda reason: reason.at_ns)[-_MOST_CHANGES:]
+
+
+def _change_text(kind: int, moment: Moment) -> tuple[str, int]:
+    """Return what was done to a clock, and the cause."""
+    if kind == CLOCK_PAUSED:
+        return "paused", moment.a
+    if kind == CLOCK_RATE:
+        return f"set to rate {rate_text(moment.a)}", moment.b
+    return "moved", 0
