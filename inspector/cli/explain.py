@@ -34,10 +34,10 @@ from inspector.events.recording import (
     as_far_as_it_goes,
     open_recording,
 )
-from inspector.events.recording_name import is_recording_name
 from inspector.events.timeline import Timeline
 from inspector.exit_codes import ExitCode
 from inspector.foreign.files import open_binary
+from inspector.foreign.paths import is_recording_name
 from inspector.sessions.commands.previews import preview_command
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.provenance import provenance_of_recording

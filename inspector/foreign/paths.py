@@ -1,4 +1,6 @@
-"""Paths that people have written: asking about them is never an error."""
+"""Paths that users type or that files name: checking them never raises."""
+
+from __future__ import annotations
 
 import os
 import re
@@ -39,3 +41,11 @@ def stored_path(text: str) -> Path:
     if is_there(path):
         return path
     return Path(_ESCAPED_BYTE.sub(lambda found: chr(int(found[1], 16)), text))
+
+
+RECORDING_SUFFIX: Final = ".tlrec"
+
+
+def is_recording_name(path: Path) -> bool:
+    """Return whether the name is that of a recording, whatever is in the file."""
+    return path.suffix.lower() == RECORDING_SUFFIX

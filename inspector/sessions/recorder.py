@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from inspector import __version__
 from inspector.clocks.sources.manual_source import ManualTimeSource
 from inspector.errors import CommandError, InspectorError
-from inspector.events.recording_name import RECORDING_SUFFIX
-from inspector.foreign.paths import expanded, is_there
+from inspector.foreign.paths import RECORDING_SUFFIX, expanded, is_there
 from inspector.sessions.breakpoints.breakpoints import DEFAULT_SAVED_NS, BreakAction
 from inspector.sessions.commands.commands import SaveLast, StartRecording, StopRecording
 from inspector.sessions.replay.journal import file_digest

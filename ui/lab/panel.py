@@ -26,8 +26,7 @@ import inspector
 from inspector.analysis.lab.refresh_lab import LabResult, summary_text
 from inspector.analysis.lab.timer import SceneTimer
 from inspector.errors import InspectorError
-from inspector.events.recording_name import RECORDING_SUFFIX
-from inspector.foreign.paths import stored_path
+from inspector.foreign.paths import RECORDING_SUFFIX, stored_path
 from inspector.formats.frame_times import Provenance
 from inspector.formats.lab.graph import LabGraphOptions
 

@@ -11,8 +11,8 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from inspector.clocks.failures import FailurePolicy
 from inspector.errors import InspectorError
-from inspector.events.recording_name import is_recording_name
 from inspector.events.timeline import Timeline
+from inspector.foreign.paths import is_recording_name
 from inspector.sessions.commands.commands import (
     AddBreakpoint,
     Capability,

@@ -505,7 +505,7 @@ class MainWindow(QMainWindow):
 
 
 def _dropped_file(event: QDropEvent) -> Path | None:
-    from inspector.events.recording_name import is_recording_name  # noqa: PLC0415 - as above
+    from inspector.foreign.paths import is_recording_name  # noqa: PLC0415 - as above
 
     urls = event.mimeData().urls()
     if len(urls) == 1 and urls[0].isLocalFile():

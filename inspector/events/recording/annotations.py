@@ -31,7 +31,6 @@ __all__ = [
     "Annotation",
     "annotate",
     "annotate_all",
-    "annotations_of",
     "read_annotations",
     "remove",
     "write_annotations",
@@ -128,21 +127,6 @@ def _take_out(connection: sqlite3.Connection, number: int) -> int:
 def _count(connection: sqlite3.Connection, number: int) -> int:
     found = connection.execute("SELECT count(*) FROM annotations WHERE id=?", (number,))
     return int(found.fetchone()[0])
-
-
-def annotations_of(path: Path) -> list[Annotation]:
-    """Return the annotations in a recording, the earliest first.
-
-    Raises:
-        RecordingError: The recording cannot be opened.
-    """
-    from inspector.events.recording.reading.opening import OpenFile  # noqa: PLC0415 - it needs this one
-
-    file = OpenFile(path)
-    try:
-        return read_annotations(file.rows)
-    finally:
-        file.close()
 
 
 def read_annotations(rows: Callable[[str], Iterable[tuple[Any, ...]]]) -> list[Annotation]:

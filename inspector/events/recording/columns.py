@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from inspector.events.log import Numbers
     from inspector.vocabulary import RawEvent
 
+
 #: Columns of int64 in the rows of an array: for events instant, kind, subject, a and b.
 Block: TypeAlias = NDArray[np.int64]
 
@@ -186,3 +187,46 @@ def _width(span: int) -> int:
     if not span:
         return 0
     return next(width for width in _WIDTHS if span < 1 << 8 * width)
+
+
+#: Numbers lie close together when there are at most so many times as many possible ones.
+_DENSE: Final = 8
+#: So many different numbers are sorted several times faster than more.
+_QUICKLY_SORTED: Final = 1 << 16
+
+
+def grouped(numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
+    """Return the different ones, the least first, and for each number which of them it is."""
+    if not len(numbers):
+        return np.empty(0, np.int64), np.empty(0, np.intp)
+    least = int(numbers.min())
+    span = int(numbers.max()) - least + 1
+    if span > _DENSE * len(numbers):
+        different, group = np.unique(numbers, return_inverse=True)
+        return different, group
+    place = numbers - least
+    is_there = np.zeros(span, bool)
+    is_there[place] = True
+    return np.flatnonzero(is_there) + least, (np.cumsum(is_there) - 1)[place]
+
+
+def group_by_group(group: NDArray[np.intp], groups: int) -> NDArray[np.intp]:
+    """Return the places of numbers, one group behind another, in their order within each.
+
+    Args:
+        group: Which group each is of, as :func:`grouped` returns it.
+        groups: How many groups there are.
+    """
+    keys = group.astype(np.uint16) if groups <= _QUICKLY_SORTED else group
+    return np.argsort(keys, kind="stable")
+
+
+def last_of_each(
+    numbers: NDArray[np.int64],
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return where each different number is found last, and how often it is there."""
+    different, group = grouped(numbers)
+    last = np.empty(len(different), np.intp)
+    # Of several the last one stays.
+    last[group] = np.arange(len(group))
+    return last, np.bincount(group, minlength=len(different))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from inspector.events.recording.columns import block_of
-from inspector.events.recording.writing.frame_columns import FrameCollector
+from inspector.events.recording.writing.tables import FrameCollector
 from inspector.events.timeline import Timeline
 from inspector.vocabulary import EventKind, Phase, RawEvent
 

@@ -28,7 +28,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from inspector.events.recording_name import is_recording_name
+from inspector.foreign.paths import is_recording_name
 
 from ...kit.theme import ColorRole
 

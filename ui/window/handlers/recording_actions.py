@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from inspector.events.recording_name import RECORDING_SUFFIX
+from inspector.foreign.paths import RECORDING_SUFFIX
 from inspector.sessions.commands.commands import SaveLast, StartRecording, StopRecording
 from inspector.timebase import NS_PER_SECOND
 

@@ -11,7 +11,7 @@ from PySide6.QtGui import QAction, QDesktopServices
 from PySide6.QtWidgets import QDialog, QFileDialog, QMenu
 
 from inspector.display_text import as_plain
-from inspector.events.recording_name import RECORDING_SUFFIX
+from inspector.foreign.paths import RECORDING_SUFFIX
 from inspector.sessions.scene import built_in_scenes
 
 from ...actions.action_list import ACTIONS

@@ -12,8 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
+import numpy as np
+
 from inspector.display_text import one_line
 from inspector.errors import UnreadableFileError
+from inspector.events.recording.annotations import read_annotations
+from inspector.events.recording.columns import EVENT_COLUMNS, events_of
 from inspector.events.recording.layout import (
     APPLICATION_ID,
     SCHEMA_VERSION,
@@ -24,13 +28,17 @@ from inspector.events.recording.layout import (
 )
 from inspector.events.recording.live_files import is_written_here
 from inspector.events.recording.reading.private_copy import beside, copy_database, real_path, size
-from inspector.events.recording.reading.upgrades import upgraded
+from inspector.events.recording.writing.file import About, RecordingFile
+from inspector.events.timeline import Timeline
 from inspector.foreign.files import open_binary
 from inspector.timebase import format_instant
 from inspector.vocabulary import VOCABULARY_VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
+
+    from inspector.events.annotations import Annotation
+
 
 _MAGIC: Final = b"SQLite format 3\0"
 _HEAD_BYTES: Final = 100
@@ -274,6 +282,19 @@ class OpenFile:
             shutil.rmtree(self._folder, ignore_errors=True)
 
 
+def annotations_of(path: Path) -> list[Annotation]:
+    """Return the annotations in a recording, the earliest first.
+
+    Raises:
+        RecordingError: The recording cannot be opened.
+    """
+    file = OpenFile(path)
+    try:
+        return read_annotations(file.rows)
+    finally:
+        file.close()
+
+
 class _Patience:
     """Has no question take longer than the file is large: damage may lead in circles."""
 
@@ -364,3 +385,44 @@ def _connect(path: Path, *, is_copy: bool) -> sqlite3.Connection:
     connection.execute("PRAGMA cell_size_check = ON")
     connection.execute("PRAGMA trusted_schema = OFF")
     return connection
+
+
+def upgraded(path: Path, version: int, original: Path) -> Path:
+    """Return the file of a recording brought up to date, beside a private copy of it.
+
+    Args:
+        path: The private copy.
+        version: The version of its tables.
+        original: What it is a copy of, for messages.
+
+    Raises:
+        RecordingError: It cannot be understood.
+    """
+    step = _UPGRADES.get(version)
+    if step is None:
+        raise RecordingError(f"{original} has tables of version {version}, which does not exist.")
+    try:
+        return step(path)
+    except (sqlite3.Error, ValueError, TypeError, KeyError, IndexError) as error:
+        raise RecordingError(f"{original} is damaged: {error}.") from error
+
+
+def _from_0(path: Path) -> Path:
+    new = path.with_name("upgraded.tlrec")
+    old = sqlite3.connect(path)
+    try:
+        meta = dict(old.execute("SELECT name, value FROM meta"))
+        strings = [text for (text,) in old.execute("SELECT text FROM strings ORDER BY number")]
+        about = About(scene_path=meta.get("scene_path", ""), title=meta.get("title", ""))
+        file = RecordingFile(new, about, Timeline(strings), 0)
+        file.add_strings(strings)
+        for (data,) in old.execute("SELECT data FROM chunks ORDER BY first_cursor"):
+            rows = np.frombuffer(data, "<i8").reshape(-1, EVENT_COLUMNS)
+            file.add(events_of(rows.T))
+        file.finish()
+    finally:
+        old.close()
+    return new
+
+
+_UPGRADES: Final[dict[int, Callable[[Path], Path]]] = {0: _from_0}

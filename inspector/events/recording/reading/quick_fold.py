@@ -12,8 +12,15 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from inspector.events.recording.columns import KINDS, events_of, kind_table, of_kinds
-from inspector.events.recording.grouping import group_by_group, grouped, last_of_each
+from inspector.events.recording.columns import (
+    KINDS,
+    events_of,
+    group_by_group,
+    grouped,
+    kind_table,
+    last_of_each,
+    of_kinds,
+)
 from inspector.events.schema import FIELDS_THAT_COUNT, Fold, kinds_with
 from inspector.vocabulary import NEVER, EventKind
 

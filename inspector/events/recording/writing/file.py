@@ -26,8 +26,7 @@ from inspector.events.recording.layout import (
 )
 from inspector.events.recording.live_files import begin_writing, end_writing, is_same_file
 from inspector.events.recording.reading.quick_fold import fold_block
-from inspector.events.recording.writing.frame_columns import FrameCollector
-from inspector.events.recording.writing.tables import PlainTables
+from inspector.events.recording.writing.tables import FrameCollector, PlainTables
 from inspector.events.recording.writing.timer_rows import AT_ONCE
 from inspector.vocabulary import COMMAND
 

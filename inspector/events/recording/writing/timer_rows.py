@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from inspector.events.recording.grouping import grouped
+from inspector.events.recording.columns import grouped
 from inspector.vocabulary import NEVER, EventKind, TimerKind
 
 if TYPE_CHECKING:
