@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from inspector.frames.cocos.scheduler import DialectScheduler
     from inspector.frames.creator.components import Component
     from inspector.frames.creator.director import CreatorDirector
-    from inspector.frames.egret.ticker import Ticker, TickerTimer
+    from inspector.frames.egret.ticker import Ticker
+    from inspector.frames.egret.timer import TickerTimer
     from inspector.frames.scheduler.scheduler import Scheduler
     from inspector.frames.state_machine import Edge, StateMachine
     from inspector.sessions.stage import Stage
@@ -63,7 +64,7 @@ __all__ = [
     "start_loop",
 ]
 
-_HOMES = {
+_MODULES = {
     "AsyncioTimeSource": "inspector.clocks.sources.asyncio_source",
     "Clock": "inspector.clocks",
     "ClockTree": "inspector.clocks",
@@ -83,7 +84,7 @@ _HOMES = {
     "StateMachine": "inspector.frames.state_machine",
     "SystemTimeSource": "inspector.clocks.sources.system_source",
     "Ticker": "inspector.frames.egret.ticker",
-    "TickerTimer": "inspector.frames.egret.ticker",
+    "TickerTimer": "inspector.frames.egret.timer",
     "TimeSource": "inspector.clocks",
     "Timeline": "inspector.events",
     "Timer": "inspector.clocks",
@@ -93,12 +94,12 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> object:
-    if name not in _HOMES:
+    if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value: object = getattr(import_module(_HOMES[name]), name)
+    value: object = getattr(import_module(_MODULES[name]), name)
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES})
+    return sorted({*globals(), *_MODULES})

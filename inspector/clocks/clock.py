@@ -8,16 +8,17 @@ from fractions import Fraction
 from heapq import heappush
 from typing import TYPE_CHECKING, Any
 
-from inspector.clocks.branch import move_branch, remove_branch
+from inspector.clocks.callbacks import checked_callable, label_of
 from inspector.clocks.mistakes import (
+    checked_clock,
     checked_name,
     checked_seconds_ns,
     missing_attribute,
     refused_seconds,
 )
 from inspector.clocks.node import NOTHING_IS_EARLIER, ClockNode
-from inspector.clocks.queue import BUCKET_SHIFT, LAST_BUCKET, REACH_BITS
-from inspector.clocks.rate import D, rate_numerator
+from inspector.clocks.queue import BUCKET_SHIFT, LAST_BUCKET, REACH_BITS, TimerQueue
+from inspector.clocks.rate import D, moved, rate_numerator
 from inspector.clocks.timer import (
     NO_ARGUMENTS,
     Interval,
@@ -25,17 +26,17 @@ from inspector.clocks.timer import (
     MissedTicks,
     Timer,
     UnlistedTimer,
-    checked_callable,
     held_arguments,
-    label_of,
 )
 from inspector.foreign.numbers import shown
 from inspector.timebase import MAX_NS_BITS, checked_ns, seconds_to_ns
 from inspector.vocabulary import (
     CLOCK_ADDED,
     CLOCK_ANCHORED,
+    CLOCK_MOVED,
     CLOCK_PAUSED,
     CLOCK_RATE,
+    CLOCK_REMOVED,
     CLOCK_RESUMED,
     TIMER_ADDED,
     TIMER_ARMED,
@@ -47,7 +48,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import FrameType
 
-    from inspector.clocks.call_site import CallSite
+    from inspector.clocks.timer import CallSite
+
 
 #: Tells frames of this module from those of the user's program.
 _OWN_GLOBALS = globals()
@@ -240,7 +242,35 @@ class Clock(ClockNode):
             ValueError: The root, a clock of another tree, or one inside this branch.
             RuntimeError: Either clock was removed.
         """
-        move_branch(self, parent)
+        checked_clock("move_to(parent)", parent)
+        self._check_alive()
+        parent._check_alive()
+        old = self._above
+        if old is None or old._above is None:
+            message = "the root clock cannot be moved"
+            raise ValueError(message)
+        if parent._tree is not self._tree:
+            message = f"{parent.name!r} belongs to another tree"
+            raise ValueError(message)
+        if parent is self or self in parent.ancestors():
+            message = f"{self.name!r} cannot hang under {parent.name!r}, which is inside it"
+            raise ValueError(message)
+        if parent is old:
+            return
+        tree = self._tree
+        tree.sync()
+        if tree.record is not None:
+            tree.record((tree.now_ns, CLOCK_MOVED, self.id, parent.id, 0))
+        self._off = moved(self._off, self._n, old.time_ns, parent.time_ns)
+        self._shift_ns = self._off // D if self._n == D else None
+        self._disarm()
+        old.children.remove(self)
+        self._above = parent
+        parent.children.append(self)
+        self._floor_ns = parent.time_ns
+        parent.raise_floors()
+        tree.mapping_changed()
+        self._reorder()
 
     def remove(self) -> None:
         """Take the branch out of the tree for good; its timers will not be called.
@@ -248,7 +278,23 @@ class Clock(ClockNode):
         Raises:
             ValueError: The root clock cannot be removed.
         """
-        remove_branch(self)
+        if self.is_removed:
+            return
+        above = self._above
+        if above is None or above._above is None:
+            message = "the root clock cannot be removed"
+            raise ValueError(message)
+        tree = self._tree
+        tree.sync()
+        if tree.record is not None:
+            tree.record((tree.now_ns, CLOCK_REMOVED, self.id, 0, 0))
+        self._disarm()
+        above.children.remove(self)
+        for clock in self.walk():
+            tree.members.clock_removed(clock.id)
+            clock.is_removed = True
+            clock._armed_ns = NOTHING_IS_EARLIER
+            clock.queue = TimerQueue()
 
     # ---------------------------------------------------------------- timers
 

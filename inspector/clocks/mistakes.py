@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from inspector.clocks.timer import label_of
+from inspector.clocks.callbacks import label_of
 from inspector.foreign.numbers import shown
 from inspector.timebase import seconds_to_ns
 

@@ -5,17 +5,24 @@ from __future__ import annotations
 import logging
 from collections import deque
 from threading import get_ident
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
-from inspector.clocks.call_site import CallSite
+from inspector.clocks.callbacks import label_of, refuse_unfinished
 from inspector.clocks.clock import Clock
 from inspector.clocks.failures import CALLBACK_ERRORS, CallbackFailure, EndlessInstantError
 from inspector.clocks.members import Members
 from inspector.clocks.mistakes import missing_attribute
 from inspector.clocks.queue import BUCKET_SHIFT, LAST_BUCKET, TimerQueue
-from inspector.clocks.timer import NO_ARGUMENTS, Interval, Timer, label_of, refuse_unfinished
+from inspector.clocks.timer import NO_ARGUMENTS, CallSite, Interval, Timer
 from inspector.timebase import MAX_NS, format_instant
-from inspector.vocabulary import CALLBACK_FAILED, NEVER, TICKS_MISSED, TIMER_FIRED, TimerKind
+from inspector.vocabulary import (
+    CALLBACK_FAILED,
+    NEVER,
+    TICKS_MISSED,
+    TIMER_FIRED,
+    RawEvent,
+    TimerKind,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,8 +30,8 @@ if TYPE_CHECKING:
 
     from inspector.clocks.node import ClockNode
     from inspector.clocks.queue import Entry
-    from inspector.clocks.sink import Sink
     from inspector.vocabulary import RawEvent
+
 
 logger = logging.getLogger(__name__)
 
@@ -38,6 +45,16 @@ ENDLESS_LIMIT = 100_000
 
 #: Stands for "any number of timers".
 _ANY_ORDER = 2**63
+
+
+class Sink(Protocol):
+    """Takes events. With no sink, an event costs the engine one attribute test."""
+
+    def append(self, event: RawEvent, /) -> None:
+        """Take one event; called very often, so it must not do more than that."""
+
+    def intern(self, text: str, /) -> int:
+        """Return the number of ``text`` in the string table, adding it if new."""
 
 
 class _NoQueue(TimerQueue):

@@ -10,7 +10,7 @@ import math
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
-from inspector.clocks.timer import checked_callable, label_of, refuse_unfinished
+from inspector.clocks.callbacks import checked_callable, label_of, refuse_unfinished
 from inspector.timebase import NS_PER_MS
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Final
 
+from inspector.clocks.callbacks import checked_callable, label_of, refuse_unfinished
 from inspector.clocks.failures import CALLBACK_ERRORS
 from inspector.clocks.mistakes import checked_clock, missing_attribute
-from inspector.clocks.timer import checked_callable, label_of, refuse_unfinished
 from inspector.timebase import ns_to_seconds
 from inspector.vocabulary import (
     DELTA_CUT,

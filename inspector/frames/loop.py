@@ -7,16 +7,15 @@ from fractions import Fraction
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from inspector.clocks.clock import Clock
-from inspector.clocks.failures import CALLBACK_ERRORS
-from inspector.clocks.timer import (
+from inspector.clocks.callbacks import (
     CheckedCallback,
-    MissedTicks,
-    Timer,
     checked_callable,
     label_of,
     refuse_unfinished,
 )
+from inspector.clocks.clock import Clock
+from inspector.clocks.failures import CALLBACK_ERRORS
+from inspector.clocks.timer import MissedTicks, Timer
 from inspector.frames.open_flash import OpenFlashClock, OpenFlashTimeout
 from inspector.frames.reporting import Reporter
 from inspector.timebase import NS_PER_SECOND

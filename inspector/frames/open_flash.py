@@ -5,8 +5,9 @@ from __future__ import annotations
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any
 
+from inspector.clocks.callbacks import checked_callable, label_of, refuse_unfinished
 from inspector.clocks.clock import Clock
-from inspector.clocks.timer import Timer, checked_callable, label_of, refuse_unfinished
+from inspector.clocks.timer import Timer
 from inspector.frames.reporting import Reporter
 from inspector.vocabulary import Field, MemberKind
 

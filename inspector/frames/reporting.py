@@ -11,9 +11,9 @@ from math import isnan
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Final
 
+from inspector.clocks.callbacks import label_of, refuse_unfinished
 from inspector.clocks.failures import CALLBACK_ERRORS
 from inspector.clocks.rate import D
-from inspector.clocks.timer import label_of, refuse_unfinished
 from inspector.timebase import MAX_NS, NS_PER_MS
 from inspector.vocabulary import NEVER, Field, MemberKind
 

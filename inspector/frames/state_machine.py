@@ -15,7 +15,7 @@ from functools import partial
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeAlias, TypeVar
 
-from inspector.clocks.timer import CheckedCallback, checked_callable, refuse_unfinished
+from inspector.clocks.callbacks import CheckedCallback, checked_callable, refuse_unfinished
 from inspector.frames.reporting import Reporter, text_of
 from inspector.vocabulary import Field, MemberKind
 

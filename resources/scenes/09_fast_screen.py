@@ -18,7 +18,8 @@ Try:
 from fractions import Fraction
 
 from inspector.frames.egret.repairs import ElapsedGuard, longer_count, longer_delay
-from inspector.frames.egret.ticker import BY_CALLS, BY_ELAPSED, Counting, Ticker, TickerTimer
+from inspector.frames.egret.ticker import Ticker
+from inspector.frames.egret.timer import BY_CALLS, BY_ELAPSED, Counting, TickerTimer
 from inspector.sessions.stage import Stage
 
 DISPLAY_RATE = 240

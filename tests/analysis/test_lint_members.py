@@ -14,7 +14,8 @@ from inspector.vocabulary import MemberKind
 HEAD = """
 from inspector.frames.cocos.scheduler import DialectScheduler
 from inspector.frames.cocos.dialects import CREATOR_2_4, COCOS2DX_3_15
-from inspector.frames.egret.ticker import BY_CALLS, Ticker, TickerTimer
+from inspector.frames.egret.timer import BY_CALLS, TickerTimer
+from inspector.frames.egret.ticker import Ticker
 
 def nothing(*_):
     pass

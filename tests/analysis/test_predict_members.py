@@ -178,7 +178,8 @@ def test_that_nothing_is_foreseen_of_what_is_refused(session: HostedSession) -> 
 
 OTHERS = """
     from inspector.frames.cocos.scheduler import DialectScheduler
-    from inspector.frames.egret.ticker import Ticker, TickerTimer
+    from inspector.frames.egret.timer import TickerTimer
+    from inspector.frames.egret.ticker import Ticker
 
     class Target:
         pass

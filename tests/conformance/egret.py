@@ -9,7 +9,8 @@ from functools import partial
 from typing import Any
 
 from inspector.frames.egret.repairs import ElapsedGuard, FactorMeasurement, longer_count
-from inspector.frames.egret.ticker import BY_CALLS, Counting, Ticker, TickerTimer
+from inspector.frames.egret.ticker import Ticker
+from inspector.frames.egret.timer import BY_CALLS, Counting, TickerTimer
 from tests.conformance.replay import Event, GoldenLine, Hooks
 
 

@@ -13,7 +13,8 @@ from inspector.frames.egret.repairs import (
     longer_count,
     longer_delay,
 )
-from inspector.frames.egret.ticker import BY_CALLS, Counting, Ticker, TickerTimer
+from inspector.frames.egret.ticker import Ticker
+from inspector.frames.egret.timer import BY_CALLS, Counting, TickerTimer
 
 
 class Display:

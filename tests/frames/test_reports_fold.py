@@ -22,7 +22,8 @@ from inspector.frames.cocos.dialects import DIALECTS, Dialect
 from inspector.frames.cocos.reports import DialectTarget
 from inspector.frames.cocos.scheduler import DialectScheduler
 from inspector.frames.egret.repairs import longer_count
-from inspector.frames.egret.ticker import BY_CALLS, BY_ELAPSED, Ticker, TickerTimer
+from inspector.frames.egret.ticker import Ticker
+from inspector.frames.egret.timer import BY_CALLS, BY_ELAPSED, TickerTimer
 from inspector.frames.scheduler.scheduler import Scheduler
 from inspector.frames.scheduler.targets import TargetRecord
 from inspector.frames.scheduling import PendingCall

@@ -15,7 +15,7 @@ from inspector.frames.scheduling import Overshoot
 from tests.frames.scheduler_model import Call, SchedulerModel
 
 if TYPE_CHECKING:
-    from inspector.frames.scheduler.pause import Pause
+    from inspector.frames.scheduler.targets import Pause
     from inspector.frames.scheduling import Callback
 
 MS = 1_000_000

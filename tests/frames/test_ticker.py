@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from inspector.frames.egret.ticker import BY_CALLS, BY_ELAPSED, Counting, Ticker, TickerTimer
+from inspector.frames.egret.ticker import Ticker
+from inspector.frames.egret.timer import BY_CALLS, BY_ELAPSED, Counting, TickerTimer
 
 
 class Display:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from inspector.frames.director import Director
-from inspector.frames.egret.ticker import BY_CALLS, Ticker, TickerTimer
+from inspector.frames.egret.ticker import Ticker
+from inspector.frames.egret.timer import BY_CALLS, TickerTimer
 from inspector.frames.reporting import Reporter, nanoseconds
 from inspector.frames.scheduler.controls import Pausable, Unschedulable
 from inspector.vocabulary import NEVER, EventKind, Field, MemberKind, Phase

@@ -17,7 +17,8 @@ from inspector.frames.cocos.scheduler import DialectScheduler
 from inspector.frames.creator.components import Component
 from inspector.frames.creator.director import CreatorDirector, DirectorEvent
 from inspector.frames.director import Director
-from inspector.frames.egret.ticker import Ticker, TickerTimer
+from inspector.frames.egret.ticker import Ticker
+from inspector.frames.egret.timer import TickerTimer
 from inspector.frames.loop import start_loop
 from inspector.frames.open_flash import OpenFlashClock
 from inspector.frames.scheduler.scheduler import Scheduler

@@ -169,7 +169,7 @@ AROUND = """
     from inspector.frames.cocos.dialects import COCOS2DX_3_4
     from inspector.frames.creator.pacer import FramePacer
     from inspector.frames.state_machine import Edge
-    from inspector.frames.egret.ticker import TickerTimer
+    from inspector.frames.egret.timer import TickerTimer
 
     class Fox(Component):
         def start(self):

@@ -35,7 +35,8 @@ def build(stage):
 
 FRAME_TIMERS = """
 from inspector.frames.scheduler.scheduler import Scheduler
-from inspector.frames.egret.ticker import BY_CALLS, Ticker, TickerTimer
+from inspector.frames.egret.timer import BY_CALLS, TickerTimer
+from inspector.frames.egret.ticker import Ticker
 
 def build(stage):
     scheduler = Scheduler(stage.root, name="combat")

@@ -200,7 +200,7 @@ EVERY_KIND = """
     from inspector.frames.loop import start_loop
     from inspector.frames.open_flash import OpenFlashClock
     from inspector.frames.state_machine import Edge
-    from inspector.frames.egret.ticker import TickerTimer
+    from inspector.frames.egret.timer import TickerTimer
 
     class Fox(Component):
         def start(self):

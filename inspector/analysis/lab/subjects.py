@@ -25,7 +25,8 @@ from inspector.frames.egret.repairs import (
     longer_count,
     longer_delay,
 )
-from inspector.frames.egret.ticker import BY_CALLS, BY_ELAPSED, Counting, Ticker, TickerTimer
+from inspector.frames.egret.ticker import Ticker
+from inspector.frames.egret.timer import BY_CALLS, BY_ELAPSED, Counting, TickerTimer
 from inspector.frames.loop import OPEN_FLASH, OPEN_FLASH_ARTICLE, FixedRateLoop, LoopRules
 from inspector.frames.scheduler.scheduler import Scheduler
 from inspector.frames.scheduling import Overshoot

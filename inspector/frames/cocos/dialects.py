@@ -9,12 +9,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 from enum import Enum
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from inspector.frames.scheduling import Overshoot
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
+
+    from inspector.frames.scheduling import Callback
+
 
 #: Priority of the originals' own systems; an order to "everything" starts from here.
 PRIORITY_SYSTEM: Final = -(2**31)
@@ -302,3 +305,84 @@ COCOS2DX_3_15: Final = Dialect(
 
 #: Every dialect, the oldest first.
 DIALECTS: Final = (CREATOR_2_4, CREATOR_3_8, COCOS2DX_3_4, COCOS2DX_3_15)
+
+
+class Complaint(Enum):
+    """What the originals log, warn of or assert; and the loop that we cut off."""
+
+    PRIORITY_LOCKED = "the priority cannot change inside a frame"
+    RESCHEDULED = "a timer was scheduled that is scheduled"
+    PAUSED_IGNORED = "the paused flag is ignored, the target has timers already"
+    ARGUMENTS_SWAPPED = "target and callback are swapped"
+    SAME_PRIORITY = "the update is scheduled already"
+    ENDLESS = "a timer never stopped calling, the loop was cut off"
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One complaint.
+
+    Attributes:
+        complaint: What it is about.
+        target: Whose timer or update it concerns.
+        old_interval: With ``RESCHEDULED``, the interval so far.
+        new_interval: With ``RESCHEDULED``, the interval from now on.
+    """
+
+    complaint: Complaint
+    target: object
+    old_interval: float = 0.0
+    new_interval: float = 0.0
+
+
+#: ``schedule`` with all its arguments, and with the fewest.
+_ALL_ARGUMENTS: Final = 6
+_THREE_ARGUMENTS: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenArguments:
+    """The arguments of one call of ``schedule``.
+
+    Attributes:
+        callback: What is called; not checked yet.
+        target: Whom the timer belongs to.
+        interval: Seconds.
+        repeat: Calls after the first; ``None`` for no end.
+        delay: Seconds.
+        paused: ``None`` where JavaScript leaves it undefined.
+        is_swapped: Whether target and callback came in the other order.
+    """
+
+    callback: Callback
+    target: object
+    interval: float
+    repeat: int | None
+    delay: float
+    paused: bool | None
+    is_swapped: bool
+
+
+def as_written(dialect: Dialect, arguments: tuple[Any, ...]) -> WrittenArguments:
+    """Return what the arguments mean in a dialect.
+
+    Raises:
+        TypeError: A number of arguments that the original does not take.
+    """
+    forms = {_ALL_ARGUMENTS, *dialect.short_forms}
+    if dialect.swaps_arguments:
+        # JavaScript leaves out what is not given.
+        forms.add(_THREE_ARGUMENTS)
+    if len(arguments) not in forms:
+        message = f"{dialect.title} has no schedule with {len(arguments)} arguments"
+        raise TypeError(message)
+    callback, target, interval, *rest = arguments
+    is_swapped = not callable(callback) and dialect.swaps_arguments
+    if is_swapped:
+        callback, target = target, callback
+    repeat, delay, paused = None, 0.0, None
+    if len(arguments) == _ALL_ARGUMENTS:
+        repeat, delay, paused = rest
+    elif len(arguments) in dialect.short_forms:
+        paused = bool(rest and rest[0])
+    return WrittenArguments(callback, target, interval, repeat, delay, paused, is_swapped)

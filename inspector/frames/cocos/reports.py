@@ -8,17 +8,16 @@ everybody, is compared with what was said last.
 from __future__ import annotations
 
 from time import perf_counter_ns
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
-from inspector.clocks.timer import label_of, refuse_unfinished
-from inspector.frames.cocos.pending import update_label
+from inspector.clocks.callbacks import label_of, refuse_unfinished
 from inspector.frames.reporting import nanoseconds
 from inspector.vocabulary import Field, MemberKind
 
 if TYPE_CHECKING:
-    from inspector.frames.cocos.lists import TimerElement, UpdateEntry
-    from inspector.frames.cocos.scheduler import DialectScheduler
-    from inspector.frames.cocos.timer import DialectTimer
+    from inspector.frames.cocos.dialects import Dialect
+    from inspector.frames.cocos.lists import UpdateEntry
+    from inspector.frames.cocos.timer import DialectTimer, TimerElement
     from inspector.frames.reporting import Reporter
     from inspector.frames.scheduling import Callback
 
@@ -26,6 +25,31 @@ if TYPE_CHECKING:
 _SAME_DUE: Final = 1_000
 #: Likewise where the original computes in single precision.
 _SAME_DUE_SINGLE: Final = 100_000
+
+
+class ReportedScheduler(Protocol):
+    """What reports need of the scheduler that they are about."""
+
+    dialect: Dialect
+    time_scale: float
+
+    def element_of(self, target: object) -> TimerElement | None:
+        """Return the timers of a target."""
+
+    def entry_of(self, target: object) -> UpdateEntry | None:
+        """Return the update callback of a target, which may be marked as removed."""
+
+    def pause_target(self, target: object) -> None:
+        """Pause everything that a target has now."""
+
+    def resume_target(self, target: object) -> None:
+        """Resume everything that a target has."""
+
+    def unschedule_target(self, target: object) -> None:
+        """Remove everything that a target has."""
+
+    def unschedule_update(self, target: object) -> bool:
+        """Remove the update callback of a target."""
 
 
 class DialectTarget:
@@ -39,7 +63,7 @@ class DialectTarget:
         is_paused: Whether all of it was reported as paused.
     """
 
-    def __init__(self, scheduler: DialectScheduler, target: object) -> None:
+    def __init__(self, scheduler: ReportedScheduler, target: object) -> None:
         """Begin with nothing said of it."""
         self._scheduler = scheduler
         self.target = target
@@ -83,7 +107,7 @@ class DialectUpdate:
         is_paused: Whether it was reported as paused.
     """
 
-    def __init__(self, scheduler: DialectScheduler, entry: UpdateEntry) -> None:
+    def __init__(self, scheduler: ReportedScheduler, entry: UpdateEntry) -> None:
         """Begin with nothing said of it."""
         self._scheduler = scheduler
         self.entry = entry
@@ -112,7 +136,7 @@ class _TimerSaid:
 class DialectReports:
     """Compares a dialect's scheduler with what was said of it, and says what is new."""
 
-    def __init__(self, scheduler: DialectScheduler, reporter: Reporter, number: int) -> None:
+    def __init__(self, scheduler: ReportedScheduler, reporter: Reporter, number: int) -> None:
         """Introduce the scheduler.
 
         Args:
@@ -255,7 +279,7 @@ class DialectReports:
             return
         if update is None:
             known.update = update = DialectUpdate(self._scheduler, entry)
-            label = update_label(entry)
+            label = entry.label
             update.number = reporter.add(update, MemberKind.UPDATE, label, known.number)
             self._say_order(entry)
         if update.is_paused != entry.paused:

@@ -12,22 +12,21 @@ import logging
 from collections import deque
 from typing import TYPE_CHECKING
 
+from inspector.clocks.callbacks import checked_callable, refuse_unfinished
 from inspector.clocks.mistakes import check_order, missing_attribute
-from inspector.clocks.timer import checked_callable, refuse_unfinished
-from inspector.frames.cocos.arguments import as_written
-from inspector.frames.cocos.complaints import Complaint, Diagnostic
 from inspector.frames.cocos.dialects import (
     CREATOR_2_4,
+    Complaint,
+    Diagnostic,
     Dialect,
     Lists,
     PriorityChange,
     Rescheduling,
+    as_written,
 )
-from inspector.frames.cocos.lists import ArrayOrder, LinkedOrder, TimerElement
-from inspector.frames.cocos.pending import pending_timer, pending_update
+from inspector.frames.cocos.lists import ArrayOrder, DialectUpdates, LinkedOrder
 from inspector.frames.cocos.reports import DialectReports
-from inspector.frames.cocos.timer import DialectTimer, single, unrounded
-from inspector.frames.cocos.updates import DialectUpdates
+from inspector.frames.cocos.timer import DialectTimer, TimerElement, single, unrounded
 from inspector.frames.reporting import Reporter
 from inspector.frames.scheduling import callback_key, default_target
 from inspector.timebase import ns_to_seconds
@@ -495,13 +494,13 @@ class DialectScheduler:
     def pending(self) -> list[PendingCall]:
         """Return everything scheduled, in the order in which a frame comes to it."""
         updates = [
-            pending_update(entry)
+            entry.pending_call()
             for order in self._updates.lists
             for entry in order
             if not entry.is_marked
         ]
         return updates + [
-            pending_timer(timer) for element in self._elements for timer in element.timers
+            timer.pending_call() for element in self._elements for timer in element.timers
         ]
 
     def element_of(self, target: object) -> TimerElement | None:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from functools import partial
 from struct import Struct
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
-from inspector.clocks.timer import refuse_unfinished
+from inspector.clocks.callbacks import label_of, refuse_unfinished
 from inspector.frames.cocos.dialects import CancelBy
-from inspector.frames.scheduling import Overshoot
+from inspector.frames.scheduling import Overshoot, PendingCall
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-    from inspector.frames.cocos.lists import TimerElement
-    from inspector.frames.cocos.scheduler import DialectScheduler
+    from inspector.frames.cocos.dialects import Dialect
     from inspector.frames.scheduling import Callback
 
 #: A timer that has not yet been reached by a frame; the originals ask for this very value.
@@ -37,6 +36,56 @@ def unrounded(value: float) -> float:
     return value
 
 
+class TimerElement:
+    """A target that has timers.
+
+    Attributes:
+        target: Whom the timers belong to.
+        timers: In the order in which they were scheduled.
+        timer_index: Cursor of the frame that walks through them.
+        paused: None of them passes time.
+        passed_paused: The flag that a further ``schedule`` is compared with; JavaScript
+            may have left it undefined, here ``None``.
+    """
+
+    def __init__(self, target: object, *, paused: bool, passed_paused: bool | None) -> None:
+        """Begin without timers."""
+        self.target = target
+        self.timers: list[DialectTimer] = []
+        self.timer_index = 0
+        self.paused = paused
+        self.passed_paused = passed_paused
+        self.priority = 0
+        self.previous: object = None
+        self.following: object = None
+
+
+class CallReports(Protocol):
+    """Reports the calls of timers."""
+
+    def call_timer(self, timer: DialectTimer, argument: float) -> None:
+        """Call a timer's callback and report the call."""
+
+
+class TimerScheduler(Protocol):
+    """What a timer needs of its scheduler."""
+
+    dialect: Dialect
+
+    @property
+    def reports(self) -> CallReports | None:
+        """Where calls are reported, ``None`` while they are not."""
+
+    def remove_timer(self, timer: DialectTimer) -> None:
+        """Take a timer out of its target's list."""
+
+    def unschedule(self, callback: Callback, target: object = None) -> bool:
+        """Remove the first timer with a callback."""
+
+    def report_endless(self, timer: DialectTimer) -> None:
+        """Report that a timer's loop was cut off."""
+
+
 class DialectTimer:
     """A callback that waits.
 
@@ -50,7 +99,7 @@ class DialectTimer:
 
     def __init__(
         self,
-        scheduler: DialectScheduler,
+        scheduler: TimerScheduler,
         element: TimerElement,
         callback: Callback,
         key: Hashable,
@@ -101,6 +150,18 @@ class DialectTimer:
         """Seconds until it is due, from the frame that arms it."""
         wait = self._delay if self._is_delayed else self.interval
         return wait - max(0.0, self._elapsed)
+
+    def pending_call(self) -> PendingCall:
+        """Return its present state as a value."""
+        return PendingCall(
+            self.element.target,
+            label_of(self.callback),
+            None,
+            self.interval,
+            self.remaining,
+            self.calls_left,
+            self.element.paused,
+        )
 
     def unschedule(self) -> bool:
         """Remove this very timer; returns whether it was there."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 from bisect import bisect_left
 from typing import TYPE_CHECKING, Any
 
+from inspector.clocks.callbacks import refuse_unfinished
 from inspector.clocks.failures import CALLBACK_ERRORS
-from inspector.clocks.timer import refuse_unfinished
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -22,8 +22,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, ClassVar, Final
 
+from inspector.clocks.callbacks import checked_callable
 from inspector.clocks.mistakes import missing_attribute
-from inspector.clocks.timer import checked_callable
 from inspector.frames.creator.destruction import Life, LifeComplaint
 
 if TYPE_CHECKING:

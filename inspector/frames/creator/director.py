@@ -10,8 +10,8 @@ import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from inspector.clocks.callbacks import checked_callable, refuse_unfinished
 from inspector.clocks.mistakes import missing_attribute
-from inspector.clocks.timer import checked_callable, refuse_unfinished
 from inspector.frames.cocos.scheduler import Diagnostic, DialectScheduler
 from inspector.frames.creator.activation import Activator
 from inspector.frames.creator.component_phases import ComponentPhases

@@ -5,7 +5,7 @@ from __future__ import annotations
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Final, TypeVar, cast
 
-from inspector.clocks.timer import refuse_unfinished
+from inspector.clocks.callbacks import refuse_unfinished
 from inspector.frames.creator.components import Component, LifeState
 from inspector.frames.reporting import text_of
 from inspector.vocabulary import Field, Life, MemberKind

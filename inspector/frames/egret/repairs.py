@@ -1,6 +1,6 @@
 """The repairs that were published for Egret's timer on fast displays.
 
-They stand around the original timer, :data:`~inspector.frames.egret.ticker.BY_CALLS`, with the
+They stand around the original timer, :data:`~inspector.frames.egret.timer.BY_CALLS`, with the
 faults that they have. The third leaves the ticker for the browser's own timers:
 :mod:`inspector.frames.browser_timers`.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final
 
-from inspector.frames.egret.ticker import Counting
+from inspector.frames.egret.timer import Counting
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,53 +13,140 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from inspector.clocks.callbacks import (
+    CheckedCallback,
+    checked_callable,
+    label_of,
+    refuse_unfinished,
+)
 from inspector.clocks.mistakes import check_order, missing_attribute
-from inspector.clocks.timer import CheckedCallback, checked_callable, refuse_unfinished
-from inspector.frames.egret.countdowns import Countdowns
 from inspector.frames.reporting import Reporter, milliseconds_of
 from inspector.vocabulary import Field, MemberKind
 
 if TYPE_CHECKING:
     from inspector.clocks.clock import Clock
-    from inspector.frames.egret.countdowns import Countdown
+
 
 #: What the original takes a display's rate to be.
-_ASSUMED_RATE: Final = 60
+ASSUMED_RATE: Final = 60
 #: A count is lowered by this much for each update.
-_PER_UPDATE: Final = 1_000
+PER_UPDATE: Final = 1_000
 
 #: Called with the ticker's time in milliseconds; a true answer asks for a render.
 Tick: TypeAlias = Callable[[float], object]
 
 
-@dataclass(frozen=True, slots=True)
-class Counting:
-    """What makes a timer fire.
+class Countdown:
+    """A timeout or an interval.
 
     Attributes:
-        name: What people call it.
-        counts_calls: Whether updates are counted, or only elapsed time.
-        call_factor: What the count begins with, as a multiple of the original's.
-        delay_factor: What the delay is multiplied with.
-        keeps_phase: Whether the next firing is due one delay after this one was due,
-            or one delay after it happened.
+        listener: What is called.
+        left_ms: Milliseconds that are left.
+        delay_ms: The whole delay.
+        number: By which it is reported; 0 when nobody records.
     """
 
-    name: str
-    counts_calls: bool = True
-    call_factor: float = 1
-    delay_factor: float = 1
-    keeps_phase: bool = False
+    __slots__ = ("__weakref__", "_forget", "delay_ms", "left_ms", "listener", "number")
+
+    def __init__(
+        self, listener: Callable[[], object], delay_ms: float, forget: Callable[[], bool]
+    ) -> None:
+        """Begin with the whole delay.
+
+        Args:
+            listener: What is called.
+            delay_ms: Milliseconds.
+            forget: Takes it out, and returns whether it was there.
+        """
+        self.listener = listener
+        self.left_ms = self.delay_ms = delay_ms
+        self.number = 0
+        self._forget = forget
+
+    def unschedule(self) -> bool:
+        """Forget it; returns whether that changed anything."""
+        return self._forget()
 
 
-#: The original: whichever comes first, the count of calls or the elapsed time.
-BY_CALLS: Final = Counting("calls")
-#: Ours: elapsed time alone, without drift.
-BY_ELAPSED: Final = Counting("elapsed time", counts_calls=False, keeps_phase=True)
+class Countdowns:
+    """The timeouts or the intervals of a ticker."""
+
+    def __init__(self, ticker: Ticker, *, repeats: bool) -> None:
+        """Begin with none.
+
+        Args:
+            ticker: On whose updates they live.
+            repeats: Whether they are intervals.
+        """
+        self._ticker = ticker
+        self._repeats = repeats
+        self._last_id = 0
+        self._last_ms = 0.0
+        self._entries: dict[int, Countdown] = {}
+
+    def add(self, listener: Callable[[], object], delay_ms: float) -> int:
+        """Add one; returns its number for :meth:`clear`."""
+        checked_callable(listener)
+        if not self._entries:
+            # Shared by all that are added until none is left: a later one is charged
+            # the time since the last update, and may come early by that much.
+            self._last_ms = self._ticker.now_ms()
+            self._ticker.start_tick(self._update)
+        self._last_id += 1
+        number = self._last_id
+        self._entries[number] = entry = Countdown(listener, delay_ms, lambda: self.clear(number))
+        if self._ticker.number:
+            self._report_new(entry)
+        return number
+
+    def entries(self) -> list[Countdown]:
+        """Return those that there are, in the order in which they were added."""
+        return list(self._entries.values())
+
+    def clear(self, number: int) -> bool:
+        """Forget one; returns whether there was such a one."""
+        entry = self._entries.pop(number, None)
+        if entry is None:
+            return False
+        self._ticker.reporter.remove(entry.number)
+        if not self._entries:
+            self._ticker.stop_tick(self._update)
+        return True
+
+    def _update(self, now_ms: float) -> None:
+        passed_ms = now_ms - self._last_ms
+        self._last_ms = now_ms
+        for number in list(self._entries):
+            entry = self._entries.get(number)
+            if entry is None:
+                continue
+            left_ms = entry.left_ms - passed_ms
+            # Not "> 0": a delay that is not a number never ends, as in the original.
+            if not left_ms <= 0:
+                entry.left_ms = left_ms
+                continue
+            if self._repeats:
+                entry.left_ms = entry.delay_ms
+                self._report_due(entry)
+            else:
+                self.clear(number)
+            self._ticker.call(entry.number, entry.listener)
+
+    def _report_new(self, entry: Countdown) -> None:
+        ticker = self._ticker
+        label = label_of(entry.listener)
+        entry.number = ticker.reporter.add(entry, MemberKind.TICKER_TIMER, label, ticker.number)
+        kind = "interval" if self._repeats else "timeout"
+        ticker.reporter.set_text(entry.number, Field.RULES, kind)
+        ticker.report_ms(entry.number, Field.INTERVAL, entry.delay_ms)
+        ticker.reporter.set(entry.number, Field.CALLS_LEFT, -1 if self._repeats else 1)
+        self._report_due(entry)
+
+    def _report_due(self, entry: Countdown) -> None:
+        self._ticker.report_ms(entry.number, Field.DUE, self._last_ms + entry.left_ms)
 
 
 class Ticker:
@@ -252,7 +339,7 @@ class Ticker:
         if is_forced or delta_ms >= 1000 / self._counted_rate:
             self._frame_count = self._frame_start
         else:
-            self._frame_count -= _PER_UPDATE
+            self._frame_count -= PER_UPDATE
             if self._frame_count > 0:
                 if wants_render:
                     self._render()
@@ -291,11 +378,11 @@ class Ticker:
 
     @property
     def _counted_rate(self) -> float:
-        return min(self._frame_rate, _ASSUMED_RATE)
+        return min(self._frame_rate, ASSUMED_RATE)
 
     @property
     def _frame_start(self) -> float:
-        return _rounded(60_000 / self._counted_rate)
+        return rounded(60_000 / self._counted_rate)
 
     def _render(self) -> None:
         waiting, self._later = self._later, []
@@ -305,181 +392,6 @@ class Ticker:
             refuse_unfinished(self.on_render())
 
 
-class TickerTimer:
-    """Fires on a ticker's updates, so many times or for ever.
-
-    Attributes:
-        on_timer: Called on each firing.
-        on_complete: Called after the last one, when the timer has stopped.
-        repeat_count: How often it fires; 0 for ever. Not checked when changed later.
-        current_count: How often it has fired; kept by :meth:`stop`.
-        counting: What makes it fire. Another one holds from the next delay that is set.
-        is_running: Whether it was started and not stopped.
-        name: What people call it.
-        number: By which it is reported while it runs; 0 when nobody records.
-    """
-
-    if TYPE_CHECKING:
-        on_timer: Callable[[], object] | None
-        on_complete: Callable[[], object] | None
-    else:
-        on_timer, on_complete = CheckedCallback(), CheckedCallback()
-
-    def __init__(
-        self,
-        ticker: Ticker,
-        delay_ms: float,
-        repeat_count: float = 0,
-        *,
-        counting: Counting = BY_ELAPSED,
-        name: str = "",
-    ) -> None:
-        """Begin stopped.
-
-        Args:
-            ticker: Whose updates it lives on.
-            delay_ms: Milliseconds from firing to firing; less than 1 becomes 1.
-            repeat_count: How often it fires; fractions are cut off, 0 for ever.
-            counting: What makes it fire.
-            name: What people call it.
-        """
-        self.name = name or "timer"
-        self.number = 0
-        self.on_timer = self.on_complete = None
-        self.repeat_count: float = 0 if math.isnan(repeat_count) else int(repeat_count)
-        self.current_count = 0
-        self.is_running = False
-        self.counting = counting
-        self._ticker = ticker
-        self._delay_ms = _at_least_1(delay_ms)
-        self._count = self._count_start = self._counted()
-        self._base_ms = 0.0
-
-    def __repr__(self) -> str:
-        """Show the delay, the count and whether it runs."""
-        state = "" if self.is_running else ", stopped"
-        of = f" of {self.repeat_count}" if self.repeat_count else ""
-        return f"<TickerTimer every {self._delay_ms:g} ms, {self.current_count}{of}{state}>"
-
-    @property
-    def delay_ms(self) -> float:
-        """Milliseconds from firing to firing; another value begins the count anew."""
-        return self._delay_ms
-
-    @delay_ms.setter
-    def delay_ms(self, delay_ms: float) -> None:
-        delay_ms = _at_least_1(delay_ms)
-        if delay_ms != self._delay_ms:
-            self._delay_ms = delay_ms
-            self._count = self._count_start = self._counted()
-            self._report_interval()
-            self._report_due()
-
-    def start(self) -> None:
-        """Begin from now, first looked at in the next update; ignored while running."""
-        if self.is_running:
-            return
-        self.is_running = True
-        self._count = self._count_start
-        self._base_ms = self._ticker.now_ms()
-        self._ticker.start_tick(self._update)
-        if self._ticker.number:
-            self._report_new()
-
-    def stop(self) -> None:
-        """Stop, keeping the count of firings."""
-        self.unschedule()
-
-    def unschedule(self) -> bool:
-        """Do what :meth:`stop` does; returns whether it was running."""
-        if not self.is_running:
-            return False
-        self.is_running = False
-        self._ticker.reporter.remove(self.number)
-        self.number = 0
-        self._ticker.stop_tick(self._update)
-        return True
-
-    def reset(self) -> None:
-        """Stop, and forget the count of firings."""
-        self.stop()
-        self.current_count = 0
-
-    @property
-    def _wait_ms(self) -> float:
-        return self._delay_ms * self.counting.delay_factor
-
-    def _counted(self) -> float:
-        """Return what the count begins with, for the delay as it is set."""
-        return _rounded(_ASSUMED_RATE * self._wait_ms * self.counting.call_factor)
-
-    def _update(self, now_ms: float) -> None:
-        if not self._is_due(now_ms):
-            return
-        self._report_due()
-        self.current_count += 1
-        number = self.number
-        if self.repeat_count:
-            self._report_left()
-        limit = self.repeat_count
-        is_complete = limit > 0 and self.current_count >= limit
-        if (limit == 0 or self.current_count <= limit) and self.on_timer is not None:
-            self._ticker.call(number, self.on_timer)
-        if is_complete:
-            self.stop()
-            if self.on_complete is not None:
-                self._ticker.call(number, self.on_complete)
-
-    def _report_new(self) -> None:
-        ticker = self._ticker
-        self.number = ticker.reporter.add(self, MemberKind.TICKER_TIMER, self.name, ticker.number)
-        ticker.reporter.set_text(self.number, Field.RULES, self.counting.name)
-        self._report_interval()
-        self._report_left()
-        self._report_due()
-
-    def _report_interval(self) -> None:
-        """Report the delay; one that is not a number makes it fire on every update."""
-        delay_ms = 0.0 if math.isnan(self._wait_ms) else self._delay_ms
-        self._ticker.report_ms(self.number, Field.INTERVAL, delay_ms)
-
-    def _report_left(self) -> None:
-        limit = self.repeat_count
-        left = -1 if limit == 0 else max(0, math.ceil(limit) - self.current_count)
-        self._ticker.reporter.set(self.number, Field.CALLS_LEFT, left)
-
-    def _report_due(self) -> None:
-        """Report the next firing, if it is elapsed time that decides about it."""
-        if not self.counting.counts_calls:
-            self._ticker.report_ms(self.number, Field.DUE, self._base_ms + self._wait_ms)
-
-    def _is_due(self, now_ms: float) -> bool:
-        """Look whether to fire; at most once an update."""
-        counting = self.counting
-        wait_ms = self._wait_ms
-        passed_ms = now_ms - self._base_ms
-        if passed_ms >= wait_ms:
-            self._count = self._count_start
-            # What is more than one delay late is not made up for.
-            whole = passed_ms // wait_ms * wait_ms
-            self._base_ms = self._base_ms + whole if counting.keeps_phase else now_ms
-            return True
-        if not counting.counts_calls:
-            return False
-        self._count -= _PER_UPDATE
-        if self._count > 0:
-            return False
-        self._count += self._count_start
-        self._base_ms = now_ms
-        return True
-
-
-def _at_least_1(delay_ms: float) -> float:
-    """Return a delay as the original takes it."""
-    # In this order what is not a number stays so, as there.
-    return max(delay_ms, 1)
-
-
-def _rounded(value: float) -> float:
+def rounded(value: float) -> float:
     """Return the nearest whole number, halves up, as the original's language does."""
     return math.floor(value + 0.5) if math.isfinite(value) else value

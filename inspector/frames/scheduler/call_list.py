@@ -10,8 +10,8 @@ from __future__ import annotations
 from operator import attrgetter, length_hint
 from typing import TYPE_CHECKING
 
+from inspector.clocks.callbacks import refuse_unfinished
 from inspector.clocks.failures import CALLBACK_ERRORS
-from inspector.clocks.timer import refuse_unfinished
 
 if TYPE_CHECKING:
     from collections.abc import Callable

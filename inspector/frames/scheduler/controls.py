@@ -6,10 +6,12 @@ can do is asked by protocol: ``isinstance(member, Pausable)``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from inspector.frames.scheduler.pause import Pause
+from inspector.frames.scheduler.targets import Pause
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 @runtime_checkable

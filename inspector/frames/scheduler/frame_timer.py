@@ -5,8 +5,8 @@ from __future__ import annotations
 from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
-from inspector.clocks.timer import refuse_unfinished
-from inspector.frames.scheduler.scheduled import ScheduledCall
+from inspector.clocks.callbacks import refuse_unfinished
+from inspector.frames.scheduler.calls import ScheduledCall
 from inspector.frames.scheduler.timer_calendar import Entry
 from inspector.frames.scheduling import Overshoot, PendingCall
 from inspector.timebase import NS_PER_SECOND, format_duration
@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable
 
     from inspector.frames.scheduler.call_list import Slot
-    from inspector.frames.scheduler.scheduler import Scheduler
-    from inspector.frames.scheduler.targets import TargetRecord
+    from inspector.frames.scheduler.calls import CallOwner, CallScheduler
     from inspector.frames.scheduling import Callback
 
 
@@ -52,8 +51,8 @@ class FrameTimer(ScheduledCall):
 
     def __init__(  # noqa: PLR0913, PLR0917 - made in one place only
         self,
-        scheduler: Scheduler,
-        record: TargetRecord,
+        scheduler: CallScheduler,
+        record: CallOwner,
         target: object,
         callback: Callback,
         key: Hashable,

@@ -6,8 +6,8 @@ from collections import deque
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from inspector.clocks.callbacks import checked_callable, label_of, refuse_unfinished
 from inspector.clocks.failures import CALLBACK_ERRORS
-from inspector.clocks.timer import checked_callable, label_of, refuse_unfinished
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -19,17 +19,15 @@ from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from inspector.clocks.callbacks import checked_callable
 from inspector.clocks.mistakes import check_order, checked_clock, missing_attribute
 from inspector.clocks.rate import D, rate_numerator
-from inspector.clocks.timer import checked_callable
 from inspector.frames.reporting import Reporter
 from inspector.frames.scheduler.call_list import CallList
-from inspector.frames.scheduler.call_order import timers_in_order, updates_in_order
+from inspector.frames.scheduler.calls import ScheduledCall, UpdateCallback
 from inspector.frames.scheduler.frame_timer import FrameTimer
-from inspector.frames.scheduler.pause import Pause
 from inspector.frames.scheduler.posted import PostedFunctions
-from inspector.frames.scheduler.scheduled import ScheduledCall, UpdateCallback
-from inspector.frames.scheduler.targets import Targets
+from inspector.frames.scheduler.targets import Pause, Targets
 from inspector.frames.scheduler.timer_calendar import TimerCalendar
 from inspector.frames.scheduling import Overshoot, PendingCall, callback_key, default_target
 from inspector.timebase import NS_PER_SECOND, checked_ns, seconds_to_ns
@@ -487,14 +485,19 @@ class Scheduler:
 
     def updates(self) -> list[UpdateCallback]:
         """Return the update callbacks in call order."""
-        return updates_in_order(self.update_calls)
+        owners = [slot.owner for slot in self.update_calls.in_order()]
+        return [owner for owner in owners if isinstance(owner, UpdateCallback)]
 
     def timers(self, target: object = None) -> list[FrameTimer]:
         """Return the timers, of one target or of all, the next one to be called first.
 
         Behind those that wait for an instant come those of every frame, then the paused.
         """
-        found = timers_in_order(self.calendar, self.frame_calls, self._targets.all())
+        owners: list[object] = [entry.owner for entry in self.calendar.in_order()]
+        owners += [slot.owner for slot in self.frame_calls.in_order() if slot.is_called]
+        found = [owner for owner in owners if isinstance(owner, FrameTimer)]
+        for record in self._targets.all():
+            found += [timer for timer in record.timers.values() if timer.is_paused]
         return [timer for timer in found if target is None or timer.target is target]
 
     def pending(self) -> list[PendingCall]:

@@ -16,8 +16,8 @@ from heapq import heapify, heappop, heappush
 from operator import attrgetter, length_hint
 from typing import TYPE_CHECKING, Protocol
 
+from inspector.clocks.callbacks import refuse_unfinished
 from inspector.clocks.failures import CALLBACK_ERRORS
-from inspector.clocks.timer import refuse_unfinished
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
