@@ -17,14 +17,14 @@ from pathlib import Path
 from inspector.clocks.failures import FailurePolicy
 from inspector.clocks.sources.manual_source import ManualTimeSource
 from inspector.clocks.sources.wake_errors import WakeErrorSummary
+from inspector.commands.command import Capability, Command
+from inspector.commands.undoing import Undoing
 from inspector.events.history import LogHistory
 from inspector.events.log import EventLog
 from inspector.events.sentences import describe
 from inspector.events.timeline import Timeline
 from inspector.sessions.annotations import Annotations
 from inspector.sessions.breakpoints.breakpoints import Breakpoints
-from inspector.sessions.commands.commands import Capability, Command
-from inspector.sessions.commands.interventions import Undoing
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.recorder import Recorder
 from inspector.sessions.runs.virtual import RunOutcome, run_virtual

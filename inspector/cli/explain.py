@@ -15,6 +15,7 @@ from inspector.analysis.evidence import Explanation
 from inspector.analysis.explain.explain import explain
 from inspector.analysis.frame_spans import heaviest_in
 from inspector.analysis.lint.rules import Finding, FindingKind, findings
+from inspector.analysis.predict.changes import preview
 from inspector.analysis.predict.forecast import scored_calls
 from inspector.analysis.predict.scores import Score
 from inspector.analysis.predict.table import preview_table
@@ -26,6 +27,7 @@ from inspector.cli.preview import considered_command
 from inspector.cli.terminal import Progress, say
 from inspector.cli.timer_names import find_timer
 from inspector.clocks.sources.system_source import SystemTimeSource
+from inspector.commands.scene import DEFAULT_FRAME_RATE
 from inspector.errors import ArgumentError, UnreadableFileError
 from inspector.events.history import History
 from inspector.events.recording import (
@@ -38,14 +40,12 @@ from inspector.events.timeline import Timeline
 from inspector.exit_codes import ExitCode
 from inspector.foreign.files import open_binary
 from inspector.foreign.paths import is_recording_name
-from inspector.sessions.commands.previews import preview_command
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.provenance import provenance_of_recording
 from inspector.sessions.runs.real import run_real
 from inspector.sessions.runs.virtual import RunOutcome, run_virtual
 from inspector.sessions.scene import find_scene
 from inspector.sessions.sources.virtual_source import VirtualTimeSource
-from inspector.sessions.stage import DEFAULT_FRAME_RATE
 from inspector.timebase import NS_PER_SECOND, format_duration, format_instant
 
 #: What every SQLite file begins with: so recordings are told from scenes.
@@ -122,7 +122,7 @@ def explain_command(options: Namespace, out: TextIO, err: TextIO) -> int:
 
 def _preview(timeline: Timeline, options: Namespace, out: TextIO) -> ExitCode:
     """Say when the timers of a branch would fire after a change."""
-    foreseen = preview_command(timeline, considered_command(timeline, options.preview))
+    foreseen = preview(timeline, considered_command(timeline, options.preview))
     assert foreseen is not None, "the clock or member is there, and the rate was read"
     if options.json:
         number = "member_id" if foreseen.is_of_members else "timer_id"

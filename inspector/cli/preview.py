@@ -8,18 +8,11 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from inspector.clocks.rate import rate_numerator
+from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
+from inspector.commands.members import PauseFromPriority, PauseMember, ResumeMember, SetTimeScale
 from inspector.errors import ArgumentError
 from inspector.events.members import PAUSABLE
 from inspector.foreign.numbers import count_in
-from inspector.sessions.commands.commands import (
-    PauseClock,
-    PauseFromPriority,
-    PauseMember,
-    ResumeClock,
-    ResumeMember,
-    SetRate,
-    SetTimeScale,
-)
 from inspector.vocabulary import RATE_DENOMINATOR, MemberKind
 
 if TYPE_CHECKING:

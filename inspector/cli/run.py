@@ -26,6 +26,7 @@ from inspector.cli.run_report import (
 from inspector.cli.terminal import Progress, say
 from inspector.cli.timer_tally import TimerTally
 from inspector.clocks.sources.system_source import SystemTimeSource
+from inspector.commands.clocks import SetRate
 from inspector.errors import ArgumentError, CaptureError, ExportError
 from inspector.events.recording import RecordingError
 from inspector.exit_codes import ExitCode
@@ -38,7 +39,6 @@ from inspector.formats.frame_times import (
     parse_frame_range,
 )
 from inspector.formats.options import DEFAULT_BUDGETS_MS, ExportOptions
-from inspector.sessions.commands.commands import SetRate
 from inspector.sessions.frame_files import read_frame_file
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.provenance import provenance_of

@@ -10,8 +10,9 @@ from typing_extensions import override
 
 from inspector.clocks.failures import FailurePolicy, as_shown
 from inspector.clocks.transport import DEFAULT_MAX_DELTA_NS
+from inspector.commands.command import Capability, Command
+from inspector.commands.scene import Reload
 from inspector.sessions.annotations import Annotations
-from inspector.sessions.commands.commands import Capability, Command, Reload
 from inspector.sessions.recorder import Recorder
 from inspector.sessions.scene_host import SceneHost
 from inspector.sessions.session import MeasuresWakeErrors, SessionPhase, SessionStatus
@@ -25,11 +26,11 @@ if TYPE_CHECKING:
 
     from inspector.clocks.sources.time_source import TimeSource
     from inspector.clocks.sources.wake_errors import WakeErrorSummary
+    from inspector.commands.undoing import Undoing
     from inspector.events.history import LogHistory
     from inspector.events.log import EventLog
     from inspector.events.timeline import Timeline
     from inspector.sessions.breakpoints.breakpoints import Breakpoints
-    from inspector.sessions.commands.interventions import Undoing
     from inspector.sessions.life import Life
     from inspector.sessions.replay.journal import Journal
     from inspector.sessions.replay.rewinding import Rewinding

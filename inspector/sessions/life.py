@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Protocol
 from inspector.clocks.failures import BrokenOffError, EndlessInstantError, FailurePolicy
 from inspector.clocks.transport import Transport
 from inspector.clocks.tree import ClockTree
+from inspector.commands.scene import DEFAULT_FRAME_RATE, Reload
+from inspector.commands.undoing import Undoing
 from inspector.events.history import LogHistory
 from inspector.events.log import DEFAULT_BUDGET_BYTES, EventLog
 from inspector.events.timeline import Timeline
 from inspector.frames.director import Director
-from inspector.sessions.commands.commands import Reload, command_text
-from inspector.sessions.commands.interventions import Undoing
 from inspector.sessions.hosting import Hosting
 from inspector.sessions.replay.journal import MOST_ENTRIES, Beginning, Journal
 from inspector.sessions.scene import SceneProblem, load_scene
 from inspector.sessions.sources.virtual_source import VirtualTimeSource
-from inspector.sessions.stage import DEFAULT_FRAME_RATE, Stage
+from inspector.sessions.stage import Stage
 from inspector.vocabulary import CALLBACK_FAILED, COMMAND, COMMAND_FORM, READING, SCENE, Reading
 
 if TYPE_CHECKING:
@@ -237,7 +237,7 @@ class Life:
     def _note_reload(self) -> None:
         """Answer the command that loaded the scene, if one did."""
         if number := self.journal.beginning.reload_number:
-            text = self.log.intern(command_text(Reload(), self.timeline))
+            text = self.log.intern(Reload().sentence(self.timeline))
             self.log.append((self.session_ns, COMMAND, number, text, 0))
 
     def watch(self) -> None:

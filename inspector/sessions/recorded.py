@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from typing_extensions import override
 
+from inspector.commands.scene import DEFAULT_FRAME_RATE
 from inspector.events.annotations import AnnotationChange
 from inspector.events.log import EventLog
 from inspector.events.recording import open_recording
@@ -15,7 +16,6 @@ from inspector.events.recording.annotations import annotate_all
 from inspector.sessions.annotations import Annotations
 from inspector.sessions.provenance import rate_in_file
 from inspector.sessions.session import SessionPhase, SessionStatus
-from inspector.sessions.stage import DEFAULT_FRAME_RATE
 from inspector.timebase import format_duration
 
 if TYPE_CHECKING:
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from inspector.clocks.sources.wake_errors import WakeErrorSummary
+    from inspector.commands.command import Capability, Command
+    from inspector.commands.undoing import Undoing
     from inspector.events.recording import Recording
     from inspector.events.timeline import Timeline
     from inspector.sessions.breakpoints.breakpoints import Breakpoints
-    from inspector.sessions.commands.commands import Capability, Command
-    from inspector.sessions.commands.interventions import Undoing
     from inspector.sessions.recorder import Recorder
 
 #: So many of the newest events are in the log; the history has all of them.

@@ -11,26 +11,25 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from inspector import __version__
 from inspector.clocks.sources.manual_source import ManualTimeSource
-from inspector.errors import CommandError, InspectorError
-from inspector.foreign.paths import RECORDING_SUFFIX, expanded, is_there
-from inspector.sessions.breakpoints.breakpoints import DEFAULT_SAVED_NS, BreakAction
-from inspector.sessions.commands.commands import SaveLast, StartRecording, StopRecording
+from inspector.commands.breakpoints import DEFAULT_SAVED_NS, BreakAction
+from inspector.errors import InspectorError
+from inspector.foreign.paths import RECORDING_SUFFIX, is_there
 from inspector.sessions.replay.journal import file_digest
 from inspector.sessions.sources.source_names import source_name
 from inspector.sessions.sources.virtual_source import VirtualTimeSource
-from inspector.timebase import format_duration
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from fractions import Fraction
 
     from inspector.clocks.sources.time_source import TimeSource
+    from inspector.commands.breakpoints import Breakpoint
     from inspector.events.annotations import AnnotationChange
     from inspector.events.history import LogHistory
     from inspector.events.log import EventLog
     from inspector.events.recording import About, RecordingWriter
     from inspector.sessions.annotations import Annotations
-    from inspector.sessions.breakpoints.breakpoints import Breakpoint, BreakpointHit
+    from inspector.sessions.breakpoints.breakpoints import BreakpointHit
 
 # Most scenes are not recorded, so what needs numpy is brought in by those that are.
 
@@ -356,36 +355,6 @@ class Recorder:
         now = datetime.now().astimezone()
         stem = f"{self._session.scene_path.stem} {now:%Y-%m-%d %H%M%S}"
         return _free_name(folder / f"{stem}{RECORDING_SUFFIX}")
-
-
-def recording_action(
-    command: StartRecording | StopRecording | SaveLast, recorder: Recorder
-) -> Callable[[], object]:
-    """Return what carries out a command; the disk may refuse it later, see its outcomes.
-
-    What is on the disk must not decide whether a command is refused: the scene could not be
-    run again to the same end.
-
-    Raises:
-        CommandError: It makes no sense.
-    """
-
-    def carry_out() -> None:
-        try:
-            match command:
-                case StartRecording(path):
-                    recorder.start(expanded(path) if path else None)
-                case StopRecording():
-                    recorder.stop()
-                case SaveLast(path, duration_ns):
-                    recorder.save_last(duration_ns, expanded(path) if path else None)
-        except InspectorError as error:
-            recorder.note_problem(str(error))
-
-    if isinstance(command, SaveLast) and command.duration_ns <= 0:
-        shown = format_duration(command.duration_ns)
-        raise CommandError(f"The time to save must be above 0, not {shown}.")
-    return carry_out
 
 
 def _free_name(path: Path) -> Path:

@@ -5,24 +5,16 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
+from inspector.commands.command import BadCommand, Command
+from inspector.commands.scene import GoBack, Reload
+from inspector.commands.transport import Hold, Step
 from inspector.errors import CommandError
 from inspector.events.log import DEFAULT_BUDGET_BYTES
 from inspector.sessions.breakpoints.breakpoints import Breakpoints
-from inspector.sessions.commands.actions import frame_to_go_back_to
-from inspector.sessions.commands.commands import (
-    STEPS,
-    Command,
-    Hold,
-    Reload,
-    RewindTo,
-    StepBack,
-    command_text,
-)
 from inspector.sessions.commands.desk import CommandDesk
 from inspector.sessions.commands.queue import CommandQueue
-from inspector.sessions.commands.values import BadCommand, value_problem
 from inspector.sessions.life import Life
 from inspector.sessions.replay.journal import Beginning, Journal, Place, file_digest
 from inspector.sessions.session import MeasuresWakeErrors
@@ -138,9 +130,9 @@ class SceneHost:
         if isinstance(command, Reload):
             self._reload(number)
             return
-        if isinstance(command, StepBack | RewindTo) and self._goes_back(command, number, place):
+        if isinstance(command, GoBack) and self._goes_back(command, number, place):
             return
-        if isinstance(command, STEPS) and place is Place.AT_ONCE:
+        if isinstance(command, Step) and place is Place.AT_ONCE:
             steps = self.desk.apply_steps(command, number, place=place)
             self.stepping = Stepping(self.desk, steps)
             self._step_on(self.stepping, self.slice_ns)
@@ -256,15 +248,15 @@ class SceneHost:
         if isinstance(self.source, MeasuresWakeErrors):
             self.source.measure_anew()
 
-    def _goes_back(self, command: StepBack | RewindTo, number: int, place: Place) -> bool:
+    def _goes_back(self, command: GoBack, number: int, place: Place) -> bool:
         """Go back in time if that is possible; returns whether it is."""
         former = self.life
         former.fold()
         hosting = former.hosting
-        if hosting is None or value_problem(command) or former.journal.is_given_up:
+        if hosting is None or former.journal.is_given_up:
             return False
         try:
-            frame = frame_to_go_back_to(command, former.timeline, former.frames_run)
+            frame = command.frame_to_go_back_to(former.timeline, former.frames_run)
         except CommandError:
             return False
         from inspector.sessions.replay.rewinding import Rewinding  # noqa: PLC0415 - few go back
@@ -310,8 +302,8 @@ class SceneHost:
         if rewinding is None:
             return
         self._give_up(rewinding)
-        text = command_text(rewinding.command, self.life.timeline)
-        problem = cast("Command", BadCommand(text, "It was cancelled before it finished."))
+        text = rewinding.command.sentence(self.life.timeline)
+        problem = BadCommand(text, "It was cancelled before it finished.")
         with self.queue.kept_waiting():
             self.desk.apply(problem, rewinding.number, place=Place.AT_ONCE)
 

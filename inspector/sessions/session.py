@@ -8,13 +8,13 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from inspector.clocks.sources.wake_errors import WakeErrorSummary
+from inspector.commands.command import Capability, Command
+from inspector.commands.undoing import Undoing
 from inspector.events.history import History
 from inspector.events.log import EventLog
 from inspector.events.timeline import Timeline
 from inspector.sessions.annotations import Annotations
 from inspector.sessions.breakpoints.breakpoints import Breakpoints
-from inspector.sessions.commands.commands import Capability, Command
-from inspector.sessions.commands.interventions import Undoing
 
 if TYPE_CHECKING:
     # What records is loaded with a scene, which is the only thing that needs it.

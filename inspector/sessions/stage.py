@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, Protocol, TypeVar, runtime_checkable
 from typing_extensions import override
 
 from inspector.clocks.mistakes import missing_attribute
-from inspector.foreign.numbers import rounded, shown
+from inspector.commands.scene import DEFAULT_FRAME_RATE, checked_frame_rate
 from inspector.timebase import NS_PER_SECOND, seconds_to_ns
 from inspector.vocabulary import MARK, Phase
 
@@ -31,10 +31,6 @@ if TYPE_CHECKING:
     from inspector.frames.state_machine import Edge, MachineRules, StateMachine
 
 StateT = TypeVar("StateT", bound="Hashable")
-
-DEFAULT_FRAME_RATE = Fraction(60)
-SLOWEST_FRAME_RATE = Fraction(1, 60)
-FASTEST_FRAME_RATE = Fraction(10_000)
 
 
 @runtime_checkable
@@ -316,20 +312,3 @@ class Stage:
         """Return what :meth:`work` has taken of virtual time, and begin anew."""
         worked_ns, self.worked_ns = self.worked_ns, 0
         return worked_ns
-
-
-def checked_frame_rate(frames_per_second: float | Fraction) -> Fraction:
-    """Return the frame rate as an exact number.
-
-    Raises:
-        ValueError: It is not a number, or outside of 1/60 to 10 000.
-    """
-    try:
-        rate = Fraction(frames_per_second)
-    except (ValueError, OverflowError, TypeError):
-        message = f"not a frame rate: {shown(frames_per_second)}"
-        raise ValueError(message) from None
-    if not SLOWEST_FRAME_RATE <= rate <= FASTEST_FRAME_RATE:
-        message = f"a frame rate lies between 1/60 and 10,000, not {rounded(rate)}"
-        raise ValueError(message)
-    return rate

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.analysis.conditions.conditions import ConditionError, parsed_condition, quoted
-from inspector.analysis.conditions.event_fields import EVENT_FIELDS, EventReader
+from inspector.events.conditions.conditions import ConditionError, parsed_condition, quoted
+from inspector.events.conditions.event_fields import EVENT_FIELDS, EventReader
 from inspector.resources import resource_path
 from inspector.vocabulary import NEVER, EventKind, Field, MemberKind, RawEvent
 

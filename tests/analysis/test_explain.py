@@ -15,17 +15,11 @@ from inspector.analysis.predict.timers import next_fires
 from inspector.calls.call import CallId
 from inspector.clocks import ClockTree
 from inspector.clocks.failures import FailurePolicy
+from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
+from inspector.commands.command import Command
+from inspector.commands.timers import ClearTimer, FireTimer
 from inspector.events.history import LogHistory
 from inspector.events.log import BYTES_PER_EVENT, EventLog
-from inspector.sessions.commands import desk as command_desk
-from inspector.sessions.commands.commands import (
-    ClearTimer,
-    Command,
-    FireTimer,
-    PauseClock,
-    ResumeClock,
-    SetRate,
-)
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.runs.virtual import run_frame_times
 from inspector.testing import pass_seconds, scene_file, virtual_session
@@ -501,7 +495,7 @@ def test_that_a_timer_fired_by_a_command_was_early(stand: Stand) -> None:
 def test_that_a_command_is_known_by_its_form_whatever_its_words(
     stand: Stand, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(command_desk, "command_text", lambda *_: "call it now")
+    monkeypatch.setattr(FireTimer, "sentence", lambda *_: "call it now")
     stand.run(1)
     stand.session.submit(FireTimer(stand.timers("boss")[0]))
     stand.run(Fraction(1, 10))

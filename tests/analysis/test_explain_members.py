@@ -9,13 +9,8 @@ import pytest
 from inspector.analysis.evidence import Explanation
 from inspector.analysis.explain.explain import explain
 from inspector.calls.call import CallId
-from inspector.sessions.commands import desk as command_desk
-from inspector.sessions.commands.commands import (
-    PauseClock,
-    PauseMember,
-    SetTimeScale,
-    UnscheduleMember,
-)
+from inspector.commands.clocks import PauseClock
+from inspector.commands.members import PauseMember, SetTimeScale, UnscheduleMember
 from inspector.testing import pass_seconds, scene_file, virtual_session
 from inspector.vocabulary import MEMBER_ADDED, MEMBER_REMOVED, MEMBER_SET
 
@@ -155,7 +150,7 @@ def test_that_calls_that_are_used_up_are_told_from_what_was_unscheduled(stand: S
 def test_that_who_unscheduled_is_known_by_the_form_of_the_command_whatever_its_words(
     stand: Stand, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(command_desk, "command_text", lambda *_: "take it out")
+    monkeypatch.setattr(UnscheduleMember, "sentence", lambda *_: "take it out")
     stand.run(1)
     stand.session.submit(UnscheduleMember(stand.number("Actor.shoot")))
     stand.run(1)

@@ -9,7 +9,8 @@ from inspector.analysis.evidence import Explanation
 from inspector.analysis.explain.explain import explain
 from inspector.analysis.predict.forecast import scored_calls
 from inspector.calls.call import CallId
-from inspector.sessions.commands.commands import ClearTimer, FireTimer, PauseClock, ResumeClock
+from inspector.commands.clocks import PauseClock, ResumeClock
+from inspector.commands.timers import ClearTimer, FireTimer
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.scene import Scene, built_in_scenes
 from inspector.testing import pass_seconds, virtual_session

@@ -13,21 +13,13 @@ from inspector.analysis.intervention_list import (
     interventions_between,
     undone_number,
 )
+from inspector.commands.breakpoints import AddBreakpoint, BreakAction, BreakKind, Breakpoint
+from inspector.commands.clocks import PauseClock, SetRate
+from inspector.commands.scene import AddMark, Reload
+from inspector.commands.transport import Hold, Run, StepFrames
+from inspector.commands.undoing import Undo
 from inspector.events import Timeline
 from inspector.events.states import CommandRecord
-from inspector.sessions.breakpoints.breakpoints import BreakAction, BreakKind, Breakpoint
-from inspector.sessions.commands.commands import (
-    AddBreakpoint,
-    AddMark,
-    Hold,
-    PauseClock,
-    Reload,
-    Run,
-    SetRate,
-    StepFrames,
-    Undo,
-    command_text,
-)
 from inspector.sessions.hosted import HostedSession
 from inspector.testing import held_session, pass_seconds, scene_file, virtual_session
 
@@ -117,7 +109,7 @@ def test_that_a_refused_undoing_undoes_nothing(session: HostedSession) -> None:
 
 
 def test_that_the_text_of_an_undoing_tells_what_it_undoes() -> None:
-    assert undone_number(command_text(Undo(12), Timeline([""]))) == 12
+    assert undone_number(Undo(12).sentence(Timeline([""]))) == 12
     assert undone_number("undo command 3: pause “game”") == 3
     assert undone_number("mark “undo command 3”") == 0
 

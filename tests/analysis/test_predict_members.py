@@ -7,18 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from inspector.analysis.predict.changes import preview
 from inspector.analysis.predict.table import preview_table
 from inspector.cli.preview import considered_command
-from inspector.sessions.commands.commands import (
-    Command,
-    PauseFromPriority,
-    PauseMember,
-    ResumeMember,
-    SetRate,
-    SetTimeScale,
-    StepFrames,
-)
-from inspector.sessions.commands.previews import preview_command
+from inspector.commands.clocks import SetRate
+from inspector.commands.command import Command
+from inspector.commands.members import PauseFromPriority, PauseMember, ResumeMember, SetTimeScale
+from inspector.commands.transport import StepFrames
 from inspector.sessions.hosted import HostedSession
 from inspector.testing import held_session, scene_file
 from inspector.vocabulary import MemberKind
@@ -65,7 +60,7 @@ def member(session: HostedSession, name: str, kind: MemberKind) -> int:
 
 def foreseen(session: HostedSession, command: Command) -> dict[str, tuple[int | None, int | None]]:
     """Return old and new due times by the name of the timer."""
-    found = preview_command(session.timeline, command)
+    found = preview(session.timeline, command)
     assert found is not None
     names = session.timeline.members.by_id
     return {names[each.timer_id].name: (each.old_ns, each.new_ns) for each in found}
@@ -151,7 +146,7 @@ def test_that_a_pause_from_a_priority_on_stops_some(session: HostedSession) -> N
 
 def test_that_the_table_names_the_timers_of_members(session: HostedSession) -> None:
     combat = member(session, "combat", MemberKind.SCHEDULER)
-    found = preview_command(session.timeline, SetTimeScale(combat, Fraction(2)))
+    found = preview(session.timeline, SetTimeScale(combat, Fraction(2)))
     assert found is not None
 
     table = preview_table(session.timeline, found)
@@ -167,12 +162,12 @@ def test_that_nothing_is_foreseen_of_what_is_refused(session: HostedSession) -> 
     combat = member(session, "combat", MemberKind.SCHEDULER)
     hero = member(session, "hero", MemberKind.TARGET)
 
-    assert preview_command(timeline, PauseMember(999)) is None
-    assert preview_command(timeline, PauseMember(combat)) is None
-    assert preview_command(timeline, SetTimeScale(hero, Fraction(1))) is None
-    assert preview_command(timeline, SetTimeScale(combat, Fraction(-1))) is None
-    assert preview_command(timeline, PauseFromPriority(hero, 0)) is None
-    assert preview_command(timeline, SetRate(2, Fraction(1))) is not None
+    assert preview(timeline, PauseMember(999)) is None
+    assert preview(timeline, PauseMember(combat)) is None
+    assert preview(timeline, SetTimeScale(hero, Fraction(1))) is None
+    assert preview(timeline, SetTimeScale(combat, Fraction(-1))) is None
+    assert preview(timeline, PauseFromPriority(hero, 0)) is None
+    assert preview(timeline, SetRate(2, Fraction(1))) is not None
     session.close()
 
 

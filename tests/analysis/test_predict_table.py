@@ -3,8 +3,11 @@
 from fractions import Fraction
 from pathlib import Path
 
-from inspector.analysis.predict.changes import ChangeRate, Pause, Resume, preview
-from inspector.analysis.predict.table import PreviewRow, preview_table
+from inspector.analysis.predict.changes import preview
+from inspector.analysis.predict.table import PreviewRow, PreviewTable, preview_table
+from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
+from inspector.commands.command import Command
+from inspector.events.timeline import Timeline
 from inspector.testing import held_session, scene_file
 
 SCENE = """
@@ -18,11 +21,17 @@ SCENE = """
 """
 
 
+def table_of(timeline: Timeline, command: Command, most: int = 8) -> PreviewTable:
+    foreseen = preview(timeline, command)
+    assert foreseen is not None
+    return preview_table(timeline, foreseen, most)
+
+
 def test_that_a_pause_lists_what_would_wait_and_counts_the_rest(tmp_path: Path) -> None:
     session = held_session(scene_file(tmp_path, SCENE))
     timeline = session.timeline
 
-    table = preview_table(timeline, preview(timeline, Pause(2)), most=2)
+    table = table_of(timeline, PauseClock(2), most=2)
 
     assert table.sentence == "Pausing “game”: 4 timers would wait until that is undone."
     assert table.rows == (
@@ -37,7 +46,7 @@ def test_that_a_rate_shows_how_much_later_each_would_fire(tmp_path: Path) -> Non
     session = held_session(scene_file(tmp_path, SCENE))
     timeline = session.timeline
 
-    table = preview_table(timeline, preview(timeline, ChangeRate(2, Fraction(1, 2))), most=4)
+    table = table_of(timeline, SetRate(2, Fraction(1, 2)), most=4)
 
     assert [row.difference for row in table.rows] == [
         "1.00 s later",
@@ -57,8 +66,8 @@ def test_that_a_resume_says_what_goes_on_and_nothing_of_what_does_not(tmp_path: 
     session = held_session(scene_file(tmp_path, SCENE))
     timeline = session.timeline
 
-    goes_on = preview_table(timeline, preview(timeline, Resume(3)))
-    nothing = preview_table(timeline, preview(timeline, Resume(2)))
+    goes_on = table_of(timeline, ResumeClock(3))
+    nothing = table_of(timeline, ResumeClock(2))
 
     assert goes_on.rows == (PreviewRow("asleep", "never", "00:01.000", "goes on"),)
     assert goes_on.rest == ""

@@ -19,7 +19,7 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 from PySide6.QtCore import QCoreApplication, QEvent
 
 from inspector.clocks.sources.manual_source import ManualTimeSource
-from inspector.sessions.commands.commands import Hold
+from inspector.commands.transport import Hold
 from inspector.sessions.scene import find_scene
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
 from tests.benchmarks.bench_recording import record_scene

@@ -22,8 +22,8 @@ from PySide6.QtCore import QAbstractEventDispatcher, QCoreApplication, QEventLoo
 from PySide6.QtGui import QGuiApplication
 
 from inspector.clocks import ClockTree, Transport
+from inspector.commands.transport import Hold
 from inspector.resources import resource_path
-from inspector.sessions.commands.commands import Hold
 from inspector.sessions.session import SessionPhase
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND, NS_PER_US
 from tests.benchmarks.measuring import (

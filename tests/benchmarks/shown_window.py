@@ -120,7 +120,7 @@ def run_bare(size: tuple[int, int], seconds: float) -> None:
 
 def run_scene(scene: Path, seconds: float) -> None:
     """Run a scene in real time on the event loop, without a window and without a reader."""
-    from inspector.sessions.commands.commands import Run
+    from inspector.commands.transport import Run
     from inspector.sessions.hosted import HostedSession
 
     application = QCoreApplication(sys.argv)

@@ -125,7 +125,7 @@ def watched_class(base: type[MainWindow]) -> type[MainWindow]:  # noqa: C901 - a
             QTimer.singleShot(2 * SETTLING_MS, self.watch)
 
         def hold(self) -> None:
-            from inspector.sessions.commands.commands import Hold
+            from inspector.commands.transport import Hold
 
             self.bridge.submit(Hold())
 

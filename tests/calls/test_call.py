@@ -9,13 +9,9 @@ import pytest
 
 from inspector.calls.blockers import BlockerKind
 from inspector.calls.call import Call, CallId, call_ids, call_of, soonest
-from inspector.sessions.commands.commands import (
-    Command,
-    PauseClock,
-    PauseMember,
-    SetRate,
-    SetTimeScale,
-)
+from inspector.commands.clocks import PauseClock, SetRate
+from inspector.commands.command import Command
+from inspector.commands.members import PauseMember, SetTimeScale
 from inspector.sessions.hosted import HostedSession
 from inspector.testing import pass_seconds, scene_file, virtual_session
 from inspector.vocabulary import MemberKind, TimerKind

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from inspector.cli.main import window_scene
+from inspector.commands.scene import AddMark
 from inspector.events import EventLog
 from inspector.events.recording import RecordingWriter, open_recording
 from inspector.exit_codes import ExitCode
-from inspector.sessions.commands.commands import AddMark
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.replay.journal import JournalError
 from inspector.sessions.replay.replayed import outside_text, replayed, what_happened

@@ -7,16 +7,11 @@ import pytest
 
 from inspector.cli.timer_tally import TimerCount, TimerTally
 from inspector.clocks import ClockTree, ManualTimeSource, Transport
+from inspector.commands.clocks import PauseClock, SetRate
+from inspector.commands.timers import ClearTimer, FireTimer
+from inspector.commands.transport import Run, StepBy
 from inspector.events.log import BYTES_PER_EVENT, EventLog
 from inspector.events.timeline import Timeline
-from inspector.sessions.commands.commands import (
-    ClearTimer,
-    FireTimer,
-    PauseClock,
-    Run,
-    SetRate,
-    StepBy,
-)
 from inspector.testing import held_session, pass_seconds, scene_file, virtual_session
 from inspector.timebase import NS_PER_SECOND
 from inspector.vocabulary import TimerKind

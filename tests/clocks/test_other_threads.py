@@ -12,9 +12,9 @@ import pytest
 from inspector.clocks import Clock, ClockTree, ManualTimeSource, Transport
 from inspector.clocks.sources.asyncio_source import AsyncioTimeSource
 from inspector.clocks.sources.system_source import SystemTimeSource
+from inspector.commands.transport import StepFrames
 from inspector.events.log import EventLog
 from inspector.frames.loop import start_loop
-from inspector.sessions.commands.commands import StepFrames
 from inspector.testing import held_session, pass_seconds, scene_file, virtual_session
 from inspector.vocabulary import EventKind
 

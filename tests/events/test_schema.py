@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from inspector import vocabulary
-from inspector.analysis.conditions.conditions import parsed_condition
-from inspector.analysis.conditions.event_fields import EVENT_FIELDS, EventReader
 from inspector.analysis.explain.explain import explain
 from inspector.analysis.frame_spans import spans_of, totals_of
 from inspector.analysis.lanes.lanes import LaneStore
 from inspector.analysis.lint.rules import findings
 from inspector.calls.call import CallId
+from inspector.events.conditions.conditions import parsed_condition
+from inspector.events.conditions.event_fields import EVENT_FIELDS, EventReader
 from inspector.events.history import LogHistory
 from inspector.events.log import EventLog
 from inspector.events.recording import open_recording

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from inspector.analysis.intervention_list import Intervention
+from inspector.commands.clocks import PauseClock
+from inspector.commands.transport import StepFrames
 from inspector.formats.captures.csv_frames import CSV_COLUMNS, write_csv
 from inspector.formats.captures.json_frames import interventions_from_values, write_json
 from inspector.formats.display_list import DisplayList, Group
@@ -18,7 +20,6 @@ from inspector.formats.export import export_frames
 from inspector.formats.frame_graph.frame_graph import frame_graph
 from inspector.formats.frame_times import FrameTimes, Provenance
 from inspector.formats.options import ExportOptions
-from inspector.sessions.commands.commands import PauseClock, StepFrames
 from inspector.sessions.frame_files import read_frame_file
 from inspector.testing import held_session, scene_file
 from tests.formats.conftest import MakeFrames

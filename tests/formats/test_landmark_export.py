@@ -14,6 +14,7 @@ import pytest
 
 from inspector.analysis.landmarks import Landmark
 from inspector.cli.main import main
+from inspector.commands.transport import StepFrames
 from inspector.events.annotations import Annotation
 from inspector.formats.captures.csv_frames import CSV_COLUMNS, write_csv
 from inspector.formats.captures.json_frames import landmarks_from_values, write_json
@@ -23,7 +24,6 @@ from inspector.formats.font_metrics import text_width
 from inspector.formats.frame_graph.frame_graph import frame_graph
 from inspector.formats.frame_times import FrameTimes, Provenance
 from inspector.formats.options import ExportOptions
-from inspector.sessions.commands.commands import StepFrames
 from inspector.sessions.frame_files import read_frame_file
 from inspector.testing import held_session, scene_file
 from tests.formats.conftest import MakeFrames

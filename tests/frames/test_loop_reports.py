@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.analysis.predict.members import MemberPause, MemberResume, preview_members
+from inspector.analysis.predict.changes import preview
 from inspector.clocks import Clock
+from inspector.commands.members import PauseMember, ResumeMember
 from inspector.frames.loop import OPEN_FLASH, OPEN_FLASH_ARTICLE, start_loop, start_loop_by
 from inspector.frames.open_flash import OpenFlashClock
 from inspector.frames.scheduler.controls import Pausable, Unschedulable
@@ -167,7 +168,7 @@ def test_that_pausing_a_child_clock_is_foreseen(world: World) -> None:
     number = world.called("player").id
     world.timeline.set_present(world.tree.now_ns)
 
-    paused = preview_members(world.timeline, MemberPause(number))
+    paused = preview(world.timeline, PauseMember(number))
     assert paused is not None
     assert (list(paused.old_ns), list(paused.new_ns)) == ([50 * MS], [NEVER])
 
@@ -175,7 +176,7 @@ def test_that_pausing_a_child_clock_is_foreseen(world: World) -> None:
     world.advance(100)
     world.called("player")
     world.timeline.set_present(world.tree.now_ns)
-    resumed = preview_members(world.timeline, MemberResume(number))
+    resumed = preview(world.timeline, ResumeMember(number))
     assert resumed is not None
     assert (list(resumed.old_ns), list(resumed.new_ns)) == ([NEVER], [150 * MS])
 

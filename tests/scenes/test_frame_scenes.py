@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from inspector.commands.members import PauseMember
 from inspector.events.members import MemberState
-from inspector.sessions.commands.commands import PauseMember
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.scene import find_scene
 from inspector.testing import pass_seconds, virtual_session

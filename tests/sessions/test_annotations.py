@@ -17,6 +17,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from inspector.commands.recording import SaveLast, StartRecording
+from inspector.commands.scene import Reload, RewindTo
+from inspector.commands.transport import StepFrames
 from inspector.events.annotations import Annotation, AnnotationError
 from inspector.events.log import EventLog
 from inspector.events.recording import (
@@ -28,13 +31,6 @@ from inspector.events.recording import (
 )
 from inspector.events.recording.writing.file import RecordingFile
 from inspector.sessions.annotations import MOST, Annotations
-from inspector.sessions.commands.commands import (
-    Reload,
-    RewindTo,
-    SaveLast,
-    StartRecording,
-    StepFrames,
-)
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.recorded import RecordedSession
 from inspector.testing import held_session, scene_file
@@ -251,7 +247,8 @@ def test_that_they_survive_the_death_of_the_program(tmp_path: Path) -> None:
     program = f"""
 import os, signal, time
 from pathlib import Path
-from inspector.sessions.commands.commands import StartRecording, StepFrames
+from inspector.commands.recording import StartRecording
+from inspector.commands.transport import StepFrames
 from inspector.testing import held_session
 from inspector.events.annotations import Annotation
 from inspector.events.recording import RecordingError, annotations_of
@@ -289,7 +286,8 @@ def test_that_a_file_that_another_program_records_is_left_to_that(
     path = tmp_path / "a.tlrec"
     program = f"""
 from pathlib import Path
-from inspector.sessions.commands.commands import StartRecording, StepFrames
+from inspector.commands.recording import StartRecording
+from inspector.commands.transport import StepFrames
 from inspector.testing import held_session
 from inspector.events.annotations import Annotation
 session = held_session(Path({str(scene)!r}))

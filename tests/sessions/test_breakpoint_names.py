@@ -3,11 +3,11 @@
 import pytest
 
 from inspector.clocks.tree import ClockTree
+from inspector.commands.breakpoints import BreakKind, Breakpoint
 from inspector.events.log import EventLog
 from inspector.events.timeline import Timeline
 from inspector.frames.scheduler.scheduler import Scheduler
 from inspector.frames.state_machine import Edge, StateMachine
-from inspector.sessions.breakpoints.breakpoints import BreakKind, Breakpoint
 from inspector.sessions.breakpoints.names import doubt_about, names_to_choose
 
 

@@ -7,17 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.clocks.tree import ClockTree
+from inspector.commands.breakpoints import BreakAction, BreakKind, Breakpoint, BreakpointError
 from inspector.events.log import EventLog
 from inspector.events.timeline import Timeline
 from inspector.frames.director import Director
-from inspector.sessions.breakpoints.breakpoints import (
-    MAX_BREAKPOINTS,
-    BreakAction,
-    BreakKind,
-    Breakpoint,
-    BreakpointError,
-    Breakpoints,
-)
+from inspector.sessions.breakpoints.breakpoints import MAX_BREAKPOINTS, Breakpoints
 
 MS = 1_000_000
 

@@ -8,29 +8,12 @@ from pathlib import Path
 import pytest
 
 from inspector.clocks import FailurePolicy, ManualTimeSource
-from inspector.sessions.commands.commands import (
-    AddMark,
-    ClearTimer,
-    Command,
-    FireTimer,
-    Hold,
-    PauseClock,
-    Reload,
-    ResumeClock,
-    Run,
-    SaveLast,
-    SetFailurePolicy,
-    SetFrameRate,
-    SetRate,
-    StartRecording,
-    StepBy,
-    StepFrames,
-    StepTo,
-    StepToNextTimer,
-    StopRecording,
-    command_text,
-    required_capability,
-)
+from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
+from inspector.commands.command import Command
+from inspector.commands.recording import SaveLast, StartRecording, StopRecording
+from inspector.commands.scene import AddMark, Reload, SetFailurePolicy, SetFrameRate
+from inspector.commands.timers import ClearTimer, FireTimer
+from inspector.commands.transport import Hold, Run, StepBy, StepFrames, StepTo, StepToNextTimer
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.session import SessionPhase
 from inspector.testing import fired, held_session, scene_file
@@ -330,5 +313,5 @@ def test_that_every_command_has_a_sentence_and_a_capability(session: HostedSessi
     }
 
     for command, text in commands.items():
-        assert command_text(command, session.timeline) == text
-        assert required_capability(command) in session.capabilities
+        assert command.sentence(session.timeline) == text
+        assert command.capability in session.capabilities

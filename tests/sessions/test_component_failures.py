@@ -6,9 +6,9 @@ import pytest
 
 from inspector.cli.main import main
 from inspector.clocks import FailurePolicy
+from inspector.commands.transport import Run
 from inspector.frames.creator.components import Component
 from inspector.frames.creator.director import CreatorDirector
-from inspector.sessions.commands.commands import Run
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.session import SessionPhase
 from inspector.sessions.sources.virtual_source import VirtualTimeSource

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from inspector.clocks import FailurePolicy, ManualTimeSource
+from inspector.commands.scene import Reload
+from inspector.commands.transport import Hold, Run, StepFrames
 from inspector.events import Timeline
 from inspector.events.log import BYTES_PER_EVENT
-from inspector.sessions.commands.commands import Hold, Reload, Run, StepFrames
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.scene import find_scene
 from inspector.sessions.session import Session, SessionPhase

@@ -6,21 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from inspector.sessions.breakpoints.breakpoints import (
-    MAX_BREAKPOINTS,
+from inspector.commands.breakpoints import (
+    AddBreakpoint,
     BreakAction,
     BreakKind,
     Breakpoint,
-)
-from inspector.sessions.commands.commands import (
-    AddBreakpoint,
     ChangeBreakpoint,
-    Reload,
     RemoveBreakpoint,
-    Run,
-    StepFrames,
-    StepToNextTimer,
 )
+from inspector.commands.scene import Reload
+from inspector.commands.transport import Run, StepFrames, StepToNextTimer
+from inspector.sessions.breakpoints.breakpoints import MAX_BREAKPOINTS
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.session import SessionPhase
 from inspector.testing import held_session, pass_seconds, scene_file, virtual_session

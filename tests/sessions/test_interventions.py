@@ -7,22 +7,19 @@ from pathlib import Path
 import pytest
 
 from inspector.clocks import FailurePolicy
-from inspector.sessions.breakpoints.breakpoints import BreakAction, BreakKind, Breakpoint
-from inspector.sessions.commands.commands import (
+from inspector.commands.breakpoints import (
     AddBreakpoint,
-    AddMark,
-    ClearTimer,
-    Command,
-    PauseClock,
-    Reload,
+    BreakAction,
+    BreakKind,
+    Breakpoint,
     RemoveBreakpoint,
-    ResumeClock,
-    SetFailurePolicy,
-    SetFrameRate,
-    SetRate,
-    StepBy,
-    Undo,
 )
+from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
+from inspector.commands.command import Command
+from inspector.commands.scene import AddMark, Reload, SetFailurePolicy, SetFrameRate
+from inspector.commands.timers import ClearTimer
+from inspector.commands.transport import StepBy
+from inspector.commands.undoing import Undo
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.replay.journal import Place, Told, command_form, command_of
 from inspector.testing import held_session, pass_seconds, scene_file, virtual_session

@@ -7,15 +7,10 @@ from types import NoneType
 import pytest
 
 from inspector.clocks import FailurePolicy, ManualTimeSource
-from inspector.sessions.breakpoints.breakpoints import BreakKind, Breakpoint
-from inspector.sessions.commands.commands import (
-    AddBreakpoint,
-    PauseClock,
-    Reload,
-    SetFailurePolicy,
-    StepBack,
-    StepFrames,
-)
+from inspector.commands.breakpoints import AddBreakpoint, BreakKind, Breakpoint
+from inspector.commands.clocks import PauseClock
+from inspector.commands.scene import Reload, SetFailurePolicy, StepBack
+from inspector.commands.transport import StepFrames
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.life import Life
 from inspector.sessions.sources.virtual_source import VirtualTimeSource

@@ -11,15 +11,11 @@ from inspector.analysis.explain.explain import explain
 from inspector.analysis.lanes.lanes import LaneKind, LaneStore
 from inspector.calls.call import CallId
 from inspector.cli.main import main
+from inspector.commands.command import Command
+from inspector.commands.members import PauseMember, ResumeMember, UnscheduleMember
+from inspector.commands.transport import StepFrames
 from inspector.events.members import MemberState
 from inspector.events.recording import open_recording
-from inspector.sessions.commands.commands import (
-    Command,
-    PauseMember,
-    ResumeMember,
-    StepFrames,
-    UnscheduleMember,
-)
 from inspector.sessions.hosted import HostedSession
 from inspector.testing import held_session, scene_file
 from inspector.vocabulary import EventKind, Field

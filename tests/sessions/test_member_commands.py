@@ -6,22 +6,20 @@ from pathlib import Path
 
 import pytest
 
-from inspector.events.members import PAUSABLE, MemberState
-from inspector.frames.scheduler.controls import Pausable
-from inspector.sessions.commands.commands import (
-    Command,
+from inspector.commands.command import Command
+from inspector.commands.members import (
     MakeTransition,
     PauseFromPriority,
     PauseMember,
     ResumeFromPriority,
     ResumeMember,
     SetTimeScale,
-    StepFrames,
-    Undo,
     UnscheduleMember,
-    command_text,
-    required_capability,
 )
+from inspector.commands.transport import StepFrames
+from inspector.commands.undoing import Undo
+from inspector.events.members import PAUSABLE, MemberState
+from inspector.frames.scheduler.controls import Pausable
 from inspector.sessions.hosted import HostedSession
 from inspector.testing import held_session, scene_file
 from inspector.vocabulary import RATE_DENOMINATOR, Field, MemberKind
@@ -190,8 +188,8 @@ def test_that_every_command_to_a_member_has_a_sentence(session: HostedSession) -
         MakeTransition(number, "walk"): "make “walk” of “game”",
     }
     for command, text in commands.items():
-        assert command_text(command, session.timeline) == text
-        assert required_capability(command) in session.capabilities
+        assert command.sentence(session.timeline) == text
+        assert command.capability in session.capabilities
 
 
 EVERY_KIND = """

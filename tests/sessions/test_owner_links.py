@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from inspector.commands.recording import StartRecording
+from inspector.commands.transport import StepFrames
 from inspector.events.recording import open_recording
 from inspector.events.sentences import describe
-from inspector.sessions.commands.commands import StartRecording, StepFrames
 from inspector.testing import held_session, scene_file
 from inspector.vocabulary import MEMBER_SET, VOCABULARY_VERSION, Field, MemberKind
 

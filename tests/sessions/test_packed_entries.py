@@ -8,7 +8,8 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.sessions.commands.commands import RewindTo, StepBack, StepFrames
+from inspector.commands.scene import RewindTo, StepBack
+from inspector.commands.transport import StepFrames
 from inspector.sessions.replay.journal import Beginning, Journal
 from inspector.sessions.replay.packed_entries import BLOCK, PackedEntries
 from inspector.sessions.replay.rerun import rerun

@@ -3,8 +3,10 @@
 from fractions import Fraction
 from pathlib import Path
 
-from inspector.sessions.commands.commands import Command, Hold, PauseClock, ResumeClock, SetRate
-from inspector.sessions.commands.previews import preview_command
+from inspector.analysis.predict.changes import preview
+from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
+from inspector.commands.command import Command
+from inspector.commands.transport import Hold
 from inspector.testing import held_session, scene_file
 
 SCENE = """
@@ -24,7 +26,7 @@ def test_that_what_is_previewed_is_what_comes_of_the_command(tmp_path: Path) -> 
         SetRate(3, Fraction(0)),
     ]
     for command in commands:
-        foreseen = preview_command(session.timeline, command)
+        foreseen = preview(session.timeline, command)
         assert foreseen is not None
         assert len(foreseen) == (1 if command == commands[-1] else 2)
 
@@ -40,7 +42,7 @@ def test_that_commands_that_change_no_due_time_have_no_preview(tmp_path: Path) -
     session = held_session(scene_file(tmp_path, SCENE))
     timeline = session.timeline
 
-    assert preview_command(timeline, Hold()) is None
-    assert preview_command(timeline, PauseClock(99)) is None
-    assert preview_command(timeline, SetRate(2, Fraction(-1))) is None
+    assert preview(timeline, Hold()) is None
+    assert preview(timeline, PauseClock(99)) is None
+    assert preview(timeline, SetRate(2, Fraction(-1))) is None
     session.close()

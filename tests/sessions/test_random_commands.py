@@ -8,24 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.clocks import FailurePolicy, ManualTimeSource
-from inspector.sessions.commands.commands import (
-    AddMark,
-    ClearTimer,
-    Command,
-    FireTimer,
-    Hold,
-    PauseClock,
-    Reload,
-    ResumeClock,
-    Run,
-    SetFailurePolicy,
-    SetFrameRate,
-    SetRate,
-    StepBy,
-    StepFrames,
-    StepTo,
-    StepToNextTimer,
-)
+from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
+from inspector.commands.command import Command
+from inspector.commands.scene import AddMark, Reload, SetFailurePolicy, SetFrameRate
+from inspector.commands.timers import ClearTimer, FireTimer
+from inspector.commands.transport import Hold, Run, StepBy, StepFrames, StepTo, StepToNextTimer
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.session import SessionPhase
 from inspector.sessions.sources.virtual_source import VirtualTimeSource

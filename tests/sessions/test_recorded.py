@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from inspector.commands.transport import Run
 from inspector.events.log import EventLog
 from inspector.events.recording import About, Annotation, RecordingError
 from inspector.events.recording.writing.file import RecordingFile
 from inspector.sessions import recorded
-from inspector.sessions.commands.commands import Run
 from inspector.sessions.recorded import RecordedSession
 from inspector.sessions.session import Session, SessionPhase
 from tests.events.recording.recorded_worlds import described, folded, record, scene_log

@@ -7,21 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from inspector.commands.breakpoints import AddBreakpoint, BreakAction, BreakKind, Breakpoint
+from inspector.commands.command import Capability
+from inspector.commands.recording import SaveLast, StartRecording, StopRecording
+from inspector.commands.scene import AddMark, Reload, StepBack
+from inspector.commands.transport import StepFrames
 from inspector.events.recording import open_recording
 from inspector.sessions import recorder as recorder_module
-from inspector.sessions.breakpoints.breakpoints import BreakAction, BreakKind, Breakpoint
-from inspector.sessions.commands.commands import (
-    AddBreakpoint,
-    AddMark,
-    Capability,
-    Reload,
-    SaveLast,
-    StartRecording,
-    StepBack,
-    StepFrames,
-    StopRecording,
-    required_capability,
-)
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.recorder import Recorder, RecordingOutcome
 from inspector.sessions.replay.rerun import rerun
@@ -253,4 +245,4 @@ def test_that_going_back_writes_no_file_again(session: HostedSession, tmp_path: 
 
 def test_that_recording_is_a_capability() -> None:
     for command in (StartRecording("a"), StopRecording(), SaveLast("a", 1)):
-        assert required_capability(command) is Capability.RECORD
+        assert command.capability is Capability.RECORD

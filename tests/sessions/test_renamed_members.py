@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from inspector.cli.timer_names import NoSuchTimerError, find_timer
-from inspector.sessions.breakpoints.breakpoints import BreakAction, BreakKind, Breakpoint
-from inspector.sessions.commands.commands import AddBreakpoint, StepFrames
+from inspector.commands.breakpoints import AddBreakpoint, BreakAction, BreakKind, Breakpoint
+from inspector.commands.transport import StepFrames
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.replay.replay import Run, first_difference
 from inspector.testing import held_session, scene_file

@@ -9,36 +9,29 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.clocks import FailurePolicy, ManualTimeSource
-from inspector.sessions.breakpoints.breakpoints import BreakAction, BreakKind, Breakpoint
-from inspector.sessions.commands.commands import (
-    AddBreakpoint,
-    AddMark,
-    ClearTimer,
-    Command,
-    FireTimer,
-    Hold,
+from inspector.commands.breakpoints import AddBreakpoint, BreakAction, BreakKind, Breakpoint
+from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
+from inspector.commands.command import Command
+from inspector.commands.members import (
     MakeTransition,
-    PauseClock,
     PauseFromPriority,
     PauseMember,
-    Reload,
-    ResumeClock,
     ResumeFromPriority,
     ResumeMember,
-    RewindTo,
-    Run,
-    SetFailurePolicy,
-    SetFrameRate,
-    SetRate,
     SetTimeScale,
-    StepBack,
-    StepBy,
-    StepFrames,
-    StepTo,
-    StepToNextTimer,
-    Undo,
     UnscheduleMember,
 )
+from inspector.commands.scene import (
+    AddMark,
+    Reload,
+    RewindTo,
+    SetFailurePolicy,
+    SetFrameRate,
+    StepBack,
+)
+from inspector.commands.timers import ClearTimer, FireTimer
+from inspector.commands.transport import Hold, Run, StepBy, StepFrames, StepTo, StepToNextTimer
+from inspector.commands.undoing import Undo
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.replay.journal import (
     Journal,

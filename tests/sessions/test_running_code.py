@@ -11,7 +11,7 @@ import pytest
 
 from inspector.cli import main as cli
 from inspector.clocks import ManualTimeSource
-from inspector.sessions.commands.commands import StepBy
+from inspector.commands.transport import StepBy
 from inspector.sessions.runs.running_code import EntryWatch, RunningCode, running_code
 from inspector.testing import held_session, scene_file
 from inspector.timebase import NS_PER_SECOND

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from inspector.clocks import FailurePolicy, ManualTimeSource
+from inspector.commands.scene import Reload
+from inspector.commands.transport import Run, StepFrames
 from inspector.errors import SceneError
-from inspector.sessions.commands.commands import Reload, Run, StepFrames
 from inspector.sessions.scene import built_in_scenes, find_scene, load_scene
 from inspector.sessions.session import SessionPhase, SessionStatus
 from inspector.testing import held_session, pass_seconds, scene_file, virtual_session

@@ -7,19 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from inspector.commands.clocks import SetRate
+from inspector.commands.recording import StartRecording, StopRecording
+from inspector.commands.scene import StepBack
+from inspector.commands.transport import Hold, Run, StepBy, StepFrames, StepTo
 from inspector.events.log import BYTES_PER_EVENT
 from inspector.events.recording import open_recording
-from inspector.sessions.commands.commands import (
-    Hold,
-    Run,
-    SetRate,
-    StartRecording,
-    StepBack,
-    StepBy,
-    StepFrames,
-    StepTo,
-    StopRecording,
-)
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.replay.replay import LogEvents, first_difference
 from inspector.sessions.replay.replay import Run as Compared

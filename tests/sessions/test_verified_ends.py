@@ -8,16 +8,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from inspector.clocks import ManualTimeSource
+from inspector.commands.command import Command
+from inspector.commands.recording import SaveLast, StartRecording, StopRecording
+from inspector.commands.scene import Reload, StepBack
+from inspector.commands.transport import Run
 from inspector.events.recording import open_recording
-from inspector.sessions.commands.commands import (
-    Command,
-    Reload,
-    Run,
-    SaveLast,
-    StartRecording,
-    StepBack,
-    StopRecording,
-)
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.replay.rerun import rerun
 from inspector.sessions.scene import find_scene

@@ -8,7 +8,7 @@ import pytest
 
 from inspector.clocks import ManualTimeSource
 from inspector.clocks.sources.wake_errors import WakeErrors, WakeErrorSummary
-from inspector.sessions.commands.commands import StepBack
+from inspector.commands.scene import StepBack
 from inspector.sessions.hosted import HostedSession
 
 SCENE = """

@@ -9,17 +9,13 @@ from PySide6.QtCore import QEventLoop, QTimer
 
 from inspector.clocks import ClockTree
 from inspector.clocks.sources.wake_errors import WakeErrorSummary
+from inspector.commands.command import Capability, Command
+from inspector.commands.transport import Hold, Run
+from inspector.commands.undoing import Undoing
 from inspector.events import EventLog, Timeline
 from inspector.events.history import LogHistory
 from inspector.sessions.annotations import Annotations
 from inspector.sessions.breakpoints.breakpoints import Breakpoints
-from inspector.sessions.commands.commands import (
-    Capability,
-    Command,
-    Hold,
-    Run,
-)
-from inspector.sessions.commands.interventions import Undoing
 from inspector.sessions.recorder import Recorder
 from inspector.sessions.session import SessionPhase, SessionStatus
 from inspector.vocabulary import FRAME_BEGAN, FRAME_ENDED, TRANSPORT

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QApplication
 
-from inspector.sessions.commands.commands import Hold
+from inspector.commands.transport import Hold
 from inspector.sessions.session import SessionPhase
 from tests.ui.shell import Shell
 

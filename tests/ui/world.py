@@ -6,12 +6,12 @@ from fractions import Fraction
 
 from inspector.clocks import Clock, ClockTree
 from inspector.clocks.sources.wake_errors import WakeErrorSummary
+from inspector.commands.command import Capability, Command
+from inspector.commands.undoing import Undoing
 from inspector.events import EventLog, Timeline
 from inspector.events.history import LogHistory
 from inspector.sessions.annotations import Annotations
 from inspector.sessions.breakpoints.breakpoints import Breakpoints
-from inspector.sessions.commands.commands import Capability, Command
-from inspector.sessions.commands.interventions import Undoing
 from inspector.sessions.recorder import Recorder
 from inspector.sessions.session import SessionPhase, SessionStatus
 from inspector.vocabulary import (

@@ -21,14 +21,14 @@ from PySide6.QtWidgets import (
 )
 from typing_extensions import override
 
-from inspector.analysis.conditions.event_fields import EVENT_FIELDS
-from inspector.sessions.breakpoints.breakpoints import (
+from inspector.commands.breakpoints import (
     DEFAULT_SAVED_NS,
     BreakAction,
     BreakKind,
     Breakpoint,
     BreakpointError,
 )
+from inspector.events.conditions.event_fields import EVENT_FIELDS
 from inspector.sessions.breakpoints.names import SUBJECTS
 from inspector.timebase import format_duration, parse_duration_ns
 

@@ -22,12 +22,17 @@ from PySide6.QtWidgets import (
 )
 from typing_extensions import override
 
+from inspector.commands.breakpoints import (
+    AddBreakpoint,
+    BreakKind,
+    Breakpoint,
+    ChangeBreakpoint,
+    RemoveBreakpoint,
+)
 from inspector.display_text import as_plain, one_line
 from inspector.errors import InspectorError
-from inspector.sessions.breakpoints.breakpoints import BreakKind, Breakpoint
 from inspector.sessions.breakpoints.file import read_breakpoints, write_breakpoints
 from inspector.sessions.breakpoints.names import doubt_about, names_to_choose
-from inspector.sessions.commands.commands import AddBreakpoint, ChangeBreakpoint, RemoveBreakpoint
 from inspector.timebase import format_instant
 
 from ..kit.empty_notice import EmptyNotice

@@ -10,16 +10,10 @@ from PySide6.QtGui import QColor, QFont
 from typing_extensions import override
 
 from inspector.clocks.rate import rate_numerator
+from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
+from inspector.commands.members import PauseMember, ResumeMember, SetTimeScale
 from inspector.display_text import one_line
 from inspector.events.members import PAUSABLE
-from inspector.sessions.commands.commands import (
-    PauseClock,
-    PauseMember,
-    ResumeClock,
-    ResumeMember,
-    SetRate,
-    SetTimeScale,
-)
 from inspector.vocabulary import RATE_DENOMINATOR, Field
 
 from ..kit.guards import guarded

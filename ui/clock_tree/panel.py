@@ -41,7 +41,7 @@ from .model import ClockTreeModel
 from .view import ClockTreeView
 
 if TYPE_CHECKING:
-    from inspector.sessions.commands.commands import Command
+    from inspector.commands.command import Command
     from inspector.sessions.session import Session
 
     from ..kit.theme import Theme

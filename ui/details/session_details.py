@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from inspector.sessions.commands.commands import Capability
+from inspector.commands.command import Capability
 from inspector.timebase import format_duration, format_instant
 from inspector.vocabulary import NEVER
 

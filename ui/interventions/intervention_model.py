@@ -23,8 +23,8 @@ from ..kit.table.titled_table import ListTableModel
 from ..session.selection import Selection
 
 if TYPE_CHECKING:
+    from inspector.commands.undoing import Undoing
     from inspector.events.timeline import Timeline
-    from inspector.sessions.commands.interventions import Undoing
 
 _MS_PER_SECOND: Final = 1_000
 

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 from typing_extensions import override
 
-from inspector.sessions.commands.commands import Undo
+from inspector.commands.undoing import Undo
 
 from ..kit.empty_notice import EmptyNotice
 from ..kit.filter_line import FilterLine

@@ -14,8 +14,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from inspector.commands.command import Capability
+from inspector.commands.members import MakeTransition
 from inspector.display_text import one_line
-from inspector.sessions.commands.commands import Capability, MakeTransition
 from inspector.timebase import format_duration
 from inspector.vocabulary import MemberKind
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QAction
     from PySide6.QtWidgets import QWidget
 
-    from inspector.sessions.commands.commands import Command
+    from inspector.commands.command import Command
 
     from ..session.bridge import SessionBridge
 
@@ -95,12 +95,12 @@ class Previewer(QObject):
         """Show what is considered now, and look again in a moment if time goes on."""
         if self._command is None or self._anchor is None:
             return
+        from inspector.analysis.predict.changes import preview  # noqa: PLC0415 - on demand
         from inspector.analysis.predict.table import preview_table  # noqa: PLC0415 - on demand
-        from inspector.sessions.commands.previews import preview_command  # noqa: PLC0415
 
         began_s = perf_counter()
         timeline = self._bridge.timeline
-        foreseen = preview_command(timeline, self._command)
+        foreseen = preview(timeline, self._command)
         if foreseen is None:
             self.card.hide()
             return
@@ -140,7 +140,7 @@ def global_rect(widget: QWidget) -> QRect:
 
 def rate_command(clock_id: int, text: str) -> Command | None:
     """Return what a typed rate would ask for; ``None`` while it is none."""
-    from inspector.sessions.commands.commands import SetRate  # noqa: PLC0415 - on demand
+    from inspector.commands.clocks import SetRate  # noqa: PLC0415 - on demand
 
     try:
         return SetRate(clock_id, parse_rate(text))

@@ -10,20 +10,18 @@ from typing import TYPE_CHECKING, Final
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QInputDialog, QMenu
 
-from inspector.display_text import one_line
-from inspector.events.members import PAUSABLE
-from inspector.sessions.commands.commands import (
+from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
+from inspector.commands.members import (
     MakeTransition,
-    PauseClock,
     PauseFromPriority,
     PauseMember,
-    ResumeClock,
     ResumeFromPriority,
     ResumeMember,
-    SetRate,
     SetTimeScale,
     UnscheduleMember,
 )
+from inspector.display_text import one_line
+from inspector.events.members import PAUSABLE
 from inspector.vocabulary import RATE_DENOMINATOR, Field, MemberKind, rate_text
 
 from ..kit.texts.member_cells import MemberCells
@@ -35,9 +33,9 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QAction
     from PySide6.QtWidgets import QWidget
 
+    from inspector.commands.command import Command
     from inspector.events.members import MemberState
     from inspector.events.timeline import Timeline
-    from inspector.sessions.commands.commands import Command
 
 RATE_PRESETS: Final = tuple(
     Fraction(text) for text in ("0", "1/10", "1/4", "1/2", "1", "2", "4", "10")

@@ -10,16 +10,12 @@ from typing import TYPE_CHECKING, Final
 from PySide6.QtCore import QObject, Signal, Slot
 
 from inspector.clocks.failures import FailurePolicy
+from inspector.commands.breakpoints import AddBreakpoint
+from inspector.commands.command import Capability
+from inspector.commands.scene import Reload, SetFailurePolicy
 from inspector.errors import InspectorError
 from inspector.events.timeline import Timeline
 from inspector.foreign.paths import is_recording_name
-from inspector.sessions.commands.commands import (
-    AddBreakpoint,
-    Capability,
-    Reload,
-    SetFailurePolicy,
-    required_capability,
-)
 from inspector.sessions.session import SessionPhase, SessionStatus, StepsAside
 from inspector.timebase import NS_PER_SECOND
 
@@ -40,9 +36,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from inspector.clocks.sources.time_source import TimeSource
+    from inspector.commands.breakpoints import Breakpoint
+    from inspector.commands.command import Command
     from inspector.events.log import EventLog
-    from inspector.sessions.breakpoints.breakpoints import Breakpoint
-    from inspector.sessions.commands.commands import Command
     from inspector.sessions.session import Session
 
 __all__ = [
@@ -180,7 +176,7 @@ class SessionBridge(QObject):
     def accepts(self, command: Command) -> bool:
         """Return whether there is a session that takes such commands."""
         session = self._session
-        return session is not None and required_capability(command) in session.capabilities
+        return session is not None and command.capability in session.capabilities
 
     def open_path(self, path: Path) -> None:
         """Open a file in place of the session: a recording, or else a scene.
@@ -285,7 +281,7 @@ class SessionBridge(QObject):
         else:
             session.submit(command)
         self.command_submitted.emit(command)
-        if required_capability(command) in _SHOWN_IN_PANELS & session.capabilities:
+        if command.capability in _SHOWN_IN_PANELS & session.capabilities:
             self._present_requested.emit()
         self.request_refresh()
 

@@ -19,12 +19,10 @@ from PySide6.QtWidgets import (
 )
 from typing_extensions import override
 
+from inspector.commands.command import Command
+from inspector.commands.members import UnscheduleMember
+from inspector.commands.timers import ClearTimer
 from inspector.display_text import one_line
-from inspector.sessions.commands.commands import (
-    ClearTimer,
-    Command,
-    UnscheduleMember,
-)
 
 from ..kit.empty_notice import EmptyNotice
 from ..kit.filter_line import FilterLine

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QGuiApplication
 
-from inspector.sessions.commands.commands import ClearTimer, FireTimer, PauseClock, ResumeClock
+from inspector.commands.clocks import PauseClock, ResumeClock
+from inspector.commands.timers import ClearTimer, FireTimer
 from inspector.vocabulary import MemberKind
 
 from ..previews.tree_menus import add_member_actions

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 from typing_extensions import override
 
 from inspector.analysis.places import EXAMPLES
-from inspector.sessions.commands.commands import Capability
+from inspector.commands.command import Capability
 from inspector.timebase import format_instant
 
 from ..kit.elided_label import ElidedLabel

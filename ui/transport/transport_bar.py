@@ -10,11 +10,13 @@ from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QFont, QPalette
 from PySide6.QtWidgets import QLabel, QSizePolicy, QSpinBox, QToolBar, QToolButton, QWidget
 
+from inspector.commands.clocks import SetRate
+from inspector.commands.command import Capability
+from inspector.commands.scene import SetFrameRate, checked_frame_rate
+from inspector.commands.transport import MAX_STEP_FRAMES
 from inspector.display_text import as_plain
 from inspector.foreign.numbers import number_in, refusal
-from inspector.sessions.commands.commands import MAX_STEP_FRAMES, Capability, SetFrameRate, SetRate
 from inspector.sessions.session import SessionPhase
-from inspector.sessions.stage import checked_frame_rate
 from inspector.timebase import format_duration, format_instant
 
 from ..kit.elided_label import ElidedLabel

@@ -6,27 +6,18 @@ instant at which that time has come; they are called in the first frame from the
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from fractions import Fraction
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from inspector.analysis.predict.changes import Preview
+from inspector.analysis.predict.preview import Preview
 from inspector.calls.dues import TIMED_CALLS, UNCHANGED, DueTimes, SchedulerChange
-from inspector.clocks.rate import rate_numerator
-from inspector.events.members import PAUSABLE
-from inspector.vocabulary import (
-    RATE_DENOMINATOR,
-    Field,
-    Life,
-    MemberKind,
-    rate_text,
-)
+from inspector.vocabulary import Field, Life, MemberKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from inspector.commands.command import MemberEffect
     from inspector.events.members import MemberState
     from inspector.events.timeline import Timeline
 
@@ -36,81 +27,27 @@ _FLAGGED: Final = frozenset({MemberKind.COMPONENT, MemberKind.NODE})
 _SOUND: Final = "sound"
 
 
-@dataclass(frozen=True, slots=True)
-class MemberPause:
-    """A member is paused."""
-
-    member_id: int
-
-
-@dataclass(frozen=True, slots=True)
-class MemberResume:
-    """A member's own pause ends."""
-
-    member_id: int
-
-
-@dataclass(frozen=True, slots=True)
-class PriorityPause:
-    """The targets of a scheduler are paused from a priority on."""
-
-    member_id: int
-    min_priority: int
-
-
-@dataclass(frozen=True, slots=True)
-class Scale:
-    """A scheduler gets another time scale."""
-
-    member_id: int
-    rate: Fraction
-
-
-MemberChange: TypeAlias = MemberPause | MemberResume | PriorityPause | Scale
-
-
-def preview_members(timeline: Timeline, change: MemberChange) -> Preview | None:
-    """Return what a change would do now to every timer below a scheduler, target or ticker.
+def preview_members(timeline: Timeline, effect: MemberEffect) -> Preview:
+    """Return what an effect would do now to every timer below a scheduler, target or ticker.
 
     Of a component or node these are the timers that its components were given. Nothing is
     changed, and nobody is called: what ``on_enable`` and ``on_disable`` would do is not seen.
 
     Args:
         timeline: The state now.
-        change: What would be changed.
+        effect: What would be done to the member, which is there.
 
     Returns:
-        ``None`` when there is no such member, or nothing of the kind can be done to it. The
-        numbers in the preview are those of members.
-
-    Raises:
-        ValueError: The time scale cannot be used.
+        The preview; its numbers are those of members.
     """
     members = timeline.members
-    member = members.by_id.get(change.member_id)
-    if member is None:
-        return None
-    is_scheduler = member.kind is MemberKind.SCHEDULER
-    paused: set[int] = set()
-    resumed: set[int] = set()
-    scale = None
+    member = members.by_id[effect.member_id]
     heads = list(_targets_of(timeline, member)) if member.kind in _FLAGGED else [member]
-    name = f"“{member.name}”"
-    match change:
-        case MemberPause() if member.kind in PAUSABLE:
-            text, paused = f"Pausing {name}", {head.id for head in heads}
-        case MemberResume() if member.kind in PAUSABLE:
-            text, resumed = f"Resuming {name}", _resumed_with(timeline, member, heads)
-        case PriorityPause(_, priority) if is_scheduler:
-            paused = set(_from_priority(timeline, member, priority))
-            text = f"Pausing {name} from priority {priority:,} on"
-        case Scale(_, rate) if is_scheduler:
-            scale = Fraction(rate_numerator(rate), RATE_DENOMINATOR)
-            shown = rate_text(rate_numerator(rate))
-            text = f"Setting the time scale of {name} to {shown}"
-        case _:
-            return None
-    dues, changed = DueTimes(timeline), SchedulerChange(paused, resumed, scale)
+    paused = {head.id for head in heads} if effect.pauses else set()
+    resumed = _resumed_with(timeline, member, heads) if effect.resumes else set()
+    if effect.min_priority is not None:
+        paused = set(_from_priority(timeline, member, effect.min_priority))
+    dues, changed = DueTimes(timeline), SchedulerChange(paused, resumed, effect.time_scale)
     rows = []
     for call in (call for head in heads for call in members.branch(head.id)):
         old_ns, new_ns = (dues.session_due_ns(call, each) for each in (UNCHANGED, changed))
@@ -118,7 +55,7 @@ def preview_members(timeline: Timeline, change: MemberChange) -> Preview | None:
             at_ns = timeline.at_ns
             rows.append((max(old_ns, at_ns), max(new_ns, at_ns), call.id))
     columns = np.array(sorted(rows), dtype=np.int64).reshape(-1, 3).T
-    return Preview(change, text, columns[2], columns[0], columns[1], is_of_members=True)
+    return Preview(effect.text, columns[2], columns[0], columns[1], is_of_members=True)
 
 
 def _targets_of(timeline: Timeline, above: MemberState) -> Iterator[MemberState]:

@@ -10,7 +10,7 @@ import numpy as np
 from inspector.timebase import format_duration, format_instant
 
 if TYPE_CHECKING:
-    from inspector.analysis.predict.changes import DuePreview, Preview
+    from inspector.analysis.predict.preview import DuePreview, Preview
     from inspector.events.timeline import Timeline
 
 #: So many timers are listed if nothing else is said.

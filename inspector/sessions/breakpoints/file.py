@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
+from inspector.commands.breakpoints import Breakpoint, BreakpointError
 from inspector.errors import UnreadableFileError
 from inspector.foreign.files import read_whole
 from inspector.formats.atomic_file import replacing
-from inspector.sessions.breakpoints.breakpoints import MAX_BREAKPOINTS, Breakpoint, BreakpointError
+from inspector.sessions.breakpoints.breakpoints import MAX_BREAKPOINTS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,14 +5,14 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final
 
-from inspector.analysis.conditions.event_fields import MEMBER_TIMERS
+from inspector.commands.breakpoints import BreakKind
+from inspector.events.conditions.event_fields import MEMBER_TIMERS
 from inspector.frames.state_machine import ANY
-from inspector.sessions.breakpoints.breakpoints import BreakKind
 from inspector.vocabulary import Field, MemberKind
 
 if TYPE_CHECKING:
+    from inspector.commands.breakpoints import Breakpoint
     from inspector.events.timeline import Timeline
-    from inspector.sessions.breakpoints.breakpoints import Breakpoint
 
 #: What the subject of each kind is; the other kinds have none.
 SUBJECTS: Final = {

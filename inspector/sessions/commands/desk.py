@@ -6,28 +6,8 @@ import time
 from collections.abc import Generator
 from typing import TYPE_CHECKING, Final
 
+from inspector.commands.command import Command
 from inspector.errors import CommandError
-from inspector.sessions.commands.actions import Action, frame_to_go_back_to, prepared_action
-from inspector.sessions.commands.commands import (
-    STEPS,
-    AddBreakpoint,
-    ChangeBreakpoint,
-    Command,
-    RemoveBreakpoint,
-    RewindTo,
-    Run,
-    SaveLast,
-    SetFailurePolicy,
-    StartRecording,
-    StepBack,
-    StopRecording,
-    Undo,
-    command_clock_id,
-    command_text,
-)
-from inspector.sessions.commands.interventions import Before
-from inspector.sessions.commands.values import plain_text, value_problem
-from inspector.sessions.recorder import recording_action
 from inspector.sessions.replay.journal import (
     COMMAND_ENTRY,
     MOST_ENTRIES,
@@ -40,11 +20,16 @@ from inspector.timebase import NS_PER_MS
 from inspector.vocabulary import COMMAND, COMMAND_CONTEXT, COMMAND_FORM
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from inspector.clocks.failures import FailurePolicy
+    from inspector.commands.command import Action, Command
+    from inspector.commands.undoing import Undoing
+    from inspector.events.timeline import Timeline
+    from inspector.sessions.breakpoints.breakpoints import Breakpoints
+    from inspector.sessions.hosting import Hosting
     from inspector.sessions.life import Life
     from inspector.sessions.recorder import Recorder
-
-#: After these a stopped scene counts as going on.
-_GOES_ON: Final = (Run, *STEPS)
 
 _TOO_LONG_AGO: Final = (
     f"The session has run for more than {MOST_ENTRIES:,} wake-ups and commands. What is needed "
@@ -104,22 +89,18 @@ class CommandDesk:
         """
         life = self.life
         life.command_number = number
-        if isinstance(command, AddBreakpoint) and command.is_kept is True:
-            by = "the layout"
+        by = command.asker or by
         # Names come from the timeline, so let it know what there is.
         life.fold()
         log = life.log
         at_ns = life.session_ns
-        refusal = clock_id = 0
-        if problem := value_problem(command):
-            text, refusal = log.intern(plain_text(command)), log.intern(problem)
-        else:
-            text = log.intern(command_text(command, life.timeline))
-            clock_id = command_clock_id(command, life.timeline)
-            try:
-                action = self._prepared(command, number)
-            except CommandError as error:
-                refusal = log.intern(str(error))
+        text = log.intern(command.sentence(life.timeline))
+        clock_id = command.clock_about(life.timeline)
+        refusal = 0
+        try:
+            action = command.prepare(self, number)
+        except CommandError as error:
+            refusal = log.intern(str(error))
         log.append((at_ns, COMMAND, number, text, refusal))
         if host_ms is None:
             host_ms = time.time_ns() // NS_PER_MS
@@ -127,9 +108,8 @@ class CommandDesk:
         self._note_told(COMMAND_ENTRY, number, Told(command, place, by, host_ms))
         if refusal:
             return
-        undone = life.undoing.of(command.number) if isinstance(command, Undo) else None
-        life.undoing.note(number, undone or command, self._before)
-        if isinstance(command, _GOES_ON):
+        life.undoing.note(number, command.inverse(self))
+        if command.lets_time_pass:
             life.stopped_by = life.broken_by = None
         yield from self._carry_out(action)
 
@@ -139,7 +119,7 @@ class CommandDesk:
         life.command_number = number
         life.fold()
         log, at_ns = life.log, life.session_ns
-        text = log.intern(command_text(told.command, life.timeline))
+        text = log.intern(told.command.sentence(life.timeline))
         log.append((at_ns, COMMAND, number, text, log.intern(told.refusal)))
         log.append((at_ns, COMMAND_CONTEXT, 0, told.host_ms, log.intern(told.by)))
         self._note_told(REWIND_ENTRY, number, told)
@@ -173,83 +153,71 @@ class CommandDesk:
             life.driver.pump_recorder()
             life.log.settle()
 
-    def _prepared(self, command: Command, number: int) -> Action:
-        """Return what carries out the command.
+    # ------------------------------------------------------- what commands are applied to
+
+    @property
+    def timeline(self) -> Timeline:
+        """The state of the scene."""
+        return self.life.timeline
+
+    @property
+    def scene(self) -> Hosting:
+        """The scene.
 
         Raises:
-            CommandError: It cannot be carried out; the message says why.
+            CommandError: None is running.
         """
-        life = self.life
-        if isinstance(command, SetFailurePolicy):
-            return lambda: setattr(life, "failure_policy", command.policy)
-        if isinstance(command, AddBreakpoint | ChangeBreakpoint | RemoveBreakpoint):
-            return self._prepared_breakpoint(command)
-        if isinstance(command, StepBack | RewindTo):
-            # Only those come here that are refused.
-            frame_to_go_back_to(command, life.timeline, life.frames_run)
-            if life.journal.is_given_up:
-                raise CommandError(_TOO_LONG_AGO)
-        if isinstance(command, Undo):
-            return self._prepared_undo(command.number)
-        if isinstance(command, StartRecording | StopRecording | SaveLast):
-            action = recording_action(command, self.recorder)
-            # Left out when it is done again, going back in time.
-            return action if life.driver.is_live else lambda: None
-        hosting = life.hosting
+        hosting = self.life.hosting
         if hosting is None:
             message = "No scene is running. Mend the file and reload it."
             raise CommandError(message)
-        return prepared_action(command, number, hosting, life.timeline)
-
-    def _prepared_undo(self, undone: int) -> Action:
-        """Return what undoes a command.
-
-        Raises:
-            CommandError: Nothing undoes it, or what would do so is refused.
-        """
-        life = self.life
-        inverse = life.undoing.of(undone)
-        if inverse is None:
-            message = f"Command {undone} cannot be undone: it was already, or it changed nothing."
-            raise CommandError(message)
-        action = self._prepared(inverse, life.command_number)
-
-        def undo() -> None:
-            life.undoing.done(undone)
-            action()
-
-        return undo
+        return hosting
 
     @property
-    def _before(self) -> Before:
-        """How things are now."""
-        life = self.life
-        return Before(life.timeline, life.frame_rate, life.failure_policy, life.breakpoints)
+    def frame_rate(self) -> Fraction:
+        """Target frames per second."""
+        return self.life.frame_rate
 
-    def _prepared_breakpoint(
-        self, command: AddBreakpoint | ChangeBreakpoint | RemoveBreakpoint
-    ) -> Action:
-        """Return what carries out a command about breakpoints.
+    @property
+    def frames_run(self) -> int:
+        """How many frames have begun."""
+        return self.life.frames_run
+
+    @property
+    def is_live(self) -> bool:
+        """Whether what happens is new."""
+        return self.life.driver.is_live
+
+    @property
+    def failure_policy(self) -> FailurePolicy:
+        """What follows when a callback raises."""
+        return self.life.failure_policy
+
+    @failure_policy.setter
+    def failure_policy(self, policy: FailurePolicy) -> None:
+        self.life.failure_policy = policy
+
+    @property
+    def breakpoints(self) -> Breakpoints:
+        """What is looked out for."""
+        return self.life.breakpoints
+
+    @property
+    def undoing(self) -> Undoing:
+        """What would undo each command."""
+        return self.life.undoing
+
+    def check_journal(self) -> None:
+        """Refuse to go back when the journal was given up.
 
         Raises:
-            CommandError: There is no such breakpoint, or there are too many.
+            CommandError: It was.
         """
-        life, breakpoints = self.life, self.life.breakpoints
-        if isinstance(command, AddBreakpoint):
-            breakpoints.check_room()
-        elif breakpoints.get(command.number) is None:
-            message = f"There is no breakpoint {command.number} any more."
-            raise CommandError(message)
+        if self.life.journal.is_given_up:
+            raise CommandError(_TOO_LONG_AGO)
 
-        def change() -> None:
-            match command:
-                case AddBreakpoint(breakpoint_):
-                    breakpoints.add(breakpoint_)
-                case ChangeBreakpoint(number, breakpoint_):
-                    breakpoints.replace(number, breakpoint_)
-                case RemoveBreakpoint(number):
-                    breakpoints.remove(number)
-            if breakpoints.is_looking and not breakpoints.is_watching and life.driver.is_live:
-                life.watch()
-
-        return change
+    def watch(self) -> None:
+        """Have the breakpoints look at what comes from now on, if they do not yet."""
+        breakpoints = self.life.breakpoints
+        if breakpoints.is_looking and not breakpoints.is_watching and self.is_live:
+            self.life.watch()

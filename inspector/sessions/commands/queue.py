@@ -5,23 +5,17 @@ from __future__ import annotations
 import threading
 from collections import deque
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
+from inspector.commands.command import Command, usable
+from inspector.commands.scene import StepBack
 from inspector.sessions.breakpoints.actions import act_on_hits
-from inspector.sessions.commands.commands import Command, Hold, Reload, RewindTo, Run, StepBack
-from inspector.sessions.commands.values import value_problem
 from inspector.sessions.replay.journal import Place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from inspector.sessions.scene_host import SceneHost
-
-#: These hold or replace the transport, so they wait for the end of the wake-up.
-_AFTER_WAKE: Final = (Run, Hold, Reload, StepBack, RewindTo)
-
-#: Whoever wants one of these does not want to wait for the end of a step.
-_ENDS_STEP: Final = (Hold, Reload, StepBack, RewindTo)
 
 
 class CommandQueue:
@@ -50,10 +44,11 @@ class CommandQueue:
         self._owner = threading.get_ident()
         self._has_frame_run = False
 
-    def put(self, command: Command) -> None:
+    def put(self, submitted: Command) -> None:
         """Take a command, from any thread; it is applied now if this is its turn."""
+        command = usable(submitted)
         self._commands.append(command)
-        if isinstance(command, _ENDS_STEP) and self._host.stepping is not None:
+        if command.ends_step and self._host.stepping is not None:
             self._host.wants_to_break_off = True
         if threading.get_ident() == self._owner:
             self.apply_if_idle()
@@ -124,7 +119,7 @@ class CommandQueue:
         life = host.life
         try:
             while self._commands and not self._is_host_busy:
-                if place is Place.BEFORE_FRAME and isinstance(self._commands[0], _AFTER_WAKE):
+                if place is Place.BEFORE_FRAME and self._commands[0].waits_for_wake_end:
                     break
                 # Another life of the scene is in no wake-up yet.
                 where = place if host.life is life else Place.AT_ONCE
@@ -137,7 +132,7 @@ class CommandQueue:
         command = self._commands.popleft()
         while isinstance(command, StepBack) and self._commands:
             other = self._commands[0]
-            if not isinstance(other, StepBack) or value_problem(command) or value_problem(other):
+            if not isinstance(other, StepBack):
                 break
             self._commands.popleft()
             command = StepBack(command.frames + other.frames)

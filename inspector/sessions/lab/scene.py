@@ -16,11 +16,11 @@ from inspector.analysis.lab.display import Display, steady_display
 from inspector.analysis.lab.refresh_lab import LabResult, compared
 from inspector.analysis.lab.subjects import SubjectName
 from inspector.analysis.lab.timer import SceneTimer
+from inspector.commands.transport import Run
 from inspector.errors import InspectorError
 from inspector.events.log import EventLog
 from inspector.events.member_names import MEMBER_NAMING_KINDS, MemberNames
 from inspector.events.members import CLOCK_CALLS
-from inspector.sessions.commands.commands import Run
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.sources.virtual_source import VirtualTimeSource
 from inspector.vocabulary import (

@@ -12,25 +12,18 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from enum import IntEnum
-from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast, get_args
+from typing import TYPE_CHECKING, Any, Final
 
 from inspector.clocks.failures import FailurePolicy
 from inspector.clocks.transport import DEFAULT_MAX_DELTA_NS
+from inspector.commands.breakpoints import BreakAction, Breakpoint, BreakpointError
+from inspector.commands.command import BadCommand, Command, command_from_values, usable
 from inspector.errors import InspectorError, UnreadableFileError
 from inspector.foreign.files import open_binary
-from inspector.foreign.numbers import number_in
-from inspector.sessions.breakpoints.breakpoints import (
-    BreakAction,
-    Breakpoint,
-    BreakpointError,
-    BreakpointHit,
-)
-from inspector.sessions.commands.commands import Command
-from inspector.sessions.commands.values import BadCommand, value_problem
+from inspector.sessions.breakpoints.breakpoints import BreakpointHit
 from inspector.sessions.replay.packed_entries import PackedEntries
 from inspector.vocabulary import (
     BREAKPOINT_HIT,
@@ -355,20 +348,7 @@ def file_digest(path: Path) -> str:
 
 def command_form(told: Told, *, is_rewind: bool = False) -> str:
     """Return a command as text for the log."""
-    command = told.command
-    values: dict[str, Any] = {"command": type(command).__name__}
-    if value_problem(command):
-        # Refused whatever it holds, so its values do not matter.
-        return json.dumps(values | {"is_bad": True})
-    for each in fields(command):
-        value = getattr(command, each.name)
-        if isinstance(value, Fraction | float):
-            value = str(Fraction(value))
-        elif isinstance(value, FailurePolicy):
-            value = value.value
-        elif isinstance(value, Breakpoint):
-            value = value.as_values()
-        values[each.name] = value
+    values = told.command.as_values()
     if is_rewind:
         found = {str(number): each.as_values() for number, each in told.breakpoints.items()}
         values |= {"breakpoints": found, "next_breakpoint": told.next_breakpoint}
@@ -394,20 +374,9 @@ def _told(form: str, at: int, by: str, host_ms: int, bad: BadCommand) -> tuple[T
         place = Place(at)
         values = json.loads(form)
         if "is_bad" in values:
-            return Told(cast("Command", bad), place, by, host_ms), False
-        kind = _KINDS[values["command"]]
-        # What an older version did not know is as it was then.
-        found: dict[str, Any] = {
-            each.name: values[each.name] for each in fields(kind) if each.name in values
-        }
-        for name in ("rate", "frames_per_second"):
-            if name in found:
-                found[name] = number_in(found[name])
-        if "policy" in found:
-            found["policy"] = FailurePolicy(found["policy"])
-        if "breakpoint" in found:
-            found["breakpoint"] = Breakpoint.from_values(found["breakpoint"])
-        command = kind(**found)
+            former = replace(bad, former_name=str(values.get("command", "")))
+            return Told(former, place, by, host_ms), False
+        command = usable(command_from_values(values))
         is_rewind = "breakpoints" in values
         breakpoints = {
             int(number): Breakpoint.from_values(each)
@@ -417,13 +386,10 @@ def _told(form: str, at: int, by: str, host_ms: int, bad: BadCommand) -> tuple[T
     except _UNREADABLE as error:
         message = f"A command cannot be read ({form[:80]}): {error}."
         raise JournalError(message) from error
-    refusal = bad.problem if is_rewind else ""
+    refusal = bad.refusal if is_rewind else ""
     told = Told(command, place, by, host_ms, refusal, breakpoints, next_number)
     return told, is_rewind
 
 
 def _as_hit(more: Told | BreakpointHit | None) -> BreakpointHit | None:
     return more if isinstance(more, BreakpointHit) else None
-
-
-_KINDS: Final[dict[str, Any]] = {kind.__name__: kind for kind in get_args(Command)}

@@ -18,7 +18,7 @@ from inspector.sessions.replay.slices import goes_to_end
 from inspector.timebase import NS_PER_MS
 
 if TYPE_CHECKING:
-    from inspector.sessions.commands.commands import RewindTo, StepBack
+    from inspector.commands.scene import GoBack
     from inspector.sessions.commands.desk import CommandDesk
     from inspector.sessions.life import Life
 
@@ -41,7 +41,7 @@ class Rewinding:
 
     def __init__(
         self,
-        command: StepBack | RewindTo,
+        command: GoBack,
         number: int,
         frame: int,
         former: Life,

@@ -7,7 +7,7 @@ from time import perf_counter_ns
 from typing import Final
 
 from inspector.clocks.sources.system_source import SystemTimeSource
-from inspector.sessions.commands.commands import Run
+from inspector.commands.transport import Run
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.runs.virtual import OnProgress, RunOutcome
 from inspector.timebase import NS_PER_SECOND

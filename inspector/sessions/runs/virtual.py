@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import cycle, islice
 from time import perf_counter_ns, thread_time_ns
 
-from inspector.sessions.commands.commands import Run
+from inspector.commands.transport import Run
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.session import SessionPhase
 from inspector.timebase import NS_PER_SECOND

@@ -18,6 +18,8 @@ from zlib import crc32
 import numpy as np
 import pytest
 
+from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
+from inspector.commands.scene import AddMark
 from inspector.events.annotations import Annotation
 from inspector.events.recording import About
 from inspector.events.recording.columns import EVENT_COLUMNS, pack, unpack
@@ -25,7 +27,6 @@ from inspector.events.recording.layout import FRAME_COLUMNS, TIMER_COLUMNS
 from inspector.events.recording.writing import file as file_module
 from inspector.events.recording.writing.file import RecordingFile
 from inspector.events.timeline import Timeline
-from inspector.sessions.commands.commands import AddMark, PauseClock, ResumeClock, SetRate
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.replay.journal import file_digest
 from inspector.sessions.runs.virtual import run_virtual

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import astuple
 from pathlib import Path
 
+from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
+from inspector.commands.scene import AddMark
 from inspector.events.log import EventLog
 from inspector.events.timeline import Timeline
-from inspector.sessions.commands.commands import AddMark, PauseClock, ResumeClock, SetRate
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.runs.virtual import run_virtual
 from inspector.sessions.scene import find_scene

@@ -10,14 +10,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QMenu
 from pytestqt.qtbot import QtBot
 
+from inspector.commands.recording import SaveLast, StartRecording, StopRecording
+from inspector.commands.scene import Reload, RewindTo
 from inspector.events.recording import annotations_of
-from inspector.sessions.commands.commands import (
-    Reload,
-    RewindTo,
-    SaveLast,
-    StartRecording,
-    StopRecording,
-)
 from inspector.sessions.hosted import HostedSession
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
 from tests.ui.shell import Shell, open_shell

@@ -12,9 +12,9 @@ from PySide6.QtWidgets import QApplication, QLineEdit
 from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
 
+from inspector.commands.transport import StepFrames
 from inspector.events.annotations import LONGEST_NAME, Annotation
 from inspector.sessions.annotations import Annotations
-from inspector.sessions.commands.commands import StepFrames
 from inspector.testing import held_session, scene_file
 from inspector.timebase import NS_PER_MS
 from ui.bookmarks.annotation_model import AnnotationColumn, AnnotationModel, made_text

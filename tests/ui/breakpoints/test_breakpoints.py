@@ -9,14 +9,16 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from pytestqt.qtbot import QtBot
 
-from inspector.events import EventLog
-from inspector.sessions.breakpoints.breakpoints import (
+from inspector.commands.breakpoints import (
+    AddBreakpoint,
     BreakAction,
     BreakKind,
     Breakpoint,
-    Breakpoints,
+    ChangeBreakpoint,
+    RemoveBreakpoint,
 )
-from inspector.sessions.commands.commands import AddBreakpoint, ChangeBreakpoint, RemoveBreakpoint
+from inspector.events import EventLog
+from inspector.sessions.breakpoints.breakpoints import Breakpoints
 from inspector.vocabulary import BREAKPOINT_HIT
 from tests.ui.world import PlayedSession
 from ui.breakpoints.panel import BreakpointsPanel

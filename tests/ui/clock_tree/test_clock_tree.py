@@ -10,7 +10,8 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QLineEdit, QMenu
 from pytestqt.qtbot import QtBot
 
-from inspector.sessions.commands.commands import Capability, PauseClock, ResumeClock, SetRate
+from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
+from inspector.commands.command import Capability
 from tests.ui.world import PlayedSession
 from ui.clock_tree.columns import ClockColumn
 from ui.clock_tree.panel import ClockTreePanel

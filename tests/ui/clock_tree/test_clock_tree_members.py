@@ -10,11 +10,11 @@ from PySide6.QtCore import QModelIndex, Qt
 from pytestqt.modeltest import ModelTester
 
 from inspector.clocks import Clock
+from inspector.commands.members import PauseMember, ResumeMember, SetTimeScale
 from inspector.frames.creator.director import CreatorDirector
 from inspector.frames.creator.versions import COMPONENTS_2_2
 from inspector.frames.scheduler.scheduler import Scheduler
 from inspector.frames.state_machine import Edge, StateMachine
-from inspector.sessions.commands.commands import PauseMember, ResumeMember, SetTimeScale
 from inspector.testing import held_session, scene_file
 from tests.ui.world import World
 from ui.clock_tree.columns import ClockColumn

@@ -11,7 +11,7 @@ from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
 
 from inspector.clocks import Clock
-from inspector.sessions.commands.commands import PauseClock, ResumeClock, SetRate
+from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
 from tests.ui.world import World
 from ui.clock_tree.columns import NUMBER_COLUMNS, ClockColumn
 from ui.clock_tree.model import ClockTreeModel

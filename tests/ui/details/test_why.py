@@ -9,7 +9,8 @@ from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from inspector.calls.call import CallId
-from inspector.sessions.commands.commands import PauseClock, ResumeClock, RewindTo
+from inspector.commands.clocks import PauseClock, ResumeClock
+from inspector.commands.scene import RewindTo
 from inspector.testing import pass_seconds, scene_file, virtual_session
 from ui.details.panel import DetailsPanel
 from ui.details.why_rows import LOOK_EVERY_S, WhyRows

@@ -11,10 +11,11 @@ from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
 
 from inspector.clocks.rate import D
+from inspector.commands.clocks import ResumeClock
+from inspector.commands.command import Command
+from inspector.commands.undoing import Undoing
 from inspector.events import Timeline
 from inspector.events.states import BreakHit, ClockState, CommandRecord
-from inspector.sessions.commands.commands import Command, ResumeClock
-from inspector.sessions.commands.interventions import Undoing
 from ui.interventions.intervention_model import (
     InterventionColumn,
     InterventionModel,

@@ -10,14 +10,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from pytestqt.qtbot import QtBot
 
-from inspector.sessions.breakpoints.breakpoints import BreakAction, BreakKind, Breakpoint
-from inspector.sessions.commands.commands import (
-    AddBreakpoint,
-    AddMark,
-    PauseClock,
-    SetRate,
-    StepFrames,
-)
+from inspector.commands.breakpoints import AddBreakpoint, BreakAction, BreakKind, Breakpoint
+from inspector.commands.clocks import PauseClock, SetRate
+from inspector.commands.scene import AddMark
+from inspector.commands.transport import StepFrames
 from inspector.testing import held_session, pass_seconds, scene_file, virtual_session
 from ui.interventions.intervention_model import InterventionColumn
 from ui.interventions.panel import InterventionsPanel

@@ -6,7 +6,8 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from pytestqt.qtbot import QtBot
 
-from inspector.sessions.commands.commands import Capability, MakeTransition
+from inspector.commands.command import Capability
+from inspector.commands.members import MakeTransition
 from tests.ui.members_world import MembersSession
 from ui.kit.theme import Theme
 from ui.machines.machine_diagram import Label

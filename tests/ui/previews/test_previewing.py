@@ -10,7 +10,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QLineEdit, QMenu
 from pytestqt.qtbot import QtBot
 
-from inspector.sessions.commands.commands import StepBy
+from inspector.commands.transport import StepBy
 from inspector.testing import held_session, scene_file
 from ui.actions.actions import ActionSet
 from ui.clock_tree.panel import ClockTreePanel

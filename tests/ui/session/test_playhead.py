@@ -8,16 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from inspector.commands.clocks import PauseClock, SetRate
+from inspector.commands.scene import StepBack
+from inspector.commands.transport import Hold, Run, StepFrames
 from inspector.events.history import LogHistory
 from inspector.events.log import BYTES_PER_EVENT, EventLog
-from inspector.sessions.commands.commands import (
-    Hold,
-    PauseClock,
-    Run,
-    SetRate,
-    StepBack,
-    StepFrames,
-)
 from inspector.timebase import NS_PER_MS
 from tests.events.test_history import busy_log, described
 from tests.ui.looking_back import hold, settle

@@ -9,12 +9,8 @@ from PySide6.QtCore import QCoreApplication, QObject, QTimer
 from pytestqt.qtbot import QtBot
 from shiboken6 import delete
 
-from inspector.sessions.commands.commands import (
-    AddMark,
-    Hold,
-    Run,
-    StepFrames,
-)
+from inspector.commands.scene import AddMark
+from inspector.commands.transport import Hold, Run, StepFrames
 from inspector.sessions.session import SessionPhase
 from tests.ui.bridge_stand import MS, Noted, PlayedSession, is_quick, is_refreshing, wait_ms
 from ui.kit.paced_refresh import PICTURE_MS, TEXT_MS

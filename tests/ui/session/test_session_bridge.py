@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 from pytestqt.qtbot import QtBot
 
-from inspector.sessions.commands.commands import Capability, Hold, PauseClock
+from inspector.commands.clocks import PauseClock
+from inspector.commands.command import Capability
+from inspector.commands.transport import Hold
 from inspector.sessions.session import SessionPhase, SessionStatus
 from tests.ui.bridge_stand import MS, Noted, PlayedSession, is_refreshing
 from ui.session.bridge import (

@@ -8,15 +8,15 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from inspector.events.timeline import Timeline
-from inspector.frames.scheduler.scheduler import Scheduler
-from inspector.sessions.commands.commands import (
-    PauseClock,
+from inspector.commands.clocks import PauseClock
+from inspector.commands.members import (
     PauseFromPriority,
     PauseMember,
     ResumeMember,
     UnscheduleMember,
 )
+from inspector.events.timeline import Timeline
+from inspector.frames.scheduler.scheduler import Scheduler
 from inspector.vocabulary import CALL_ENDED, MEMBER_SET, Field, MemberKind
 from tests.ui.members_world import MembersSession
 from tests.ui.world import PlayedSession

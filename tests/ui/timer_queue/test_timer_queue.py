@@ -7,7 +7,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from pytestqt.qtbot import QtBot
 
-from inspector.sessions.commands.commands import ClearTimer, FireTimer, PauseClock, ResumeClock
+from inspector.commands.clocks import PauseClock, ResumeClock
+from inspector.commands.timers import ClearTimer, FireTimer
 from tests.ui.world import PlayedSession
 from ui.kit.texts.timer_cells import TimerColumn
 from ui.kit.theme import Theme

@@ -10,9 +10,10 @@ from PySide6.QtCore import QObject, Qt
 from pytestqt.qtbot import QtBot
 
 from inspector.clocks.sources.wake_errors import WakeErrorSummary
+from inspector.commands.clocks import SetRate
+from inspector.commands.scene import SetFrameRate
 from inspector.events import EventLog
 from inspector.events.log import BYTES_PER_EVENT
-from inspector.sessions.commands.commands import SetFrameRate, SetRate
 from inspector.sessions.session import SessionPhase, SessionStatus
 from inspector.vocabulary import MARK
 from tests.ui.world import PlayedSession

@@ -17,8 +17,10 @@ from PySide6.QtCore import QCoreApplication, QEvent, QMetaObject, Qt
 from PySide6.QtGui import QCloseEvent, QKeyEvent
 from pytestqt.qtbot import QtBot
 
+from inspector.commands.clocks import PauseClock
+from inspector.commands.timers import FireTimer
+from inspector.commands.transport import Hold
 from inspector.events.recording import open_recording
-from inspector.sessions.commands.commands import FireTimer, Hold, PauseClock
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.session import SessionPhase
 from tests.ui.shell import Shell, open_shell

@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from inspector.clocks import FailurePolicy
-from inspector.sessions.breakpoints.breakpoints import BreakKind, Breakpoint
-from inspector.sessions.commands.commands import MAX_STEP_FRAMES, AddBreakpoint
+from inspector.commands.breakpoints import AddBreakpoint, BreakKind, Breakpoint
+from inspector.commands.transport import MAX_STEP_FRAMES
 from tests.ui.shell import SMALL_GAME, open_shell
 from ui.breakpoints.panel import BreakpointsPanel
 from ui.kit.theme import Theme

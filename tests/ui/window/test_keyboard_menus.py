@@ -10,7 +10,7 @@ from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtWidgets import QAbstractItemView, QApplication, QHeaderView, QMenu, QTableWidget
 from pytestqt.qtbot import QtBot
 
-from inspector.sessions.commands.commands import FireTimer
+from inspector.commands.timers import FireTimer
 from tests.ui.shell import SMALL_GAME, Shell, open_shell
 from ui.actions.panels import PANELS, PanelDescription
 from ui.clock_tree.panel import ClockTreePanel

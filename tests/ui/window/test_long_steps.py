@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from inspector.sessions.commands.commands import StepFrames
+from inspector.commands.transport import StepFrames
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.session import SessionPhase
 from tests.ui.shell import Shell, open_shell

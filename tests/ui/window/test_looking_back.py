@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from inspector.sessions.commands.commands import PauseClock
+from inspector.commands.clocks import PauseClock
 from inspector.timebase import NS_PER_MS
 from tests.ui.looking_back import hold, settle
 from tests.ui.shell import Shell

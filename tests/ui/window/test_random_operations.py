@@ -27,31 +27,20 @@ from PySide6.QtWidgets import (
 )
 
 from inspector.clocks import ManualTimeSource
-from inspector.sessions.commands.commands import (
-    AddMark,
-    ClearTimer,
-    Command,
-    FireTimer,
-    Hold,
+from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
+from inspector.commands.command import Command
+from inspector.commands.members import (
     MakeTransition,
-    PauseClock,
     PauseFromPriority,
     PauseMember,
-    Reload,
-    ResumeClock,
     ResumeFromPriority,
     ResumeMember,
-    RewindTo,
-    Run,
-    SetFrameRate,
-    SetRate,
     SetTimeScale,
-    StepBack,
-    StepBy,
-    StepFrames,
-    StepToNextTimer,
     UnscheduleMember,
 )
+from inspector.commands.scene import AddMark, Reload, RewindTo, SetFrameRate, StepBack
+from inspector.commands.timers import ClearTimer, FireTimer
+from inspector.commands.transport import Hold, Run, StepBy, StepFrames, StepToNextTimer
 from inspector.sessions.scene import built_in_scenes
 from inspector.timebase import NS_PER_SECOND
 from ui.kit.theme import Theme

@@ -9,7 +9,7 @@ from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
 from pytestqt.qtbot import QtBot
 
-from inspector.sessions.commands.commands import PauseClock
+from inspector.commands.clocks import PauseClock
 from inspector.sessions.session import SessionPhase
 from inspector.timebase import NS_PER_MS
 from tests.events.recording.recorded_worlds import record, scene_log

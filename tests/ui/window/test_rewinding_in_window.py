@@ -9,7 +9,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from inspector.sessions.commands.commands import PauseClock, Run, StepBack
+from inspector.commands.clocks import PauseClock
+from inspector.commands.scene import StepBack
+from inspector.commands.transport import Run
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.session import SessionPhase
 from inspector.timebase import NS_PER_MS

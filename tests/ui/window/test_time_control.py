@@ -8,8 +8,7 @@ from pathlib import Path
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from inspector.sessions.breakpoints.breakpoints import BreakKind, Breakpoint
-from inspector.sessions.commands.commands import AddBreakpoint
+from inspector.commands.breakpoints import AddBreakpoint, BreakKind, Breakpoint
 from inspector.sessions.session import SessionPhase
 from tests.ui.shell import open_shell
 from ui.breakpoints.panel import BreakpointsPanel

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from pytestqt.qtbot import QtBot
 
-from inspector.sessions.commands.commands import AddMark, PauseClock, SetRate
+from inspector.commands.clocks import PauseClock, SetRate
+from inspector.commands.scene import AddMark
 from tests.ui.shell import open_shell
 
 

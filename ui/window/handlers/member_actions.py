@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Final
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QInputDialog
 
-from inspector.display_text import as_plain, one_line
-from inspector.sessions.commands.commands import (
+from inspector.commands.members import (
     MakeTransition,
     ResumeFromPriority,
     SetTimeScale,
     UnscheduleMember,
 )
+from inspector.display_text import as_plain, one_line
 from inspector.vocabulary import RATE_DENOMINATOR, Field
 
 from ...kit.texts.member_texts import UNSCHEDULABLE, machine_transitions

@@ -10,13 +10,9 @@ from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QMenu
 from typing_extensions import override
 
-from inspector.sessions.commands.commands import (
-    ClearTimer,
-    FireTimer,
-    ResumeFromPriority,
-    SetRate,
-    UnscheduleMember,
-)
+from inspector.commands.clocks import SetRate
+from inspector.commands.members import ResumeFromPriority, UnscheduleMember
+from inspector.commands.timers import ClearTimer, FireTimer
 
 from ...kit.guards import guarded
 from ...kit.rate_slider import next_usual_rate
@@ -28,7 +24,7 @@ from ...previews.tree_menus import member_toggle, toggle_command
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from inspector.sessions.commands.commands import Command
+    from inspector.commands.command import Command
 
     from ..main_window import MainWindow
 

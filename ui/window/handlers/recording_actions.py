@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QObject, Signal, Slot
 
+from inspector.commands.recording import SaveLast, StartRecording, StopRecording
 from inspector.foreign.paths import RECORDING_SUFFIX
-from inspector.sessions.commands.commands import SaveLast, StartRecording, StopRecording
 from inspector.timebase import NS_PER_SECOND
 
 if TYPE_CHECKING:

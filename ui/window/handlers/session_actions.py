@@ -9,27 +9,13 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from inspector.analysis.places import PlaceError, Places
 from inspector.clocks.failures import FailurePolicy
+from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
+from inspector.commands.command import Capability
+from inspector.commands.scene import AddMark, RewindTo, SetFailurePolicy, SetFrameRate, StepBack
+from inspector.commands.timers import ClearTimer, FireTimer
+from inspector.commands.transport import Hold, Run, StepBy, StepFrames, StepTo, StepToNextTimer
+from inspector.commands.undoing import Undo
 from inspector.display_text import one_line
-from inspector.sessions.commands.commands import (
-    AddMark,
-    Capability,
-    ClearTimer,
-    FireTimer,
-    Hold,
-    PauseClock,
-    ResumeClock,
-    RewindTo,
-    Run,
-    SetFailurePolicy,
-    SetFrameRate,
-    SetRate,
-    StepBack,
-    StepBy,
-    StepFrames,
-    StepTo,
-    StepToNextTimer,
-    Undo,
-)
 from inspector.sessions.session import SessionPhase
 
 from ...actions.descriptions import Facts, Needs
@@ -43,9 +29,9 @@ from ...session.qt_time_source import Precision
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from inspector.commands.command import Command
     from inspector.events.states import ClockState, CommandRecord
     from inspector.events.timeline import Timeline
-    from inspector.sessions.commands.commands import Command
     from inspector.sessions.session import Session
 
     from ...actions.actions import ActionSet

@@ -18,8 +18,8 @@ from fractions import Fraction
 from operator import add, eq, ge, gt, le, lt, mul, ne, sub, truediv
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from inspector.analysis.conditions.event_fields import FIELDS_BY_NAME, EventReader, FieldType, Value
 from inspector.errors import InspectorError
+from inspector.events.conditions.event_fields import FIELDS_BY_NAME, EventReader, FieldType, Value
 from inspector.foreign.numbers import number_in
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND, NS_PER_US
 

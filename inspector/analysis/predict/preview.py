@@ -1,0 +1,122 @@
+"""What a command would do to timers: when each fires as things are, and when it would."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, overload
+
+import numpy as np
+from typing_extensions import override
+
+from inspector.timebase import format_duration, format_instant
+from inspector.vocabulary import NEVER
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class DuePreview:
+    """When a timer fires as things are, and when it would.
+
+    Attributes:
+        timer_id: The timer; a member's number where the preview is of members.
+        old_ns: Session instant as things are, ``None`` for never.
+        new_ns: Session instant after the change, ``None`` for never.
+    """
+
+    timer_id: int
+    old_ns: int | None
+    new_ns: int | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Preview(Sequence[DuePreview]):
+    """What a change would do, for every timer of the branch, the earliest as it is first.
+
+    Attributes:
+        text: What would be changed, in words.
+        timer_ids: The timers; int64, shape (timers,).
+        is_of_members: Whether those are numbers of members: timers of schedulers, tickers.
+        old_ns: When they fire as things are; ``NEVER`` for never.
+        new_ns: When they would; ``NEVER`` for never.
+    """
+
+    text: str
+    timer_ids: NDArray[np.int64]
+    old_ns: NDArray[np.int64]
+    new_ns: NDArray[np.int64]
+    is_of_members: bool = False
+
+    @override
+    def __len__(self) -> int:
+        """Return how many timers the branch has."""
+        return len(self.timer_ids)
+
+    @overload
+    def __getitem__(self, index: int) -> DuePreview: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[DuePreview]: ...
+    @override
+    def __getitem__(self, index: int | slice) -> DuePreview | list[DuePreview]:
+        """Return one timer's preview, or some."""
+        if isinstance(index, slice):
+            return [self[each] for each in range(*index.indices(len(self)))]
+        old_ns, new_ns = int(self.old_ns[index]), int(self.new_ns[index])
+        return DuePreview(
+            int(self.timer_ids[index]),
+            None if old_ns == NEVER else old_ns,
+            None if new_ns == NEVER else new_ns,
+        )
+
+    @property
+    def changed(self) -> int:
+        """How many timers would fire at another instant."""
+        return int(np.count_nonzero(self.old_ns != self.new_ns))
+
+    @property
+    def sentence(self) -> str:
+        """What it would come to, in one sentence."""
+        count = len(self)
+        if not count:
+            return f"{self.text}: no timer is pending there."
+        moved = self.changed
+        if not moved:
+            return f"{self.text}: {_timers(count)} there, none would fire at a different instant."
+        stopped = int(np.count_nonzero((self.new_ns == NEVER) & (self.old_ns != NEVER)))
+        started = int(np.count_nonzero((self.new_ns != NEVER) & (self.old_ns == NEVER)))
+        parts = []
+        if stopped:
+            parts.append(f"{_timers(stopped)} would wait until that is undone")
+        if started:
+            first_ns = int(self.new_ns[self.old_ns == NEVER].min())
+            parts.append(
+                f"{_timers(started)} would resume, the first at {format_instant(first_ns)}"
+            )
+        shifted = (self.new_ns != NEVER) & (self.old_ns != NEVER) & (self.new_ns != self.old_ns)
+        if shifted.any():
+            parts.append(_shift_text((self.new_ns - self.old_ns)[shifted]))
+        return f"{self.text}: {'; '.join(parts)}."
+
+
+def _timers(count: int) -> str:
+    return "1 timer" if count == 1 else f"{count:,} timers"
+
+
+def _shift_text(shift_ns: NDArray[np.int64]) -> str:
+    least, most = int(shift_ns.min()), int(shift_ns.max())
+    count = _timers(len(shift_ns))
+    if least < 0 < most:
+        return (
+            f"{count} would fire at different instants, up to {format_duration(-least)} earlier "
+            f"and up to {format_duration(most)} later"
+        )
+    word = "later" if most > 0 else "earlier"
+    low, high = sorted((abs(least), abs(most)))
+    span = (
+        format_duration(high)
+        if low == high
+        else f"{format_duration(low)} to {format_duration(high)}"
+    )
+    return f"{count} would fire {span} {word}"

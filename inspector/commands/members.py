@@ -1,0 +1,324 @@
+"""Commands on schedulers, targets, calls, components, tickers and state machines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, ClassVar
+
+from typing_extensions import override
+
+from inspector.clocks.failures import CALLBACK_ERRORS
+from inspector.clocks.rate import rate_numerator
+from inspector.commands.clocks import number_text
+from inspector.commands.command import Action, Capability, Command, MemberEffect, checked
+from inspector.errors import CommandError
+from inspector.events.members import PAUSABLE
+from inspector.frames.scheduler.controls import (
+    MachineControl,
+    Pausable,
+    SchedulerControl,
+    Unschedulable,
+    pause_from,
+)
+from inspector.vocabulary import RATE_DENOMINATOR, Field, MemberKind, rate_text
+
+if TYPE_CHECKING:
+    from inspector.commands.command import Target
+    from inspector.events.members import MemberState
+    from inspector.events.timeline import Timeline
+
+
+class MemberCommand(Command):
+    """A command on one member of the clock tree.
+
+    Attributes:
+        member_id: The member.
+        cannot_be: What cannot be done to a member of another kind.
+    """
+
+    __slots__ = ()
+
+    member_id: int
+    cannot_be: ClassVar[str]
+
+    @override
+    def clock_about(self, timeline: Timeline) -> int:
+        member = self.state(timeline)
+        return 0 if member is None else member.clock_id
+
+    def state(self, timeline: Timeline) -> MemberState | None:
+        """Return the state of the member, ``None`` if it is gone."""
+        return timeline.members.by_id.get(self.member_id)
+
+    @override
+    def prepare(self, target: Target, number: int) -> Action:
+        """Return what carries out the command.
+
+        What fails in it is recorded like every callback that raises.
+
+        Raises:
+            CommandError: It cannot be carried out; the message says why.
+        """
+        scene, timeline = target.scene, target.timeline
+        members, state = scene.tree.members, self.state(timeline)
+        member = members.find(self.member_id)
+        if member is None or state is None:
+            message = f"There is no {member_text(self.member_id, timeline)} any more."
+            raise CommandError(message)
+        action = self.action(member, target)
+        if action is None:
+            message = f"“{state.name}” is a {state.kind.text}; it cannot be {self.cannot_be}."
+            raise CommandError(message)
+
+        def carry_out() -> None:
+            members.cause = number
+            try:
+                action()
+            except KeyboardInterrupt:
+                raise
+            except CALLBACK_ERRORS as error:
+                now = timeline.members.by_id[self.member_id]
+                clock = scene.clock(now.clock_id) or scene.tree.root
+                scene.tree.report_failure(clock, 0, now.name, error)
+            finally:
+                members.cause = 0
+
+        return carry_out
+
+    def action(self, member: object, target: Target) -> Action | None:
+        """Return what is done to the member; ``None`` when it is of another kind.
+
+        Raises:
+            CommandError: It cannot be done; the message says why.
+        """
+        raise NotImplementedError
+
+    def scheduler(self, timeline: Timeline) -> MemberState | None:
+        """Return the member if it is a scheduler."""
+        state = self.state(timeline)
+        return state if state is not None and state.kind is MemberKind.SCHEDULER else None
+
+
+@dataclass(frozen=True, slots=True)
+class PauseMember(MemberCommand):
+    """Pause a target, a call, a ticker or a component director."""
+
+    capability: ClassVar = Capability.MEMBERS
+    cannot_be: ClassVar = "paused by itself"
+
+    member_id: int
+
+    @override
+    def sentence(self, timeline: Timeline) -> str:
+        return f"pause {member_text(self.member_id, timeline)}"
+
+    @override
+    def action(self, member: object, target: Target) -> Action | None:
+        return member.pause if isinstance(member, Pausable) else None
+
+    @override
+    def inverse(self, target: Target) -> Command | None:
+        member = self.state(target.timeline)
+        return None if member is None or member.is_paused else ResumeMember(self.member_id)
+
+    @override
+    def effect(self, timeline: Timeline) -> MemberEffect | None:
+        member = self.state(timeline)
+        if member is None or member.kind not in PAUSABLE:
+            return None
+        return MemberEffect(f"Pausing “{member.name}”", self.member_id, pauses=True)
+
+
+@dataclass(frozen=True, slots=True)
+class ResumeMember(MemberCommand):
+    """Undo a member's own pause."""
+
+    capability: ClassVar = Capability.MEMBERS
+    cannot_be: ClassVar = "resumed by itself"
+
+    member_id: int
+
+    @override
+    def sentence(self, timeline: Timeline) -> str:
+        return f"resume {member_text(self.member_id, timeline)}"
+
+    @override
+    def action(self, member: object, target: Target) -> Action | None:
+        return member.resume if isinstance(member, Pausable) else None
+
+    @override
+    def inverse(self, target: Target) -> Command | None:
+        member = self.state(target.timeline)
+        return None if member is None or not member.is_paused else PauseMember(self.member_id)
+
+    @override
+    def effect(self, timeline: Timeline) -> MemberEffect | None:
+        member = self.state(timeline)
+        if member is None or member.kind not in PAUSABLE:
+            return None
+        return MemberEffect(f"Resuming “{member.name}”", self.member_id, resumes=True)
+
+
+@dataclass(frozen=True, slots=True)
+class PauseFromPriority(MemberCommand):
+    """Pause every target of a scheduler whose priority is not below a number."""
+
+    capability: ClassVar = Capability.MEMBERS
+    cannot_be: ClassVar = "paused from a priority on"
+
+    member_id: int
+    min_priority: int
+
+    @override
+    def sentence(self, timeline: Timeline) -> str:
+        name = member_text(self.member_id, timeline)
+        return f"pause everything in {name} from priority {self.min_priority} on"
+
+    @override
+    def action(self, member: object, target: Target) -> Action | None:
+        if not isinstance(member, SchedulerControl):
+            return None
+        pauses = target.scene.pauses.setdefault(self.member_id, [])
+        return lambda: pauses.append(pause_from(member, self.min_priority))
+
+    @override
+    def inverse(self, target: Target) -> Command | None:
+        member = self.state(target.timeline)
+        return None if member is None else ResumeFromPriority(self.member_id)
+
+    @override
+    def effect(self, timeline: Timeline) -> MemberEffect | None:
+        member = self.scheduler(timeline)
+        if member is None:
+            return None
+        text = f"Pausing “{member.name}” from priority {self.min_priority:,} on"
+        return MemberEffect(text, self.member_id, min_priority=self.min_priority)
+
+
+@dataclass(frozen=True, slots=True)
+class ResumeFromPriority(MemberCommand):
+    """Undo the last :class:`PauseFromPriority` of a scheduler, and nothing else."""
+
+    capability: ClassVar = Capability.MEMBERS
+    cannot_be: ClassVar = "resumed from a priority on"
+
+    member_id: int
+
+    @override
+    def sentence(self, timeline: Timeline) -> str:
+        return f"resume what was paused by priority in {member_text(self.member_id, timeline)}"
+
+    @override
+    def action(self, member: object, target: Target) -> Action | None:
+        if not isinstance(member, SchedulerControl):
+            return None
+        pauses = target.scene.pauses.setdefault(self.member_id, [])
+        if not pauses:
+            name = member_text(self.member_id, target.timeline)
+            message = f"No command has paused {name} from a priority on."
+            raise CommandError(message)
+
+        def resume() -> object:
+            return pauses.pop()()
+
+        return resume
+
+
+@dataclass(frozen=True, slots=True)
+class UnscheduleMember(MemberCommand):
+    """Take back a call, or everything of a target."""
+
+    capability: ClassVar = Capability.MEMBERS
+    cannot_be: ClassVar = "unscheduled"
+
+    member_id: int
+
+    @override
+    def sentence(self, timeline: Timeline) -> str:
+        return f"unschedule {member_text(self.member_id, timeline)}"
+
+    @override
+    def action(self, member: object, target: Target) -> Action | None:
+        return member.unschedule if isinstance(member, Unschedulable) else None
+
+
+@dataclass(frozen=True, slots=True)
+class SetTimeScale(MemberCommand):
+    """Give a scheduler another time scale."""
+
+    capability: ClassVar = Capability.MEMBERS
+    cannot_be: ClassVar = "given a time scale"
+
+    member_id: int
+    rate: Fraction
+
+    @override
+    def sentence(self, timeline: Timeline) -> str:
+        name = member_text(self.member_id, timeline)
+        return f"set the time scale of {name} to {number_text(self.rate)}"
+
+    @override
+    def action(self, member: object, target: Target) -> Action | None:
+        if not isinstance(member, SchedulerControl):
+            return None
+        checked(rate_numerator, self.rate)
+        return lambda: setattr(member, "time_scale", float(self.rate))
+
+    @override
+    def inverse(self, target: Target) -> Command | None:
+        member = self.state(target.timeline)
+        if member is None:
+            return None
+        before = Fraction(member.fields.get(Field.RATE, RATE_DENOMINATOR), RATE_DENOMINATOR)
+        return None if before == self.rate else SetTimeScale(self.member_id, before)
+
+    @override
+    def effect(self, timeline: Timeline) -> MemberEffect | None:
+        member = self.scheduler(timeline)
+        if member is None:
+            return None
+        rate_n = rate_numerator(self.rate)
+        text = f"Setting the time scale of “{member.name}” to {rate_text(rate_n)}"
+        exact = Fraction(rate_n, RATE_DENOMINATOR)
+        return MemberEffect(text, self.member_id, time_scale=exact)
+
+
+@dataclass(frozen=True, slots=True)
+class MakeTransition(MemberCommand):
+    """Make a named transition of a state machine."""
+
+    capability: ClassVar = Capability.MEMBERS
+    cannot_be: ClassVar = "told to make a transition"
+
+    member_id: int
+    name: str
+
+    @override
+    def sentence(self, timeline: Timeline) -> str:
+        return f"make “{self.name}” of {member_text(self.member_id, timeline)}"
+
+    @override
+    def action(self, member: object, target: Target) -> Action | None:
+        if not isinstance(member, MachineControl):
+            return None
+        wanted, timeline = self.name, target.timeline
+        known = {str(name): name for name in member.names}
+        name = member_text(self.member_id, timeline)
+        if wanted not in known:
+            listed = ", ".join(f"“{each}”" for each in known) or "none at all"
+            message = f"{name} has no transition “{wanted}”. It has {listed}."
+            raise CommandError(message)
+        if not member.can(known[wanted]):
+            state = timeline.members.field_text(self.member_id, Field.STATE)
+            possible = [f"“{each}”" for each, value in known.items() if member.can(value)]
+            listed = ", ".join(possible) if possible else "nothing"
+            message = f"“{wanted}” does not lead away from “{state}”; {listed} does."
+            raise CommandError(message)
+        return lambda: member.go(known[wanted])
+
+
+def member_text(member_id: int, timeline: Timeline) -> str:
+    """Return a member's name in quotes, or its number when it is not known."""
+    member = timeline.members.by_id.get(member_id)
+    return f"member {member_id}" if member is None else f"“{member.name}”"

@@ -1,0 +1,112 @@
+"""Commands on recordings: start one, end it, save the last of the past."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from typing_extensions import override
+
+from inspector.commands.command import Action, Capability, Command
+from inspector.errors import CommandError, InspectorError
+from inspector.foreign.paths import expanded
+from inspector.timebase import format_duration
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from inspector.commands.command import RecorderControl, Target
+    from inspector.events.timeline import Timeline
+
+
+class RecordingCommand(Command):
+    """A command on recordings; it does nothing when it is done again, going back in time.
+
+    What is on the disk must not decide whether it is refused: the scene could not be run
+    again to the same end. What the disk refuses is told by the recorder.
+    """
+
+    __slots__ = ()
+
+    @override
+    def prepare(self, target: Target, number: int) -> Action:
+        recorder = target.recorder
+
+        def carry_out() -> None:
+            try:
+                self.record(recorder)
+            except InspectorError as error:
+                recorder.note_problem(str(error))
+
+        return carry_out if target.is_live else lambda: None
+
+    def record(self, recorder: RecorderControl) -> None:
+        """Do it.
+
+        Raises:
+            InspectorError: The disk has refused it.
+        """
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True)
+class StartRecording(RecordingCommand):
+    """Record to a file from now on, with what is still known of the past."""
+
+    capability: ClassVar = Capability.RECORD
+
+    path: str
+
+    @override
+    def sentence(self, timeline: Timeline) -> str:
+        return f"record to {self.path or 'a new file'}"
+
+    @override
+    def record(self, recorder: RecorderControl) -> None:
+        recorder.start(_named(self.path))
+
+
+@dataclass(frozen=True, slots=True)
+class StopRecording(RecordingCommand):
+    """End the recording."""
+
+    capability: ClassVar = Capability.RECORD
+
+    @override
+    def sentence(self, timeline: Timeline) -> str:
+        return "stop recording"
+
+    @override
+    def record(self, recorder: RecorderControl) -> None:
+        recorder.stop()
+
+
+@dataclass(frozen=True, slots=True)
+class SaveLast(RecordingCommand):
+    """Write the last ``duration_ns`` of session time to a file."""
+
+    capability: ClassVar = Capability.RECORD
+
+    path: str
+    duration_ns: int
+
+    @override
+    def sentence(self, timeline: Timeline) -> str:
+        past = format_duration(self.duration_ns)
+        return f"save the last {past} to {self.path or 'a new file'}"
+
+    @override
+    def prepare(self, target: Target, number: int) -> Action:
+        if self.duration_ns <= 0:
+            shown = format_duration(self.duration_ns)
+            message = f"The time to save must be above 0, not {shown}."
+            raise CommandError(message)
+        return RecordingCommand.prepare(self, target, number)
+
+    @override
+    def record(self, recorder: RecorderControl) -> None:
+        recorder.save_last(self.duration_ns, _named(self.path))
+
+
+def _named(path: str) -> Path | None:
+    return expanded(path) if path else None

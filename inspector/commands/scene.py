@@ -1,0 +1,201 @@
+"""Commands on the scene as a whole: its frame rate, notes, going back, loading it again."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from typing_extensions import override
+
+from inspector.clocks.failures import FailurePolicy
+from inspector.commands.command import Action, Capability, Command, checked
+from inspector.errors import CommandError
+from inspector.foreign.numbers import rounded, shown
+from inspector.timebase import format_instant
+
+if TYPE_CHECKING:
+    from inspector.commands.command import Target
+    from inspector.events.timeline import Timeline
+
+DEFAULT_FRAME_RATE: Final = Fraction(60)
+SLOWEST_FRAME_RATE: Final = Fraction(1, 60)
+FASTEST_FRAME_RATE: Final = Fraction(10_000)
+
+
+@dataclass(frozen=True, slots=True)
+class SetFrameRate(Command):
+    """Change how many frames run per second of session time."""
+
+    capability: ClassVar = Capability.FRAME_RATE
+
+    frames_per_second: Fraction
+
+    @override
+    def sentence(self, timeline: Timeline) -> str:
+        return f"run {float(self.frames_per_second):.10g} frames per second"
+
+    @override
+    def prepare(self, target: Target, number: int) -> Action:
+        stage = target.scene.stage
+        exact = checked(checked_frame_rate, self.frames_per_second)
+        return lambda: setattr(stage, "frame_rate", exact)
+
+    @override
+    def inverse(self, target: Target) -> Command | None:
+        before = target.frame_rate
+        return None if self.frames_per_second == before else SetFrameRate(before)
+
+
+@dataclass(frozen=True, slots=True)
+class AddMark(Command):
+    """Add a note at the present instant."""
+
+    capability: ClassVar = Capability.MARK
+
+    text: str
+
+    @override
+    def sentence(self, timeline: Timeline) -> str:
+        return f"mark “{self.text}”"
+
+    @override
+    def prepare(self, target: Target, number: int) -> Action:
+        stage = target.scene.stage
+        return lambda: stage.mark(self.text.strip() or "mark")
+
+
+@dataclass(frozen=True, slots=True)
+class SetFailurePolicy(Command):
+    """Choose what follows when a callback raises."""
+
+    capability: ClassVar = Capability.FAILURE_POLICY
+
+    policy: FailurePolicy
+
+    @override
+    def sentence(self, timeline: Timeline) -> str:
+        return f"after a failure: {self.policy.value}"
+
+    @override
+    def prepare(self, target: Target, number: int) -> Action:
+        return lambda: setattr(target, "failure_policy", self.policy)
+
+    @override
+    def inverse(self, target: Target) -> Command | None:
+        before = target.failure_policy
+        return None if self.policy is before else SetFailurePolicy(before)
+
+
+@dataclass(frozen=True, slots=True)
+class Reload(Command):
+    """Rebuild the scene from its file."""
+
+    capability: ClassVar = Capability.RELOAD
+    waits_for_wake_end: ClassVar = True
+    ends_step: ClassVar = True
+
+    @override
+    def sentence(self, timeline: Timeline) -> str:
+        return "reload the scene"
+
+
+class GoBack(Command):
+    """A command that goes back in time.
+
+    It puts another run of the scene in the place of the present one; only what is refused is
+    applied to that.
+    """
+
+    __slots__ = ()
+
+    waits_for_wake_end: ClassVar = True
+    ends_step: ClassVar = True
+
+    @override
+    def prepare(self, target: Target, number: int) -> Action:
+        self.frame_to_go_back_to(target.timeline, target.frames_run)
+        target.check_journal()
+        _ = target.scene  # Refuses when none is running.
+        return Command.prepare(self, target, number)
+
+    def frame_to_go_back_to(self, timeline: Timeline, frames: int) -> int:
+        """Return after how many frames a scene stands that has gone back.
+
+        Args:
+            timeline: The state of the scene.
+            frames: How many frames have begun.
+
+        Raises:
+            CommandError: There is nothing to go back to; the message says why.
+        """
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True)
+class StepBack(GoBack):
+    """Go back ``frames`` frames, to how everything was when that frame had ended."""
+
+    capability: ClassVar = Capability.REWIND
+
+    frames: int = 1
+
+    @override
+    def sentence(self, timeline: Timeline) -> str:
+        return "go back 1 frame" if self.frames == 1 else f"go back {self.frames:,} frames"
+
+    @override
+    def frame_to_go_back_to(self, timeline: Timeline, frames: int) -> int:
+        if self.frames < 1:
+            message = f"A step back is 1 frame or more, not {self.frames:,}."
+            raise CommandError(message)
+        if self.frames > frames:
+            ran = "none has run" if not frames else f"only {frames:,} have run"
+            if frames == 1:
+                ran = "only 1 has run"
+            message = f"There are no {self.frames:,} frames to go back: {ran}."
+            if self.frames == 1:
+                message = "There is no frame to go back: none has run."
+            raise CommandError(message)
+        return frames - self.frames
+
+
+@dataclass(frozen=True, slots=True)
+class RewindTo(GoBack):
+    """Go back to the last frame that began at or before ``at_ns``."""
+
+    capability: ClassVar = Capability.REWIND
+
+    at_ns: int
+
+    @override
+    def sentence(self, timeline: Timeline) -> str:
+        return f"go back to {format_instant(self.at_ns)}"
+
+    @override
+    def frame_to_go_back_to(self, timeline: Timeline, frames: int) -> int:
+        history, at_ns = timeline.frames, self.at_ns
+        if at_ns < 0 or at_ns > timeline.at_ns:
+            # Without the present: that was measured, and is another one when all is run again.
+            why = "the session begins at 0" if at_ns < 0 else "it has not come yet"
+            message = f"{format_instant(at_ns)} is no instant to go back to: {why}."
+            raise CommandError(message)
+        return history.first + bisect_right(history.at_ns, at_ns)
+
+
+def checked_frame_rate(frames_per_second: float | Fraction) -> Fraction:
+    """Return the frame rate as an exact number.
+
+    Raises:
+        ValueError: It is not a number, or outside of 1/60 to 10 000.
+    """
+    try:
+        rate = Fraction(frames_per_second)
+    except (ValueError, OverflowError, TypeError):
+        message = f"not a frame rate: {shown(frames_per_second)}"
+        raise ValueError(message) from None
+    if not SLOWEST_FRAME_RATE <= rate <= FASTEST_FRAME_RATE:
+        message = f"a frame rate lies between 1/60 and 10,000, not {rounded(rate)}"
+        raise ValueError(message)
+    return rate

@@ -1,0 +1,94 @@
+"""Commands on timers of clocks: cancel one, call one now."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from typing_extensions import override
+
+from inspector.commands.command import Action, Capability, Command
+from inspector.errors import CommandError
+
+if TYPE_CHECKING:
+    from inspector.clocks.timer import Timer
+    from inspector.commands.command import Target
+    from inspector.events.timeline import Timeline
+
+
+class TimerCommand(Command):
+    """A command on one pending timer.
+
+    Attributes:
+        timer_id: The timer.
+    """
+
+    __slots__ = ()
+
+    timer_id: int
+
+    @override
+    def clock_about(self, timeline: Timeline) -> int:
+        timers = timeline.timers
+        return timers.row(self.timer_id).clock_id if self.timer_id in timers else 0
+
+    def timer(self, target: Target) -> Timer:
+        """Return the timer.
+
+        Raises:
+            CommandError: It is gone, or no scene is running.
+        """
+        scene, table = target.scene, target.timeline.timers
+        timer = None
+        if self.timer_id in table:
+            row = table.row(self.timer_id)
+            timer = scene.timer(row.clock_id, self.timer_id, row.due_ns)
+        if timer is None:
+            message = f"Timer {self.timer_id} is gone: it has fired or was cleared."
+            raise CommandError(message)
+        return timer
+
+
+@dataclass(frozen=True, slots=True)
+class ClearTimer(TimerCommand):
+    """Cancel a pending timer."""
+
+    capability: ClassVar = Capability.TIMERS
+
+    timer_id: int
+
+    @override
+    def sentence(self, timeline: Timeline) -> str:
+        return f"clear {timer_text(self.timer_id, timeline)}"
+
+    @override
+    def prepare(self, target: Target, number: int) -> Action:
+        timer = self.timer(target)
+        return lambda: timer.clock.clear(timer, cause=number)
+
+
+@dataclass(frozen=True, slots=True)
+class FireTimer(TimerCommand):
+    """Call a timer now; a one-shot is used up, a repeating one keeps its schedule."""
+
+    capability: ClassVar = Capability.TIMERS
+
+    timer_id: int
+
+    @override
+    def sentence(self, timeline: Timeline) -> str:
+        return f"fire {timer_text(self.timer_id, timeline)} now"
+
+    @override
+    def prepare(self, target: Target, number: int) -> Action:
+        timer = self.timer(target)
+        return lambda: timer.clock.fire_now(timer)
+
+
+def timer_text(timer_id: int, timeline: Timeline) -> str:
+    """Return a timer's label in quotes, or its number when it is not pending."""
+    try:
+        label = timeline.timers.row(timer_id).label
+    except KeyError:
+        return f"timer {timer_id}"
+    return f"“{label}”"

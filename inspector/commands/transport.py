@@ -1,0 +1,212 @@
+"""Commands on the passing of session time: run, hold, step."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from typing_extensions import override
+
+from inspector.commands.command import Action, Capability, Command
+from inspector.errors import CommandError
+from inspector.timebase import MAX_NS, format_duration, format_instant
+
+if TYPE_CHECKING:
+    from inspector.commands.command import BuiltScene, Target
+    from inspector.events.timeline import Timeline
+
+#: More frames than this in one step is taken for a slip of the finger.
+MAX_STEP_FRAMES: Final = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Run(Command):
+    """Let session time follow the time source."""
+
+    capability: ClassVar = Capability.TRANSPORT
+    lets_time_pass: ClassVar = True
+    waits_for_wake_end: ClassVar = True
+
+    @override
+    def sentence(self, timeline: Timeline) -> str:
+        return "run"
+
+    @override
+    def prepare(self, target: Target, number: int) -> Action:
+        return target.scene.transport.run
+
+
+@dataclass(frozen=True, slots=True)
+class Hold(Command):
+    """Let no session time pass, until the next step or run."""
+
+    capability: ClassVar = Capability.TRANSPORT
+    waits_for_wake_end: ClassVar = True
+    ends_step: ClassVar = True
+
+    @override
+    def sentence(self, timeline: Timeline) -> str:
+        return "hold"
+
+    @override
+    def prepare(self, target: Target, number: int) -> Action:
+        return target.scene.transport.hold
+
+
+class Step(Command):
+    """A command that lets session time pass while it is held."""
+
+    __slots__ = ()
+
+    lets_time_pass: ClassVar = True
+
+    @override
+    def prepare(self, target: Target, number: int) -> Action:
+        scene = target.scene
+        if scene.transport.is_running:
+            message = "The scene is running. Hold it first."
+            raise CommandError(message)
+        return self.steps(scene)
+
+    def steps(self, scene: BuiltScene) -> Action:
+        """Return what runs the step; by default it goes to :meth:`end_ns`.
+
+        Raises:
+            CommandError: It cannot be taken; the message says why.
+        """
+        target_ns, now_ns = self.end_ns(scene), scene.tree.now_ns
+        if target_ns > MAX_NS:
+            message = "That is beyond the 146 years that a session can last."
+            raise CommandError(message)
+        _check_length(target_ns - now_ns, scene)
+        return lambda: _step_to(scene, target_ns)
+
+    def end_ns(self, scene: BuiltScene) -> int:
+        """Return the instant at which it ends.
+
+        Raises:
+            CommandError: There is none; the message says why.
+        """
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True)
+class StepFrames(Step):
+    """Let ``count`` frames run, one frame period of session time apart."""
+
+    capability: ClassVar = Capability.STEP
+
+    count: int = 1
+
+    @override
+    def sentence(self, timeline: Timeline) -> str:
+        return "step 1 frame" if self.count == 1 else f"step {self.count:,} frames"
+
+    @override
+    def steps(self, scene: BuiltScene) -> Action:
+        if not 1 <= self.count <= MAX_STEP_FRAMES:
+            message = f"A step is 1 to {MAX_STEP_FRAMES:,} frames, not {self.count:,}."
+            raise CommandError(message)
+        return lambda: _step_frames(scene, self.count)
+
+
+@dataclass(frozen=True, slots=True)
+class StepBy(Step):
+    """Let ``duration_ns`` of session time pass."""
+
+    capability: ClassVar = Capability.STEP
+
+    duration_ns: int
+
+    @override
+    def sentence(self, timeline: Timeline) -> str:
+        return f"step by {format_duration(self.duration_ns)}"
+
+    @override
+    def end_ns(self, scene: BuiltScene) -> int:
+        if self.duration_ns <= 0:
+            message = f"A step goes forward, not by {format_duration(self.duration_ns)}."
+            raise CommandError(message)
+        return scene.tree.now_ns + self.duration_ns
+
+
+@dataclass(frozen=True, slots=True)
+class StepToNextTimer(Step):
+    """Let session time pass up to the instant at which the next timer fires."""
+
+    capability: ClassVar = Capability.STEP
+
+    @override
+    def sentence(self, timeline: Timeline) -> str:
+        return "step to the next timer"
+
+    @override
+    def end_ns(self, scene: BuiltScene) -> int:
+        due_ns = scene.tree.next_wake_ns()
+        if due_ns is None:
+            raise CommandError(scene.why_no_timer_is_next())
+        return max(due_ns, scene.tree.now_ns)
+
+
+@dataclass(frozen=True, slots=True)
+class StepTo(Step):
+    """Let session time pass up to ``at_ns``."""
+
+    capability: ClassVar = Capability.STEP
+
+    at_ns: int
+
+    @override
+    def sentence(self, timeline: Timeline) -> str:
+        return f"step to {format_instant(self.at_ns)}"
+
+    @override
+    def end_ns(self, scene: BuiltScene) -> int:
+        now_ns = scene.tree.now_ns
+        if self.at_ns < now_ns:
+            message = (
+                f"{format_instant(self.at_ns)} has passed (it is {format_instant(now_ns)}) "
+                "and time does not run backwards. Reload the scene to start again."
+            )
+            raise CommandError(message)
+        return self.at_ns
+
+
+def _check_length(duration_ns: int, scene: BuiltScene) -> None:
+    """Refuse what would take more frames than anybody waits for.
+
+    Raises:
+        CommandError: It would.
+    """
+    period_ns = scene.transport.frame_period_ns
+    if period_ns is None or duration_ns <= MAX_STEP_FRAMES * period_ns:
+        return
+    message = (
+        f"That would take {duration_ns // period_ns:,} frames. A step is at most "
+        f"{MAX_STEP_FRAMES:,} frames, {format_duration(MAX_STEP_FRAMES * period_ns)} at "
+        "this frame rate; lower it, or take several steps."
+    )
+    raise CommandError(message)
+
+
+def _step_frames(scene: BuiltScene, count: int) -> Generator[None]:
+    """Run frames, one at each turn: what runs them again can make a pause in between."""
+    for _ in range(count):
+        scene.transport.step_frame()
+        if scene.tree.is_halted:
+            break
+        yield
+
+
+def _step_to(scene: BuiltScene, target_ns: int) -> Generator[None]:
+    """Go to an instant, a frame at each turn."""
+    transport, tree, director = scene.transport, scene.tree, scene.director
+    while (frame_ns := transport.next_frame_ns) is not None and frame_ns < target_ns:
+        frames = director.frame_index
+        transport.step_to_ns(max(frame_ns, tree.now_ns))
+        if tree.is_halted or director.frame_index == frames:
+            return
+        yield
+    if target_ns >= tree.now_ns:
+        transport.step_to_ns(target_ns)
