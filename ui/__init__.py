@@ -1,5 +1,5 @@
 """The window. Inside this package every import of it is relative.
 
-It is loaded by ``inspector.launcher.load_ui`` under a private name, because a
+It is loaded by ``inspector.window_loader.load_ui`` under a private name, because a
 user's program may have a package called ``ui`` of its own.
 """

@@ -1,6 +1,5 @@
 """What every exporter has: formats by suffix, and pictures drawn through the one door to Qt."""
 
-import importlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from inspector.formats.atomic_file import check_target, replacing
 from inspector.formats.display_list import DisplayList
 from inspector.formats.frame_times import Provenance
 from inspector.formats.svg import svg_text
+from inspector.window_loader import load_ui
 
 
 class HasResolution(Protocol):
@@ -131,10 +131,9 @@ def write_file(
 
 
 def _picture_writer() -> PictureWriter:
-    """Return the module that draws with Qt, through the one door to the window.
+    """Return the module that draws with Qt.
 
-    The door stands above the formats, so it is found by name when it is needed,
-    as it finds the window itself. Where Qt is missing it says so in a sentence.
+    Raises:
+        EnvironmentProblemError: Qt is missing, or does not work here.
     """
-    launcher = importlib.import_module("inspector.launcher")
-    return cast("PictureWriter", launcher.load_ui("kit.picture"))
+    return cast("PictureWriter", load_ui("kit.picture"))

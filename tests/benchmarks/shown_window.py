@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QTimer
 from PySide6.QtWidgets import QApplication, QLabel, QMainWindow, QStackedWidget, QWidget
 
-from inspector import launcher
+from inspector import launcher, window_loader
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -124,7 +124,7 @@ def run_scene(scene: Path, seconds: float) -> None:
     from inspector.sessions.hosted import HostedSession
 
     application = QCoreApplication(sys.argv)
-    source = launcher.load_ui("session.qt_time_source").QtTimeSource()
+    source = window_loader.load_ui("session.qt_time_source").QtTimeSource()
     session = HostedSession(scene, source)
     session.submit(Run())
     watch = Watch(seconds, lambda: session.frames_run, application.quit)
@@ -135,7 +135,7 @@ def run_scene(scene: Path, seconds: float) -> None:
 
 def run_inspector(size: tuple[int, int], seconds: float, scene: list[str]) -> None:
     """Show the inspector, as its command does."""
-    load_ui = launcher.load_ui
+    load_ui = window_loader.load_ui
 
     def load_watched(submodule: str | None = None) -> ModuleType:
         module = load_ui(submodule)
@@ -143,7 +143,7 @@ def run_inspector(size: tuple[int, int], seconds: float, scene: list[str]) -> No
             module.__dict__["MainWindow"] = watched_class(module.MainWindow, size, seconds)
         return module
 
-    launcher.load_ui = load_watched
+    window_loader.load_ui = load_watched
     launcher.main(scene)
 
 

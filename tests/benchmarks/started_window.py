@@ -74,9 +74,9 @@ def run_bare() -> None:
 
 def run_inspector() -> None:
     """Start the inspector, let it complete, hold the scene, watch it idle."""
-    from inspector import launcher
+    from inspector import launcher, window_loader
 
-    load_ui = launcher.load_ui
+    load_ui = window_loader.load_ui
 
     def load_watched(submodule: str | None = None) -> ModuleType:
         module = load_ui(submodule)
@@ -84,7 +84,7 @@ def run_inspector() -> None:
             module.__dict__["MainWindow"] = watched_class(module.MainWindow)
         return module
 
-    launcher.load_ui = load_watched
+    window_loader.load_ui = load_watched
     launcher.main([])
 
 

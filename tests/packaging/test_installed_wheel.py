@@ -169,7 +169,7 @@ def test_that_a_host_program_keeps_its_ui_and_gets_our_window(
     installed: Installed, foreign_folder: Path
 ) -> None:
     host = (
-        "import sys, ui; from inspector.launcher import load_ui;"
+        "import sys, ui; from inspector.window_loader import load_ui;"
         "ours = load_ui('window.application');"
         "print(ui.WHOSE, 'site-packages' in ours.__file__, sys.modules['ui'] is ui)"
     )

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from inspector import environment, launcher
+from inspector import environment, window_loader
 from inspector.environment import (
     QT_LIBRARIES,
     EnvironmentProblemError,
@@ -21,7 +21,8 @@ from inspector.environment import (
 )
 from inspector.errors import ExportError, InspectorError, SceneError
 from inspector.exit_codes import ExitCode
-from inspector.launcher import UI_NAME, load_ui, main
+from inspector.launcher import main
+from inspector.window_loader import UI_NAME, load_ui
 
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux can be without a display")
 
@@ -214,7 +215,7 @@ def test_that_an_expected_failure_is_one_sentence_and_a_code(
     def fail(_scene: Path | None) -> int:
         raise error
 
-    monkeypatch.setattr(launcher, "load_ui", lambda _name: SimpleNamespace(main=fail))
+    monkeypatch.setattr(window_loader, "load_ui", lambda _name: SimpleNamespace(main=fail))
 
     assert main([]) == code
     assert capsys.readouterr().err == f"timeline-inspector: {error}\n"
@@ -226,7 +227,7 @@ def test_that_ctrl_c_ends_with_the_code_that_shells_expect(
     def interrupt(_scene: Path | None) -> int:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(launcher, "load_ui", lambda _name: SimpleNamespace(main=interrupt))
+    monkeypatch.setattr(window_loader, "load_ui", lambda _name: SimpleNamespace(main=interrupt))
 
     assert main([]) == ExitCode.INTERRUPTED
 

@@ -14,7 +14,7 @@ import sys
 
 from PySide6.QtCore import QTimer
 
-from inspector import launcher
+from inspector import launcher, window_loader
 
 BEAT_MS = 250
 
@@ -24,7 +24,7 @@ def main(pipe: int, arguments: list[str]) -> int:
     faulthandler.enable()
     faulthandler.register(signal.SIGUSR1, all_threads=True)
     os.set_blocking(pipe, False)
-    application = launcher.load_ui("window.application").make_application()
+    application = window_loader.load_ui("window.application").make_application()
 
     def beat() -> None:
         os.write(pipe, b".")

@@ -22,8 +22,9 @@ ROOT = Path(__file__).resolve().parents[3]
 
 AT_FIRST_PAINT = """
 import sys
+from PySide6 import QtCore
 from PySide6.QtCore import QTimer
-from inspector.launcher import load_ui
+from inspector.window_loader import load_ui
 application = load_ui("window.application")
 main_window = load_ui("window.main_window")
 make = main_window.MainWindow.__init__
@@ -33,6 +34,8 @@ def watch(window, *arguments):
     window.painted.connect(
         lambda: print("painted with", sorted(HEAVY & {n.partition(".")[0] for n in sys.modules}))
     )
+    # Made with all its enumerations when it is first used.
+    window.painted.connect(lambda: print("Qt is made:", "Qt" in vars(QtCore)))
     window.completed.connect(
         lambda: print("complete with", sorted(HEAVY & {n.partition(".")[0] for n in sys.modules}))
     )
@@ -46,7 +49,7 @@ sys.exit(application.main())
 AFTER_OTHER_SCENES = """
 import gc, sys
 from PySide6.QtCore import QTimer
-from inspector.launcher import load_ui
+from inspector.window_loader import load_ui
 from inspector.resources import resource_path
 application = load_ui("window.application")
 main_window = load_ui("window.main_window")
@@ -96,7 +99,8 @@ def test_that_nothing_slow_is_loaded_before_the_first_paint(tmp_path: Path) -> N
 
     lines = done.stdout.splitlines()
     assert lines[0] == "painted with []", done.stderr
-    assert lines[1].startswith("complete with ['numpy', 'pyqtgraph'")
+    assert lines[1] == "Qt is made: False"
+    assert lines[2].startswith("complete with ['numpy', 'pyqtgraph'")
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "timeline-inspector" / "settings.json").is_file()
 

@@ -53,7 +53,7 @@ from pathlib import Path
 from threading import Thread
 from time import sleep
 from PySide6.QtCore import QMetaObject, Qt
-from inspector.launcher import load_ui
+from inspector.window_loader import load_ui
 endless = load_ui("window.endless_code")
 endless._ALIVE_AFTER_S, endless._TOLD_AFTER_S = 0.2, 0.4
 make = endless.EndlessCode.__init__
