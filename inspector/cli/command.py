@@ -1,10 +1,11 @@
-"""What a command is: its name, its help, its arguments and what it does."""
+"""What a command of the command line is: an entry in the overview, and what it does."""
 
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TextIO
 
 
@@ -14,15 +15,9 @@ def _take_any(_options: Namespace) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One command of ``timeline-inspector``.
-
-    Describing a command imports nothing heavy: ``--help`` lists them all. What it needs to do
-    its work is imported by ``run``.
+    """What one command of ``timeline-inspector`` takes and does.
 
     Attributes:
-        name: What is typed, such as ``run``.
-        operands: What follows the name in the overview, such as ``SCENE``.
-        summary: What it does, in one line that begins with a verb.
         add_arguments: Adds its arguments to a parser.
         run: Does it, given the arguments, standard output and standard error; returns the
             exit code.
@@ -30,10 +25,31 @@ class Command:
         check: Refuses arguments that make no sense together, by ``options.parser.error``.
     """
 
-    name: str
-    operands: str
-    summary: str
     add_arguments: Callable[[ArgumentParser], None]
     run: Callable[[Namespace, TextIO, TextIO], int]
     epilog: str = ""
     check: Callable[[Namespace], None] = _take_any
+
+
+@dataclass(frozen=True, slots=True)
+class CommandEntry:
+    """One command in the overview, which names them all and loads none.
+
+    Attributes:
+        name: What is typed, such as ``run``.
+        operands: What follows the name in the overview, such as ``SCENE``.
+        summary: What it does, in one line that begins with a verb.
+        place: The file in ``cli/commands`` and its :class:`Command`, as ``run:EXPORT``.
+    """
+
+    name: str
+    operands: str
+    summary: str
+    place: str
+
+    def load(self) -> Command:
+        """Import the command with all that it needs to do its work."""
+        module, _, name = self.place.partition(":")
+        command = getattr(import_module(f"inspector.cli.commands.{module}"), name)
+        assert isinstance(command, Command), self.place
+        return command

@@ -21,7 +21,6 @@ from inspector.analysis.predict.scores import Score
 from inspector.analysis.predict.table import preview_table
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.calls.call import CallId
-from inspector.cli.commands.explain import DEFAULT_REAL_SECONDS, DEFAULT_SECONDS
 from inspector.cli.endless_code import EndlessCodeNote
 from inspector.cli.preview import considered_command
 from inspector.cli.terminal import Progress, say
@@ -48,6 +47,10 @@ from inspector.sessions.scene import find_scene
 from inspector.sessions.sources.virtual_source import VirtualTimeSource
 from inspector.timebase import NS_PER_SECOND, format_duration, format_instant
 
+#: So much session time a scene is run for if nothing else is said.
+DEFAULT_SECONDS = 60
+#: So much in real time, for which somebody waits.
+DEFAULT_REAL_SECONDS = 10
 #: What every SQLite file begins with: so recordings are told from scenes.
 _SQLITE = b"SQLite format 3\0"
 #: So many timers of a preview are printed; as JSON all of them are.

@@ -22,7 +22,7 @@ from typing import Final, NoReturn, TextIO
 from typing_extensions import override
 
 from inspector import __version__
-from inspector.cli.command import Command
+from inspector.cli.command import Command, CommandEntry
 from inspector.cli.commands import COMMANDS
 from inspector.cli.terminal import PROGRAM, say, say_error
 from inspector.errors import InspectorError
@@ -144,7 +144,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _parse_and_run(arguments: list[str]) -> int:
-    options = build_parser().parse_args(_with_negative_values(arguments))
+    options = build_parser(arguments[:1]).parse_args(_with_negative_values(arguments))
     out = sys.stdout
     # What a scene prints is not part of the JSON.
     prints_to = sys.stderr if getattr(options, "json", False) else out
@@ -210,8 +210,12 @@ def _names() -> tuple[str, ...]:
     return tuple(command.name for command in COMMANDS)
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """Return the parser of every command that needs no window."""
+def build_parser(loaded: Sequence[str] | None = None) -> argparse.ArgumentParser:
+    """Return the parser of every command that needs no window.
+
+    Args:
+        loaded: The commands that are loaded with their arguments; all of them if left out.
+    """
     parser = _Parser(
         prog=PROGRAM,
         usage=f"{PROGRAM} [SCENE] | {' | '.join(_names())}  [-h]",
@@ -226,22 +230,26 @@ def build_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(
         dest="command", required=True, help=argparse.SUPPRESS, metavar="COMMAND"
     )
-    for command in COMMANDS:
-        added = _command(commands, command)
-        command.add_arguments(added)
-        added.set_defaults(parser=added, the_command=command)
+    for entry in COMMANDS:
+        if loaded is None or entry.name in loaded:
+            _add_command(commands, entry)
+        else:
+            commands.add_parser(entry.name)
     return parser
 
 
-def _command(commands: argparse._SubParsersAction[_Parser], command: Command) -> _Parser:
-    return commands.add_parser(
-        command.name,
-        prog=f"{PROGRAM} {command.name}",
-        description=f"{command.summary[:1].upper()}{command.summary[1:]}.",
+def _add_command(commands: argparse._SubParsersAction[_Parser], entry: CommandEntry) -> None:
+    command = entry.load()
+    parser = commands.add_parser(
+        entry.name,
+        prog=f"{PROGRAM} {entry.name}",
+        description=f"{entry.summary[:1].upper()}{entry.summary[1:]}.",
         epilog=command.epilog,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
+    command.add_arguments(parser)
+    parser.set_defaults(parser=parser, the_command=command)
 
 
 def _overview() -> str:

@@ -6,14 +6,14 @@ import json
 
 import pytest
 
-from inspector.cli.command import Command
+from inspector.cli.command import CommandEntry
 from inspector.cli.commands import COMMANDS
 from inspector.cli.main import build_parser, main, window_scene
 from inspector.exit_codes import ExitCode
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
-def test_that_every_command_is_in_the_overview_and_opens_no_window(command: Command) -> None:
+def test_that_every_command_is_in_the_overview_and_opens_no_window(command: CommandEntry) -> None:
     overview = " ".join(build_parser().format_help().split())
 
     assert f"timeline-inspector {command.name} {command.operands}".strip() in overview
@@ -23,7 +23,7 @@ def test_that_every_command_is_in_the_overview_and_opens_no_window(command: Comm
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
 def test_that_every_command_has_help_of_its_own(
-    command: Command, capsys: pytest.CaptureFixture[str]
+    command: CommandEntry, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main([command.name, "--help"]) == ExitCode.OK
 

@@ -63,12 +63,13 @@ def test_that_importing_the_package_loads_nothing_heavy() -> None:
     assert _printed_by(program).strip() == "[]"
 
 
-def test_that_asking_for_help_loads_no_widgets() -> None:
+def test_that_asking_for_help_loads_no_command_and_no_widgets() -> None:
     program = (
         "import sys; from inspector.launcher import main\n"
         "try: main(['--help'])\n"
         "except SystemExit: pass\n"
-        "print([name for name in sys.modules if name.startswith(('PySide6', 'pyqtgraph'))])"
+        "heavy = ('PySide6', 'pyqtgraph', 'numpy', 'msgspec', 'inspector.cli.commands.')\n"
+        "print([name for name in sys.modules if name.startswith(heavy)])"
     )
 
     assert _printed_by(program).splitlines()[-1] == "[]"

@@ -1,19 +1,54 @@
 """The commands that need no window: one entry for each.
 
 A new command is a file here with a :class:`~inspector.cli.command.Command`, and its entry in
-:data:`COMMANDS`; the overview, ``--help`` and the window's own arguments follow from it.
+:data:`COMMANDS`; the overview, ``--help`` and the window's own arguments follow from it. The
+file is imported only when its command is typed.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-from inspector.cli.commands.explain import EXPLAIN, LINT
-from inspector.cli.commands.lab import LAB
-from inspector.cli.commands.recordings import ANNOTATE, REPLAY
-from inspector.cli.commands.run import EXPORT, RUN
-from inspector.cli.commands.scenes import SCENES
-from inspector.cli.commands.schema import SCHEMA
+from inspector.cli.command import CommandEntry
 
 #: In the order in which help lists them.
-COMMANDS: Final = (RUN, EXPORT, REPLAY, ANNOTATE, LAB, EXPLAIN, LINT, SCENES, SCHEMA)
+COMMANDS: Final = (
+    CommandEntry(
+        "run",
+        "SCENE",
+        "run a scene without a window, report on its timers and frames, export graphs",
+        "run:RUN",
+    ),
+    CommandEntry("export", "FILE", "draw the graph of recorded frame times", "run:EXPORT"),
+    CommandEntry(
+        "replay",
+        "FILE",
+        "run a recorded scene again and check that it does the same",
+        "recordings:REPLAY",
+    ),
+    CommandEntry(
+        "annotate",
+        "FILE",
+        "list, add and remove bookmarks, notes and named ranges in a recording",
+        "recordings:ANNOTATE",
+    ),
+    CommandEntry(
+        "lab",
+        "",
+        "run timers or a scene at different display rates, side by side with other engines",
+        "lab:LAB",
+    ),
+    CommandEntry(
+        "explain",
+        "SCENE TIMER",
+        "explain why a timer has not fired, or fired when it did",
+        "explain:EXPLAIN",
+    ),
+    CommandEntry(
+        "lint", "SCENE", "find problems in the timers of a scene or recording", "explain:LINT"
+    ),
+    CommandEntry("scenes", "", "list the scenes that come with the inspector", "scenes:SCENES"),
+    CommandEntry(
+        "schema", "", "list the kinds of events and what their numbers mean", "schema:SCHEMA"
+    ),
+)

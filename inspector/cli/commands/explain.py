@@ -1,18 +1,19 @@
-"""The commands ``explain`` and ``lint``: their arguments and help; imports nothing heavy."""
+"""The commands ``explain`` and ``lint``: their arguments and help."""
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from typing import Final, TextIO
+from argparse import ArgumentParser, ArgumentTypeError
+from typing import Final
 
 from inspector.cli.command import Command
 from inspector.cli.commands.values import duration_ns
+from inspector.cli.explain import (
+    DEFAULT_REAL_SECONDS,
+    DEFAULT_SECONDS,
+    explain_command,
+    lint_command,
+)
 from inspector.timebase import parse_duration_ns
-
-#: So much session time a scene is run for if nothing else is said.
-DEFAULT_SECONDS: Final = 60
-#: So much in real time, for which somebody waits.
-DEFAULT_REAL_SECONDS: Final = 10
 
 EXPLAIN_EPILOG: Final = f"""\
 A scene is first run in virtual time, for --seconds or up to --at. Each line gives an
@@ -137,31 +138,5 @@ def _instant_ns(text: str) -> int:
     return at_ns
 
 
-def _explain(options: Namespace, out: TextIO, errors: TextIO) -> int:
-    from inspector.cli.explain import explain_command  # noqa: PLC0415 - brings in numpy
-
-    return explain_command(options, out, errors)
-
-
-def _lint(options: Namespace, out: TextIO, errors: TextIO) -> int:
-    from inspector.cli.explain import lint_command  # noqa: PLC0415 - brings in numpy
-
-    return lint_command(options, out, errors)
-
-
-EXPLAIN: Final = Command(
-    "explain",
-    "SCENE TIMER",
-    "explain why a timer has not fired, or fired when it did",
-    add_explain_arguments,
-    _explain,
-    EXPLAIN_EPILOG,
-)
-LINT: Final = Command(
-    "lint",
-    "SCENE",
-    "find problems in the timers of a scene or recording",
-    add_lint_arguments,
-    _lint,
-    LINT_EPILOG,
-)
+EXPLAIN: Final = Command(add_explain_arguments, explain_command, EXPLAIN_EPILOG)
+LINT: Final = Command(add_lint_arguments, lint_command, LINT_EPILOG)

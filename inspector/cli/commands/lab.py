@@ -1,13 +1,14 @@
-"""The command ``lab``: its arguments and help; imports nothing heavy."""
+"""The command ``lab``: its arguments and help."""
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser
 from pathlib import Path
-from typing import Final, TextIO
+from typing import Final
 
 from inspector.cli.command import Command
 from inspector.cli.commands.values import duration_ns
+from inspector.cli.lab import run_lab_command
 
 LAB_EPILOG: Final = """\
 what is compared:
@@ -106,17 +107,4 @@ def add_lab_arguments(lab: ArgumentParser) -> None:
     output.add_argument("--list", action="store_true", help="list subjects and displays")
 
 
-def _run(options: Namespace, out: TextIO, errors: TextIO) -> int:
-    from inspector.cli.lab import run_lab_command  # noqa: PLC0415 - brings in numpy
-
-    return run_lab_command(options, out, errors)
-
-
-LAB: Final = Command(
-    "lab",
-    "",
-    "run timers or a scene at different display rates, side by side with other engines",
-    add_lab_arguments,
-    _run,
-    LAB_EPILOG,
-)
+LAB: Final = Command(add_lab_arguments, run_lab_command, LAB_EPILOG)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TextIO
+from typing import TYPE_CHECKING, Final
 
+from inspector.cli.annotate import annotate_recording
 from inspector.cli.command import Command
 from inspector.cli.commands.values import number_of_one
+from inspector.cli.recordings import replay_recording
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -140,32 +142,7 @@ def _add_scene(parser: ArgumentParser) -> None:
     )
 
 
-def _replay(options: Namespace, out: TextIO, errors: TextIO) -> int:
-    from inspector.cli.recordings import replay_recording  # noqa: PLC0415 - brings in numpy
-
-    return replay_recording(options, out, errors)
-
-
-def _annotate(options: Namespace, out: TextIO, errors: TextIO) -> int:
-    from inspector.cli.annotate import annotate_recording  # noqa: PLC0415 - brings in numpy
-
-    return annotate_recording(options, out, errors)
-
-
-REPLAY: Final = Command(
-    "replay",
-    "FILE",
-    "run a recorded scene again and check that it does the same",
-    add_replay_arguments,
-    _replay,
-    REPLAY_EPILOG,
-)
+REPLAY: Final = Command(add_replay_arguments, replay_recording, REPLAY_EPILOG)
 ANNOTATE: Final = Command(
-    "annotate",
-    "FILE",
-    "list, add and remove bookmarks, notes and named ranges in a recording",
-    add_annotate_arguments,
-    _annotate,
-    ANNOTATE_EPILOG,
-    check_annotate_arguments,
+    add_annotate_arguments, annotate_recording, ANNOTATE_EPILOG, check_annotate_arguments
 )

@@ -1,4 +1,4 @@
-"""The commands ``run`` and ``export``: their arguments and help; imports nothing heavy."""
+"""The commands ``run`` and ``export``: their arguments and help."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ from inspector.cli.commands.values import (
     size,
     step_ns,
 )
+from inspector.cli.recordings import export_as_pytest
+from inspector.cli.run import export_file, run_scene
 from inspector.clocks.failures import FailurePolicy
 
 RUN_EPILOG: Final = f"""\
@@ -183,36 +185,10 @@ def _check_run(options: Namespace) -> None:
         options.parser.error("give a length: --frames N or --seconds S")
 
 
-def _run(options: Namespace, out: TextIO, errors: TextIO) -> int:
-    from inspector.cli.run import run_scene  # noqa: PLC0415 - brings in numpy
-
-    return run_scene(options, out, errors)
-
-
 def _export(options: Namespace, out: TextIO, errors: TextIO) -> int:
-    if is_pytest(options):
-        from inspector.cli.recordings import export_as_pytest  # noqa: PLC0415 - brings in numpy
-
-        return export_as_pytest(options, out, errors)
-    from inspector.cli.run import export_file  # noqa: PLC0415 - brings in numpy
-
-    return export_file(options, out, errors)
+    export = export_as_pytest if is_pytest(options) else export_file
+    return export(options, out, errors)
 
 
-RUN: Final = Command(
-    "run",
-    "SCENE",
-    "run a scene without a window, report on its timers and frames, export graphs",
-    add_run_arguments,
-    _run,
-    RUN_EPILOG,
-    _check_run,
-)
-EXPORT: Final = Command(
-    "export",
-    "FILE",
-    "draw the graph of recorded frame times",
-    add_export_arguments,
-    _export,
-    EXPORT_EPILOG,
-)
+RUN: Final = Command(add_run_arguments, run_scene, RUN_EPILOG, _check_run)
+EXPORT: Final = Command(add_export_arguments, _export, EXPORT_EPILOG)

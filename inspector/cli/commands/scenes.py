@@ -13,6 +13,7 @@ from inspector.cli.command import Command
 from inspector.errors import ExportError
 from inspector.exit_codes import ExitCode
 from inspector.foreign.paths import is_folder
+from inspector.sessions.scene import built_in_scenes, find_scene
 
 
 def add_scenes_arguments(parser: ArgumentParser) -> None:
@@ -34,8 +35,6 @@ def list_scenes(options: Namespace, out: TextIO, _errors: TextIO) -> int:
         SceneError: The scene to copy does not exist.
         ExportError: It cannot be written there, or something is there already.
     """
-    from inspector.sessions.scene import built_in_scenes, find_scene  # noqa: PLC0415 - not for help
-
     if options.copy:
         return _copy_scene(find_scene(options.copy[0]), Path(options.copy[1]), out)
     scenes = built_in_scenes()
@@ -78,6 +77,4 @@ def _copy_scene(scene: Path, target: Path, out: TextIO) -> int:
     return ExitCode.OK
 
 
-SCENES: Final = Command(
-    "scenes", "", "list the scenes that come with the inspector", add_scenes_arguments, list_scenes
-)
+SCENES: Final = Command(add_scenes_arguments, list_scenes)

@@ -7,6 +7,7 @@ from argparse import ArgumentParser, Namespace
 from typing import Final, TextIO
 
 from inspector.cli.command import Command
+from inspector.events.schema import schema_as_data, schema_as_table
 from inspector.exit_codes import ExitCode
 
 _EPILOG: Final = """\
@@ -25,8 +26,6 @@ def _add_arguments(parser: ArgumentParser) -> None:
 
 
 def _run(options: Namespace, out: TextIO, _errors: TextIO) -> int:
-    from inspector.events.schema import schema_as_data, schema_as_table  # noqa: PLC0415 - seldom needed
-
     if options.json:
         out.write(json.dumps(schema_as_data(), ensure_ascii=False, indent=2) + "\n")
     else:
@@ -34,11 +33,4 @@ def _run(options: Namespace, out: TextIO, _errors: TextIO) -> int:
     return ExitCode.OK
 
 
-SCHEMA: Final = Command(
-    "schema",
-    "",
-    "list the kinds of events and what their numbers mean",
-    _add_arguments,
-    _run,
-    _EPILOG,
-)
+SCHEMA: Final = Command(_add_arguments, _run, _EPILOG)

@@ -11,6 +11,7 @@ from fractions import Fraction
 
 from inspector.analysis.statistics.frame_budget import checked_budget_ms
 from inspector.clocks.failures import FailurePolicy
+from inspector.clocks.rate import D, rate_numerator
 from inspector.foreign.numbers import count_in, number_in, refusal, shown
 from inspector.timebase import MAX_NS, NS_PER_SECOND, parse_duration_ns
 
@@ -62,8 +63,6 @@ def step_ns(text: str) -> Fraction:
 
 def rate(text: str) -> Fraction:
     """Return the rate of a clock: 0.25, 1/3, 2x, 50%."""
-    from inspector.clocks.rate import D, rate_numerator  # noqa: PLC0415 - seldom needed
-
     try:
         return Fraction(rate_numerator(text), D)
     except ValueError as error:
