@@ -55,7 +55,8 @@ class EndlessCodeNote:
         code = running_code(sys._current_frames().get(self._thread))  # noqa: SLF001
         if code is not None:
             self._is_said = True
-            say(self._err, f"{code.text(seconds)} Ctrl+C ends it.")
+            twice = "" if code.is_python else ", if need be the second time"
+            say(self._err, f"{code.text(seconds)} Ctrl+C ends it{twice}.")
             self._err.flush()
 
     def _forget(self) -> None:

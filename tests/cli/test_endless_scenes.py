@@ -96,6 +96,28 @@ def test_that_the_recording_is_complete_up_to_a_callback_that_is_ended(tmp_path:
     recording.close()
 
 
+def test_that_a_callback_that_waits_in_a_library_is_told_and_ended_with_all_recorded(
+    tmp_path: Path,
+) -> None:
+    waiting = """
+import time
+
+def build(stage):
+    stage.root.set_timeout(1, time.sleep, 1000, name="nap")
+"""
+
+    told = told_and_ended(begin(tmp_path, waiting, "--record", "run.tlrec"))
+
+    assert told.startswith("timeline-inspector: “nap” has been running for ")
+    assert told.endswith(
+        " s, in sleep, set at line 5 of scene.py. Ctrl+C ends it, if need be the second time.\n"
+    )
+    recording = open_recording(tmp_path / "run.tlrec")
+    assert recording.notes == ()
+    assert recording.last_ns == 1_000_000_000
+    recording.close()
+
+
 def processor_ticks(pid: int) -> int:
     """Return what a process has computed, in hundredths of a second."""
     fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()

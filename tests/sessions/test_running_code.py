@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from pathlib import Path
 from queue import Queue
@@ -11,6 +12,8 @@ import pytest
 
 from inspector.cli import main as cli
 from inspector.clocks import ManualTimeSource
+from inspector.clocks.failures import BrokenOffError
+from inspector.commands.timers import FireTimer
 from inspector.commands.transport import StepBy
 from inspector.sessions.runs.running_code import EntryWatch, RunningCode, running_code
 from inspector.testing import held_session, scene_file
@@ -85,6 +88,69 @@ def test_that_the_function_that_the_engine_called_and_the_line_that_runs_are_tol
         "“through_library” in scene.py has been running for 4 s, at line 19."
     )
     assert in_engine.text(4.2) == "“in_engine” in scene.py has been running for 4 s, at line 23."
+
+
+LIBRARY_SCENE = """\
+from functools import partial
+from signal import SIGUSR2, raise_signal
+from threading import Thread
+
+def build(stage):
+    root = stage.root
+    root.set_timeout(1, raise_signal, SIGUSR2, name="nap")
+    root.set_timeout(1, partial(raise_signal, SIGUSR2))
+    root.set_interval(1, Thread(target=raise_signal, args=(SIGUSR2,)).run)
+    root.post(raise_signal, SIGUSR2)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_that_a_callback_of_a_library_is_told_by_its_name_and_where_it_was_set(
+    tmp_path: Path,
+) -> None:
+    texts: list[str] = []
+
+    def look(_number: int, frame: FrameType | None) -> None:
+        code = running_code(frame)
+        texts.append("nothing" if code is None else code.text(4.2))
+
+    session = held_session(scene_file(tmp_path, LIBRARY_SCENE), ManualTimeSource())
+    former = signal.signal(signal.SIGUSR2, look)
+    try:
+        session.submit(StepBy(NS_PER_SECOND))
+    finally:
+        signal.signal(signal.SIGUSR2, former)
+        session.close()
+
+    assert texts == [
+        "“raise_signal” has been running for 4 s, in raise_signal.",
+        "“nap” has been running for 4 s, in raise_signal, set at line 7 of scene.py.",
+        "“raise_signal” has been running for 4 s, in raise_signal, set at line 8 of scene.py.",
+        "“Thread.run” has been running for 4 s, in Thread.run, set at line 9 of scene.py.",
+    ]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_that_a_callback_of_a_library_can_be_broken_off(tmp_path: Path) -> None:
+    def break_off(_number: int, frame: FrameType | None) -> None:
+        assert running_code(frame) is not None
+        raise BrokenOffError("broken off")
+
+    scene = LIBRARY_SCENE.replace("root.post(raise_signal, SIGUSR2)", "")
+    session = held_session(scene_file(tmp_path, scene), ManualTimeSource())
+    former = signal.signal(signal.SIGUSR2, break_off)
+    try:
+        session.submit(StepBy(NS_PER_SECOND))
+        session.refresh()
+        *_, last = session.timeline.timers.ids()
+        session.submit(FireTimer(last))
+        session.refresh()
+    finally:
+        signal.signal(signal.SIGUSR2, former)
+
+    labels = [failure.label for failure in session.timeline.failures]
+    session.close()
+    assert labels == ["nap", "Thread.run"]
 
 
 def test_that_code_in_a_library_is_the_scenes_own_and_in_the_engine_it_is_not(

@@ -7,12 +7,14 @@ painted and listens: to the button of the bar that says what is going on, to ``E
 being closed. Everything else waits: neither refreshes nor commands nor other timers run in
 the middle of something.
 
-Code that is in no Python, as a library that computes, cannot be interrupted that way; a
-second Ctrl+C or SIGTERM ends the process whatever it does, see :mod:`inspector.stop_signals`.
+A library that waits is interrupted the same way. One that computes is not; if it lets
+other threads run meanwhile, the watch says so on the terminal. A second Ctrl+C or SIGTERM ends
+the process whatever it does, see :mod:`inspector.stop_signals`.
 """
 
 from __future__ import annotations
 
+import logging
 import signal
 import sys
 from _thread import interrupt_main
@@ -37,6 +39,8 @@ if TYPE_CHECKING:
     from inspector.sessions.runs.running_code import RunningCode
 
     from .main_window import MainWindow
+
+logger = logging.getLogger(__name__)
 
 #: After so long the window is painted all the same, and after so long it is told why.
 _ALIVE_AFTER_S: Final = 1.0
@@ -116,8 +120,11 @@ class EndlessCode(QObject):
         # Since when the program is to be ended, None while it is not.
         self._wants_end_since_s: float | None = None
         self._seconds = 0.0
+        # When the scene's code was last interrupted, and whether it was said that it cannot be.
+        self._attended_s = monotonic()
+        self._is_deafness_said = False
         # What was called last that does not return, and when.
-        self._called: FrameType | None = None
+        self._called: object | None = None
         self._called_at_s = 0.0
         self._is_over.connect(self._forget)
         self._former = signal.signal(_SIGNAL, self._attend)
@@ -148,10 +155,21 @@ class EndlessCode(QObject):
         """Have Python call :meth:`_attend` in the main thread, also while that sleeps."""
         self._seconds = seconds
         ident = main_thread().ident
+        if min(seconds, monotonic() - self._attended_s) >= 2 * _TOLD_AFTER_S:
+            self._say_deaf()
         if hasattr(signal, "pthread_kill") and ident is not None:
             signal.pthread_kill(ident, _SIGNAL)
         else:
             interrupt_main(_SIGNAL)
+
+    def _say_deaf(self) -> None:
+        """Say once on the terminal what cannot be said in the window."""
+        code = running_code(sys._current_frames().get(main_thread().ident or 0))  # noqa: SLF001
+        if code is None or self._is_deafness_said:
+            return
+        self._is_deafness_said = True
+        text = code.text(self._seconds)
+        logger.warning("%s The window waits for it; the second Ctrl+C ends the process.", text)
 
     # ---------------------------------------------------------------- in the main thread
 
@@ -164,6 +182,7 @@ class EndlessCode(QObject):
         """
         if self._is_attending or self._bridge.scene_entry() is None:
             return
+        self._attended_s = monotonic()
         code = running_code(frame)
         if code is None:
             return
@@ -181,15 +200,14 @@ class EndlessCode(QObject):
             self._is_attending = False
         if self._wants_break_off or self._wants_end_since_s is not None:
             self._wants_break_off = False
-            place = f"line {code.line} of {code.path.name}"
-            raise BrokenOffError(f"broken off after {self._seconds:.0f} s, at {place}")
+            raise BrokenOffError(f"broken off after {self._seconds:.0f} s, {code.place}")
 
     def _tell(self, code: RunningCode) -> None:
         """Say what is going on, and have the recording complete up to here."""
         now_s = monotonic()
-        if code.frame is not self._called:
+        if code.call != self._called:
             began_before = self._called is None
-            self._called = code.frame
+            self._called = code.call
             self._called_at_s = now_s - (self._seconds if began_before else 0)
             self._bridge.record_so_far()
         seconds = now_s - self._called_at_s
@@ -235,6 +253,7 @@ class EndlessCode(QObject):
     def _forget(self) -> None:
         """Be what it was before, now that the code has returned."""
         self._called = None
+        self._is_deafness_said = False
         self._wants_break_off = False
         self.bar.hide()
         if self._wants_end_since_s is not None and self._window.isVisible():

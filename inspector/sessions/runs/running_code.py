@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import os
+import re
 import sysconfig
 from dataclasses import dataclass
+from dis import get_instructions
+from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from threading import Event, Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Final
 
+from inspector.clocks.timer import label_of
 from inspector.resources import resource_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import FrameType
+    from types import CodeType, FrameType
 
 _PACKAGE: Final = Path(__file__).resolve().parents[2]
 #: Whatever calls the engine; what lies further out has nothing to do with the scene.
@@ -26,6 +31,8 @@ _HOSTS: Final = (
 _ENGINE: Final = str(_PACKAGE) + os.sep
 _SCENES: Final = str(resource_path("scenes")) + os.sep
 _STANDARD_LIBRARY: Final = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib")})
+#: What the engine calls that a user has given it, by the last of its names there.
+_CALLBACK: Final = re.compile(r"_?(?:callback|call|function|listener|tick|told|on_\w+)")
 
 #: How often the watch looks while nothing takes long, and while something does.
 _LOOK_S: Final = 0.25
@@ -37,19 +44,19 @@ class RunningCode:
     """Code of the user's that a thread is in.
 
     Attributes:
-        frame: Of the function that the engine has called.
-        path: The file that is being run.
-        line: The line in it.
+        call: Equal for the same call of it, and for no other.
+        what: What has been running, in words.
+        place: Where, in words; for a function of a library, what it is and where it was set.
         is_innermost: Whether it runs itself, or in a library that it has called. Else it has
             called the engine, which is in the middle of something.
-        timer: The name of the timer that it is the callback of, or empty.
+        is_python: Whether it runs Python code; if not, it may be deaf to signals.
     """
 
-    frame: FrameType
-    path: Path
-    line: int
-    is_innermost: bool
-    timer: str = ""
+    call: object
+    what: str
+    place: str
+    is_innermost: bool = True
+    is_python: bool = True
 
     def text(self, seconds: float) -> str:
         """Return what is going on, as a sentence.
@@ -57,19 +64,7 @@ class RunningCode:
         Args:
             seconds: For how long.
         """
-        code = self.frame.f_code
-        file = Path(code.co_filename).name
-        where = (
-            f"line {self.line}"
-            if file == self.path.name
-            else f"line {self.line} of {self.path.name}"
-        )
-        if code.co_name == "<module>":
-            return f"{file} has been running its own code for {seconds:.0f} s, at {where}."
-        what = f"“{self.timer or code.co_name}”"
-        if code.co_name == "build" and not self.timer:
-            what = "build(stage)"
-        return f"{what} in {file} has been running for {seconds:.0f} s, at {where}."
+        return f"{self.what} for {seconds:.0f} s, {self.place}."
 
 
 def running_code(frame: FrameType | None) -> RunningCode | None:
@@ -87,6 +82,8 @@ def running_code(frame: FrameType | None) -> RunningCode | None:
         if name.startswith(_ENGINE) and not name.startswith(_SCENES):
             if called is not None:
                 break
+            if not is_in_engine and (callback := _callback_called(frame)) is not None:
+                return _without_python(frame, callback)
             is_in_engine = True
         elif not _is_library(name):
             innermost = innermost or frame
@@ -94,13 +91,68 @@ def running_code(frame: FrameType | None) -> RunningCode | None:
         frame = frame.f_back
     if innermost is None or called is None:
         return None
-    timer = frame.f_locals.get("timer") if frame is not None else None
-    return RunningCode(
-        called,
-        Path(innermost.f_code.co_filename),
-        innermost.f_lineno,
-        not is_in_engine,
-        str(getattr(timer, "name", "")),
+    code = called.f_code
+    file = Path(code.co_filename).name
+    innermost_file = Path(innermost.f_code.co_filename).name
+    timer = None if frame is None else frame.f_locals.get("timer")
+    match getattr(timer, "name", "") or code.co_name:
+        case "<module>":
+            what = f"{file} has been running its own code"
+        case "build" if timer is None:
+            what = f"build(stage) in {file} has been running"
+        case name:
+            what = f"“{name}” in {file} has been running"
+    place = f"at line {innermost.f_lineno}"
+    if innermost_file != file:
+        place += f" of {innermost_file}"
+    return RunningCode(called, what, place, is_innermost=not is_in_engine)
+
+
+def _without_python(frame: FrameType, callback: Callable[..., object]) -> RunningCode:
+    """Return the callback that a frame of the engine has called: a function of a library.
+
+    Args:
+        frame: Whose present instruction calls it.
+        callback: What is called.
+    """
+    timer = frame.f_locals.get("timer")
+    label = label_of(callback)
+    place = f"in {label}"
+    site = getattr(timer, "site", None)
+    if site is not None:
+        path, _, line = site.text.rpartition(" in ")[0].rpartition(":")
+        place += f", set at line {line} of {Path(path).name}"
+    what = f"“{getattr(timer, 'name', '') or label}” has been running"
+    return RunningCode((frame, getattr(timer, "order", 0)), what, place, is_python=False)
+
+
+def _callback_called(frame: FrameType) -> Callable[..., object] | None:
+    """Return the callback that the present instruction of a frame calls, if it calls one."""
+    names = _called_names(frame.f_code, frame.f_lasti)
+    if not names or _CALLBACK.fullmatch(names[-1]) is None:
+        return None
+    thing = frame.f_locals.get(names[0])
+    for name in names[1:]:
+        thing = getattr(thing, name, None)
+    return thing if callable(thing) else None
+
+
+@lru_cache(maxsize=64)
+def _called_names(code: CodeType, offset: int) -> tuple[str, ...]:
+    """Return the names of what the instruction at an offset calls, as ``("self", "_call")``.
+
+    An expression that is called begins where the call of it begins.
+    """
+    # One for each two bytes, of which some belong to no instruction.
+    begin = next(islice(code.co_positions(), offset // 2, None))[0::2]
+    return tuple(
+        each.argval
+        for each in get_instructions(code)
+        if each.offset < offset
+        and each.opname.startswith("LOAD_")
+        and isinstance(each.argval, str)
+        and each.positions is not None
+        and each.positions[0::2] == begin
     )
 
 

@@ -268,6 +268,75 @@ def test_that_a_scene_that_never_loads_is_told_and_ended_by_a_signal(
     assert "Traceback" not in errors
 
 
+WAITING = """
+import socket, threading, time
+
+def build(stage):
+    pair = stage.pair = socket.socketpair()
+    locked = threading.Lock()
+    locked.acquire()
+    stage.root.set_timeout(0.1, CALL, name="hang")
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+@pytest.mark.parametrize(
+    ("call", "label"),
+    [
+        ("time.sleep, 1000", "sleep"),
+        ("locked.acquire", "lock.acquire"),
+        ("pair[0].recv, 1", "socket.recv"),
+    ],
+    ids=["sleep", "lock", "recv"],
+)
+def test_that_a_callback_of_a_library_that_waits_is_told_and_ended_by_a_signal(
+    tmp_path: Path, call: str, label: str
+) -> None:
+    process = begin(tmp_path, WAITING.replace("CALL", call))
+    assert process.stdout is not None
+    try:
+        told = process.stdout.readline()
+
+        process.send_signal(signal.SIGTERM)
+
+        _, errors = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert told.startswith("told: “hang” has been running for ")
+    assert told.endswith(f" s, in {label}, set at line 8 of my_game.py.\n")
+    assert process.returncode == 128 + signal.SIGTERM
+    assert "Traceback" not in errors
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere it needs Python to run")
+def test_that_a_library_that_computes_is_told_on_the_terminal_and_ended_by_the_second_signal(
+    tmp_path: Path,
+) -> None:
+    computing = """
+from hashlib import pbkdf2_hmac
+
+def build(stage):
+    arguments = ("sha256", b"", b"", 2_000_000_000)
+    stage.root.set_timeout(0.1, pbkdf2_hmac, *arguments, name="hang")
+"""
+    process = begin(tmp_path, computing)
+    assert process.stderr is not None
+    try:
+        told = next(line for line in process.stderr if "hang" in line)
+        process.send_signal(signal.SIGTERM)
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(timeout=0.5)
+
+        process.send_signal(signal.SIGTERM)
+
+        assert process.wait(timeout=60) == -signal.SIGTERM
+    finally:
+        process.kill()
+        process.communicate()
+    assert "“hang” has been running for " in told
+    assert told.endswith("; the second Ctrl+C ends the process.\n")
+
+
 def test_that_a_second_signal_ends_a_scene_that_will_not_be_broken_off(tmp_path: Path) -> None:
     stubborn = """
 while True:
