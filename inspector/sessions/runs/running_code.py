@@ -14,7 +14,7 @@ from threading import Event, Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Final
 
-from inspector.clocks.timer import label_of
+from inspector.clocks.callbacks import label_of
 from inspector.resources import resource_path
 
 if TYPE_CHECKING:
@@ -91,11 +91,24 @@ def running_code(frame: FrameType | None) -> RunningCode | None:
         frame = frame.f_back
     if innermost is None or called is None:
         return None
-    code = called.f_code
-    file = Path(code.co_filename).name
-    innermost_file = Path(innermost.f_code.co_filename).name
     timer = None if frame is None else frame.f_locals.get("timer")
-    match getattr(timer, "name", "") or code.co_name:
+    return _in_python(called, innermost, timer, is_innermost=not is_in_engine)
+
+
+def _in_python(
+    called: FrameType, innermost: FrameType, timer: object, *, is_innermost: bool
+) -> RunningCode:
+    """Return the function that the engine has called, and the line that runs there or below.
+
+    Args:
+        called: Of the function.
+        innermost: Of what it has called, or the same.
+        timer: Whose callback it is, ``None`` if it is the callback of none.
+        is_innermost: Whether the engine is not in the middle of something further in.
+    """
+    file = Path(called.f_code.co_filename).name
+    innermost_file = Path(innermost.f_code.co_filename).name
+    match getattr(timer, "name", "") or called.f_code.co_name:
         case "<module>":
             what = f"{file} has been running its own code"
         case "build" if timer is None:
@@ -105,7 +118,7 @@ def running_code(frame: FrameType | None) -> RunningCode | None:
     place = f"at line {innermost.f_lineno}"
     if innermost_file != file:
         place += f" of {innermost_file}"
-    return RunningCode(called, what, place, is_innermost=not is_in_engine)
+    return RunningCode(called, what, place, is_innermost)
 
 
 def _without_python(frame: FrameType, callback: Callable[..., object]) -> RunningCode:
