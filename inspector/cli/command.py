@@ -39,7 +39,8 @@ class CommandEntry:
         name: What is typed, such as ``run``.
         operands: What follows the name in the overview, such as ``SCENE``.
         summary: What it does, in one line that begins with a verb.
-        place: The file in ``cli/commands`` and its :class:`Command`, as ``run:EXPORT``.
+        place: Its :class:`Command` as ``module:NAME``; a module that begins with a dot is one in
+            ``cli/commands``.
     """
 
     name: str
@@ -50,6 +51,8 @@ class CommandEntry:
     def load(self) -> Command:
         """Import the command with all that it needs to do its work."""
         module, _, name = self.place.partition(":")
-        command = getattr(import_module(f"inspector.cli.commands.{module}"), name)
-        assert isinstance(command, Command), self.place
+        command = getattr(import_module(module, "inspector.cli.commands"), name)
+        if not isinstance(command, Command):
+            message = f"{self.place} is not a Command"
+            raise TypeError(message)
         return command

@@ -8,13 +8,14 @@ from __future__ import annotations
 import argparse
 import errno
 import io
+import logging
 import os
 import re
 import signal
 import sys
 import textwrap
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Final, NoReturn, TextIO
@@ -25,8 +26,9 @@ from inspector import __version__
 from inspector.cli.command import Command, CommandEntry
 from inspector.cli.commands import COMMANDS
 from inspector.cli.terminal import PROGRAM, say, say_error
-from inspector.errors import InspectorError
+from inspector.errors import InspectorError, SceneError
 from inspector.exit_codes import ExitCode
+from inspector.extensions import logger as extension_problems
 from inspector.stop_signals import StopSignals
 
 #: What writing to a full disk ends with.
@@ -118,7 +120,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     _write_what_can_be_written()
     try:
         try:
-            code = _parse_and_run(arguments)
+            with _said_by(extension_problems):
+                code = _parse_and_run(arguments)
         except SystemExit as exit_:
             # From argparse, which has said why.
             code = exit_.code if isinstance(exit_.code, int) else ExitCode.OK
@@ -141,6 +144,26 @@ def main(argv: Sequence[str] | None = None) -> int:
     except InspectorError as error:
         return say_error(error, sys.stderr)
     return code
+
+
+class _SayProblem(logging.Handler):
+    """Says on stderr which extension does not work."""
+
+    @override
+    def emit(self, record: logging.LogRecord) -> None:
+        say(sys.stderr, f"{record.getMessage()} See “{PROGRAM} extensions”.")
+
+
+@contextmanager
+def _said_by(logger: logging.Logger) -> Iterator[None]:
+    handler = _SayProblem(logging.WARNING)
+    logger.addHandler(handler)
+    was_handed_on, logger.propagate = logger.propagate, False
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.propagate = was_handed_on
 
 
 def _parse_and_run(arguments: list[str]) -> int:
@@ -197,17 +220,29 @@ def window_scene(argv: Sequence[str]) -> Path | None:
         SceneError: The scene that was named does not exist.
         SystemExit: The arguments make no sense; it was said on stderr.
     """
-    if argv and (argv[0] in _names() or not {"-h", "--help", "--version"}.isdisjoint(argv)):
+    if argv and (_own(argv[0]) or not {"-h", "--help", "--version"}.isdisjoint(argv)):
         return None
     from inspector.sessions.scene import find_scene  # noqa: PLC0415 - not for --version
 
     parser = _Parser(prog=PROGRAM, add_help=False, allow_abbrev=False)
     parser.add_argument("scene", nargs="?", default="1")
-    return find_scene(parser.parse_args(list(argv)).scene)
+    given, rest = parser.parse_known_args(list(argv))
+    try:
+        scene = find_scene(given.scene)
+    except SceneError:
+        # Packages are asked last, so that opening a window does not wait for them.
+        if any(entry.name == argv[0] for entry in COMMANDS):
+            return None
+        if not rest:
+            raise
+    if rest:
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    return scene
 
 
-def _names() -> tuple[str, ...]:
-    return tuple(command.name for command in COMMANDS)
+def _own(name: str) -> tuple[CommandEntry, ...]:
+    """Return the command of that name as a tuple, which is empty if it is not one of ours."""
+    return tuple(entry for entry in COMMANDS.own if entry.name == name)
 
 
 def build_parser(loaded: Sequence[str] | None = None) -> argparse.ArgumentParser:
@@ -216,10 +251,12 @@ def build_parser(loaded: Sequence[str] | None = None) -> argparse.ArgumentParser
     Args:
         loaded: The commands that are loaded with their arguments; all of them if left out.
     """
+    own = _own(loaded[0]) if loaded else ()
+    entries = COMMANDS.own if own else tuple(COMMANDS)
     parser = _Parser(
         prog=PROGRAM,
-        usage=f"{PROGRAM} [SCENE] | {' | '.join(_names())}  [-h]",
-        description=_overview(),
+        usage=f"{PROGRAM} [SCENE] | {' | '.join(each.name for each in entries)}  [-h]",
+        description=_overview(entries),
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
@@ -230,9 +267,10 @@ def build_parser(loaded: Sequence[str] | None = None) -> argparse.ArgumentParser
     commands = parser.add_subparsers(
         dest="command", required=True, help=argparse.SUPPRESS, metavar="COMMAND"
     )
-    for entry in COMMANDS:
+    for entry in entries:
         if loaded is None or entry.name in loaded:
-            _add_command(commands, entry)
+            with COMMANDS.guarding(entry):
+                _add_command(commands, entry)
         else:
             commands.add_parser(entry.name)
     return parser
@@ -249,14 +287,14 @@ def _add_command(commands: argparse._SubParsersAction[_Parser], entry: CommandEn
         allow_abbrev=False,
     )
     command.add_arguments(parser)
-    parser.set_defaults(parser=parser, the_command=command)
+    parser.set_defaults(parser=parser, entry=entry, the_command=command)
 
 
-def _overview() -> str:
+def _overview(entries: Iterable[CommandEntry]) -> str:
     """Return what the program does, one line for each way to call it."""
     ways = [
         *((arguments, summary) for arguments, summary in _WINDOW),
-        *((f"{each.name} {each.operands}".strip(), each.summary) for each in COMMANDS),
+        *((f"{each.name} {each.operands}".strip(), each.summary) for each in entries),
     ]
     lines = [_DESCRIPTION, ""]
     for arguments, summary in ways:
@@ -272,8 +310,9 @@ def _overview() -> str:
 
 def _run_command(options: argparse.Namespace, out: TextIO) -> int:
     command: Command = options.the_command
-    command.check(options)
-    return command.run(options, out, sys.stderr)
+    with COMMANDS.guarding(options.entry):
+        command.check(options)
+        return command.run(options, out, sys.stderr)
 
 
 def _version_text() -> str:

@@ -1,21 +1,36 @@
-"""Writes frame times to a file: one exporter per format, chosen by the file's suffix."""
+"""Writes frame times to a file: one exporter per format, chosen by the file's suffix.
+
+Commands, their help and the export dialog know the exporters of :data:`EXPORTERS`, and no other.
+"""
 
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from inspector.extensions import Registry
 from inspector.formats.captures.csv_frames import write_csv
 from inspector.formats.captures.json_frames import write_json
-from inspector.formats.file_formats import FileFormat, check_file, picture_formats, write_file
+from inspector.formats.file_formats import (
+    FileFormat,
+    check_file,
+    format_for,
+    picture_formats,
+    write_file,
+)
 from inspector.formats.frame_graph.frame_graph import frame_graph
 from inspector.formats.frame_times import FrameTimes, Provenance
 from inspector.formats.options import ExportOptions
 
 Exporter: TypeAlias = FileFormat[FrameTimes, ExportOptions]
 
-EXPORTERS: Final[tuple[Exporter, ...]] = (
-    *picture_formats(frame_graph, "the graph"),
-    FileFormat("CSV", ".csv", "table, one row per frame", write_csv, is_picture=False),
-    FileFormat("JSON", ".json", "columns with provenance", write_json, is_picture=False),
+EXPORTERS: Final[Registry[Exporter]] = Registry(
+    "exporters",
+    FileFormat,
+    (
+        *picture_formats(frame_graph, "the graph"),
+        FileFormat("CSV", ".csv", "table, one row per frame", write_csv),
+        FileFormat("JSON", ".json", "columns with provenance", write_json),
+    ),
+    names=lambda each: (each.format, each.suffix),
 )
 
 
@@ -35,5 +50,7 @@ def export_frames(
 
     Raises:
         ExportError: The suffix is unknown or the file cannot be written.
+        ExtensionError: The exporter is a package's, and failed.
     """
-    write_file(frames, provenance, options, path, EXPORTERS)
+    with EXPORTERS.guarding(format_for(path, EXPORTERS)):
+        write_file(frames, provenance, options, path, EXPORTERS)

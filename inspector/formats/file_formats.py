@@ -27,7 +27,8 @@ DataT = TypeVar("DataT")
 OptionsT = TypeVar("OptionsT", bound=HasResolution)
 
 
-@dataclass(frozen=True, slots=True)
+# No slots: before Python 3.14, a frozen class with slots cannot be made as FileFormat[…](…).
+@dataclass(frozen=True)
 class FileFormat(Generic[DataT, OptionsT]):
     """One format that something can be written in.
 
@@ -43,7 +44,17 @@ class FileFormat(Generic[DataT, OptionsT]):
     suffix: str
     description: str
     write: Callable[[DataT, Provenance, OptionsT, BinaryIO], None]
-    is_picture: bool
+    is_picture: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse a suffix that no file has.
+
+        Raises:
+            ValueError: It does not begin with a dot, or is not in lower case.
+        """
+        if not self.suffix.startswith(".") or self.suffix != self.suffix.strip().lower():
+            message = f"a suffix is a dot and lower-case letters: {self.suffix!r}"
+            raise ValueError(message)
 
 
 class PictureWriter(Protocol):

@@ -441,7 +441,14 @@ _HELP_ACTIONS: Final = (
         "help-words", "Gl&ossary", MenuId.HELP, "show_help", argument="words"
     ),
     ActionDescription(
+        "help-extending", "E&xtending", MenuId.HELP, "show_help", argument="extending"
+    ),
+    ActionDescription(
         "keys", "&Keys", MenuId.HELP, "show_keys", ("?",), "keys", starts_section=True
+    ),
+    ActionDescription(
+        "extensions", "&Installed extensions", MenuId.HELP, "show_extensions",
+        tip="What installed packages add, and why some of it does not work.",
     ),
     ActionDescription(
         "about", "&About Timeline Inspector", MenuId.HELP, "show_about", icon="about"

@@ -6,161 +6,139 @@ and panels bring numpy and pyqtgraph with them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import Enum
 from importlib import import_module
 from typing import TYPE_CHECKING, Final, cast
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from inspector.extensions import Panel, PanelArea, Registry
 
+from ..kit.guards import report_faults
+
+if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
     from ..kit.theme import Theme
     from ..session.bridge import SessionBridge
 
 
-class PanelArea(Enum):
-    """Where a panel is at first."""
-
-    LEFT = "left"
-    RIGHT = "right"
-    BOTTOM = "bottom"
-
-
-@dataclass(frozen=True, slots=True)
-class PanelDescription:
-    """One panel of the window.
-
-    Attributes:
-        id: Its name for the program; layouts are saved by it.
-        title: Its name for people.
-        area: Where it is docked at first; ``None`` for the middle of the window.
-        module: The folder of the window that it lives in, in a file ``panel.py``.
-        class_name: Its class, made with bridge, theme and parent.
-        summary: What it shows, in a few words.
-    """
-
-    id: str
-    title: str
-    area: PanelArea | None
-    module: str
-    class_name: str
-    summary: str
-
-    def make(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> QWidget:
-        """Import and make the panel."""
-        module = import_module(f"..{self.module}.panel", __package__)
-        factory = cast(
-            "Callable[[SessionBridge, Theme, QWidget | None], QWidget]",
-            getattr(module, self.class_name),
-        )
-        return factory(bridge, theme, parent)
+def make_panel(
+    panel: Panel, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None
+) -> QWidget:
+    """Import and make a panel; a module that begins with a dot is one of this window."""
+    module, _, name = panel.widget.partition(":")
+    is_own = module.startswith(".")
+    widget_class = getattr(import_module(f".{module}" if is_own else module, __package__), name)
+    if not is_own:
+        report_faults(widget_class)
+    return cast("QWidget", widget_class(bridge, theme, parent))
 
 
-PANELS: Final = (
-    PanelDescription(
-        "clock_tree",
-        "Clocks",
-        PanelArea.LEFT,
-        "clock_tree",
-        "ClockTreePanel",
-        "every clock with its time, its rate and what stops it",
+def _check(panel: Panel) -> str:
+    """Return what is wrong with a panel of a package, or nothing."""
+    if panel.area is None:
+        return "it has no area, and the middle of the window is taken"
+    if not panel.id.isidentifier():
+        return f"its id “{panel.id}” is not an identifier"
+    if "&" in panel.title or panel.widget.startswith("."):
+        return "its title contains “&”, or its widget begins with a dot"
+    return ""
+
+
+PANELS: Final = Registry(
+    "panels",
+    Panel,
+    (
+        Panel(
+            "clock_tree",
+            "Clocks",
+            PanelArea.LEFT,
+            ".clock_tree.panel:ClockTreePanel",
+            "every clock with its time, its rate and what stops it",
+        ),
+        Panel(
+            "frame_times",
+            "Frame times",
+            None,
+            ".frame_times.panel:FrameTimesPanel",
+            "how long each frame took",
+        ),
+        Panel(
+            "details",
+            "Details",
+            PanelArea.RIGHT,
+            ".details.panel:DetailsPanel",
+            "the selection and the reasons for its state",
+        ),
+        Panel(
+            "timer_queue",
+            "Timer queue",
+            PanelArea.BOTTOM,
+            ".timer_queue.panel:TimerQueuePanel",
+            "every pending timer, the next one to fire first",
+        ),
+        Panel(
+            "event_list",
+            "Events",
+            PanelArea.BOTTOM,
+            ".events.panel:EventListPanel",
+            "everything that has happened, in order",
+        ),
+        Panel(
+            "timeline",
+            "Timeline",
+            PanelArea.BOTTOM,
+            ".timeline.panel:TimelinePanel",
+            "what clocks, timers and machines did, on lanes",
+        ),
+        Panel(
+            "frame_spans",
+            "Frame",
+            PanelArea.BOTTOM,
+            ".frame_spans.panel:FrameSpansPanel",
+            "which calls of a frame took how long",
+        ),
+        Panel(
+            "state_machines",
+            "State machines",
+            PanelArea.BOTTOM,
+            ".machines.panel:StateMachinesPanel",
+            "the states of a machine, how it entered them, and its possible transitions",
+        ),
+        Panel(
+            "breakpoints",
+            "Breakpoints",
+            PanelArea.BOTTOM,
+            ".breakpoints.panel:BreakpointsPanel",
+            "conditions that stop the scene, and their hits",
+        ),
+        Panel(
+            "findings",
+            "Findings",
+            PanelArea.BOTTOM,
+            ".findings.panel:FindingsPanel",
+            "problems found in the timers so far",
+        ),
+        Panel(
+            "interventions",
+            "Interventions",
+            PanelArea.BOTTOM,
+            ".interventions.panel:InterventionsPanel",
+            "every intervention: what was changed, by whom, and how to undo it",
+        ),
+        Panel(
+            "bookmarks",
+            "Bookmarks",
+            PanelArea.BOTTOM,
+            ".bookmarks.panel:BookmarksPanel",
+            "bookmarks, notes and named ranges; recordings keep them",
+        ),
+        Panel(
+            "lab",
+            "Refresh-rate lab",
+            PanelArea.BOTTOM,
+            ".lab.panel:LabPanel",
+            "timers at different display rates, on this engine and on others",
+        ),
     ),
-    PanelDescription(
-        "frame_times",
-        "Frame times",
-        None,
-        "frame_times",
-        "FrameTimesPanel",
-        "how long each frame took",
-    ),
-    PanelDescription(
-        "details",
-        "Details",
-        PanelArea.RIGHT,
-        "details",
-        "DetailsPanel",
-        "the selection and the reasons for its state",
-    ),
-    PanelDescription(
-        "timer_queue",
-        "Timer queue",
-        PanelArea.BOTTOM,
-        "timer_queue",
-        "TimerQueuePanel",
-        "every pending timer, the next one to fire first",
-    ),
-    PanelDescription(
-        "event_list",
-        "Events",
-        PanelArea.BOTTOM,
-        "events",
-        "EventListPanel",
-        "everything that has happened, in order",
-    ),
-    PanelDescription(
-        "timeline",
-        "Timeline",
-        PanelArea.BOTTOM,
-        "timeline",
-        "TimelinePanel",
-        "what clocks, timers and machines did, on lanes",
-    ),
-    PanelDescription(
-        "frame_spans",
-        "Frame",
-        PanelArea.BOTTOM,
-        "frame_spans",
-        "FrameSpansPanel",
-        "which calls of a frame took how long",
-    ),
-    PanelDescription(
-        "state_machines",
-        "State machines",
-        PanelArea.BOTTOM,
-        "machines",
-        "StateMachinesPanel",
-        "the states of a machine, how it entered them, and its possible transitions",
-    ),
-    PanelDescription(
-        "breakpoints",
-        "Breakpoints",
-        PanelArea.BOTTOM,
-        "breakpoints",
-        "BreakpointsPanel",
-        "conditions that stop the scene, and their hits",
-    ),
-    PanelDescription(
-        "findings",
-        "Findings",
-        PanelArea.BOTTOM,
-        "findings",
-        "FindingsPanel",
-        "problems found in the timers so far",
-    ),
-    PanelDescription(
-        "interventions",
-        "Interventions",
-        PanelArea.BOTTOM,
-        "interventions",
-        "InterventionsPanel",
-        "every intervention: what was changed, by whom, and how to undo it",
-    ),
-    PanelDescription(
-        "bookmarks",
-        "Bookmarks",
-        PanelArea.BOTTOM,
-        "bookmarks",
-        "BookmarksPanel",
-        "bookmarks, notes and named ranges; recordings keep them",
-    ),
-    PanelDescription(
-        "lab",
-        "Refresh-rate lab",
-        PanelArea.BOTTOM,
-        "lab",
-        "LabPanel",
-        "timers at different display rates, on this engine and on others",
-    ),
+    names=lambda each: (each.id, each.title),
+    check=_check,
 )

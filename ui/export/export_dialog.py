@@ -26,6 +26,7 @@ from PySide6.QtWidgets import (
 
 from inspector.analysis.statistics.frame_budget import checked_budget_ms
 from inspector.errors import ExportError
+from inspector.extensions import ExtensionError
 from inspector.foreign.numbers import number_in, refusal
 from inspector.formats.export import EXPORTERS, Exporter, export_frames
 from inspector.formats.frame_graph.frame_graph import frame_graph
@@ -251,7 +252,7 @@ class ExportDialog(QDialog):
             return False
         try:
             export_frames(self.chosen_frames, self._provenance, options, path)
-        except (ExportError, ValueError) as error:
+        except (ExportError, ExtensionError, ValueError) as error:
             # Another file, or the same one later, may do: the button stays as it is.
             self._say_problem(str(error))
             return False

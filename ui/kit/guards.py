@@ -90,6 +90,15 @@ def guarded(cls: _ClassT) -> _ClassT:
     return cls
 
 
+def report_faults(cls: type) -> None:
+    """Guard what Qt calls in a class of another package; all that it raises is reported."""
+    for name in GUARDED_NAMES & cls.__dict__.keys():
+        method = cls.__dict__[name]
+        if callable(method) and not is_guarded(method):
+            instead = _ANSWERS.get(name, lambda name=name: _HAPPENINGS.get(name))
+            setattr(cls, name, _guarded_happening(method, instead=instead()))
+
+
 def is_guarded(method: object) -> bool:
     """Return whether a method is guarded."""
     return hasattr(method, "is_guarded")
@@ -129,9 +138,7 @@ def _guarded_answer(
     return answer
 
 
-def _guarded_happening(
-    method: Callable[..., object], *, instead: bool | None
-) -> Callable[..., object]:
+def _guarded_happening(method: Callable[..., object], *, instead: object) -> Callable[..., object]:
     """Guard a method that Qt calls once each time something happens."""
 
     @functools.wraps(method)

@@ -46,6 +46,8 @@ class FaultReporter:
         if issubclass(kind, KeyboardInterrupt):
             self._window.close()
             return
+        if self._window.blames_extension(error):
+            return
         logger.critical("an internal error", exc_info=(kind, error, trace))
         self._window.report_fault(f"{kind.__name__}: {error}")
 

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from ..transport.playhead_bar import PlayheadBar
     from ..transport.transport_bar import TransportBar
     from .dialogs.scene_error import SceneErrorView
+    from .extensions import ExtensionReporter
     from .handlers.session_actions import SessionActions
     from .handlers.window_actions import WindowActions
     from .key_guard import KeyGuard
@@ -107,6 +108,7 @@ class MainWindow(QMainWindow):
     frame_times: FrameTimesPanel
     _guard: KeyGuard
     _stack: QStackedWidget
+    _extension_reporter: ExtensionReporter
     # Qt asks for it while the constructor still runs.
     _is_complete = False
 
@@ -153,15 +155,19 @@ class MainWindow(QMainWindow):
 
     def complete(self, bridge: SessionBridge) -> None:
         """Bring in actions and panels, and show the bridge's session from now on."""
+        from ..actions.panels import make_panel  # noqa: PLC0415 - after the first paint
+        from .extensions import ExtensionReporter  # noqa: PLC0415 - likewise
+
         self.bridge = bridge
         bridge.setParent(self)
         self.theme.follow_system()
         self._adopt_settings(bridge)
+        self._extension_reporter = ExtensionReporter(self)
         self._add_middle_and_docks()
         self._add_actions(bridge)
         self._add_frame_times(bridge)
         self._restore_layout()
-        self.docks.make_panels(lambda panel: panel.make(bridge, self.theme, self))
+        self.docks.make_panels(lambda panel: make_panel(panel, bridge, self.theme, self))
         bridge.session_changed.connect(self._take_session)
         bridge.status_changed.connect(self._take_status)
         bridge.budgets_changed.connect(self._take_budgets)
@@ -274,10 +280,11 @@ class MainWindow(QMainWindow):
             self._guard.watch(window)
 
     def _add_frame_times(self, bridge: SessionBridge) -> None:
-        from ..actions.panels import PANELS  # noqa: PLC0415 - after the first paint
+        from ..actions.panels import PANELS, make_panel  # noqa: PLC0415 - after the first paint
 
         (middle,) = (panel for panel in PANELS if panel.area is None)
-        self.frame_times = cast("FrameTimesPanel", middle.make(bridge, self.theme, self))
+        panel = make_panel(middle, bridge, self.theme, self)
+        self.frame_times = cast("FrameTimesPanel", panel)
         self._stack.addWidget(self.frame_times)
 
     # ---------------------------------------------------------------- what the session says
@@ -385,6 +392,10 @@ class MainWindow(QMainWindow):
     def _show_events(self) -> None:
         self.docks.show_panel("event_list")
 
+    def blames_extension(self, error: BaseException) -> bool:
+        """Return whether an error comes from an installed panel; the reason takes its place."""
+        return self._is_complete and self.docks.blame(error)
+
     def report_fault(self, summary: str) -> None:
         """Say that something went wrong inside the inspector itself."""
         if self._is_complete:
@@ -488,6 +499,7 @@ class MainWindow(QMainWindow):
             if self.docks.is_settled:
                 self.settings_file.save(self._settings_to_save())
             self.bridge.close()
+            self._extension_reporter.stop()
         super().closeEvent(event)
 
     def _settings_to_save(self) -> Settings:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from traceback import walk_tb
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QByteArray, QObject, Qt, QTimer, Signal, Slot
@@ -18,14 +19,17 @@ from PySide6.QtWidgets import (
 )
 from shiboken6 import isValid
 
+from inspector.extensions import ExtensionError, PanelArea, report
 from inspector.foreign.numbers import count_in
 
-from ..actions.panels import PANELS, PanelArea, PanelDescription
+from ..actions.panels import PANELS
 from .focus import enter
 from .settings import LAYOUT_VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from inspector.extensions import Panel
 
 _QT_AREAS: Final = {
     PanelArea.LEFT: Qt.DockWidgetArea.LeftDockWidgetArea,
@@ -78,10 +82,16 @@ PRESETS: Final = (
 
 
 class Placeholder(QLabel):
-    """A line in the middle of a panel that is not there yet."""
+    """A line in place of a panel.
 
-    def __init__(self, text: str) -> None:
+    Attributes:
+        is_failure: The panel failed, and the line says why; else it was never shown.
+    """
+
+    def __init__(self, text: str, *, is_failure: bool = False) -> None:
         super().__init__(text)
+        self.is_failure = is_failure
+        self.setTextFormat(Qt.TextFormat.PlainText)
         self.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.setForegroundRole(QPalette.ColorRole.PlaceholderText)
         self.setWordWrap(True)
@@ -107,7 +117,7 @@ class PanelDocks(QObject):
         super().__init__(window)
         self._window = window
         self._docks: dict[str, QDockWidget] = {}
-        self._make_panel: Callable[[PanelDescription], QWidget] | None = None
+        self._make_panel: Callable[[Panel], QWidget] | None = None
         self._preset = PRESETS[0]
         self._next_turn = QTimer(self)
         self._next_turn.setSingleShot(True)
@@ -117,6 +127,10 @@ class PanelDocks(QObject):
         self._size_turn = QTimer(self)
         self._size_turn.setSingleShot(True)
         self._size_turn.timeout.connect(self._settle)
+        self._reasons: dict[str, str] = {}
+        self._reason_turn = QTimer(self)
+        self._reason_turn.setSingleShot(True)
+        self._reason_turn.timeout.connect(self._show_reasons)
         window.setDockNestingEnabled(True)
         window.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
         for panel in PANELS:
@@ -136,7 +150,7 @@ class PanelDocks(QObject):
         """The panels that have docks."""
         return tuple(self._docks)
 
-    def make_panels(self, make: Callable[[PanelDescription], QWidget]) -> None:
+    def make_panels(self, make: Callable[[Panel], QWidget]) -> None:
         """Make the panels that can be seen now, and the others when they are."""
         self._make_panel = make
         for panel_id, dock in self._docks.items():
@@ -147,11 +161,53 @@ class PanelDocks(QObject):
         """Return a panel, making it if nobody has seen it yet."""
         dock = self._docks[panel_id]
         widget = dock.widget()
-        if self._make_panel is not None and isinstance(widget, Placeholder):
+        if (
+            self._make_panel is not None
+            and isinstance(widget, Placeholder)
+            and not widget.is_failure
+        ):
             description = next(panel for panel in PANELS if panel.id == panel_id)
-            dock.setWidget(self._make_panel(description))
+            try:
+                with PANELS.guarding(description):
+                    dock.setWidget(self._make_panel(description))
+            except ExtensionError as error:
+                report(error)
+                dock.setWidget(Placeholder(str(error), is_failure=True))
             widget.deleteLater()
         return dock.widget()
+
+    def blame(self, error: BaseException) -> bool:
+        """Replace the panel of a package by the reason if an error comes from that package.
+
+        Returns:
+            Whether it does.
+        """
+        trace = walk_tb(error.__traceback__)
+        modules = {str(frame.f_globals.get("__name__")) for frame, _line in trace}
+        packages = {module.partition(".")[0] for module in modules}
+        for panel in PANELS:
+            extension = PANELS.extension_of(panel)
+            if (
+                extension is None
+                or panel.widget.partition(":")[0].partition(".")[0] not in packages
+            ):
+                continue
+            if not extension.problem:
+                failure = PANELS.blame(extension, error)
+                report(failure)
+                self._reasons[panel.id] = str(failure)
+                # Not inside a slot or an event of the very panel.
+                self._reason_turn.start()
+            return True
+        return False
+
+    @Slot()
+    def _show_reasons(self) -> None:
+        for panel_id, reason in self._reasons.items():
+            widget = self._docks[panel_id].widget()
+            self._docks[panel_id].setWidget(Placeholder(reason, is_failure=True))
+            widget.deleteLater()
+        self._reasons.clear()
 
     def _is_behind(self, dock: QDockWidget) -> bool:
         """Whether another tab of the same stack lies in front of a dock."""
@@ -372,7 +428,7 @@ class PanelDocks(QObject):
         direct = Qt.FindChildOption.FindDirectChildrenOnly
         return self._window.findChildren(QTabBar, options=direct)
 
-    def _make_dock(self, panel: PanelDescription, area: PanelArea) -> QDockWidget:
+    def _make_dock(self, panel: Panel, area: PanelArea) -> QDockWidget:
         dock = QDockWidget(panel.title, self._window)
         dock.setObjectName(f"{_DOCK_PREFIX}{panel.id}")
         dock.setAccessibleName(panel.title)

@@ -10,45 +10,69 @@ from __future__ import annotations
 from typing import Final
 
 from inspector.cli.command import CommandEntry
+from inspector.extensions import Registry
+
+
+def _check(entry: CommandEntry) -> str:
+    """Return why a command of a package cannot be typed or found, or nothing."""
+    is_word = entry.name.replace("-", "").isalnum() and not entry.name.startswith("-")
+    if not is_word:
+        return f"“{entry.name}” is not one word"
+    return "its place begins with a dot" if entry.place.startswith(".") else ""
+
 
 #: In the order in which help lists them.
-COMMANDS: Final = (
-    CommandEntry(
-        "run",
-        "SCENE",
-        "run a scene without a window, report on its timers and frames, export graphs",
-        "run:RUN",
+COMMANDS: Final = Registry(
+    "commands",
+    CommandEntry,
+    (
+        CommandEntry(
+            "run",
+            "SCENE",
+            "run a scene without a window, report on its timers and frames, export graphs",
+            ".run:RUN",
+        ),
+        CommandEntry("export", "FILE", "draw the graph of recorded frame times", ".run:EXPORT"),
+        CommandEntry(
+            "replay",
+            "FILE",
+            "run a recorded scene again and check that it does the same",
+            ".recordings:REPLAY",
+        ),
+        CommandEntry(
+            "annotate",
+            "FILE",
+            "list, add and remove bookmarks, notes and named ranges in a recording",
+            ".recordings:ANNOTATE",
+        ),
+        CommandEntry(
+            "lab",
+            "",
+            "run timers or a scene at different display rates, side by side with other engines",
+            ".lab:LAB",
+        ),
+        CommandEntry(
+            "explain",
+            "SCENE TIMER",
+            "explain why a timer has not fired, or fired when it did",
+            ".explain:EXPLAIN",
+        ),
+        CommandEntry(
+            "lint", "SCENE", "find problems in the timers of a scene or recording", ".explain:LINT"
+        ),
+        CommandEntry(
+            "scenes", "", "list the scenes that come with the inspector", ".scenes:SCENES"
+        ),
+        CommandEntry(
+            "schema", "", "list the kinds of events and what their numbers mean", ".schema:SCHEMA"
+        ),
+        CommandEntry(
+            "extensions",
+            "",
+            "list what installed packages add to the inspector",
+            ".extensions:EXTENSIONS",
+        ),
     ),
-    CommandEntry("export", "FILE", "draw the graph of recorded frame times", "run:EXPORT"),
-    CommandEntry(
-        "replay",
-        "FILE",
-        "run a recorded scene again and check that it does the same",
-        "recordings:REPLAY",
-    ),
-    CommandEntry(
-        "annotate",
-        "FILE",
-        "list, add and remove bookmarks, notes and named ranges in a recording",
-        "recordings:ANNOTATE",
-    ),
-    CommandEntry(
-        "lab",
-        "",
-        "run timers or a scene at different display rates, side by side with other engines",
-        "lab:LAB",
-    ),
-    CommandEntry(
-        "explain",
-        "SCENE TIMER",
-        "explain why a timer has not fired, or fired when it did",
-        "explain:EXPLAIN",
-    ),
-    CommandEntry(
-        "lint", "SCENE", "find problems in the timers of a scene or recording", "explain:LINT"
-    ),
-    CommandEntry("scenes", "", "list the scenes that come with the inspector", "scenes:SCENES"),
-    CommandEntry(
-        "schema", "", "list the kinds of events and what their numbers mean", "schema:SCHEMA"
-    ),
+    names=lambda each: (each.name,),
+    check=_check,
 )

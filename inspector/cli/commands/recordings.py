@@ -12,6 +12,7 @@ from inspector.cli.recordings import replay_recording
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from collections.abc import Iterable
 
 REPLAY_EPILOG: Final = """\
 The scene is built from its file and fed the recorded readings of its time source and
@@ -100,12 +101,17 @@ def check_annotate_arguments(options: Namespace) -> None:
         options.parser.error("--json only lists; omit it to add, change or remove")
 
 
-def add_formats(parser: ArgumentParser) -> None:
-    """Add the arguments with which ``export`` chooses formats instead of names."""
+def add_formats(parser: ArgumentParser, suffixes: Iterable[str]) -> None:
+    """Add the arguments with which ``export`` chooses formats instead of names.
+
+    Args:
+        parser: Of ``export``.
+        suffixes: Those of the exporters, without the dot.
+    """
     parser.add_argument(
         "--as",
         dest="formats",
-        choices=("csv", "json", "svg", "png", "pdf", "pytest"),
+        choices=(*suffixes, "pytest"),
         action="append",
         default=[],
         help="write it beside FILE; pytest: a test that runs a recorded scene again",

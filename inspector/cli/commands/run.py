@@ -22,6 +22,7 @@ from inspector.cli.commands.values import (
 from inspector.cli.recordings import export_as_pytest
 from inspector.cli.run import export_file, run_scene
 from inspector.clocks.failures import FailurePolicy
+from inspector.formats.export import EXPORTERS
 
 RUN_EPILOG: Final = f"""\
 how time passes:
@@ -101,7 +102,7 @@ def add_run_arguments(parser: ArgumentParser) -> None:
         type=Path,
         action="append",
         default=[],
-        help="write the frame times: .svg .png .pdf .csv .json; may be repeated",
+        help=f"write the frame times: {_suffixes()}; may be repeated",
     )
     parser.add_argument(
         "--record", metavar="FILE", type=Path, help="record everything to a new file (.tlrec)"
@@ -130,11 +131,16 @@ def add_export_arguments(parser: ArgumentParser) -> None:
         type=Path,
         action="append",
         default=[],
-        help="what to write: .svg .png .pdf .csv .json; may be repeated",
+        help=f"what to write: {_suffixes()}; may be repeated",
     )
     parser.set_defaults(parser=parser)
-    add_formats(parser)
+    add_formats(parser, _suffixes().replace(".", "").split())
     _add_graph_options(parser)
+
+
+def _suffixes() -> str:
+    """Return the suffixes of all exporters, as they are written in a sentence."""
+    return " ".join(each.suffix for each in EXPORTERS)
 
 
 def _add_graph_options(parser: ArgumentParser) -> None:

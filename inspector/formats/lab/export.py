@@ -32,8 +32,8 @@ def _write_json(
 
 LAB_EXPORTERS: Final[tuple[FileFormat[_Results, LabGraphOptions], ...]] = (
     *picture_formats(_picture, "the firings"),
-    FileFormat("CSV", ".csv", "table, one row per run", _write_csv, is_picture=False),
-    FileFormat("JSON", ".json", "table with every firing", _write_json, is_picture=False),
+    FileFormat("CSV", ".csv", "table, one row per run", _write_csv),
+    FileFormat("JSON", ".json", "table with every firing", _write_json),
 )
 
 

@@ -11,8 +11,9 @@ from PySide6.QtWidgets import QAbstractItemView, QApplication, QHeaderView, QMen
 from pytestqt.qtbot import QtBot
 
 from inspector.commands.timers import FireTimer
+from inspector.extensions import Panel
 from tests.ui.shell import SMALL_GAME, Shell, open_shell
-from ui.actions.panels import PANELS, PanelDescription
+from ui.actions.panels import PANELS, make_panel
 from ui.clock_tree.panel import ClockTreePanel
 from ui.kit.table.tables import RowMenus, set_up_table
 from ui.kit.theme import Theme
@@ -176,9 +177,9 @@ def test_that_the_timer_that_is_fired_from_the_keyboard_is_the_marked_one(shell:
 
 @pytest.mark.parametrize("description", LISTS, ids=lambda description: description.id)
 def test_that_every_list_with_menus_asks_in_this_way(
-    qtbot: QtBot, shell: Shell, description: PanelDescription
+    qtbot: QtBot, shell: Shell, description: Panel
 ) -> None:
-    panel = description.make(shell.bridge, Theme("light"))
+    panel = make_panel(description, shell.bridge, Theme("light"))
     qtbot.addWidget(panel)
 
     views = [

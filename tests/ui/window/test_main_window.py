@@ -18,9 +18,10 @@ def test_that_every_panel_is_in_its_place(qtbot: QtBot, tmp_path: Path) -> None:
 
     for panel in PANELS:
         if panel.area is None:
-            assert type(shell.window.shown_in_middle).__name__ == panel.class_name
+            widget = shell.window.shown_in_middle
         else:
-            assert type(shell.window.docks.panel(panel.id)).__name__ == panel.class_name
+            widget = shell.window.docks.panel(panel.id)
+        assert type(widget).__name__ == panel.widget.partition(":")[2]
 
 
 def test_that_docks_and_toolbars_have_names_to_save_layouts_by(

@@ -324,6 +324,14 @@ class WindowActions(QObject):
         self._help_viewer.show_page(page)
         _bring_up(self._help_viewer)
 
+    def show_extensions(self) -> None:
+        """Show what installed packages add."""
+        from ..extensions import ExtensionsDialog  # noqa: PLC0415 - rarely needed
+
+        dialog = ExtensionsDialog(self._window)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.open()
+
     def show_about(self) -> None:
         """Show what this is."""
         from ..dialogs.about import AboutDialog  # noqa: PLC0415 - rarely needed

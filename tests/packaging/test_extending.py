@@ -1,0 +1,102 @@
+"""The package on the help page “Extending”, installed and at work."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from inspector.extensions import GROUPS
+from inspector.resources import resource_path
+from tests.extension_packages import install, python_with, run_with
+
+PAGE = resource_path("help", "extending.md").read_text(encoding="utf-8")
+FILES = dict(re.findall(r"^`([\w./]+)`:\n\n```\w+\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE))
+PROJECT = tomllib.loads(FILES["pyproject.toml"])["project"]
+_FRAMES = "frame_time\n16.5\n25.25\n"
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which the package of the page is installed."""
+    folder = tmp_path_factory.mktemp("site")
+    modules = {path: source for path, source in FILES.items() if path.endswith(".py")}
+    groups = {
+        group.removeprefix("timeline_inspector."): points
+        for group, points in PROJECT["entry-points"].items()
+    }
+    install(folder, PROJECT["name"], modules, groups)
+    return folder
+
+
+def test_that_the_page_has_an_example_of_every_group() -> None:
+    assert set(PROJECT["entry-points"]) == {f"timeline_inspector.{group}" for group in GROUPS}
+
+
+def test_that_every_example_is_listed_and_works(site: Path) -> None:
+    done = run_with(site, "extensions", "--json")
+
+    assert done.returncode == 0, done.stdout
+    listed = json.loads(done.stdout)
+    assert list(listed) == list(GROUPS)
+    for group, extensions in listed.items():
+        points = PROJECT["entry-points"][f"timeline_inspector.{group}"]
+        assert {each["name"]: each["target"] for each in extensions} == points
+        assert {each["package"] for each in extensions} == {"frame-extras 1.0"}
+
+
+def test_that_the_exporter_writes(site: Path, tmp_path: Path) -> None:
+    (tmp_path / "c.csv").write_text(_FRAMES)
+
+    done = run_with(site, "export", "c.csv", "--as", "dat", cwd=tmp_path)
+
+    assert done.returncode == 0, done.stderr
+    written = (tmp_path / "c.dat").read_text()
+    assert written == "# c.csv\n0.016500000 16.500000\n0.041750000 25.250000\n"
+
+
+def test_that_the_command_runs(site: Path, tmp_path: Path) -> None:
+    (tmp_path / "c.csv").write_text(_FRAMES)
+
+    assert run_with(site, "longest", "c.csv", cwd=tmp_path).stdout == "25.250 ms\n"
+    assert "longest FILE" in run_with(site, "--help").stdout
+
+
+_WINDOW = """
+import json
+from pathlib import Path
+from PySide6.QtWidgets import QApplication, QComboBox
+from tests.ui.shell import open_shell
+
+class Keep(list):
+    addWidget = list.append
+
+keep = Keep()
+shell = open_shell(keep, Path.cwd())
+window = shell.window
+shell.trigger("panel-frame_count")
+shell.advance(1)
+said = {"panel": window.docks.panel("frame_count").text()}
+said["frames"] = shell.bridge.timeline.frames.end
+shell.trigger("export")
+QApplication.processEvents()
+formats = window.findChild(object, "export_dialog").findChildren(QComboBox)
+said["formats"] = [box.itemText(row) for box in formats for row in range(box.count())]
+said["notice"] = window.notice.label.text() if window.notice.isVisible() else ""
+window.close()
+print(json.dumps(said))
+"""
+
+
+def test_that_the_examples_are_at_work_in_the_window(site: Path, tmp_path: Path) -> None:
+    done = python_with(site, "-c", _WINDOW, cwd=tmp_path)
+
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    assert said["panel"] == f"{said['frames']:,} frames have run."
+    assert said["frames"] > 0
+    assert "gnuplot: two columns for gnuplot" in said["formats"]
+    assert said["notice"] == ""

@@ -1,0 +1,125 @@
+"""Panels of installed packages: at work, failing, and in the list of extensions."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from tests.extension_packages import install, python_with
+
+_PANEL = """
+from inspector.extensions import Panel, PanelArea
+
+PANEL = Panel("counter", "Counter", PanelArea.BOTTOM, "ext_counter_view:Counter", "counts frames")
+"""
+_VIEW = """
+from PySide6.QtWidgets import QLabel
+
+class Counter(QLabel):
+    def __init__(self, bridge, theme, parent=None):
+        super().__init__("nothing yet", parent)
+        self._bridge = bridge
+        bridge.refreshed.connect(self.count)
+
+    def count(self, _new):
+        self.setText(f"{self._bridge.timeline.frames.end} frames")
+"""
+_PROGRAM = """
+import json, sys
+from pathlib import Path
+from PySide6.QtWidgets import QApplication
+from tests.ui.shell import open_shell
+from ui.window.faults import FaultReporter
+
+class Keep(list):
+    addWidget = list.append
+
+keep = Keep()
+shell = open_shell(keep, Path.cwd())
+window = shell.window
+FaultReporter(window)
+said = {"panels": list(window.docks.ids)}
+def look():
+    for _ in range(5):
+        QApplication.processEvents()
+if "counter" in said["panels"]:
+    window.actions_by_id["panel-counter"].trigger()
+    shell.advance(0.1)
+    look()
+    said["text"] = window.docks.panel("counter").text()
+    window.resize(900, 700)
+    shell.advance(0.1)
+    look()
+    said["later"] = window.docks.panel("counter").text()
+said["events"] = shell.bridge.timeline.frames.end
+said["notice"] = window.notice.label.text() if window.notice.isVisible() else ""
+window.actions_by_id["extensions"].trigger()
+said["list"] = window.findChild(object, "extensions").list.toPlainText()
+window.close()
+print(json.dumps(said))
+"""
+
+
+def seen(folder: Path, view: str = _VIEW, panel: str = _PANEL) -> dict[str, Any]:
+    """Return what a window shows in which a package has added a panel."""
+    modules = {"ext_counter.py": panel, "ext_counter_view.py": view}
+    install(folder, "ext-counter", modules, {"panels": {"counter": "ext_counter:PANEL"}})
+    done = python_with(folder, "-c", _PROGRAM)
+    assert done.returncode == 0, done.stderr
+    answer: dict[str, Any] = json.loads(done.stdout)
+    return answer
+
+
+def test_that_a_panel_of_a_package_is_docked_and_shows_the_session(tmp_path: Path) -> None:
+    said = seen(tmp_path)
+
+    assert said["panels"][-1] == "counter"
+    assert said["later"] == f"{said['events']} frames"
+    assert said["notice"] == ""
+    assert "✔ counter, ext-counter 1.0" in said["list"]
+
+
+def test_that_a_panel_that_cannot_be_built_shows_the_reason_in_its_place(tmp_path: Path) -> None:
+    said = seen(tmp_path, "from PySide6 import NoSuchName")
+
+    reason = "The panel “counter” of ext-counter 1.0 does not work: ImportError: cannot import"
+    assert said["text"].startswith(reason)
+    assert said["later"] == said["text"] == said["notice"]
+    assert said["events"] > 0
+    assert "✖ counter, ext-counter 1.0" in said["list"]
+
+
+def test_that_a_panel_that_is_no_widget_shows_the_reason(tmp_path: Path) -> None:
+    said = seen(tmp_path, "def Counter(bridge, theme, parent):\n    return 3\n")
+
+    assert said["text"].startswith("The panel “counter” of ext-counter 1.0 does not work: TypeErr")
+
+
+def test_that_a_panel_that_fails_in_a_refresh_is_replaced_by_the_reason(tmp_path: Path) -> None:
+    said = seen(tmp_path, _VIEW.replace("frames.end}", "frames.no_such}"))
+
+    reason = "The panel “counter” of ext-counter 1.0 does not work: AttributeError:"
+    assert said["text"].startswith(reason)
+    assert said["notice"].startswith(reason)
+    assert said["events"] > 0
+
+
+def test_that_a_panel_that_fails_while_it_is_painted_is_replaced_by_the_reason(
+    tmp_path: Path,
+) -> None:
+    said = seen(tmp_path, f"{_VIEW}\n    def paintEvent(self, event):\n        [][1]\n")
+
+    assert said["later"].startswith(
+        "The panel “counter” of ext-counter 1.0 does not work: IndexError: list index"
+    )
+
+
+def test_that_a_panel_that_does_not_load_is_named_in_a_notice(tmp_path: Path) -> None:
+    said = seen(tmp_path, panel=_PANEL.replace("PanelArea.BOTTOM", "None"))
+
+    assert "counter" not in said["panels"]
+    assert said["notice"] == (
+        "The panel “counter” of ext-counter 1.0 does not work: it has no area, and the middle "
+        "of the window is taken."
+    )

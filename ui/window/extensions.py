@@ -1,0 +1,95 @@
+"""Installed extensions in the window: which do not work, and a list of them all."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QTimer, Slot
+from PySide6.QtGui import QFontDatabase, QGuiApplication
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPlainTextEdit, QVBoxLayout, QWidget
+
+from inspector.extensions import GROUPS, are_installed, extensions_text, registry_of
+from inspector.extensions import logger as extension_problems
+
+from ..actions.panels import PANELS
+
+if TYPE_CHECKING:
+    from inspector.extensions import Registry
+
+    from .main_window import MainWindow
+
+
+class ExtensionReporter(logging.Handler):
+    """Shows a notice when an extension does not work.
+
+    All registries are asked in the turn after the window is complete: what does not load is
+    said then, not in the midst of some work.
+    """
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(logging.WARNING)
+        self._window = window
+        self._problems: list[str] = []
+        extension_problems.addHandler(self)
+        self._turn = QTimer(window)
+        self._turn.setSingleShot(True)
+        self._turn.timeout.connect(self._load_all)
+        self._turn.start(0)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Show a notice, in the first turn with all that was reported before."""
+        self._problems.append(record.getMessage())
+        if not self._turn.isActive():
+            self._show_notice()
+
+    def _load_all(self) -> None:
+        if are_installed():
+            for registry in _registries():
+                registry.extensions  # noqa: B018 - asking loads them
+        if self._problems:
+            self._show_notice()
+
+    def _show_notice(self) -> None:
+        count = len(self._problems)
+        many = f"{count} problems with extensions. " if count > 1 else ""
+        text = f"{many}{self._problems[-1]}"
+        self._window.notice.show_notice(text, "Show extensions", self._show)
+
+    def stop(self) -> None:
+        """Report nothing any more."""
+        self._turn.stop()
+        extension_problems.removeHandler(self)
+
+    def _show(self) -> None:
+        self._window.window_actions.show_extensions()
+
+
+class ExtensionsDialog(QDialog):
+    """Lists what installed packages add, and why some of it does not work."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Extensions")
+        self.setObjectName("extensions")
+        self.list = QPlainTextEdit(extensions_text(_registries()))
+        self.list.setReadOnly(True)
+        self.list.setAccessibleName("Extensions")
+        self.list.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        copy = buttons.addButton("Copy", QDialogButtonBox.ButtonRole.ActionRole)
+        copy.clicked.connect(self.copy_list)
+        buttons.rejected.connect(self.reject)
+        layout = QVBoxLayout(self)
+        layout.addWidget(self.list)
+        layout.addWidget(buttons)
+        self.resize(720, 480)
+
+    @Slot()
+    def copy_list(self) -> None:
+        """Put the list on the clipboard."""
+        QGuiApplication.clipboard().setText(self.list.toPlainText())
+
+
+def _registries() -> list[Registry[Any]]:
+    return [PANELS, *(registry_of(group) for group in GROUPS if GROUPS[group])]
