@@ -388,10 +388,6 @@ class Target(Protocol):
         """How many frames have begun."""
 
     @property
-    def is_live(self) -> bool:
-        """Whether what happens is new, not what has happened in another run before."""
-
-    @property
     def breakpoints(self) -> BreakpointControl:
         """What is looked out for."""
 
@@ -400,8 +396,8 @@ class Target(Protocol):
         """What would undo each command."""
 
     @property
-    def recorder(self) -> RecorderControl:
-        """What writes recordings."""
+    def recorder(self) -> RecorderControl | None:
+        """What writes recordings; ``None`` for a replay, in which nothing is new."""
 
     def check_journal(self) -> None:
         """Refuse to go back when what is needed for it was given up."""

@@ -33,12 +33,14 @@ class RecordingCommand(Command):
         recorder = target.recorder
 
         def carry_out() -> None:
+            if recorder is None:
+                return
             try:
                 self.record(recorder)
             except InspectorError as error:
                 recorder.note_problem(str(error))
 
-        return carry_out if target.is_live else lambda: None
+        return carry_out
 
     def record(self, recorder: RecorderControl) -> None:
         """Do it.

@@ -110,7 +110,6 @@ class Director:
         self.frame_index = 0
         self.delta_ns = 0
         self._last_ns = clock.time_ns
-        self._timers_busy_ns = 0
         self._worked_ns = 0
         self._is_in_frame = False
         self._callbacks: dict[Phase, list[FrameCallback]] = {phase: [] for phase in Phase}
@@ -169,22 +168,19 @@ class Director:
         """Return the callbacks of a phase in call order."""
         return tuple(self._callbacks[phase])
 
-    def add_timers_busy_ns(self, busy_ns: int) -> None:
-        """Charge measured time spent in timers to the next frame."""
-        self._timers_busy_ns += busy_ns
-
     def charge_work_ns(self, worked_ns: int) -> bool:
         """Charge virtual time to the phase that is under way; returns whether one is."""
         if self._is_in_frame:
             self._worked_ns += worked_ns
         return self._is_in_frame
 
-    def run_frame(self, interval_ns: int, cut_ns: int = 0) -> None:
+    def run_frame(self, interval_ns: int, cut_ns: int = 0, timers_ns: int = 0) -> None:
         """Run one frame.
 
         Args:
             interval_ns: The source's time since the frame before, in nanoseconds.
             cut_ns: What the transport cut from the session time that passed.
+            timers_ns: What timers have cost since the frame before, measured.
 
         Raises:
             RuntimeError: Called from inside a frame.
@@ -194,11 +190,13 @@ class Director:
             raise RuntimeError(message)
         self._is_in_frame = True
         try:
-            self._run_frame(interval_ns, cut_ns)
+            self._run_frame(interval_ns, cut_ns, timers_ns)
         finally:
             self._is_in_frame = False
 
-    def _run_frame(self, interval_ns: int, cut_ns: int) -> None:  # noqa: C901 - top to bottom
+    def _run_frame(  # noqa: C901 - top to bottom
+        self, interval_ns: int, cut_ns: int, timers_ns: int
+    ) -> None:
         tree = self.clock.tree
         record = tree.record
         index = self.frame_index
@@ -206,8 +204,7 @@ class Director:
         local_ns = self.clock.time_ns
         self.delta_ns = delta_ns = local_ns - self._last_ns
         self._last_ns = local_ns
-        busy_ns = timers_ns = self._timers_busy_ns
-        self._timers_busy_ns = 0
+        busy_ns = timers_ns
         if record is not None:
             record((tree.now_ns, FRAME_BEGAN, _NUMBER, index, delta_ns))
             if cut_ns:

@@ -2,25 +2,38 @@
 
 from __future__ import annotations
 
+import sys
+import threading
 import traceback
+from collections import deque
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from typing_extensions import override
 
 from inspector.clocks.failures import FailurePolicy, as_shown
+from inspector.clocks.sources.manual_source import ManualTimeSource
 from inspector.clocks.transport import DEFAULT_MAX_DELTA_NS
-from inspector.commands.command import Capability, Command
-from inspector.commands.scene import Reload
+from inspector.commands.command import BadCommand, Capability, Command, usable
+from inspector.commands.scene import GoBack, Reload, StepBack
+from inspector.commands.transport import Hold, Step
+from inspector.errors import CommandError
+from inspector.events.log import DEFAULT_BUDGET_BYTES
 from inspector.sessions.annotations import Annotations
+from inspector.sessions.breakpoints.actions import act_on_hits
 from inspector.sessions.recorder import Recorder
-from inspector.sessions.scene_host import SceneHost
+from inspector.sessions.replay.journal import Beginning, Place, file_digest
+from inspector.sessions.scene_run import SceneRun
 from inspector.sessions.session import MeasuresWakeErrors, SessionPhase, SessionStatus
-from inspector.sessions.sources.virtual_passing import block_virtual_time, pass_virtual_time
-from inspector.timebase import format_instant
-from inspector.vocabulary import what_was_raised
+from inspector.sessions.sources.journalled_source import journalled
+from inspector.sessions.sources.virtual_source import VirtualTimeSource
+from inspector.timebase import NS_PER_SECOND, format_instant
+from inspector.vocabulary import Reading, what_was_raised
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from fractions import Fraction
     from types import ModuleType
 
@@ -31,10 +44,10 @@ if TYPE_CHECKING:
     from inspector.events.log import EventLog
     from inspector.events.timeline import Timeline
     from inspector.sessions.breakpoints.breakpoints import Breakpoints
-    from inspector.sessions.life import Life
     from inspector.sessions.replay.journal import Journal
     from inspector.sessions.replay.rewinding import Rewinding
     from inspector.sessions.scene import SceneProblem
+    from inspector.sessions.sources.journalled_source import JournalledSource
 
 _EVERYTHING: Final = frozenset(Capability)
 
@@ -44,14 +57,25 @@ class HostedSession:
 
     Nothing that a scene does gets out of here: a file that cannot be imported or
     built makes :attr:`status` say so, and a callback that raises is recorded.
-    Loading it again begins a new log and a new timeline, so hold on to neither.
+    Reloading begins a new log and a new timeline, so hold on to neither.
     Everything but :meth:`submit` is for the thread that made it.
 
+    One :class:`~inspector.sessions.scene_run.SceneRun` follows another: when the scene is
+    reloaded, has gone back in time, or is run again by a journal. The session drives the
+    present one by the commands that wait, and keeps what outlives it.
+
     Attributes:
-        annotations: What people have left in this life of the scene; going back in time
-            keeps it.
+        annotations: What people have left in it since the scene was loaded; going back in
+            time keeps it.
         recorder: Writes it to files.
+        source: Where its time comes from.
+        rewinding: Going back in time that is not done yet, ``None`` for none; to be read only.
+        slice_ns: After so long a step or going back makes a pause, until the next
+            :meth:`refresh`; ``None`` for doing it at one go.
+        has_arrived: False: a live run may always go on.
     """
+
+    has_arrived = False
 
     def __init__(
         self,
@@ -74,16 +98,28 @@ class HostedSession:
         self.annotations = Annotations()
         self.recorder = Recorder(self)
         self.annotations.keep = self.recorder.take_annotations
+        self.source = source
+        self.rewinding: Rewinding | None = None
+        self.slice_ns: int | None = None
+        self._max_delta_ns = max_delta_ns
         self._is_closed = False
         self._modules_aside: dict[str, ModuleType] = {}
-        self._host = SceneHost(
-            scene_path,
-            source,
-            self.recorder,
-            self.annotations,
+        self._commands: deque[Command] = deque()
+        self._owner = threading.get_ident()
+        self._is_applying = False
+        self._wants_step_to_end = False
+        self._has_frame_run = False
+        path, reader = Path(scene_path).absolute(), journalled(source)
+        beginning = Beginning(
+            policy=failure_policy,
+            runs=autorun,
             max_delta_ns=max_delta_ns,
+            is_manual=reader.is_manual,
+            source_ns=reader.relative_ns,
+            digest=file_digest(path),
         )
-        self._host.load(policy=failure_policy, runs=autorun)
+        self._run = SceneRun(path, reader, beginning)
+        self._run.load(self, self.recorder)
 
     @override
     def __repr__(self) -> str:
@@ -91,23 +127,19 @@ class HostedSession:
         return f"<HostedSession {self.scene_path.name} {self.status.phase.value}>"
 
     @property
-    def _life(self) -> Life:
-        return self._host.life
-
-    @property
     def log(self) -> EventLog:
         """Everything that happened since the scene was loaded."""
-        return self._life.log
+        return self._run.log
 
     @property
     def history(self) -> LogHistory:
         """Its past, as far as the log still knows it."""
-        return self._life.history
+        return self._run.history
 
     @property
     def timeline(self) -> Timeline:
         """The log folded up to the last :meth:`refresh`."""
-        return self._life.timeline
+        return self._run.timeline
 
     @property
     def capabilities(self) -> frozenset[Capability]:
@@ -117,22 +149,17 @@ class HostedSession:
     @property
     def problem(self) -> SceneProblem | None:
         """Why the scene could not be loaded, ``None`` if it was."""
-        return self._life.problem
-
-    @property
-    def source(self) -> TimeSource:
-        """Where its time comes from."""
-        return self._host.source
+        return self._run.problem
 
     @property
     def scene_path(self) -> Path:
         """The scene file."""
-        return self._life.scene_path
+        return self._run.scene_path
 
     @property
     def title(self) -> str:
         """What the scene calls itself, else what its docstring does, else its file's name."""
-        return self._life.title
+        return self._run.title
 
     @property
     def source_label(self) -> str:
@@ -141,22 +168,22 @@ class HostedSession:
 
     @property
     def generation(self) -> int:
-        """How often the scene was loaded anew; the same after going back."""
-        return self._life.generation
+        """How often the scene was reloaded; the same after going back."""
+        return self._run.generation
 
     @property
     def failure_policy(self) -> FailurePolicy:
         """What follows when a callback raises; may be set, from the next failure on."""
-        return self._life.failure_policy
+        return self._run.failure_policy
 
     @failure_policy.setter
     def failure_policy(self, policy: FailurePolicy) -> None:
-        self._life.failure_policy = policy
+        self._run.failure_policy = policy
 
     @property
     def frame_rate(self) -> Fraction:
         """Frames per second of session time that are asked for."""
-        return self._life.frame_rate
+        return self._run.frame_rate
 
     @property
     def wake_errors(self) -> WakeErrorSummary | None:
@@ -167,35 +194,32 @@ class HostedSession:
     @property
     def is_running(self) -> bool:
         """Whether session time follows the time source."""
-        return self._life.is_running
+        return self._run.is_running
 
     @property
     def session_ns(self) -> int:
         """Session time that has been reached by what was run."""
-        return self._life.session_ns
+        return self._run.session_ns
 
     @property
     def frames_run(self) -> int:
         """How many frames have begun."""
-        return self._life.frames_run
+        return self._run.frames_run
 
     @property
     def present_ns(self) -> int:
-        """Session time now, calling nobody; ahead of what was run while running.
-
-        Virtual time is where it was run to: nobody is behind it.
-        """
-        return self._life.present_ns
+        """Session time now, calling no callback; ahead of what was run while running."""
+        return self._run.present_ns
 
     @property
     def breakpoints(self) -> Breakpoints:
         """What it looks out for; to be read only, commands change them."""
-        return self._life.breakpoints
+        return self._run.breakpoints
 
     @property
     def undoing(self) -> Undoing:
         """What would undo each command."""
-        return self._life.undoing
+        return self._run.undoing
 
     @property
     def is_recorded(self) -> bool:
@@ -210,19 +234,18 @@ class HostedSession:
     @property
     def status(self) -> SessionStatus:
         """What the session is doing."""
-        life = self._life
-        problem = life.problem
+        run = self._run
+        problem = run.problem
         if problem is not None:
             path = str(problem.path)
             return SessionStatus(
                 SessionPhase.FAILED, str(problem), problem.detail, path, problem.line
             )
-        hosting = life.hosting
-        if hosting is None or self._is_closed:
+        if run.loaded is None or self._is_closed:
             return SessionStatus(SessionPhase.EMPTY, "No scene is open.")
-        if hosting.transport.is_running:
+        if run.is_running:
             return SessionStatus(SessionPhase.RUNNING, f"{self.title} is running.")
-        return self._standing_status(format_instant(hosting.tree.now_ns))
+        return self._standing_status(format_instant(run.session_ns))
 
     def _standing_status(self, at: str) -> SessionStatus:
         """Return why session time stands still."""
@@ -230,12 +253,12 @@ class HostedSession:
             frames = f"frame {rewinding.frame:,}"
             message = f"Going back to {frames}: {rewinding.percent} % replayed."
             return SessionStatus(SessionPhase.REWINDING, message)
-        if (stepping := self._host.stepping) is not None:
-            done = stepping.frames_done
+        if self._run.is_in_step:
+            done = self._run.frames_run - self._run.step_began_at
             ran = "1 frame has run" if done == 1 else f"{done:,} frames have run"
             message = f"Stepping: {ran}, it is {at}."
             return SessionStatus(SessionPhase.STEPPING, message)
-        if (failure := self._life.stopped_by) is not None:
+        if (failure := self._run.stopped_by) is not None:
             # Written by Python, which also copes with an error that cannot say what it is.
             alone = "".join(traceback.format_exception_only(failure.error))
             reason = as_shown(what_was_raised(alone))
@@ -244,11 +267,13 @@ class HostedSession:
                 f"Stopped at {at} because “{failure.label}” failed: {reason}",
                 failure.traceback_text,
             )
-        if (hit := self._life.broken_by) is not None:
+        if (hit := self._run.broken_by) is not None:
             return SessionStatus(
                 SessionPhase.HELD, f"Held at {at} in frame {hit.frame:,} because {hit.text}."
             )
         return SessionStatus(SessionPhase.HELD, f"Held at {at}.")
+
+    # ---------------------------------------------------------------- commands
 
     def submit(self, command: Command) -> None:
         """Ask for something, from any thread.
@@ -257,7 +282,12 @@ class HostedSession:
         held (from another thread: at the owner's next :meth:`refresh`). The answer is
         the :data:`~inspector.vocabulary.COMMAND` event.
         """
-        self._host.queue.put(command)
+        command = usable(command)
+        self._commands.append(command)
+        if command.ends_step and self._run.is_in_step:
+            self._wants_step_to_end = True
+        if threading.get_ident() == self._owner:
+            self._apply_if_idle()
 
     def refresh(self) -> int:
         """Fold what is new into the timeline and move its present.
@@ -265,14 +295,103 @@ class HostedSession:
         Returns:
             How many events were new.
         """
-        self._host.go_on_rewinding()
-        self._host.go_on_stepping()
-        self._host.queue.apply_if_idle()
+        self._go_on_rewinding()
+        if self._wants_step_to_end:
+            self._end_step()
+        else:
+            self._run.step_on(self.slice_ns)
+        self._apply_if_idle()
         self.recorder.pump(at_once=not self.is_running)
-        life = self._life
-        life.fold()
-        count, life.unreported = life.unreported, 0
+        run = self._run
+        run.fold()
+        count, run.unreported = run.unreported, 0
         return count
+
+    def before_frame(self) -> None:
+        """Apply what waits for the frame boundary; called by the run."""
+        self._has_frame_run = True
+        if self._commands and not self._is_applying:
+            self._apply_waiting(Place.BEFORE_FRAME)
+
+    def look_around(self, *, after_frame: bool) -> None:
+        """Do what the breakpoints want that were hit; called by the run."""
+        if self._run.breakpoints.is_looking:
+            act_on_hits(self._run, after_frame=after_frame)
+
+    def end_wake(self) -> None:
+        """Apply what waits for the end of a wake-up in which a frame has run."""
+        self.recorder.pump()
+        if self._commands and (self._has_frame_run or self._is_idle):
+            self._apply_waiting(Place.WAKE_END)
+        self._has_frame_run = False
+
+    def _apply_if_idle(self) -> None:
+        """Apply the commands that wait if the scene is held and in no callback."""
+        if self._commands and self._is_idle:
+            self._apply_waiting(Place.AT_ONCE)
+
+    @property
+    def _is_idle(self) -> bool:
+        """Whether a command can be applied at once: held, and in no callback."""
+        run = self._run
+        return not (self._is_applying or self._is_busy or run.is_running or run.is_in_callback)
+
+    @property
+    def _is_busy(self) -> bool:
+        """Whether a command goes on that takes long; all others wait for it."""
+        return self.rewinding is not None or self._run.is_in_step
+
+    @contextmanager
+    def _commands_wait(self) -> Iterator[None]:
+        """Have all commands wait meanwhile, because something else is applied."""
+        was_applying, self._is_applying = self._is_applying, True
+        try:
+            yield
+        finally:
+            self._is_applying = was_applying
+
+    def _apply_waiting(self, place: Place) -> None:
+        """Apply the commands that wait, in the order in which they came.
+
+        Args:
+            place: Where this is. Before a frame, inside a wake-up, the transport cannot be
+                held or replaced: stop at such a command; the rest follows after it.
+        """
+        run = self._run
+        with self._commands_wait():
+            while self._commands and not self._is_busy:
+                if place is Place.BEFORE_FRAME and self._commands[0].waits_for_wake_end:
+                    break
+                # Another run of the scene is in no wake-up yet.
+                self._apply(self._next_command(), place if self._run is run else Place.AT_ONCE)
+
+    def _next_command(self) -> Command:
+        """Take the next command; steps back that wait one behind another are taken at once."""
+        command = self._commands.popleft()
+        while isinstance(command, StepBack) and self._commands:
+            other = self._commands[0]
+            if not isinstance(other, StepBack):
+                break
+            self._commands.popleft()
+            command = StepBack(command.frames + other.frames)
+        return command
+
+    def _apply(self, command: Command, place: Place) -> None:
+        """Apply a command whose turn it is, or refuse it; either is recorded."""
+        run = self._run
+        number = run.command_number = run.command_number + 1
+        if isinstance(command, Reload):
+            self._reload(number)
+        elif isinstance(command, GoBack) and self._goes_back(command, number, place):
+            pass
+        elif isinstance(command, Step) and place is Place.AT_ONCE:
+            self._wants_step_to_end = False
+            run.begin_step(command, number)
+            run.step_on(self.slice_ns)
+        else:
+            run.apply(command, number, place=place)
+
+    # ------------------------------------------------------------------- the host
 
     def hold(self) -> None:
         """Let no more session time pass, at once; for a host that ends its run.
@@ -280,16 +399,16 @@ class HostedSession:
         Raises:
             RuntimeError: Called from inside a callback.
         """
-        hosting = self._life.hosting
-        if hosting is None:
+        run = self._run
+        if run.loaded is None:
             return
-        if hosting.tree.is_draining or self._host.queue.is_applying:
+        if run.is_in_callback or self._is_applying:
             message = "a callback cannot hold its scene; submit Hold() instead"
             raise RuntimeError(message)
-        if self._host.stepping is not None:
-            self._host.break_off_step()
+        if run.is_in_step:
+            self._end_step()
         else:
-            self._life.hold()
+            run.hold()
 
     def reload(self) -> None:
         """Rebuild the scene from its file; the same as submitting ``Reload()``."""
@@ -300,16 +419,26 @@ class HostedSession:
 
         Going back in time is left off before. Nothing of this scene may be called meanwhile.
         """
-        self._host.cancel_rewind()
-        hosting = self._life.hosting
-        self._modules_aside = {} if hosting is None else hosting.scene.set_aside()
+        self._cancel_rewind()
+        scene = self._run.loaded
+        self._modules_aside = {} if scene is None else scene.set_aside()
 
     def put_back(self) -> None:
         """Go on after :meth:`set_aside`."""
-        hosting = self._life.hosting
-        if hosting is not None:
-            hosting.scene.put_back(self._modules_aside)
+        scene = self._run.loaded
+        if scene is not None:
+            scene.put_back(self._modules_aside)
         self._modules_aside = {}
+
+    def break_off(self) -> None:
+        """Leave off what is not done yet: going back stays where it was, a step ends here."""
+        self._cancel_rewind()
+        self._end_step()
+
+    def _end_step(self) -> None:
+        self._wants_step_to_end = False
+        with self._commands_wait():
+            self._run.end_step()
 
     def close(self) -> None:
         """Stop for good, let go of the scene and close the time source."""
@@ -317,42 +446,11 @@ class HostedSession:
             return
         self.break_off()
         self.recorder.close()
-        self._life.let_go()
+        self._run.close()
         self._is_closed = True
         self.source.close()
 
-    @property
-    def rewinding(self) -> Rewinding | None:
-        """Going back in time that is not done yet; to be read only."""
-        return self._host.rewinding
-
-    @property
-    def slice_ns(self) -> int | None:
-        """After so long a step or going back makes a pause, until the next :meth:`refresh`.
-
-        May be set; ``None`` for doing it at one go.
-        """
-        return self._host.slice_ns
-
-    @slice_ns.setter
-    def slice_ns(self, slice_ns: int | None) -> None:
-        self._host.slice_ns = slice_ns
-
-    def break_off(self) -> None:
-        """Leave off what is not done yet: going back stays where it was, a step ends here."""
-        self._host.cancel_rewind()
-        self._host.break_off_step()
-
-    def run_again(self, journal: Journal, *, keeps_all: bool = False) -> None:
-        """Build the scene anew and have it do, up to its end, what a journal says.
-
-        Session time is held afterwards if it was then. Nobody waits for anything.
-
-        Args:
-            journal: Of a scene on a manual time source exactly if this one is.
-            keeps_all: Whether no event may fall off the log.
-        """
-        self._host.run_again(journal, keeps_all=keeps_all)
+    # --------------------------------------------------------------- virtual time
 
     def pass_to(self, at_ns: int, *, with_frame: bool = True) -> None:
         """Let virtual time pass; timers are called when they are due.
@@ -364,7 +462,25 @@ class HostedSession:
         Raises:
             TypeError: The time source is a real one.
         """
-        pass_virtual_time(self._host, at_ns, with_frame=with_frame)
+        source, run = self.source, self._run
+        if not isinstance(source, VirtualTimeSource | ManualTimeSource):
+            message = f"only virtual time can be advanced, not {source!r}"
+            raise TypeError(message)
+        if run.loaded is None:
+            return
+        # The frame counts from what was run, the source from where work has left it.
+        period_ns = max(1, at_ns - run.session_ns)
+        remaining_ns = max(0, period_ns - run.ahead_ns)
+        run.set_period(period_ns if with_frame else period_ns + NS_PER_SECOND)
+        if isinstance(source, VirtualTimeSource):
+            source.pass_ns(remaining_ns)
+        else:
+            source.advance_ns(remaining_ns)
+        # The scene may have been reloaded meanwhile.
+        run = self._run
+        if not with_frame and run.session_ns + run.ahead_ns <= at_ns:
+            # Nothing that is due is left before this instant.
+            run.sync()
 
     def block_ns(self, duration_ns: int) -> None:
         """Let virtual time pass as in a host that looks at its clocks once a frame.
@@ -379,8 +495,166 @@ class HostedSession:
             TypeError: The time source is not a
                 :class:`~inspector.sessions.sources.virtual_source.VirtualTimeSource`.
         """
-        block_virtual_time(self._host, duration_ns)
+        source = self.source
+        if not isinstance(source, VirtualTimeSource):
+            message = f"only a virtual time source can be blocked, not {source!r}"
+            raise TypeError(message)
+        if self._run.loaded is None:
+            return
+        # A frame is due at once, so that whatever comes is at its end.
+        self._run.set_period(1)
+        source.jump_ns(max(1, duration_ns - self._run.ahead_ns))
+        source.wake_if_due()
+        # What a callback has asked for at this very instant is part of it, but no frame.
+        self._run.set_period(duration_ns + NS_PER_SECOND)
+        source.pass_ns(0)
 
     def end_virtual_run(self) -> None:
         """Go back to the frames of the scene's own frame rate."""
-        self._life.reset_period()
+        self._run.reset_period()
+
+    # ----------------------------------------------------------------- other runs
+
+    def _next_run(
+        self,
+        source: JournalledSource,
+        beginning: Beginning,
+        breakpoints: Breakpoints | None = None,
+        budget_bytes: int | None = None,
+    ) -> SceneRun:
+        """Return a run that is to follow the present one; nothing is loaded yet."""
+        former = self._run
+        run = SceneRun(
+            self.scene_path,
+            source,
+            beginning,
+            breakpoints,
+            log_budget_bytes=budget_bytes or former.log.budget_bytes,
+        )
+        # They have been reported in neither run.
+        run.unreported = former.unreported
+        return run
+
+    def _reload(self, number: int) -> None:
+        """Let the present run go, and begin the next on the same source."""
+        former, breakpoints = self._run, self._run.breakpoints
+        begun = former.journal.beginning
+        # What could not be built runs when it has been mended, as it would have.
+        runs = begun.runs if former.loaded is None else former.is_running
+        former.close()
+        beginning = replace(
+            begun,
+            generation=former.generation + 1,
+            command_number=number,
+            reload_number=number,
+            policy=former.failure_policy,
+            runs=runs,
+            max_delta_ns=self._max_delta_ns,
+            source_ns=former.source.relative_ns,
+            digest=file_digest(self.scene_path),
+            breakpoints={each: found for each, found, _ in breakpoints.items()},
+            next_breakpoint=breakpoints.next_number,
+        )
+        self._run = self._next_run(former.source, beginning, breakpoints)
+        self._run.load(self, self.recorder)
+        self._forget_former_time()
+
+    def run_again(self, journal: Journal, *, keeps_all: bool = False) -> None:
+        """Rebuild the scene and have it do, up to its end, what a journal says.
+
+        Session time is held afterwards if it was then. Nothing waits for real time.
+
+        Args:
+            journal: Of a scene on a manual time source exactly if this one is.
+            keeps_all: Whether no event may fall off the log.
+        """
+        former = self._run
+        former.close()
+        budget_bytes = sys.maxsize if keeps_all else DEFAULT_BUDGET_BYTES
+        run = self._next_run(former.source, journal.beginning, budget_bytes=budget_bytes)
+        self._run = run
+        from inspector.sessions.replay.script_follower import ScriptFollower  # noqa: PLC0415 - few go back
+
+        with self._commands_wait():
+            try:
+                for _ in ScriptFollower(run, journal).steps():
+                    pass
+            finally:
+                run.source.go_live()
+                run.driver, run.recorder = self, self.recorder
+                run.breakpoints = former.breakpoints
+        if run.generation != former.generation:
+            self._forget_former_time()
+
+    def _forget_former_time(self) -> None:
+        """Forget what was said of the former run: it goes with the events of that one."""
+        self.annotations.begin_anew()
+        if isinstance(self.source, MeasuresWakeErrors):
+            self.source.measure_anew()
+
+    def _goes_back(self, command: GoBack, number: int, place: Place) -> bool:
+        """Go back in time if that is possible; returns whether it is."""
+        former = self._run
+        former.fold()
+        if former.loaded is None or former.journal.is_given_up:
+            return False
+        try:
+            frame = command.frame_to_go_back_to(former.timeline, former.frames_run)
+        except CommandError:
+            return False
+        from inspector.sessions.replay.rewinding import Rewinding  # noqa: PLC0415 - few go back
+
+        second = self._next_run(former.source.beside(), former.journal.beginning)
+        self.rewinding = rewinding = Rewinding(command, number, frame, former, second)
+        self._go_on_rewinding()
+        if rewinding.told is None and former.is_running:
+            # The session may be looked at, or go on from here, before this is done.
+            former.apply(Hold(), number, place=place)
+            rewinding.number = former.command_number = number + 1
+        return True
+
+    def _go_on_rewinding(self) -> None:
+        """Go on for a slice of time, and hand over to the second run when that is done."""
+        rewinding = self.rewinding
+        if rewinding is None:
+            return
+        try:
+            with self._commands_wait():
+                is_done = rewinding.go_on(self.slice_ns)
+        except BaseException:
+            # Such as the user's Ctrl+C.
+            self.rewinding = None
+            rewinding.give_up()
+            raise
+        if is_done:
+            self._hand_over(rewinding)
+
+    def _cancel_rewind(self) -> None:
+        """Stay where the session was, held, if it is just going back in time."""
+        rewinding, self.rewinding = self.rewinding, None
+        if rewinding is None:
+            return
+        rewinding.give_up()
+        text = rewinding.command.sentence(self._run.timeline)
+        problem = BadCommand(text, "It was cancelled before it finished.")
+        with self._commands_wait():
+            self._run.apply(problem, rewinding.number, place=Place.AT_ONCE)
+
+    def _hand_over(self, rewinding: Rewinding) -> None:
+        """Let go of the former run, and put the second one in its place."""
+        former, told = rewinding.former, rewinding.told
+        assert told is not None, "all is done"
+        self.rewinding = None
+        self._run = run = rewinding.second
+        run.driver, run.recorder = self, self.recorder
+        former.source.on_reading = None
+        # Its modules were let go before the second run was built.
+        former.let_go()
+        run.source.go_live()
+        run.note_rewind(rewinding.number, told)
+        if run.source.is_manual:
+            # It stands elsewhere than where the scene was left, which counts when it runs.
+            run.note(Reading.ADVANCED, run.source.relative_ns)
+        if run.loaded is not None:
+            run.look_from_here()
+        self.recorder.pump()

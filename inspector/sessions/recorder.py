@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 from inspector import __version__
 from inspector.clocks.sources.manual_source import ManualTimeSource
@@ -20,66 +20,19 @@ from inspector.sessions.sources.virtual_source import VirtualTimeSource
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from fractions import Fraction
 
-    from inspector.clocks.sources.time_source import TimeSource
     from inspector.commands.breakpoints import Breakpoint
     from inspector.events.annotations import AnnotationChange
-    from inspector.events.history import LogHistory
     from inspector.events.log import EventLog
     from inspector.events.recording import About, RecordingWriter
-    from inspector.sessions.annotations import Annotations
     from inspector.sessions.breakpoints.breakpoints import BreakpointHit
+    from inspector.sessions.hosted import HostedSession
 
 # Most scenes are not recorded, so what needs numpy is brought in by those that are.
 
 _MOST_NAMES: Final = 10_000
 #: A breakpoint may fail to record in every frame.
 _MOST_OUTCOMES: Final = 10_000
-
-
-class Recorded(Protocol):
-    """What a recorder needs to know of a session."""
-
-    @property
-    def generation(self) -> int:
-        """How often the scene was loaded anew; the same after going back."""
-
-    @property
-    def log(self) -> EventLog:
-        """Everything that happened since the scene was loaded."""
-
-    @property
-    def history(self) -> LogHistory:
-        """Its past."""
-
-    @property
-    def title(self) -> str:
-        """What people call it."""
-
-    @property
-    def scene_path(self) -> Path:
-        """The scene file."""
-
-    @property
-    def frame_rate(self) -> Fraction:
-        """Frames per second that are asked for."""
-
-    @property
-    def source(self) -> TimeSource:
-        """Where its time comes from."""
-
-    @property
-    def annotations(self) -> Annotations:
-        """What people have left in it."""
-
-    @property
-    def present_ns(self) -> int:
-        """Session time now."""
-
-    @property
-    def frames_run(self) -> int:
-        """How many frames the scene has run in its present life."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +49,9 @@ class RecordingOutcome:
 
 
 class Recorder:
-    """Writes a session to files, one for each life of its scene.
+    """Writes a session to files, one for each run of its scene.
 
-    A recording tells one life: when the scene is loaded anew or taken back in time, the
+    A recording tells one run: when the scene is reloaded or taken back in time, the
     next file begins, called after the first. After going back it begins with the first frame
     that is new, so that going back step by step leaves no file for each step. An error of the
     disk ends the recording and is told by :meth:`outcomes_since`; the session goes on.
@@ -107,7 +60,7 @@ class Recorder:
         folder: Where recordings go that nobody gave a name.
     """
 
-    def __init__(self, session: Recorded) -> None:
+    def __init__(self, session: HostedSession) -> None:
         """Record nothing yet."""
         self._session = session
         self._writer: RecordingWriter | None = None
@@ -287,7 +240,7 @@ class Recorder:
         if writer is not None and writer.problem:
             self._drop_writer()
         elif self._session.log is not self._log:
-            self._begin_other_life()
+            self._begin_other_run()
         elif writer is None:
             if self._waits_behind is not None and self._session.frames_run > self._waits_behind:
                 self._go_on()
@@ -297,7 +250,7 @@ class Recorder:
             is_patient = isinstance(source, VirtualTimeSource | ManualTimeSource)
             writer.pump(at_once=at_once, is_patient=is_patient)
 
-    def _begin_other_life(self) -> None:
+    def _begin_other_run(self) -> None:
         """End the file; go on in the next, after going back with the next frame only."""
         if self._session.generation != self._generation:
             self._go_on()
@@ -306,7 +259,7 @@ class Recorder:
         self._log, self._waits_behind = self._session.log, self._session.frames_run
 
     def _go_on(self) -> None:
-        """Begin the next file, for the next life of the scene."""
+        """Begin the next file, for the next run of the scene."""
         self._waits_behind = None
         path = self._path
         assert path is not None, "something is being recorded"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from random import Random
 from time import perf_counter_ns
-from typing import TYPE_CHECKING, Final, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from typing_extensions import override
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence
 
     from inspector.clocks.clock import Clock
-    from inspector.clocks.sources.time_source import TimeSource
     from inspector.clocks.transport import Transport
     from inspector.frames.cocos.dialects import Dialect
     from inspector.frames.cocos.scheduler import DialectScheduler
@@ -31,14 +30,6 @@ if TYPE_CHECKING:
     from inspector.frames.state_machine import Edge, MachineRules, StateMachine
 
 StateT = TypeVar("StateT", bound="Hashable")
-
-
-@runtime_checkable
-class JumpsInTime(Protocol):
-    """A virtual time source: work passes its time instead of the processor's."""
-
-    def jump_ns(self, delta_ns: int) -> None:
-        """Let ``delta_ns`` pass without waking anybody."""
 
 
 #: So many characters of a title are shown.
@@ -56,25 +47,32 @@ class Stage:
         director: Runs the frames; join a phase with ``director.on(phase, callback)``.
         random: Random numbers, seeded alike in every run.
         title: What the scene calls itself, or an empty text.
-        worked_ns: Virtual time that :meth:`work` has taken since it was last looked at.
+        worked_ns: Virtual time that :meth:`work` has taken outside of frames, until the host
+            takes it back to 0.
     """
 
     if not TYPE_CHECKING:
         __getattr__ = missing_attribute
 
     def __init__(
-        self, transport: Transport, director: Director, source: TimeSource, *, seed: int = 1
+        self,
+        transport: Transport,
+        director: Director,
+        pass_work_ns: Callable[[int], bool],
+        *,
+        seed: int = 1,
     ) -> None:
         """Set up an empty stage for one scene.
 
         Args:
             transport: What drives the scene's clocks.
             director: What runs the scene's frames.
-            source: Where time comes from.
+            pass_work_ns: Lets virtual time pass in which a callback works; returns ``False``
+                where time is real.
             seed: Where :attr:`random` begins.
         """
         self._transport = transport
-        self._source = source
+        self._pass_work_ns = pass_work_ns
         self._frame_rate = DEFAULT_FRAME_RATE
         self.root: Clock = transport.tree.root
         self.director = director
@@ -294,21 +292,10 @@ class Stage:
         if duration_ns < 0:
             message = f"work cannot take less than no time: {seconds!r}"
             raise ValueError(message)
-        source = self._source
-        if isinstance(source, JumpsInTime):
-            source.jump_ns(duration_ns)
+        if self._pass_work_ns(duration_ns):
             if not self.director.charge_work_ns(duration_ns):
                 self.worked_ns += duration_ns
             return
         end_ns = perf_counter_ns() + duration_ns
         while perf_counter_ns() < end_ns:
             pass
-
-    def take_time_from(self, source: TimeSource) -> None:
-        """Let :meth:`work` pass the time of another source; for the host."""
-        self._source = source
-
-    def take_worked_ns(self) -> int:
-        """Return what :meth:`work` has taken of virtual time, and begin anew."""
-        worked_ns, self.worked_ns = self.worked_ns, 0
-        return worked_ns

@@ -82,9 +82,9 @@ def test_that_frames_are_recorded_with_delta_interval_and_phases(world: World) -
     assert frame.phases[Phase.DRAW] == 0
 
 
-def test_that_time_spent_in_timers_counts_for_the_next_frame(world: World) -> None:
-    world.director.add_timers_busy_ns(1_234)
-    world.source.advance(0.02)
+def test_that_time_spent_in_timers_counts_for_the_frame(world: World) -> None:
+    world.director.run_frame(10_000_000, 0, 1_234)
+    world.director.run_frame(10_000_000)
 
     frames = world.timeline().frames
 

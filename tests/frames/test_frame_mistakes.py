@@ -37,7 +37,7 @@ class Stand:
         self.tree: Any = tree
         self.clock: Any = tree.root
         self.director: Any = Director(tree.root)
-        self.stage: Any = Stage(self.transport, self.director, source)
+        self.stage: Any = Stage(self.transport, self.director, lambda _duration_ns: False)
         self.scheduler: Any = Scheduler()
         self.dialect: Any = DialectScheduler(CREATOR_2_4)
         self.creator: Any = CreatorDirector(lambda: 0)

@@ -270,14 +270,13 @@ def test_that_nothing_but_a_reload_is_accepted_by_a_failed_scene(tmp_path: Path)
 def test_that_a_callback_may_submit_commands(tmp_path: Path) -> None:
     source = ManualTimeSource()
     session = held_session(scene_file(tmp_path, SCENE), source)
-    hosting = session._life.hosting
-    assert hosting is not None
+    run = session._run
 
     def ask() -> None:
         for command in (Hold(), StepFrames(2), Reload()):
             session.submit(command)
 
-    hosting.tree.root.set_timeout(1, ask)
+    run.tree.root.set_timeout(1, ask)
     session.submit(Run())
 
     source.advance(2)

@@ -171,7 +171,7 @@ def test_that_timers_that_set_each_other_without_delay_do_not_hang_the_run(tmp_p
 def test_that_timers_that_come_again_too_often_do_not_hang_the_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("inspector.sessions.life.MOST_IN_WAKE", 1_000)
+    monkeypatch.setattr("inspector.sessions.scene_run.MOST_IN_WAKE", 1_000)
     path = scene_file(
         tmp_path,
         """
@@ -240,7 +240,7 @@ def test_that_events_that_fell_off_unread_are_in_the_timeline_all_the_same(tmp_p
         cursor = batch.cursor
 
     # One who did not look meanwhile:
-    session._life._cursor = 0
+    session._run._cursor = 0
     session.refresh()
 
     assert len(session.timeline.frames) == len(complete.frames) == 300
@@ -296,11 +296,10 @@ def test_that_every_frame_follows_the_clock_it_was_given(tmp_path: Path) -> None
 @pytest.mark.parametrize("rate", [0, -1, float("nan"), float("inf"), 20_000])
 def test_that_a_frame_rate_out_of_range_is_refused(rate: float) -> None:
     session = held_session(find_scene("4"))
-    hosting = session._life.hosting
-    assert hosting is not None
+    run = session._run
 
     with pytest.raises(ValueError, match="frame rate"):
-        hosting.stage.frame_rate = rate
+        run.stage.frame_rate = rate
     session.close()
 
 
@@ -367,10 +366,9 @@ def test_that_a_timer_is_found_by_its_number_wherever_it_waits(tmp_path: Path, c
         """,
     )
     session = held_session(path)
-    hosting = session._life.hosting
-    assert hosting is not None
-    hosting.transport.step_ns(700_000_000)
-    root = hosting.tree.root
+    run = session._run
+    run.transport.step_ns(700_000_000)
+    root = run.tree.root
 
     for timer in root.pending():
         for hint_ns in (timer.due_ns, 0, 10**15):

@@ -76,9 +76,8 @@ def submit(session: HostedSession, command: Command) -> str:
 
 
 def calls(session: HostedSession) -> tuple[int, int]:
-    hosting = session._life.hosting
-    assert hosting is not None
-    hero, enemy = hosting.stage.things  # type: ignore[attr-defined]
+    run = session._run
+    hero, enemy = run.stage.things  # type: ignore[attr-defined]
     return hero.calls, enemy.calls
 
 
@@ -237,12 +236,11 @@ def test_that_exactly_what_counts_as_pausable_can_be_paused(tmp_path: Path) -> N
     session = held_session(scene_file(tmp_path, EVERY_KIND))
     submit(session, StepFrames(2))
     members = session.timeline.members.by_id.values()
-    hosting = session._life.hosting
-    assert hosting is not None
+    run = session._run
 
     can_be_paused: dict[MemberKind, set[bool]] = {}
     for each in members:
-        owner = hosting.tree.members.find(each.id)
+        owner = run.tree.members.find(each.id)
         can_be_paused.setdefault(each.kind, set()).add(isinstance(owner, Pausable))
 
     assert set(can_be_paused) == set(MemberKind)

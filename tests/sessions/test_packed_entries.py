@@ -83,7 +83,7 @@ def test_that_a_scene_goes_back_through_packed_entries(tmp_path: Path) -> None:
 
 def test_that_a_journal_with_too_many_entries_is_given_up_and_said_so(tmp_path: Path) -> None:
     session = held_session(scene_file(tmp_path, SCENE))
-    session._life.journal = Journal(session._life.journal.beginning, 10)
+    session._run.journal = Journal(session._run.journal.beginning, 10)
     for _ in range(15):
         session.submit(StepFrames(1))
     session.refresh()
@@ -95,7 +95,7 @@ def test_that_a_journal_with_too_many_entries_is_given_up_and_said_so(tmp_path: 
         refusal = session.timeline.commands[-1].refusal
         assert "was given up. Reload the scene to start again" in refusal
     assert session.frames_run == 15
-    assert (len(session._life.journal), session._life.journal.size_bytes) == (0, 0)
+    assert (len(session._run.journal), session._run.journal.size_bytes) == (0, 0)
     session.close()
 
 

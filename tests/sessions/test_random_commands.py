@@ -73,13 +73,12 @@ def let_pass(source: ManualTimeSource | VirtualTimeSource, duration_ns: int) -> 
 
 
 def check_timeline_is_the_engine(session: HostedSession) -> None:
-    hosting = session._life.hosting
-    assert hosting is not None
+    run = session._run
     timeline = session.timeline
     # Asking a clock for its time would bring session time up to a running source.
-    present, hosting.tree.present = hosting.tree.present, None
-    assert timeline.at_ns == hosting.tree.now_ns
-    engine = {clock.id: clock for clock in hosting.tree.root.walk()}
+    present, run.tree.present = run.tree.present, None
+    assert timeline.at_ns == run.tree.now_ns
+    engine = {clock.id: clock for clock in run.tree.root.walk()}
     assert set(timeline.clocks) == set(engine)
     for number, clock in engine.items():
         assert timeline.local_ns(number) == clock.time_ns
@@ -87,9 +86,9 @@ def check_timeline_is_the_engine(session: HostedSession) -> None:
         assert timeline.clocks[number].pending == clock.pending_count
         for timer in clock.pending():
             assert timeline.timers.row(timer.id).due_ns == timer.due_ns
-    hosting.tree.present = present
-    assert timeline.is_running == hosting.transport.is_running
-    assert timeline.frames.end == hosting.director.frame_index
+    run.tree.present = present
+    assert timeline.is_running == run.transport.is_running
+    assert timeline.frames.end == run.director.frame_index
 
 
 @pytest.fixture(scope="module")
@@ -116,5 +115,5 @@ def test_that_the_timeline_is_the_engine_after_any_commands(
     let_pass(source, 10**9)
     session.refresh()
     check_timeline_is_the_engine(session)
-    assert session._life.command_number == submitted + 1
+    assert session._run.command_number == submitted + 1
     session.close()

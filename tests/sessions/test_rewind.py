@@ -201,7 +201,7 @@ def test_that_a_scene_does_the_same_again(
         assert "did something else" not in record.refusal
 
     recorded = Journal.from_events(session.log.read(0).events, session.log.strings)
-    for journal in (session._life.journal, recorded):
+    for journal in (session._run.journal, recorded):
         other = again(session, journal)
         assert first_difference(compared(session), compared(other)) is None
         assert digest(other) == digest(session)
@@ -237,7 +237,7 @@ def test_that_going_back_slice_by_slice_or_cancelling_it_leaves_a_run_that_can_b
     for record in session.timeline.commands:
         assert "did something else" not in record.refusal
 
-    other = again(session, session._life.journal)
+    other = again(session, session._run.journal)
     assert first_difference(compared(session), compared(other)) is None
     other.close()
     session.close()

@@ -51,6 +51,10 @@ class Breakpoints:
 
     Without an enabled breakpoint, looking costs one test; with some, the events since
     the last look are gone through once.
+
+    Attributes:
+        is_looking: Whether there is anything to look out for.
+        version: Raised with every change, hits included.
     """
 
     def __init__(self) -> None:
@@ -63,7 +67,8 @@ class Breakpoints:
         self._log: EventLog | None = None
         self._reader: EventReader | None = None
         self._cursor = 0
-        self._version = 0
+        self.is_looking = False
+        self.version = 0
 
     @classmethod
     def holding(cls, breakpoints: Mapping[int, Breakpoint], next_number: int) -> Breakpoints:
@@ -83,16 +88,6 @@ class Breakpoints:
     def __len__(self) -> int:
         """Return how many there are."""
         return len(self._by_number)
-
-    @property
-    def version(self) -> int:
-        """Raised with every change, hits included."""
-        return self._version
-
-    @property
-    def is_looking(self) -> bool:
-        """Whether there is anything to look out for."""
-        return bool(self._conditions)
 
     @property
     def next_number(self) -> int:
@@ -160,13 +155,14 @@ class Breakpoints:
         self._changed()
 
     def _changed(self) -> None:
-        self._version += 1
+        self.version += 1
         self._conditions = [
             (number, found.parsed())
             for number, found in self._by_number.items()
             if found.is_enabled
         ]
-        if not self._conditions:
+        self.is_looking = bool(self._conditions)
+        if not self.is_looking:
             self._reader = None
 
     def watch(self, log: EventLog, timeline: Timeline) -> None:
@@ -218,7 +214,7 @@ class Breakpoints:
         if not breakpoint_.is_enabled or cursor < self._since.get(number, 0):
             return
         self._hits[number] += 1
-        self._version += 1
+        self.version += 1
         if self._hits[number] < breakpoint_.from_hit:
             return
         if breakpoint_.is_once:

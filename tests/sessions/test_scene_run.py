@@ -1,4 +1,4 @@
-"""Lives of a scene: one after another, and a second beside the first while it goes back."""
+"""Runs of a scene: one after another, and a second beside the first while it goes back."""
 
 from enum import Enum
 from pathlib import Path
@@ -12,7 +12,7 @@ from inspector.commands.clocks import PauseClock
 from inspector.commands.scene import Reload, SetFailurePolicy, StepBack
 from inspector.commands.transport import StepFrames
 from inspector.sessions.hosted import HostedSession
-from inspector.sessions.life import Life
+from inspector.sessions.scene_run import SceneRun
 from inspector.sessions.sources.virtual_source import VirtualTimeSource
 from inspector.testing import scene_file
 
@@ -26,7 +26,7 @@ SOURCES: list[type[ManualTimeSource] | type[VirtualTimeSource]] = [
     VirtualTimeSource,
 ]
 
-#: What nobody can change, so that it does not matter whether two lives have the same.
+#: What nobody can change, so that it does not matter whether two runs have the same.
 IMMUTABLE = (int, str, Path, NoneType, Enum)
 
 
@@ -41,18 +41,18 @@ def session(request: pytest.FixtureRequest, tmp_path: Path) -> HostedSession:
     return session
 
 
-def second_life(session: HostedSession) -> Life:
-    """Begin to go back in time, and return the life beside the present one."""
+def second_run(session: HostedSession) -> SceneRun:
+    """Begin to go back in time, and return the run beside the present one."""
     session.slice_ns = 0
     session.submit(StepBack(5))
     for _ in range(10):
         session.refresh()
     assert session.rewinding is not None
-    return session.rewinding.desk.life
+    return session.rewinding.second
 
 
-def shared(one: Life, other: Life) -> set[str]:
-    """Return the names of what two lives have in common and either could change."""
+def shared(one: SceneRun, other: SceneRun) -> set[str]:
+    """Return the names of what two runs have in common and either could change."""
     assert vars(one).keys() == vars(other).keys()
     return {
         name
@@ -61,39 +61,39 @@ def shared(one: Life, other: Life) -> set[str]:
     }
 
 
-def test_that_two_lives_beside_each_other_share_nothing(session: HostedSession) -> None:
-    former = session._life
+def test_that_two_runs_beside_each_other_share_nothing(session: HostedSession) -> None:
+    former = session._run
 
-    second = second_life(session)
+    second = second_run(session)
 
-    assert session._life is former
+    assert session._run is former
     assert second.frames_run > 0
     assert shared(former, second) == set()
     session.close()
 
 
-def test_that_the_second_life_takes_over_what_people_look_out_for(session: HostedSession) -> None:
-    former, breakpoints = session._life, session.breakpoints
-    second = second_life(session)
+def test_that_the_second_run_takes_over_what_people_look_out_for(session: HostedSession) -> None:
+    former, breakpoints = session._run, session.breakpoints
+    second = second_run(session)
 
     while session.rewinding is not None:
         session.refresh()
 
-    assert session._life is second
+    assert session._run is second
     assert session.breakpoints is breakpoints
-    assert shared(former, second) == {"breakpoints", "driver"}
+    assert shared(former, second) == {"breakpoints", "driver", "recorder"}
     session.close()
 
 
-def test_that_loading_anew_begins_a_life_on_the_same_gate(session: HostedSession) -> None:
+def test_that_reloading_begins_a_run_on_the_same_source(session: HostedSession) -> None:
     session.submit(SetFailurePolicy(FailurePolicy.STOP))
-    former = session._life
+    former = session._run
 
     session.submit(Reload())
 
-    life = session._life
-    assert shared(former, life) == {"breakpoints", "driver", "gate"}
-    assert (life.generation, life.failure_policy) == (1, FailurePolicy.STOP)
-    assert life.command_number == former.command_number
-    assert (former.hosting, life.undoing.newest) == (None, 0)
+    run = session._run
+    assert shared(former, run) == {"breakpoints", "driver", "recorder", "source"}
+    assert (run.generation, run.failure_policy) == (1, FailurePolicy.STOP)
+    assert run.command_number == former.command_number
+    assert (former.loaded, run.undoing.newest) == (None, 0)
     session.close()

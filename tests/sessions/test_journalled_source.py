@@ -1,4 +1,4 @@
-"""The gate between a time source and a life: it notes what comes through, and can do it again."""
+"""What a run reads time through: it reports what the source says, and can replay it."""
 
 from collections.abc import Callable
 
@@ -6,9 +6,8 @@ import pytest
 
 from inspector.clocks import ManualTimeSource
 from inspector.sessions.replay.journal import Beginning, Journal, Script
-from inspector.sessions.sources.gate import Gate, gate_before
+from inspector.sessions.sources.journalled_source import JournalledSource, journalled
 from inspector.sessions.sources.virtual_source import VirtualTimeSource
-from inspector.sessions.stage import JumpsInTime
 from inspector.vocabulary import Reading
 
 SOURCES: list[type[ManualTimeSource] | type[VirtualTimeSource]] = [
@@ -25,11 +24,11 @@ def pass_ns(source: ManualTimeSource | VirtualTimeSource, duration_ns: int) -> N
         source.advance_ns(duration_ns)
 
 
-def woken_by(gate: Gate, at_ns: int) -> list[int]:
-    """Have a gate wake somebody; returns a list to which the instants come."""
+def woken_by(reader: JournalledSource, at_ns: int) -> list[int]:
+    """Wait for a wake-up; returns a list to which the instants come."""
     instants: list[int] = []
-    gate.attach(lambda: instants.append(gate.now_ns()))
-    gate.set_wake(at_ns)
+    reader.attach(lambda: instants.append(reader.now_ns()))
+    reader.set_wake(at_ns)
     return instants
 
 
@@ -39,36 +38,35 @@ def test_that_what_comes_through_is_told_from_the_beginning_of_the_session(
 ) -> None:
     source = make_source()
     pass_ns(source, 1_000)
-    gate = gate_before(source)
+    reader = journalled(source)
     readings: list[tuple[Reading, int]] = []
-    gate.on_reading = lambda reading, value: readings.append((reading, value))
+    reader.on_reading = lambda reading, value: readings.append((reading, value))
 
-    instants = woken_by(gate, 1_030)
+    instants = woken_by(reader, 1_030)
     pass_ns(source, 30)
 
     assert instants == [1_030]
-    assert readings == [(Reading.ADVANCED if gate.is_manual else Reading.WOKEN, 30)]
-    assert gate.relative_ns == 30
+    assert readings == [(Reading.ADVANCED if reader.is_manual else Reading.WOKEN, 30)]
+    assert reader.relative_ns == 30
 
 
 @sources
-def test_that_a_successor_leaves_the_source_alone_until_it_goes_live(
+def test_that_a_second_leaves_the_source_alone_until_it_goes_live(
     make_source: Callable[[], ManualTimeSource | VirtualTimeSource],
 ) -> None:
     source = make_source()
-    gate = gate_before(source)
-    ours = woken_by(gate, 10)
-    successor = gate.successor()
-    successor.follow(Script(Journal(Beginning())))
-    theirs = woken_by(successor, 10)
-    gate.set_wake(10)
+    reader = journalled(source)
+    ours = woken_by(reader, 10)
+    second = reader.beside()
+    second.follow(Script(Journal(Beginning())))
+    theirs = woken_by(second, 10)
+    reader.set_wake(10)
 
     pass_ns(source, 10)
     assert (ours, theirs) == ([10], [])
 
-    successor.end_following()
-    successor.go_live()
-    successor.set_wake(20)
+    second.go_live()
+    second.set_wake(20)
     pass_ns(source, 10)
 
     assert (ours, theirs) == ([10], [20])
@@ -79,15 +77,15 @@ def test_that_the_same_comes_through_again_when_a_script_is_followed(
     make_source: Callable[[], ManualTimeSource | VirtualTimeSource],
 ) -> None:
     source = make_source()
-    gate = gate_before(source)
+    reader = journalled(source)
     journal = Journal(Beginning())
-    what = Reading.ADVANCED if gate.is_manual else Reading.WOKEN
+    what = Reading.ADVANCED if reader.is_manual else Reading.WOKEN
     journal.note(what, 0, 25)
-    successor = gate.successor()
-    successor.follow(Script(journal))
-    instants = woken_by(successor, 25)
+    second = reader.beside()
+    second.follow(Script(journal))
+    instants = woken_by(second, 25)
 
-    successor.let_through(what, 25)
+    second.replay(what, 25)
 
     assert (instants, source.now_ns()) == ([25], 0)
 
@@ -97,11 +95,9 @@ def test_that_work_takes_no_time_of_the_source_while_a_script_is_followed(
     make_source: Callable[[], ManualTimeSource | VirtualTimeSource],
 ) -> None:
     source = make_source()
-    successor = gate_before(source).successor()
-    successor.follow(Script(Journal(Beginning())))
+    second = journalled(source).beside()
+    second.follow(Script(Journal(Beginning())))
 
-    work = successor.source_of_work
-    assert isinstance(work, JumpsInTime)
-    work.jump_ns(50)
+    assert second.pass_work_ns(50)
 
     assert source.now_ns() == 0

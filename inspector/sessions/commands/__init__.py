@@ -1,1 +1,0 @@
-"""What a session can be asked for, and how it is carried out."""

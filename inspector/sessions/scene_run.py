@@ -1,0 +1,705 @@
+"""One run of a scene: loaded, driven, told what to do, and what it has come to."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Generator
+from math import inf
+from time import perf_counter_ns
+from typing import TYPE_CHECKING, Final, Protocol
+
+from inspector.clocks.failures import BrokenOffError, EndlessInstantError, FailurePolicy
+from inspector.clocks.transport import Transport
+from inspector.clocks.tree import ClockTree
+from inspector.commands.scene import DEFAULT_FRAME_RATE, Reload
+from inspector.commands.undoing import Undoing
+from inspector.errors import CommandError
+from inspector.events.history import LogHistory
+from inspector.events.log import DEFAULT_BUDGET_BYTES, EventLog
+from inspector.events.timeline import Timeline
+from inspector.frames.director import Director
+from inspector.sessions.breakpoints.breakpoints import Breakpoints
+from inspector.sessions.replay.journal import (
+    COMMAND_ENTRY,
+    MOST_ENTRIES,
+    REWIND_ENTRY,
+    Beginning,
+    Journal,
+    Place,
+    Told,
+    command_form,
+)
+from inspector.sessions.scene import Scene, SceneProblem, load_scene
+from inspector.sessions.sources.virtual_source import VirtualTimeSource
+from inspector.sessions.stage import Stage
+from inspector.timebase import NS_PER_MS
+from inspector.vocabulary import (
+    CALLBACK_FAILED,
+    COMMAND,
+    COMMAND_CONTEXT,
+    COMMAND_FORM,
+    READING,
+    SCENE,
+    Reading,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from fractions import Fraction
+    from pathlib import Path
+
+    from inspector.clocks.clock import Clock
+    from inspector.clocks.failures import CallbackFailure
+    from inspector.clocks.timer import Timer
+    from inspector.commands.command import Action, Command
+    from inspector.sessions.breakpoints.breakpoints import BreakpointHit
+    from inspector.sessions.recorder import Recorder
+    from inspector.sessions.sources.journalled_source import JournalledSource
+
+logger = logging.getLogger(__name__)
+
+#: More timers in one wake-up take seconds, which is seldom what anybody wants.
+MOST_IN_WAKE = 1_000_000
+
+_NAMES_LISTED: Final = 3
+_BEGINS_WAKE: Final = frozenset({Reading.WOKEN, Reading.ADVANCED})
+
+_TOO_LONG_AGO: Final = (
+    f"The session has run for more than {MOST_ENTRIES:,} wake-ups and commands. What is needed "
+    "to go back, which is all of them from the beginning, was given up. Reload the scene to "
+    "start again; a recording can still be run again from its beginning."
+)
+
+
+class Driver(Protocol):
+    """Says what is done in a run, and when: the session with its commands, or a script.
+
+    Called on the thread of the session only.
+    """
+
+    @property
+    def has_arrived(self) -> bool:
+        """Whether no more session time is to pass, as the run is where it should be."""
+
+    def before_frame(self) -> None:
+        """Do what waits for the frame boundary."""
+
+    def look_around(self, *, after_frame: bool) -> None:
+        """Look at what has happened, after a frame or after a command while held."""
+
+    def end_wake(self) -> None:
+        """Do what waits for the end of a wake-up."""
+
+
+class SceneRun:
+    """One run of a scene, from its loading until it is reloaded or taken back in time.
+
+    Everything that differs from run to run is here; what outlives a run belongs to the
+    session. For the thread that owns the session.
+
+    Attributes:
+        scene_path: The scene file.
+        source: What it reads time through. The next run takes it over on a reload; a second
+            run beside this one has its own.
+        generation: How often the scene had been loaded before.
+        failure_policy: What follows when a callback raises.
+        command_number: The number of the last command.
+        breakpoints: What is looked out for.
+        undoing: What would undo each command.
+        driver: Says what is done in it.
+        recorder: Writes it to files; ``None`` while a script is followed, which has nothing
+            new to write.
+        journal: Everything from outside that it has acted upon.
+        loaded: What was built, ``None`` when that failed or was unloaded.
+        tree: Its clocks.
+        transport: Between the time source and the clocks.
+        director: Runs its frames.
+        stage: What the scene's ``build`` was given.
+        pauses: By scheduler: what undoes each pause of its targets by a command.
+        problem: Why the scene could not be loaded, ``None`` if it was.
+        stopped_by: The failure that stopped it, ``None`` for none.
+        broken_by: The hit that holds it, ``None`` for none.
+        log: Everything that happened since the scene was loaded.
+        history: Its past, as far as the log still knows it.
+        timeline: The log folded, see :meth:`fold`.
+        unreported: How many events were folded since the session reported some.
+        is_broken_off: Whether the step that goes on ends at its next turn.
+        step_began_at: How many frames had run before the step that is under way.
+    """
+
+    driver: Driver
+    log: EventLog
+    history: LogHistory
+    timeline: Timeline
+
+    def __init__(
+        self,
+        scene_path: Path,
+        source: JournalledSource,
+        beginning: Beginning,
+        breakpoints: Breakpoints | None = None,
+        *,
+        log_budget_bytes: int = DEFAULT_BUDGET_BYTES,
+    ) -> None:
+        """Set everything up; nothing is loaded yet.
+
+        Args:
+            scene_path: The scene file, absolute.
+            source: Where time comes from.
+            beginning: How this run begins.
+            breakpoints: What is looked out for, which may be that of another run; what the
+                beginning says if left out.
+            log_budget_bytes: What the events may take together that are kept.
+        """
+        self.scene_path = scene_path
+        self.source = source
+        self.generation = beginning.generation
+        self.failure_policy = beginning.policy
+        self.command_number = beginning.command_number
+        if breakpoints is None:
+            breakpoints = Breakpoints.holding(beginning.breakpoints, beginning.next_breakpoint)
+        self.breakpoints = breakpoints
+        self.undoing = Undoing()
+        self.recorder: Recorder | None = None
+        self.journal = Journal(beginning, MOST_ENTRIES)
+        self.loaded: Scene | None = None
+        self.pauses: dict[int, list[Callable[[], object]]] = {}
+        self.problem: SceneProblem | None = None
+        self.stopped_by: CallbackFailure | None = None
+        self.broken_by: BreakpointHit | None = None
+        self.unreported = 0
+        self.is_broken_off = False
+        self.step_began_at = 0
+        self._step: Generator[None] | None = None
+        self._is_stepping = False
+        self._is_looking_around = False
+        self._timers = _TimersMeter()
+        self._readings = 0
+        self._begin_log(log_budget_bytes)
+        self.tree = ClockTree(self.log)
+        self.tree.most_in_wake = MOST_IN_WAKE
+        self.transport = Transport(self.tree, source, max_delta_ns=beginning.max_delta_ns)
+        self.director = Director(self.tree.root)
+        self.stage = Stage(self.transport, self.director, source.pass_work_ns)
+
+    @property
+    def title(self) -> str:
+        """What the scene calls itself, else what its docstring does, else its file's name."""
+        if self.loaded is None:
+            return self.scene_path.name
+        return self.stage.title or self.loaded.docstring_title or self.scene_path.name
+
+    @property
+    def frame_rate(self) -> Fraction:
+        """Frames per second of session time that are asked for."""
+        return DEFAULT_FRAME_RATE if self.loaded is None else self.stage.frame_rate
+
+    @property
+    def is_running(self) -> bool:
+        """Whether session time follows the time source."""
+        return self.transport.is_running
+
+    @property
+    def session_ns(self) -> int:
+        """Session time that has been reached by what was run."""
+        return self.tree.now_ns
+
+    @property
+    def frames_run(self) -> int:
+        """How many frames have begun."""
+        return self.director.frame_index
+
+    @property
+    def present_ns(self) -> int:
+        """Session time now, calling no callback; ahead of what was run while running.
+
+        Virtual time is where it was run to: it does not pass by itself.
+        """
+        if isinstance(self.source.source, VirtualTimeSource):
+            return self.session_ns
+        return self.session_ns + min(self.ahead_ns, self.journal.beginning.max_delta_ns)
+
+    @property
+    def ahead_ns(self) -> int:
+        """How far the source is ahead of what was run."""
+        # What was run last was run for the last reading.
+        return self.source.ahead_ns if self.is_running else 0
+
+    # ---------------------------------------------------------------- its course
+
+    def load(self, driver: Driver, recorder: Recorder | None = None) -> None:
+        """Load the scene; a problem with it is noted in :attr:`problem`.
+
+        Args:
+            driver: Says what is done, from the first instant on.
+            recorder: Writes it to files; left out while a script is followed.
+        """
+        self.driver, self.recorder = driver, recorder
+        self.source.on_reading = self.note
+        failed_early: list[CallbackFailure] = []
+        self.tree.on_failure = failed_early.append
+        try:
+            scene = load_scene(self.scene_path)
+            try:
+                scene.build(self.stage)
+            except SceneProblem:
+                scene.unload()
+                raise
+        except SceneProblem as problem:
+            self._begin_log(self.log.budget_bytes)
+            text, log = problem.traceback_text or str(problem), self.log
+            name = log.intern(self.scene_path.name)
+            log.append((0, CALLBACK_FAILED, 0, name, log.intern(text)))
+            self.problem = problem
+            self._answer_reload()
+            return
+        self.loaded = scene
+        beginning = self.journal.beginning
+        self.log.append((0, COMMAND_FORM, 0, self.log.intern(beginning.as_json()), 0))
+        if recorder is not None:
+            self.look_from_here()
+        self._answer_reload()
+        self.tree.on_failure = self._take_failure
+        self.transport.on_frame = self._run_frame
+        self.transport.on_wake_done = self._end_wake
+        self._timers.begin(self.log.end)
+        for failure in failed_early:
+            self._take_failure(failure)
+        if beginning.runs and self.stopped_by is None:
+            self.transport.run()
+
+    def _begin_log(self, budget_bytes: int) -> None:
+        self.log = log = EventLog(budget_bytes)
+        self.history = LogHistory(log)
+        self.timeline = Timeline(log.strings)
+        self._cursor = 0
+        log.append((0, SCENE, self.generation, log.intern(str(self.scene_path)), 0))
+
+    def _answer_reload(self) -> None:
+        """Answer the command that loaded the scene, if one did."""
+        if number := self.journal.beginning.reload_number:
+            text = self.log.intern(Reload().sentence(self.timeline))
+            self.log.append((self.session_ns, COMMAND, number, text, 0))
+
+    def look_from_here(self) -> None:
+        """Have the breakpoints, if there are any, look at what comes from now on.
+
+        The first that is set begins to look then, not here.
+        """
+        if self.breakpoints.is_looking:
+            self.fold()
+            self.breakpoints.watch(self.log, self.timeline)
+
+    def let_go(self) -> Scene | None:
+        """Call no callback any more; returns the scene, which is still to be unloaded."""
+        scene, self.loaded = self.loaded, None
+        self.transport.on_frame = self.transport.on_wake_done = None
+        self.tree.on_failure = lambda failure: logger.debug("after the end: %s", failure)
+        self.transport.let_go()
+        return scene
+
+    def close(self) -> None:
+        """Call no callback any more, and unload the scene."""
+        scene = self.let_go()
+        if scene is not None:
+            scene.unload()
+
+    def fold(self) -> None:
+        """Take what is new into the timeline, and move its present to now."""
+        self.fold_events()
+        self.timeline.set_present(self.present_ns)
+
+    def fold_events(self) -> None:
+        """Take what is new into the timeline, and leave its present at the newest event."""
+        batch = self.log.read(self._cursor)
+        if batch.lost:
+            # Events fell off since the last look; the log's base has them.
+            base = self.log.base.copy()
+            base.apply_all(self.log.read(self.log.first).events)
+            self.timeline = base
+        else:
+            self.timeline.apply_all(batch.events)
+        # Not before: what cannot be folded must not look as if it had been.
+        self._cursor = batch.cursor
+        self.unreported += len(batch.events) + batch.lost
+
+    def look_around(self, *, after_frame: bool) -> None:
+        """Have the driver look at what has happened.
+
+        Args:
+            after_frame: Whether a frame has just run; else it was a command while held.
+        """
+        if self._is_looking_around:
+            # This is a hit that pauses something; what has found it goes on looking.
+            return
+        self._is_looking_around = True
+        try:
+            self.driver.look_around(after_frame=after_frame)
+        finally:
+            self._is_looking_around = False
+
+    def _run_frame(self, interval_ns: int, cut_ns: int) -> None:
+        """Apply what waits, then run a frame: this is the frame boundary."""
+        self.driver.before_frame()
+        if self.loaded is None:
+            return
+        timers = self._timers
+        self._charge_timers()
+        self.director.run_frame(interval_ns, cut_ns, timers.take_ns())
+        timers.begin(self.log.end - self._readings)
+        self.look_around(after_frame=True)
+
+    def _end_wake(self) -> None:
+        """Finish what a wake-up of the source has begun."""
+        if self.loaded is None:
+            return
+        self._charge_timers()
+        self.log.settle()
+        if self.stopped_by is not None or self.broken_by is not None or self.driver.has_arrived:
+            self.transport.hold()
+        self.driver.end_wake()
+
+    def _charge_timers(self) -> None:
+        stage = self.stage
+        worked_ns, stage.worked_ns = stage.worked_ns, 0
+        self._timers.charge(self.log.end - self._readings, worked_ns)
+
+    def _take_failure(self, failure: CallbackFailure) -> None:
+        """Do what the failure policy says; the failure itself is recorded already."""
+        logger.debug("callback %s failed", failure.label, exc_info=failure.error)
+        policy = self.failure_policy
+        if isinstance(failure.error, EndlessInstantError | BrokenOffError):
+            # Going on would only keep the thread busy again: time stands still for good, or
+            # there was no end to it in sight.
+            policy = FailurePolicy.STOP
+        match policy:
+            case FailurePolicy.CONTINUE:
+                pass
+            case FailurePolicy.PAUSE_BRANCH:
+                clock = self.clock(failure.clock_id)
+                if clock is not None:
+                    clock.pause()
+            case FailurePolicy.STOP:
+                if self.stopped_by is None:
+                    self.stopped_by = failure
+                self.tree.halt()
+
+    # ------------------------------------------------------------- from outside
+
+    def note(self, reading: Reading, value: int = 0) -> None:
+        """Note what has come from outside, in the journal and in the log.
+
+        Args:
+            reading: What has come.
+            value: An instant or a period; 0 where there is none.
+        """
+        if self.loaded is None:
+            return
+        if self._step is not None:
+            # Nothing from outside comes in the middle of a step.
+            self.step_on(None)
+        frame = self.director.frame_index
+        self.journal.note(reading, frame, value)
+        self.log.append((self.tree.now_ns, READING, reading, value, frame))
+        self._readings += 1
+        if reading in _BEGINS_WAKE:
+            self._timers.begin()
+
+    def set_period(self, period_ns: int) -> None:
+        """Set the period of the frames, as the host wants it."""
+        if self.loaded is not None:
+            self.note(Reading.PERIOD, period_ns)
+            self.transport.frame_period_ns = period_ns
+
+    def reset_period(self) -> None:
+        """Go back to the frames of the scene's own frame rate."""
+        if self.loaded is not None:
+            self.note(Reading.RATE)
+            self.stage.frame_rate = self.stage.frame_rate
+
+    def sync(self) -> None:
+        """Bring the clocks up to the present, as the host wants it."""
+        if self.loaded is not None:
+            self.note(Reading.SYNCED)
+            self.tree.sync()
+
+    def hold(self, *, is_in_step: bool = False) -> None:
+        """Let no more session time pass, at once, as the host wants it.
+
+        Args:
+            is_in_step: Whether a step goes on that ends here.
+        """
+        if self.loaded is not None:
+            self.note(Reading.HELD, int(is_in_step))
+            self.transport.hold()
+
+    # ---------------------------------------------------------------- commands
+
+    def apply(self, command: Command, number: int, *, place: Place, by: str = "") -> None:
+        """Apply a command, or refuse it; either is recorded.
+
+        What puts another run in the place of this one, reloading and going back in time, is
+        done by the session; such a command comes here only to be refused.
+
+        Args:
+            command: What was asked for.
+            number: Its number, above those of all commands before.
+            place: Where this is.
+            by: Who asked for it, empty for the user.
+        """
+        for _ in self.apply_steps(command, number, place=place, by=by):
+            pass
+
+    def apply_steps(
+        self,
+        command: Command,
+        number: int,
+        *,
+        place: Place,
+        by: str = "",
+        host_ms: int | None = None,
+    ) -> Generator[None]:
+        """Apply a command, a frame of it at each turn.
+
+        Args:
+            command: What was asked for.
+            number: Its number, above those of all commands before.
+            place: Where this is.
+            by: Who asked for it, empty for the user.
+            host_ms: When, in the host's own time; now if left out.
+        """
+        self.command_number = number
+        by = command.asker or by
+        # Names come from the timeline, so let it know what there is.
+        self.fold()
+        text = self.log.intern(command.sentence(self.timeline))
+        clock_id = command.clock_about(self.timeline)
+        refusal = 0
+        try:
+            action = command.prepare(self, number)
+        except CommandError as error:
+            refusal = self.log.intern(str(error))
+        if host_ms is None:
+            host_ms = time.time_ns() // NS_PER_MS
+        self._answer((number, text, refusal), clock_id, Told(command, place, by, host_ms))
+        if refusal:
+            return
+        self.undoing.note(number, command.inverse(self))
+        if command.lets_time_pass:
+            self.stopped_by = self.broken_by = None
+        yield from self._carry_out(action)
+
+    def note_rewind(self, number: int, told: Told) -> None:
+        """Note that the session went back to where the scene stands now."""
+        self.command_number = number
+        self.fold()
+        text = self.log.intern(told.command.sentence(self.timeline))
+        self._answer((number, text, self.log.intern(told.refusal)), 0, told, is_rewind=True)
+
+    def _answer(
+        self, answer: tuple[int, int, int], clock_id: int, told: Told, *, is_rewind: bool = False
+    ) -> None:
+        """Note a command and what became of it, in the journal and in the log."""
+        log, at_ns, number = self.log, self.session_ns, answer[0]
+        log.append((at_ns, COMMAND, *answer))
+        log.append((at_ns, COMMAND_CONTEXT, clock_id, told.host_ms, log.intern(told.by)))
+        code = REWIND_ENTRY if is_rewind else COMMAND_ENTRY
+        self.journal.note(code, self.frames_run, number, told)
+        form = log.intern(command_form(told, is_rewind=is_rewind))
+        log.append((at_ns, COMMAND_FORM, number, form, told.place))
+
+    def _carry_out(self, action: Action) -> Generator[None]:
+        """Do it, measuring what callbacks cost that are called for it."""
+        timers = self._timers
+        is_in_wake = self.is_running
+        if not is_in_wake:
+            timers.begin(self.log.end - self._readings)
+        steps = action()
+        if isinstance(steps, Generator):
+            for _ in steps:
+                yield
+                # What has made a pause here was no callback.
+                timers.begin()
+                if self.is_broken_off:
+                    break
+            self.is_broken_off = False
+        if self.loaded is not None and not is_in_wake:
+            self._charge_timers()
+            self.look_around(after_frame=False)
+            self._settle()
+
+    def _settle(self) -> None:
+        """Keep the log within its budget; what falls off is recorded before."""
+        if self.recorder is not None:
+            self.recorder.pump()
+        self.log.settle()
+
+    # -------------------------------------------------------------- long steps
+
+    @property
+    def is_in_step(self) -> bool:
+        """Whether a step of many frames is not done yet."""
+        return self._step is not None
+
+    @property
+    def is_in_callback(self) -> bool:
+        """Whether callbacks are being called, or a step is between two of them."""
+        return self.tree.is_draining or self._is_stepping
+
+    def begin_step(self, command: Command, number: int) -> None:
+        """Begin with a step; its frames are run by :meth:`step_on`.
+
+        Args:
+            command: What was asked for.
+            number: Its number.
+        """
+        self.step_began_at = self.frames_run
+        self._step = self.apply_steps(command, number, place=Place.AT_ONCE)
+
+    def step_on(self, slice_ns: int | None) -> None:
+        """Go on with the step that is not done yet, if there is one.
+
+        Args:
+            slice_ns: After so long a pause is made; ``None`` for doing it at one go.
+        """
+        if self._step is None or self._is_stepping:
+            return
+        self._is_stepping = True
+        is_done = True
+        try:
+            is_done = goes_to_end(self._step, slice_ns)
+        finally:
+            # Whatever got out of a callback has ended it.
+            self._is_stepping = False
+            if is_done:
+                self._step = None
+        if not is_done:
+            # Else a long step would keep everything that has happened in it.
+            self._settle()
+
+    def end_step(self) -> None:
+        """End the step that is not done yet, if there is one, behind the frame it has come to."""
+        if self._step is None:
+            return
+        self.is_broken_off = True
+        self.step_on(None)
+        self.hold(is_in_step=True)
+
+    # -------------------------------------- what commands ask for, as their target
+
+    @property
+    def scene(self) -> SceneRun:
+        """The run itself, when its scene was built.
+
+        Raises:
+            CommandError: No scene is running.
+        """
+        if self.loaded is None:
+            message = "No scene is running. Mend the file and reload it."
+            raise CommandError(message)
+        return self
+
+    def check_journal(self) -> None:
+        """Refuse to go back when the journal was given up.
+
+        Raises:
+            CommandError: It was.
+        """
+        if self.journal.is_given_up:
+            raise CommandError(_TOO_LONG_AGO)
+
+    def watch(self) -> None:
+        """Have the breakpoints look at what comes from now on, if they do not yet."""
+        if self.recorder is not None and not self.breakpoints.is_watching:
+            self.look_from_here()
+
+    def clock(self, clock_id: int) -> Clock | None:
+        """Return a clock by its number, ``None`` if it is gone."""
+        return next((clock for clock in self.tree.root.walk() if clock.id == clock_id), None)
+
+    def timer(self, clock_id: int, timer_id: int, due_ns: int) -> Timer | None:
+        """Return a pending timer by its number, ``None`` if it is gone.
+
+        Args:
+            clock_id: Its clock.
+            timer_id: Its number.
+            due_ns: When it is due, in local time, as far as is known.
+        """
+        clock = self.clock(clock_id)
+        return None if clock is None else clock.find_timer(timer_id, due_ns)
+
+    def why_no_timer_is_next(self) -> str:
+        """Return a sentence on why nothing will fire, for when nothing will."""
+        stopped: dict[int, str] = {}
+        pending = 0
+        for clock in self.tree.root.walk():
+            if clock.pending_count:
+                pending += clock.pending_count
+                for reason in clock.pause_reasons():
+                    stopped.setdefault(reason.clock.id, f"“{reason.clock.name}”")
+        if not pending:
+            return "No timer is pending, so there is none to step to."
+        names = list(stopped.values())
+        others = len(names) - _NAMES_LISTED
+        listed = ", ".join(names[:_NAMES_LISTED]) + (f" and {others} more" if others > 0 else "")
+        verb = "is" if len(names) == 1 else "are"
+        waits = "timer waits" if pending == 1 else "timers wait"
+        return (
+            f"{pending:,} {waits}, but none can fire because {listed} {verb} paused "
+            "or at rate 0. Resume a branch first."
+        )
+
+
+class _TimersMeter:
+    """Adds up what timers cost between two frames.
+
+    What the host itself does between wake-ups is not counted: only stretches in which
+    an event was recorded, from the beginning of a wake-up or the end of a frame.
+    """
+
+    def __init__(self) -> None:
+        self._since_ns = self._events = self._busy_ns = 0
+
+    def begin(self, events: int | None = None) -> None:
+        """Measure from now on.
+
+        Args:
+            events: How many events there are, readings left out; as many as before if not
+                given.
+        """
+        self._since_ns = perf_counter_ns()
+        if events is not None:
+            self._events = events
+
+    def charge(self, events: int, worked_ns: int) -> None:
+        """Add the time since :meth:`begin`, if there are more events than then.
+
+        Args:
+            events: How many events there are now, readings left out.
+            worked_ns: Virtual time that callbacks took besides.
+        """
+        self._busy_ns += worked_ns
+        if events != self._events and self._since_ns:
+            now_ns = perf_counter_ns()
+            self._busy_ns += now_ns - self._since_ns
+            self._since_ns = now_ns
+            self._events = events
+
+    def take_ns(self) -> int:
+        """Return what was added up, and begin again at 0."""
+        busy_ns, self._busy_ns = self._busy_ns, 0
+        return busy_ns
+
+
+def goes_to_end(steps: Iterator[None], slice_ns: int | None) -> bool:
+    """Go on with some long work, so that the window stays alive; returns whether it is done.
+
+    Args:
+        steps: Does a little of it at each turn.
+        slice_ns: After so long a pause is made, but not before the next turn is done;
+            ``None`` for doing it at one go.
+    """
+    until_ns = inf if slice_ns is None else perf_counter_ns() + slice_ns
+    # Ends with the first turn that is done too late.
+    return not any(perf_counter_ns() >= until_ns for _ in steps)

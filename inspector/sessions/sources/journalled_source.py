@@ -1,0 +1,234 @@
+"""What a run of a scene reads time through: every reading is reported, and can be replayed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
+
+from typing_extensions import override
+
+from inspector.clocks.sources.manual_source import ManualTimeSource
+from inspector.vocabulary import Reading
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from inspector.clocks.sources.time_source import TimeSource
+    from inspector.sessions.replay.journal import Script
+
+_WOKEN: Final = Reading.WOKEN
+_ASKED: Final = Reading.ASKED
+
+
+@runtime_checkable
+class JumpsInTime(Protocol):
+    """A virtual time source: work passes its time instead of the processor's."""
+
+    def jump_ns(self, delta_ns: int) -> None:
+        """Let ``delta_ns`` pass without waking anybody."""
+
+
+class JournalledSource:
+    """Passes a time source on to one run of a scene, and reports what the source says.
+
+    While a script is followed, the source is left alone: the script says what time it is.
+    For the thread of the source.
+
+    Attributes:
+        source: The time source itself.
+        is_manual: Whether time is advanced by hand, passing every instant.
+        on_reading: Called with every reading, counted from the start of the session; may be
+            ``None``.
+        reading_ns: What the source said last.
+    """
+
+    is_manual = False
+
+    def __init__(self, source: TimeSource, began_ns: int | None = None) -> None:
+        """Read a source.
+
+        Args:
+            source: The time source.
+            began_ns: When the session began; then the source is left alone until
+                :meth:`go_live`. Now if left out.
+        """
+        self.source = source
+        self.on_reading: Callable[[Reading, int], None] | None = None
+        self._is_live = began_ns is None
+        self._began_ns = self.reading_ns = source.now_ns() if began_ns is None else began_ns
+        self._script: Script | None = None
+        self._on_wake: Callable[[], None] | None = None
+        self._is_woken = False
+        self._jump_ns = source.jump_ns if isinstance(source, JumpsInTime) else None
+
+    @property
+    def relative_ns(self) -> int:
+        """The last reading, counted from the start of the session."""
+        return self.reading_ns - self._began_ns
+
+    @property
+    def ahead_ns(self) -> int:
+        """How far the source is ahead of its last reading."""
+        return self.source.now_ns() - self.reading_ns
+
+    def beside(self) -> JournalledSource:
+        """Return the source of a second run, which leaves the time source alone at first."""
+        return type(self)(self.source, self._began_ns)
+
+    def follow(self, script: Script) -> None:
+        """Have a script say what time it is; the source wakes nothing meanwhile."""
+        self._is_live = False
+        self._script = script
+        self.source.set_wake(None)
+
+    def go_live(self) -> None:
+        """Follow the source from now on, and be the only one that it wakes."""
+        self._is_live = True
+        self._script = None
+        self.source.attach(self._wake_if_live)
+
+    def replay(self, reading: int, value: int) -> None:  # noqa: ARG002 - of the manual source
+        """Do what a reading of the script did.
+
+        Args:
+            reading: A :class:`~inspector.vocabulary.Reading`; only wake-ups and advances do
+                anything.
+            value: The instant that was reached, counted from the start of the session.
+        """
+        if reading == _WOKEN:
+            self._wake()
+
+    def pass_work_ns(self, duration_ns: int) -> bool:
+        """Let virtual time pass in which a callback works; returns ``False`` for real time."""
+        if not self._is_live:
+            # The script knows how long it took.
+            return True
+        if self._jump_ns is None:
+            return False
+        self._jump_ns(duration_ns)
+        return True
+
+    def now_ns(self) -> int:
+        """Return the present instant."""
+        if self._is_live:
+            self.reading_ns = self.source.now_ns()
+        elif self._script is not None and (said_ns := self._script.reading_ns()) is not None:
+            self.reading_ns = self._began_ns + said_ns
+        is_woken, self._is_woken = self._is_woken, False
+        if self.on_reading is not None:
+            self.on_reading(_WOKEN if is_woken else _ASKED, self.reading_ns - self._began_ns)
+        return self.reading_ns
+
+    def set_wake(self, at_ns: int | None) -> None:
+        """Ask to be woken once, at an instant of the source."""
+        if self._is_live:
+            self.source.set_wake(at_ns)
+
+    def attach(self, on_wake: Callable[[], None]) -> None:
+        """Say what to call on a wake-up."""
+        self._on_wake = on_wake
+        if self._is_live:
+            self.source.attach(self._wake_if_live)
+
+    def close(self) -> None:
+        """Wake nothing any more; the source itself is left to its owner."""
+        self._on_wake = None
+        self.set_wake(None)
+
+    def _wake(self) -> None:
+        self._is_woken = True
+        try:
+            if self._on_wake is not None:
+                self._on_wake()
+        finally:
+            self._is_woken = False
+
+    def _wake_if_live(self) -> None:
+        if self._is_live:
+            self._wake()
+
+
+class JournalledManualSource(JournalledSource, ManualTimeSource):
+    """The same for a manual time source, whose advances are the readings.
+
+    It is a manual source because a transport has an agreement of its own with those. While a
+    script is followed, another manual source takes the place of the real one.
+    """
+
+    is_manual = True
+
+    def __init__(self, source: ManualTimeSource, began_ns: int | None = None) -> None:
+        """Read a source, see :class:`JournalledSource`."""
+        ManualTimeSource.__init__(self)
+        super().__init__(source, began_ns)
+        self._real = self._inner = source
+
+    @property
+    @override
+    def ahead_ns(self) -> int:
+        """Nothing: whatever it is advanced to is run at once."""
+        return 0
+
+    @override
+    def follow(self, script: Script) -> None:
+        self._is_live = False
+        self.reading_ns = self._began_ns + script.journal.beginning.source_ns
+        self._inner = ManualTimeSource(self.reading_ns)
+        self._listen()
+
+    @override
+    def go_live(self) -> None:
+        self._is_live = True
+        self._inner = self._real
+        self.reading_ns = self._real.now_ns()
+        self._listen()
+
+    @override
+    def replay(self, reading: int, value: int) -> None:
+        if reading == Reading.ADVANCED:
+            self._inner.advance_ns(max(0, value - self.relative_ns))
+
+    @override
+    def pass_work_ns(self, duration_ns: int) -> bool:
+        self._inner.jump_ns(duration_ns)
+        return True
+
+    @override
+    def now_ns(self) -> int:
+        return self.reading_ns
+
+    @override
+    def attach(self, on_wake: Callable[[], None]) -> None:
+        self._on_wake = on_wake
+        if self._is_live:
+            self._listen()
+
+    @override
+    def attach_jumps(self, on_jump: Callable[[int], None]) -> None:
+        self._on_jump = on_jump
+
+    @override
+    def jump_ns(self, delta_ns: int) -> None:
+        self._inner.jump_ns(delta_ns)
+
+    def _listen(self) -> None:
+        self._inner.attach(self._advanced)
+        self._inner.attach_jumps(self._jumped)
+
+    def _advanced(self) -> None:
+        self.reading_ns = self._inner.now_ns()
+        if self.on_reading is not None:
+            self.on_reading(Reading.ADVANCED, self.reading_ns - self._began_ns)
+        if self._on_wake is not None:
+            self._on_wake()
+
+    def _jumped(self, delta_ns: int) -> None:
+        self.reading_ns = self._inner.now_ns()
+        if self._on_jump is not None:
+            self._on_jump(delta_ns)
+
+
+def journalled(source: TimeSource) -> JournalledSource:
+    """Return what the first run of a session reads a source through."""
+    if isinstance(source, ManualTimeSource):
+        return JournalledManualSource(source)
+    return JournalledSource(source)
