@@ -28,6 +28,7 @@ from tests.benchmarks.report import FRAME_MS, Row
 from ui.kit.theme import Theme
 from ui.session.bridge import SessionBridge
 from ui.window.application import make_application
+from ui.window.contents import WindowContents
 from ui.window.main_window import MainWindow
 from ui.window.settings import Settings, SettingsFile
 
@@ -85,7 +86,7 @@ def _shown(bridge: SessionBridge) -> MainWindow:
     window = MainWindow(Theme("light"), SettingsFile(folder / "settings.json"), Settings())
     window.resize(*_SIZE)
     window.show()
-    window.complete(bridge)
+    WindowContents(window, bridge)
     return window
 
 

@@ -47,6 +47,7 @@ from ui.clock_tree.model import ClockTreeModel
 from ui.kit.theme import Theme
 from ui.session.bridge import Selection, SessionBridge
 from ui.window.application import make_application
+from ui.window.contents import WindowContents
 from ui.window.main_window import MainWindow
 from ui.window.settings import Settings, SettingsFile
 
@@ -280,7 +281,7 @@ def _complete_window(bridge: SessionBridge, folder: Path) -> MainWindow:
     """Return the real window with every panel in view, none behind another's tab."""
     window = MainWindow(Theme("light"), SettingsFile(folder / "settings.json"), Settings())
     window.resize(*_SIZE)
-    window.complete(bridge)
+    WindowContents(window, bridge)
     queue, events = window.docks["timer_queue"], window.docks["event_list"]
     window.splitDockWidget(queue, events, Qt.Orientation.Horizontal)
     bridge.select(Selection.clock(1))

@@ -13,6 +13,7 @@ from inspector.resources import resource_path
 from ui.kit.theme import Theme
 from ui.session.bridge import SessionBridge
 from ui.window.application import make_application
+from ui.window.contents import WindowContents
 from ui.window.main_window import MainWindow
 from ui.window.settings import SettingsFile
 
@@ -35,11 +36,13 @@ class Shell:
 
     Attributes:
         window: The window, shown and completed.
+        contents: What completed it.
         sources: Every time source that was made, the newest last.
         settings_file: Where the window keeps its settings.
     """
 
     window: MainWindow
+    contents: WindowContents
     sources: list[ManualTimeSource]
     settings_file: SettingsFile
 
@@ -85,7 +88,7 @@ def open_shell(qtbot: QtBot, folder: Path, scene: str | Path | None = SCENE) -> 
         return sources[-1]
 
     window.show()
-    window.complete(SessionBridge(make_source=make_source))
+    contents = WindowContents(window, SessionBridge(make_source=make_source))
     if scene is not None:
         if isinstance(scene, str):
             path = folder / "scene.py"
@@ -94,4 +97,4 @@ def open_shell(qtbot: QtBot, folder: Path, scene: str | Path | None = SCENE) -> 
             path = scene
         window.open_path(path)
     QApplication.processEvents()
-    return Shell(window, sources, settings_file)
+    return Shell(window, contents, sources, settings_file)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING, Final, Literal
 
+from PySide6 import QtCore
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtGui import QColor, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication
@@ -263,12 +264,10 @@ class Theme(QObject):
 def _resolved(choice: ThemeChoice) -> ThemeName:
     if choice != "system":
         return choice
-    from PySide6.QtCore import Qt  # noqa: PLC0415 - sets up all its enumerations, 12 ms
-
     match QGuiApplication.styleHints().colorScheme():
-        case Qt.ColorScheme.Dark:
+        case QtCore.Qt.ColorScheme.Dark:
             return "dark"
-        case Qt.ColorScheme.Light:
+        case QtCore.Qt.ColorScheme.Light:
             return "light"
         case _:
             return _name_by_palette()

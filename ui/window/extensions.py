@@ -62,7 +62,7 @@ class ExtensionReporter(logging.Handler):
         extension_problems.removeHandler(self)
 
     def _show(self) -> None:
-        self._window.window_actions.show_extensions()
+        self._window.actions_by_id["extensions"].trigger()
 
 
 class ExtensionsDialog(QDialog):

@@ -8,12 +8,16 @@ window (13 of 25 ms, measured).
 from __future__ import annotations
 
 import json
+import logging
 import math
 import os
 import sys
+import tempfile
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Final, Literal, get_args, get_origin, get_type_hints
+
+import platformdirs
 
 #: Raised when the meaning of a field changes; files of newer versions are kept aside.
 SETTINGS_VERSION: Final = 1
@@ -127,8 +131,6 @@ class SettingsFile:
 
     def save(self, settings: Settings) -> bool:
         """Write the settings, whole or not at all; return whether it went well."""
-        import tempfile  # noqa: PLC0415 - not needed for the first paint
-
         # Names of files may hold what is no UTF-8; escaped it is text like any other.
         text = json.dumps(asdict(settings), indent=2) + "\n"
         try:
@@ -159,8 +161,6 @@ class SettingsFile:
         return f"The defaults are used; the old file is kept as {aside}."
 
     def _report(self, problem: str) -> None:
-        import logging  # noqa: PLC0415 - rarely needed
-
         self.problem = problem
         logging.getLogger(__name__).warning("%s", problem)
 
@@ -226,6 +226,4 @@ def _short(value: object) -> str:
 
 def _default_path() -> Path:
     """Return where settings belong on this system."""
-    import platformdirs  # noqa: PLC0415 - only needed when no path is given
-
     return Path(platformdirs.user_config_dir(_FOLDER_NAME, appauthor=False)) / "settings.json"

@@ -19,6 +19,7 @@ from ui.breakpoints.panel import BreakpointsPanel
 from ui.kit.theme import Theme
 from ui.session.bridge import SessionBridge
 from ui.window.application import make_application
+from ui.window.contents import WindowContents
 from ui.window.main_window import MainWindow
 from ui.window.panel_docks import Placeholder
 from ui.window.settings import Settings, SettingsFile
@@ -208,7 +209,7 @@ def test_that_a_window_closed_before_it_is_laid_out_saves_nothing(
     second = MainWindow(Theme("system"), settings_file, settings_file.load())
     qtbot.addWidget(second)
     second.show()
-    second.complete(SessionBridge())
+    WindowContents(second, SessionBridge())
 
     second.close()
 

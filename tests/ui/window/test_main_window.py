@@ -18,7 +18,7 @@ def test_that_every_panel_is_in_its_place(qtbot: QtBot, tmp_path: Path) -> None:
 
     for panel in PANELS:
         if panel.area is None:
-            widget = shell.window.shown_in_middle
+            widget = shell.window.middle.currentWidget()
         else:
             widget = shell.window.docks.panel(panel.id)
         assert type(widget).__name__ == panel.widget.partition(":")[2]

@@ -40,7 +40,7 @@ def _menu(shell: Shell, title: str) -> QMenu:
 
 
 def _previewer(shell: Shell) -> Previewer:
-    return shell.window.window_actions.previews.previewer
+    return shell.contents.window_actions.previews.previewer
 
 
 def test_that_highlighting_the_pause_of_the_menu_bar_shows_what_it_would_do(

@@ -45,6 +45,7 @@ from inspector.sessions.scene import built_in_scenes
 from inspector.timebase import NS_PER_SECOND
 from ui.kit.theme import Theme
 from ui.session.bridge import Selection, SessionBridge
+from ui.window.contents import WindowContents
 from ui.window.main_window import MainWindow
 from ui.window.settings import Settings, SettingsFile
 
@@ -326,7 +327,7 @@ def test_that_random_operations_do_no_harm(
     window = MainWindow(Theme("dark"), SettingsFile(tmp_path / "settings.toml"), Settings())
     qtbot.addWidget(window)
     window.show()
-    window.complete(SessionBridge(make_source=make_source))
+    WindowContents(window, SessionBridge(make_source=make_source))
     window.open_path(next(each.path for each in built_in_scenes() if each.path.stem == scene))
     user = RandomUser(window, sources, seed=2026)
 

@@ -19,6 +19,7 @@ from tests.events.recording.recorded_worlds import described, folded, record, sc
 from tests.ui.window.test_random_operations import RandomUser
 from ui.kit.theme import Theme
 from ui.session.bridge import SessionBridge
+from ui.window.contents import WindowContents
 from ui.window.main_window import MainWindow
 from ui.window.settings import Settings, SettingsFile
 
@@ -67,7 +68,7 @@ def window(qtbot: QtBot, tmp_path: Path) -> MainWindow:
     window = MainWindow(Theme("dark"), SettingsFile(tmp_path / "settings.toml"), Settings())
     qtbot.addWidget(window)
     window.show()
-    window.complete(SessionBridge())
+    WindowContents(window, SessionBridge())
     return window
 
 

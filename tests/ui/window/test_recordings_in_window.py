@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
-from PySide6.QtGui import QDropEvent
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from inspector.commands.clocks import PauseClock
@@ -132,15 +133,13 @@ def test_that_what_cannot_be_changed_in_a_recording_does_not_leave_the_past(
 def test_that_recordings_can_be_dropped_on_the_window(shell: Shell, tmp_path: Path) -> None:
     data = QMimeData()
     data.setUrls([QUrl.fromLocalFile(str(recording(tmp_path)))])
-    event = QDropEvent(
-        QPointF(5, 5),
-        Qt.DropAction.CopyAction,
-        data,
-        Qt.MouseButton.LeftButton,
-        Qt.KeyboardModifier.NoModifier,
-    )
+    actions, button = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton
+    modifiers = Qt.KeyboardModifier.NoModifier
+    enter = QDragEnterEvent(QPoint(5, 5), actions, data, button, modifiers)
+    drop = QDropEvent(QPointF(5, 5), actions, data, button, modifiers)
 
-    shell.window.dropEvent(event)
+    QApplication.sendEvent(shell.window, enter)
+    QApplication.sendEvent(shell.window, drop)
 
     assert shell.bridge.status.message.startswith("Recording of test: ")
 

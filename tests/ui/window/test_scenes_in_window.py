@@ -10,6 +10,7 @@ import PySide6
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from inspector.sessions.session import SessionPhase
@@ -25,7 +26,7 @@ def test_that_a_broken_scene_shows_its_line_and_the_window_lives_on(
 ) -> None:
     shell = open_shell(qtbot, tmp_path, BROKEN)
 
-    view = shell.window.shown_in_middle
+    view = shell.window.middle.currentWidget()
     assert isinstance(view, SceneErrorView)
     assert "no_such_thing" in view.heading.text()
     assert view.place.text() == f"{tmp_path / 'scene.py'}, line 3"
@@ -39,7 +40,7 @@ def test_that_a_recording_that_cannot_be_read_is_not_offered_to_an_editor(
     (tmp_path / "cut.tlrec").write_bytes(b"garbage")
     shell = open_shell(qtbot, tmp_path, tmp_path / "cut.tlrec")
 
-    view = shell.window.shown_in_middle
+    view = shell.window.middle.currentWidget()
     assert isinstance(view, SceneErrorView)
     assert "is not a recording" in view.heading.text()
     assert view.edit_button.isHidden()
@@ -51,14 +52,14 @@ def test_that_a_recording_that_cannot_be_read_is_not_offered_to_an_editor(
 
 def test_that_reloading_a_mended_scene_brings_the_plot_back(qtbot: QtBot, tmp_path: Path) -> None:
     shell = open_shell(qtbot, tmp_path, BROKEN)
-    view = shell.window.shown_in_middle
+    view = shell.window.middle.currentWidget()
     assert isinstance(view, SceneErrorView)
     (tmp_path / "scene.py").write_text(SCENE, encoding="utf-8")
 
     qtbot.mouseClick(view.reload_button, Qt.MouseButton.LeftButton)
     shell.bridge.refresh_now()
 
-    assert shell.window.shown_in_middle is shell.window.frame_times
+    assert shell.window.middle.currentWidget() is shell.window.frame_times
     assert shell.bridge.status.phase is SessionPhase.RUNNING
 
 
@@ -91,8 +92,10 @@ def test_that_a_dropped_python_file_is_opened(qtbot: QtBot, tmp_path: Path) -> N
     modifiers = Qt.KeyboardModifier.NoModifier
 
     enter = dragged_in(data)
-    shell.window.dragEnterEvent(enter)
-    shell.window.dropEvent(QDropEvent(QPointF(9, 9), actions, data, button, modifiers))
+    QApplication.sendEvent(shell.window, enter)
+    QApplication.sendEvent(
+        shell.window, QDropEvent(QPointF(9, 9), actions, data, button, modifiers)
+    )
 
     assert enter.isAccepted()
     assert shell.bridge.session is not None
@@ -107,7 +110,7 @@ def test_that_a_file_is_taken_by_how_its_name_ends(qtbot: QtBot, tmp_path: Path,
 
     enter = dragged_in(data)
     enter.ignore()
-    shell.window.dragEnterEvent(enter)
+    QApplication.sendEvent(shell.window, enter)
 
     assert enter.isAccepted()
 
@@ -119,7 +122,7 @@ def test_that_other_files_are_not_taken(qtbot: QtBot, tmp_path: Path) -> None:
 
     enter = dragged_in(data)
     enter.ignore()
-    shell.window.dragEnterEvent(enter)
+    QApplication.sendEvent(shell.window, enter)
 
     assert not enter.isAccepted()
 
@@ -203,7 +206,7 @@ def test_that_a_scene_that_cannot_be_opened_is_told_beside_the_one_that_goes_on(
     window.open_path(bad)
 
     assert shell.bridge.session is session
-    assert window.shown_in_middle is window.frame_times
+    assert window.middle.currentWidget() is window.frame_times
     assert window.windowTitle() == "played & tested – Timeline Inspector"
     assert window.notice.label.text().startswith("bad.py failed in build(stage) (line 3): ")
     assert window.notice.label.text().endswith("“played & tested” keeps running.")

@@ -276,7 +276,7 @@ class WindowActions(QObject):
         places = ["", *(each for each in docks.ids if docks.is_in_front(each))]
         current = docks.panel_in_use()
         following = places[(places.index(current) + 1) % len(places)]
-        enter(docks.panel(following) if following else self._window.shown_in_middle)
+        enter(docks.panel(following) if following else self._window.middle.currentWidget())
 
     def use_layout(self, preset_id: str) -> None:
         """Arrange the panels as a preset says."""

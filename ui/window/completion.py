@@ -1,0 +1,76 @@
+"""Completes the window of the program: its contents, and what concerns the whole process."""
+
+from __future__ import annotations
+
+import gc
+import linecache
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QTimer, Slot
+
+from inspector.resources import resource_path
+from inspector.stop_signals import exit_code_of
+
+from ..session.bridge import SessionBridge
+from .contents import WindowContents
+from .endless_code import EndlessCode
+from .faults import FaultReporter
+from .interrupts import Interrupts
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from .main_window import MainWindow
+
+
+class Completion(QObject):
+    """Everything that begins after the first paint and ends with the window."""
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self._window = window
+        self._next_turn = QTimer(self)
+        self._next_turn.setSingleShot(True)
+        self._next_turn.setInterval(0)
+        self._next_turn.timeout.connect(self._collect_garbage)
+        self._faults = FaultReporter(window)
+        bridge = SessionBridge()
+        WindowContents(window, bridge)
+        bridge.session_changed.connect(self._next_turn.start)
+        self._endless_code = EndlessCode(window)
+        self._interrupts = Interrupts(window, self._endless_code.end)
+        # Qt for Python reads the source of every module that is imported, and the lines stay
+        # in memory: 10 MB.
+        linecache.clearcache()
+        # Modules and widgets stay; going through all of them for garbage takes 20 ms each
+        # time, in which no frame of the scene could begin.
+        gc.freeze()
+        gc.enable()
+
+    def open(self, scene: Path | None) -> None:
+        """Open a scene or recording, or the first of the built-in scenes."""
+        if scene is not None:
+            self._window.open_path(scene)
+            return
+        # In the order of built_in_scenes(), which also reads what is in them.
+        first = min(resource_path("scenes").glob("*.py"), default=None)
+        if first is not None:
+            self._window.bridge.open_scene(first)
+
+    @Slot()
+    def _collect_garbage(self) -> None:
+        """Free the former session, log and all, when nothing shows it any more.
+
+        It is full of rings. Python looks for such by the number of objects, to which a log of
+        megabytes counts little: several sessions would be kept that were closed long ago.
+        """
+        gc.collect()
+
+    def finish(self) -> int:
+        """Stop; return the exit code if a signal has ended the window, else 0."""
+        gc.unfreeze()
+        self._next_turn.stop()
+        self._endless_code.stop()
+        self._faults.stop()
+        self._interrupts.stop()
+        return exit_code_of(self._interrupts.number) if self._interrupts.number else 0

@@ -1,0 +1,341 @@
+"""What the main window consists of besides its shell; imported after the first paint."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, cast
+
+from PySide6.QtCore import QEvent, QObject, Slot
+from PySide6.QtGui import QDropEvent
+from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
+from typing_extensions import override
+
+from inspector.clocks.failures import FailurePolicy
+from inspector.errors import InspectorError
+from inspector.foreign.paths import is_recording_name
+from inspector.sessions.breakpoints.file import breakpoints_from_json, breakpoints_to_json
+from inspector.sessions.session import SessionPhase
+
+from ..actions.actions import ActionSet
+from ..actions.panels import PANELS, make_panel
+from ..kit.guards import guarded
+from ..session.qt_time_source import Precision
+from ..transport.playhead_bar import PlayheadBar
+from ..transport.transport_bar import TransportBar
+from .dialogs.scene_error import SceneErrorDialog, SceneErrorView
+from .extensions import ExtensionReporter
+from .failure_note import FailureNote
+from .focus_ring import FocusRing
+from .handlers.member_actions import MemberActions
+from .handlers.recording_actions import RecordingActions
+from .handlers.session_actions import SessionActions
+from .handlers.window_actions import WindowActions
+from .key_guard import KeyGuard
+from .notice_bar import NoticeBar
+from .panel_docks import PanelDocks
+from .settings import LAYOUT_VERSION, Settings
+
+if TYPE_CHECKING:
+    from inspector.events.states import CommandRecord
+    from inspector.sessions.session import Session, SessionStatus
+
+    from ..frame_times.panel import FrameTimesPanel
+    from ..session.bridge import SessionBridge
+    from .main_window import MainWindow
+
+_TRANSPORT_HEIGHT: Final = 34
+_MESSAGE_MS: Final = 8_000
+#: Longer messages do not fit into the status bar.
+_LONGEST_MESSAGE: Final = 120
+_SCENE_SUFFIXES: Final = frozenset({".py", ".pyw"})
+_VISIBILITY: Final = frozenset({QEvent.Type.Show, QEvent.Type.Hide, QEvent.Type.WindowStateChange})
+_DROPS: Final = frozenset({QEvent.Type.DragEnter, QEvent.Type.Drop})
+
+
+@guarded
+class WindowContents(QObject):
+    """Brings actions, panels and the session into the window, and shows what the session says.
+
+    Attributes:
+        window_actions: What carries out the actions on the window.
+    """
+
+    def __init__(self, window: MainWindow, bridge: SessionBridge) -> None:
+        """Complete a window, which shows the bridge's session from now on."""
+        super().__init__(window)
+        self._window = window
+        self._bridge = window.bridge = bridge
+        self._error_view: SceneErrorView | None = None
+        self._hold_notice = ""
+        bridge.setParent(window)
+        window.theme.follow_system()
+        self._adopt_settings()
+        self._extension_reporter = ExtensionReporter(window)
+        self._add_middle_and_docks()
+        self._add_actions()
+        self._add_bars()
+        self._add_frame_times()
+        self._restore_layout()
+        window.docks.make_panels(lambda panel: make_panel(panel, bridge, window.theme, window))
+        bridge.session_changed.connect(self._take_session)
+        bridge.status_changed.connect(self._take_status)
+        bridge.budgets_changed.connect(self._take_budgets)
+        bridge.opening_failed.connect(self._show_opening_failure)
+        window.is_complete = True
+        window.apply_field_palettes()
+        window.installEventFilter(self)
+        self._tell_visibility()
+        self._take_session(bridge.session)
+        self._take_status(bridge.status)
+        if window.settings_file.problem:
+            window.notice.show_notice(window.settings_file.problem)
+        window.completed.emit()
+
+    # ---------------------------------------------------------------- building
+
+    def _add_middle_and_docks(self) -> None:
+        window = self._window
+        middle = QWidget()
+        window.middle = QStackedWidget()
+        window.notice = NoticeBar(middle)
+        layout = QVBoxLayout(middle)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(window.notice)
+        layout.addWidget(window.middle, 1)
+        window.setCentralWidget(middle)
+        window.statusBar().setSizeGripEnabled(False)
+        window.docks = PanelDocks(window)
+
+    def _add_actions(self) -> None:
+        window, bridge, theme = self._window, self._bridge, self._window.theme
+        window.actions_by_id = actions = ActionSet(window)
+        actions.set_icons(theme)
+        window.session_actions = SessionActions(bridge, actions, theme, window)
+        self.member_actions = MemberActions(bridge, actions, window)
+        recording = RecordingActions(bridge, actions, theme, window)
+        recording.written.connect(self._show_recording)
+        recording.failed.connect(self._show_recording_problem)
+        window.session_actions.command_refused.connect(self._show_refusal)
+        window.session_actions.place_refused.connect(self._show_place_refusal)
+        self.window_actions = WindowActions(window, window.top_menus)
+
+    def _add_bars(self) -> None:
+        window, actions, theme = self._window, self._window.actions_by_id, self._window.theme
+        window.transport = TransportBar(actions, theme, window)
+        window.transport.setFixedHeight(_TRANSPORT_HEIGHT)
+        window.addToolBar(window.transport)
+        window.transport.connect_bridge(self._bridge)
+        window.transport.step_frames_changed.connect(self._take_step_frames)
+        window.transport.show_step_frames(window.settings.step_frames)
+        self._take_step_frames(window.transport.step_frames)
+        window.transport.log_clicked.connect(self._show_events)
+        window.addToolBarBreak()
+        find = window.session_actions.find_place
+        window.playhead_bar = PlayheadBar(self._bridge, actions, find, theme, window)
+        window.addToolBar(window.playhead_bar)
+        failures = FailureNote(self._bridge, theme, window)
+        failures.clicked.connect(self._show_events)
+        window.statusBar().addPermanentWidget(failures)
+        self._focus_ring = FocusRing(theme, window)
+        self._guard = KeyGuard(actions.by_id.values(), window)
+        self._guard.refused.connect(self._show_impossible)
+        for watched in (window, *window.docks):
+            self._guard.watch(watched)
+
+    def _add_frame_times(self) -> None:
+        window = self._window
+        (middle,) = (panel for panel in PANELS if panel.area is None)
+        panel = make_panel(middle, self._bridge, window.theme, window)
+        window.frame_times = cast("FrameTimesPanel", panel)
+        window.middle.addWidget(panel)
+
+    # ---------------------------------------------------------------- settings
+
+    def _adopt_settings(self) -> None:
+        bridge, settings = self._bridge, self._window.settings
+        bridge.failure_policy = FailurePolicy(settings.failure_policy)
+        bridge.set_precision(Precision(settings.precision))
+        bridge.set_budgets_ms(settings.budgets_ms)
+        bridge.panel_choices = dict(settings.panel_choices)
+        if not settings.breakpoints:
+            return
+        try:
+            bridge.kept_breakpoints = tuple(breakpoints_from_json(settings.breakpoints))
+        except InspectorError as error:
+            problem = f"The breakpoints could not be restored. {error}"
+            self._window.settings_file.problem = problem
+
+    def _restore_layout(self) -> None:
+        docks, settings = self._window.docks, self._window.settings
+        is_known = settings.layout_version == LAYOUT_VERSION
+        if not (is_known and docks.restore(settings.layout)):
+            docks.arrange("live")
+        # A layout may have been saved while somebody looked back.
+        self._window.playhead_bar.hide()
+
+    def _settings_to_save(self) -> Settings:
+        window, bridge = self._window, self._bridge
+        kept = bridge.kept_breakpoints
+        return replace(
+            window.settings,
+            geometry=bytes(window.saveGeometry().toHex().data()).decode("ascii"),
+            layout=window.docks.save(),
+            layout_version=LAYOUT_VERSION,
+            breakpoints=breakpoints_to_json(kept) if kept else "",
+            failure_policy=bridge.failure_policy.value,
+            precision=bridge.precision.value,
+            panel_choices=dict(bridge.panel_choices),
+        )
+
+    @Slot(object)
+    def _take_budgets(self, budgets_ms: tuple[float, ...]) -> None:
+        self._window.settings = replace(self._window.settings, budgets_ms=tuple(budgets_ms))
+
+    @Slot(int)
+    def _take_step_frames(self, count: int) -> None:
+        self._window.settings = replace(self._window.settings, step_frames=count)
+        self._window.session_actions.step_frames = count
+
+    # ---------------------------------------------------------------- what happens to the window
+
+    @override
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Take files that are dropped, refresh only what can be seen, and save at the end."""
+        kind = event.type()
+        if watched is not self._window:
+            return False
+        if kind in _VISIBILITY:
+            self._tell_visibility()
+        elif kind is QEvent.Type.Close:
+            self._close()
+        elif kind in _DROPS and isinstance(event, QDropEvent):
+            return self._take_drop(event, is_over=kind is QEvent.Type.Drop)
+        return False
+
+    def _tell_visibility(self) -> None:
+        window = self._window
+        self._bridge.set_visible(window.isVisible() and not window.isMinimized())
+
+    def _close(self) -> None:
+        """Save the settings and close the session.
+
+        Nothing is saved before everything has its size: it would not be what anybody chose.
+        """
+        if self._window.docks.is_settled:
+            self._window.settings_file.save(self._settings_to_save())
+        self._bridge.close()
+        self._extension_reporter.stop()
+
+    def _take_drop(self, event: QDropEvent, *, is_over: bool) -> bool:
+        """Accept a single scene or recording, and open it once it is dropped."""
+        path = _dropped_file(event)
+        if path is None:
+            return False
+        event.acceptProposedAction()
+        if is_over:
+            self._window.open_path(path)
+        return True
+
+    # ---------------------------------------------------------------- what the session says
+
+    @Slot(object)
+    def _take_session(self, session: Session | None) -> None:
+        if session is None:
+            self._window.show_title()
+            return
+        kind = " (recording)" if session.is_recorded else ""
+        self._window.show_title(f"{session.title}{kind}")
+        if session.notes:
+            self._window.notice.show_notice(" ".join(session.notes))
+
+    @Slot(object)
+    def _take_status(self, status: SessionStatus) -> None:
+        notice = self._window.notice
+        match status.phase:
+            case SessionPhase.FAILED:
+                self._show_error(status)
+                return
+            case SessionPhase.HELD if status.detail:
+                self._hold_notice = status.message
+                notice.show_notice(status.message, "Show events", self._show_events)
+            case SessionPhase.RUNNING:
+                notice.withdraw(self._hold_notice)
+        self._window.middle.setCurrentIndex(0)
+
+    def _show_error(self, status: SessionStatus) -> None:
+        if self._error_view is None:
+            self._error_view = SceneErrorView(self._window.theme)
+            self._error_view.reload_requested.connect(self._bridge.reload)
+            self._error_view.open_requested.connect(self.window_actions.open_scene)
+            self._window.middle.addWidget(self._error_view)
+        self._error_view.show_status(status)
+        self._window.middle.setCurrentWidget(self._error_view)
+
+    @Slot(object)
+    def _show_opening_failure(self, status: SessionStatus) -> None:
+        session = self._bridge.session
+        goes_on = "" if session is None else f" “{session.title}” keeps running."
+        text = f"{status.message}{goes_on}"
+        if status.detail:
+            show = partial(self._show_failed_file, status)
+            self._window.notice.show_notice(text, "Show the line", show)
+        else:
+            self._window.notice.show_notice(text)
+
+    def _show_failed_file(self, status: SessionStatus) -> None:
+        window = self._window
+        dialog = SceneErrorDialog(status, window.theme, window)
+        path = window.opened_last
+        dialog.view.reload_requested.connect(lambda: window.open_path(path))
+        dialog.view.open_requested.connect(self.window_actions.open_scene)
+        dialog.open()
+
+    @Slot(object)
+    def _show_refusal(self, record: CommandRecord) -> None:
+        reason = f"{record.refusal[:1].upper()}{record.refusal[1:]}".removesuffix(".")
+        text = f"Cannot {record.text}. {reason}."
+        if len(text) > _LONGEST_MESSAGE:
+            # Such as what a scene did otherwise when it was to do the same again.
+            self._window.notice.show_notice(text, "Show events", self._show_events)
+        else:
+            self._say(text)
+
+    @Slot(str)
+    def _show_impossible(self, text: str) -> None:
+        self._say(f"{text}.")
+
+    @Slot(str)
+    def _show_place_refusal(self, reason: str) -> None:
+        if self._window.playhead_bar.isVisible():
+            self._window.playhead_bar.say(reason)
+        else:
+            self._say(reason)
+
+    def _say(self, text: str) -> None:
+        self._window.statusBar().showMessage(f"✖ {text}", _MESSAGE_MS)
+
+    @Slot(object)
+    def _show_recording(self, path: Path) -> None:
+        window = self._window
+        window.notice.show_notice(f"Written: {path}", "Open it", lambda: window.open_path(path))
+
+    @Slot(str)
+    def _show_recording_problem(self, problem: str) -> None:
+        ask = self._window.actions_by_id["record-to"].trigger
+        self._window.notice.show_notice(f"Not recorded. {problem}", "Record to …", ask)
+
+    @Slot()
+    def _show_events(self) -> None:
+        self._window.docks.show_panel("event_list")
+
+
+def _dropped_file(event: QDropEvent) -> Path | None:
+    urls = event.mimeData().urls()
+    if len(urls) == 1 and urls[0].isLocalFile():
+        path = Path(urls[0].toLocalFile())
+        if path.suffix.lower() in _SCENE_SUFFIXES or is_recording_name(path):
+            return path
+    return None
