@@ -45,8 +45,10 @@ class ExtensionReporter(logging.Handler):
 
     def _load_all(self) -> None:
         if are_installed():
-            for registry in _registries():
-                registry.extensions  # noqa: B018 - asking loads them
+            extensions = [each for registry in _registries() for each in registry.extensions]
+            # Panels are loaded with the menus, before anything is reported here.
+            told = (str(each) for each in extensions if each.problem)
+            self._problems = list(dict.fromkeys([*told, *self._problems]))
         if self._problems:
             self._show_notice()
 
