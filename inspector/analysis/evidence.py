@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from bisect import bisect_left
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
+from inspector.commands.command import Command, command_in
 from inspector.timebase import format_instant
 from inspector.vocabulary import (
     CALLBACK_FAILED,
@@ -167,14 +167,14 @@ def by_whom(timeline: Timeline, cause: int) -> str:
 
 
 def asked_for_by(
-    history: History, cursor: int, command: str, until: Container[int] = ()
+    history: History, cursor: int, command: type[Command], until: Container[int] = ()
 ) -> tuple[int, str] | None:
     """Return the command that had something done, if it was one of a kind.
 
     Args:
         history: The past.
         cursor: Where the event is of what was done.
-        command: The kind of command, as its form has it: ``FireTimer``.
+        command: The kind of command.
         until: Kinds of events that cannot be between a command and what it does.
 
     Returns:
@@ -188,19 +188,10 @@ def asked_for_by(
         if event[1] == COMMAND_FORM:
             form = text_of(history, event[3])
         elif event[1] == COMMAND:
-            if event[4] or _command_kind(form) != command:
+            if event[4] or not isinstance(command_in(form), command):
                 break
             return place, f"command {event[2]} “{text_of(history, event[3])}”"
     return None
-
-
-def _command_kind(form: str) -> str:
-    """Return which command a form is of; nothing if it does not say."""
-    try:
-        values = json.loads(form)
-    except ValueError:
-        return ""
-    return str(values.get("command", "")) if isinstance(values, dict) else ""
 
 
 def pauser(history: History, timeline: Timeline, cursor: int | None, cause: int) -> str:

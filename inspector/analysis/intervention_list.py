@@ -7,18 +7,17 @@ the same as the session it was made of.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
+
+from inspector.commands.command import command_in
+from inspector.commands.transport import Hold, Run
+from inspector.commands.undoing import Undo
 
 if TYPE_CHECKING:
+    from inspector.commands.command import Command
     from inspector.events.states import BreakHit, CommandRecord
     from inspector.events.timeline import Timeline
-
-_UNDO: Final = re.compile(r"undo command (\d+)\b")
-#: What the commands that let time go on and stand still say.
-_RUN: Final = "run"
-_HOLD: Final = "hold"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +37,7 @@ class Intervention:
         local_ns: Its local time, ``None`` if it is not known.
         host_ms: When it was in the host's own time, milliseconds since 1970; 0 if not known.
         undone_by: Number of the command that has undone it, 0 while it is in force.
+        command: The command itself, ``None`` if it is not known or none.
     """
 
     number: int
@@ -52,6 +52,12 @@ class Intervention:
     local_ns: int | None = None
     host_ms: int = 0
     undone_by: int = 0
+    command: Command | None = None
+
+    @property
+    def undoes(self) -> int:
+        """Which command it was to undo, 0 for none."""
+        return self.command.number if isinstance(self.command, Undo) else 0
 
     @property
     def label(self) -> str:
@@ -108,10 +114,9 @@ class InterventionList:
             if not entry.is_hit:
                 self._rows[entry.number] = row
         for entry in news:
-            target = undone_number(entry.text)
-            if not entry.is_hit and target and not entry.refusal:
-                self._targets[entry.number] = target
-                changed.update(self._undo(target, entry.number))
+            if entry.undoes and not entry.refusal:
+                self._targets[entry.number] = entry.undoes
+                changed.update(self._undo(entry.undoes, entry.number))
         return frozenset(row for row in changed if row < first)
 
     def _command(self, record: CommandRecord) -> Intervention:
@@ -130,6 +135,7 @@ class InterventionList:
             # Without the host's time nothing but the command itself was noted.
             local_ns=record.local_ns if record.host_ms else None,
             host_ms=record.host_ms,
+            command=command_in(record.form),
         )
 
     def _undo(self, number: int, by: int) -> set[int]:
@@ -160,12 +166,6 @@ def _hit(record: BreakHit) -> Intervention:
     )
 
 
-def undone_number(text: str) -> int:
-    """Return which command a command undoes, as its text says; 0 when it undoes none."""
-    found = _UNDO.match(text)
-    return int(found[1]) if found else 0
-
-
 def interventions_between(
     timeline: Timeline, start: int = 0, stop: int | None = None
 ) -> tuple[Intervention, ...]:
@@ -186,7 +186,7 @@ def interventions_between(
     return tuple(
         each
         for each in found.entries
-        if start <= each.frame < behind and not (each.text == _RUN and not each.at_ns)
+        if start <= each.frame < behind and not (isinstance(each.command, Run) and not each.at_ns)
     )
 
 
@@ -204,8 +204,9 @@ def held_host_ms(timeline: Timeline, at_ns: int) -> int:
     for record in timeline.commands:
         if record.refusal or record.at_ns < at_ns:
             continue
-        if record.text == _HOLD and record.at_ns == at_ns and not began_ms:
+        command = command_in(record.form)
+        if isinstance(command, Hold) and record.at_ns == at_ns and not began_ms:
             began_ms = record.host_ms
-        elif record.text == _RUN and began_ms and record.host_ms:
+        elif isinstance(command, Run) and began_ms and record.host_ms:
             return record.host_ms - began_ms
     return 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
@@ -29,6 +30,17 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 _V = TypeVar("_V")
+
+#: What the values of a command raise that no journal has written.
+UNREADABLE: Final = (
+    ValueError,
+    TypeError,
+    KeyError,
+    AttributeError,
+    ArithmeticError,
+    RecursionError,
+    CommandError,
+)
 
 #: Carries out a command; what returns a generator is done when that is exhausted.
 Action: TypeAlias = Callable[[], object]
@@ -262,6 +274,18 @@ def command_from_values(values: dict[str, object]) -> Command:
         TypeError: Likewise, or one is missing.
     """
     return COMMANDS[str(values["command"])].from_values(values)
+
+
+def command_in(form: str) -> Command | None:
+    """Return the command that a timeline or a log tells of, ``None`` if it does not say.
+
+    Args:
+        form: A command as JSON, as journals write it.
+    """
+    try:
+        return command_from_values(json.loads(form))
+    except UNREADABLE:
+        return None
 
 
 def checked(check: Callable[[_V], _T], value: _V) -> _T:

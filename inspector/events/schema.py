@@ -247,7 +247,7 @@ _ROWS: Final = (
     EventRow(_K.COMMAND_CONTEXT, _U.CLOCK_OR_NONE, _U.HOST_INSTANT, _U.ASKER, _G.READINGS,
              "asked for by {b}[ about {s}]", measured="a"),
     EventRow(_K.COMMAND_FORM, _U.COMMAND, _U.JSON, _U.PLACE, _G.READINGS,
-             "[how {s} reads|how the scene began]", Fold.NONE),
+             "[how {s} reads|how the scene began]"),
     EventRow(_K.MEMBER_ADDED, _U.MEMBER, _U.MEMBER, _U.NAME, _G.MEMBERS,
              "{s} added[ under {a}]"),
     EventRow(_K.MEMBER_ORIGIN, _U.MEMBER, _U.CLOCK, _U.MEMBER_KIND, _G.MEMBERS,

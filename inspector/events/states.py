@@ -132,6 +132,7 @@ class CommandRecord:
         host_ms: When it was in the host's own time, milliseconds since 1970; 0 if not known.
         by: Who asked for it.
         frame: Index of the frame that was running or came next.
+        form: The command as JSON, see :mod:`inspector.commands`; empty if it is not known.
     """
 
     at_ns: int
@@ -143,6 +144,7 @@ class CommandRecord:
     host_ms: int = 0
     by: str = ""
     frame: int = 0
+    form: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -125,6 +125,7 @@ class Timeline:
             EventKind.MARK: self._mark,
             EventKind.COMMAND: self._command,
             EventKind.COMMAND_CONTEXT: self._command_context,
+            EventKind.COMMAND_FORM: self._command_form,
             EventKind.TRANSPORT: self._transport,
             EventKind.SCENE: self._scene,
             EventKind.BREAKPOINT_HIT: self._breakpoint_hit,
@@ -510,6 +511,10 @@ class Timeline:
             host_ms=a,
             by=self.strings[b],
         )
+
+    def _command_form(self, _at_ns: int, subject: int, a: int, _b: int) -> None:
+        if subject and self.commands and self.commands[-1].number == subject:
+            self.commands[-1] = replace(self.commands[-1], form=self.strings[a])
 
     def _breakpoint_hit(self, at_ns: int, subject: int, a: int, b: int) -> None:
         self.hits.append(BreakHit(at_ns, subject, self.strings[a], b))

@@ -11,7 +11,6 @@ from inspector.analysis.intervention_list import (
     InterventionList,
     held_host_ms,
     interventions_between,
-    undone_number,
 )
 from inspector.commands.breakpoints import AddBreakpoint, BreakAction, BreakKind, Breakpoint
 from inspector.commands.clocks import PauseClock, SetRate
@@ -29,6 +28,7 @@ SCENE = """
         game.set_interval(0.5, lambda: None, name="boss")
 """
 GAME = 2
+HOLD, RUN = '{"command": "Hold"}', '{"command": "Run"}'
 
 
 @pytest.fixture
@@ -108,10 +108,16 @@ def test_that_a_refused_undoing_undoes_nothing(session: HostedSession) -> None:
     assert second.outcome.startswith("refused: Command 1 cannot be undone")
 
 
-def test_that_the_text_of_an_undoing_tells_what_it_undoes() -> None:
-    assert undone_number(Undo(12).sentence(Timeline([""]))) == 12
-    assert undone_number("undo command 3: pause “game”") == 3
-    assert undone_number("mark “undo command 3”") == 0
+def test_that_what_is_undone_is_known_whatever_the_words(
+    session: HostedSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Undo, "sentence", lambda *_: "take it back")
+    session.submit(PauseClock(GAME))
+    session.submit(Undo(1))
+    session.submit(AddMark("undo command 2"))
+
+    assert [each.undoes for each in listed(session).entries] == [0, 1, 0]
+    assert [each.outcome for each in listed(session).entries] == ["undone by 2", "done", "done"]
 
 
 def test_that_a_reload_is_told_without_times_that_nobody_noted(session: HostedSession) -> None:
@@ -151,10 +157,10 @@ def test_that_letting_a_session_run_at_its_beginning_is_no_change(
 def test_that_a_hold_on_command_is_as_long_as_the_host_says() -> None:
     timeline = Timeline([""])
     timeline.commands += [
-        CommandRecord(5, 1, "hold", "", host_ms=1_000),
+        CommandRecord(5, 1, "hold", "", host_ms=1_000, form=HOLD),
         CommandRecord(5, 2, "set the rate of “game” to 2", "", host_ms=1_500),
-        CommandRecord(5, 3, "run", "", host_ms=3_250),
-        CommandRecord(9, 4, "hold", "", host_ms=4_000),
+        CommandRecord(5, 3, "run", "", host_ms=3_250, form=RUN),
+        CommandRecord(9, 4, "hold", "", host_ms=4_000, form=HOLD),
     ]
 
     assert held_host_ms(timeline, 5) == 2_250

@@ -15,13 +15,13 @@ from inspector.commands.breakpoints import (
     RemoveBreakpoint,
 )
 from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
-from inspector.commands.command import Command
+from inspector.commands.command import Command, command_in
 from inspector.commands.scene import AddMark, Reload, SetFailurePolicy, SetFrameRate
 from inspector.commands.timers import ClearTimer
 from inspector.commands.transport import StepBy
 from inspector.commands.undoing import Undo
 from inspector.sessions.hosted import HostedSession
-from inspector.sessions.replay.journal import Place, Told, command_form, command_of
+from inspector.sessions.replay.journal import Place, Told, command_form
 from inspector.testing import held_session, pass_seconds, scene_file, virtual_session
 
 SCENE = """
@@ -167,4 +167,4 @@ def test_that_a_form_of_an_older_version_is_understood() -> None:
     values = json.loads(form)
     del values["is_kept"]
 
-    assert command_of(json.dumps(values)) == AddBreakpoint(Breakpoint(BreakKind.TIMER_FIRES))
+    assert command_in(json.dumps(values)) == AddBreakpoint(Breakpoint(BreakKind.TIMER_FIRES))

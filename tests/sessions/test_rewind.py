@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from inspector.clocks import FailurePolicy, ManualTimeSource
 from inspector.commands.breakpoints import AddBreakpoint, BreakAction, BreakKind, Breakpoint
 from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
-from inspector.commands.command import Command
+from inspector.commands.command import Command, command_in
 from inspector.commands.members import (
     MakeTransition,
     PauseFromPriority,
@@ -39,7 +39,6 @@ from inspector.sessions.replay.journal import (
     Place,
     Told,
     command_form,
-    command_of,
 )
 from inspector.sessions.replay.replay import Run as Compared
 from inspector.sessions.replay.replay import digest_of, first_difference
@@ -652,7 +651,7 @@ def test_that_a_log_without_its_beginning_cannot_be_run_again(scene_path: Path) 
 
 @given(commands)
 def test_that_a_command_is_the_same_in_its_form(command: Command) -> None:
-    assert command_of(command_form(Told(command, Place.AT_ONCE))) == command
+    assert command_in(command_form(Told(command, Place.AT_ONCE))) == command
 
 
 @pytest.mark.parametrize("text", ["\x7f", "\x85", "\ud800", "\x00", "é\n“"])

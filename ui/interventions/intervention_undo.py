@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from inspector.analysis.intervention_list import undone_number
+from inspector.commands.command import command_in
+from inspector.commands.undoing import Undo
 from inspector.display_text import one_line
 
 if TYPE_CHECKING:
@@ -39,7 +40,8 @@ class LastUndoable:
                 (
                     record
                     for record in reversed(timeline.commands)
-                    if undoing.of(record.number) is not None and not undone_number(record.text)
+                    if undoing.of(record.number) is not None
+                    and not isinstance(command_in(record.form), Undo)
                 ),
                 None,
             )

@@ -18,6 +18,7 @@ from inspector.analysis.explain.lateness import LATE_NS, lateness_reasons, ties_
 from inspector.analysis.explain.past import failure_reasons, slightly, timer_origin, timer_past
 from inspector.analysis.explain.story import CallStory, Firing, Moment
 from inspector.calls.call import Call, call_of
+from inspector.commands.members import UnscheduleMember
 from inspector.events.member_names import MEMBER_NAMING_KINDS, MemberNames
 from inspector.timebase import format_instant
 from inspector.vocabulary import (
@@ -192,7 +193,7 @@ def _removed(
 ) -> _End:
     """Return the end of a member by its own removal or that of one above it."""
     members = history.state_before(moment.cursor).members.by_id
-    asked = asked_for_by(history, moment.cursor, "UnscheduleMember")
+    asked = asked_for_by(history, moment.cursor, UnscheduleMember)
     who = "by the program" if asked is None else f"by {asked[1]}"
     above = members.get(removed_id)
     if removed_id != number:

@@ -20,6 +20,7 @@ from inspector.analysis.evidence import (
     times,
 )
 from inspector.analysis.explain.suspects import suspect
+from inspector.commands.timers import FireTimer
 from inspector.timebase import NS_PER_MS, format_duration
 from inspector.vocabulary import (
     CALL_ENDED,
@@ -329,7 +330,7 @@ def _out_of_turn(history: History, firing: Firing) -> Reason:
         else "It was called outside its schedule"
     )
     until = {TIMER_FIRED, TIMER_ADDED, FRAME_BEGAN}
-    asked = asked_for_by(history, firing.cursor, "FireTimer", until)
+    asked = asked_for_by(history, firing.cursor, FireTimer, until)
     if asked is not None:
         return Reason(f"{early}, by {asked[1]}.{kept}", firing.at_ns, asked[0])
     return Reason(f"{early}, by the program (fire_now).{kept}", firing.at_ns, firing.cursor)

@@ -26,7 +26,7 @@ from inspector.timebase import MAX_NS
 from inspector.vocabulary import RATE_DENOMINATOR, MemberKind, Phase, TimerKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from inspector.events.recording.columns import Block
     from inspector.events.recording.reading.soundness import Soundness
@@ -80,10 +80,25 @@ class _State(msgspec.Struct):
     histories: list[tuple[_Number, _Count]]
 
 
+class _Command(msgspec.Struct, array_like=True):
+    """A command as it is written; keyframes of older versions do not tell its form."""
+
+    at_ns: _Whole
+    number: _Count
+    text: str
+    refusal: str
+    clock_id: _Count
+    local_ns: _Whole
+    host_ms: _Whole
+    by: str
+    frame: _Count
+    form: str | None = None
+
+
 class _News(msgspec.Struct):
     """What has been added to the lists that only ever grow, as it is written."""
 
-    commands: list[tuple[_Whole, _Count, str, str, _Count, _Whole, _Whole, str, _Count]]
+    commands: list[_Command]
     marks: list[tuple[_Whole, str, _Count]]
     failures: list[tuple[_Whole, _Count, str, str, _Count]]
     hits: list[tuple[_Whole, _Count, str, _Whole]]
@@ -209,13 +224,15 @@ class Growth:
         sound: Makes sense of what the keyframes say.
     """
 
-    def __init__(self, sound: Soundness) -> None:
+    def __init__(self, sound: Soundness, form_of: Callable[[int], str]) -> None:
         """Begin with nothing.
 
         Args:
             sound: Makes sense of the numbers of texts.
+            form_of: Returns the form of a command by its number, from its event.
         """
         self.sound = sound
+        self._form_of = form_of
         self._lists: dict[str, list[Any]] = {name: [] for name in _LISTS}
         self._histories: dict[int, StateHistory] = {}
         self._at: dict[int, Grown] = {}
@@ -227,8 +244,12 @@ class Growth:
             ValueError, TypeError, KeyError: It makes no sense.
         """
         values = _decoded(text, _News)
+        for command in values.commands:
+            if command.form is None:
+                command.form = self._form_of(command.number)
         news = {
-            name: [kind(*each) for each in getattr(values, name)] for name, kind in _LISTS.items()
+            name: [kind(*_values_of(each)) for each in getattr(values, name)]
+            for name, kind in _LISTS.items()
         }
         histories = []
         for machine, at_ns, states, transitions in values.histories:
@@ -338,6 +359,10 @@ def timeline_from(
     growth.fill(timeline, cursor, [machine for machine, _ in values.histories])
     _fill_timers(timeline, timers, growth.sound)
     return timeline, values.frames
+
+
+def _values_of(each: msgspec.Struct | tuple[Any, ...]) -> tuple[Any, ...]:
+    return each if isinstance(each, tuple) else msgspec.structs.astuple(each)
 
 
 def _decoded(text: str, kind: type[_T]) -> _T:

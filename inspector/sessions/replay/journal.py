@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from inspector.clocks.failures import FailurePolicy
 from inspector.clocks.transport import DEFAULT_MAX_DELTA_NS
-from inspector.commands.breakpoints import BreakAction, Breakpoint, BreakpointError
-from inspector.commands.command import BadCommand, Command, command_from_values, usable
+from inspector.commands.breakpoints import BreakAction, Breakpoint
+from inspector.commands.command import UNREADABLE, BadCommand, Command, command_from_values, usable
 from inspector.errors import InspectorError, UnreadableFileError
 from inspector.foreign.files import open_binary
 from inspector.sessions.breakpoints.breakpoints import BreakpointHit
@@ -52,17 +52,6 @@ _MORE_BYTES: Final = 500
 
 #: Control characters that JSON leaves as they are, and a log shows in a way JSON does not know.
 _CONTROLS: Final = {code: f"\\u{code:04x}" for code in range(0x7F, 0xA0)}
-
-#: What a text raises that no journal has written.
-_UNREADABLE: Final = (
-    ValueError,
-    TypeError,
-    KeyError,
-    AttributeError,
-    ArithmeticError,
-    RecursionError,
-    BreakpointError,
-)
 
 _READINGS: Final = frozenset({Reading.ASKED, Reading.WOKEN})
 
@@ -130,7 +119,7 @@ class Beginning:
             found = values["breakpoints"].items()
             values["breakpoints"] = {int(n): Breakpoint.from_values(b) for n, b in found}
             return cls(**values)
-        except _UNREADABLE as error:
+        except UNREADABLE as error:
             message = f"The start of the scene cannot be read: {error}."
             raise JournalError(message) from error
 
@@ -360,15 +349,6 @@ def _as_json(values: dict[str, Any]) -> str:
     return json.dumps(values, ensure_ascii=False).translate(_CONTROLS)
 
 
-def command_of(form: str) -> Command:
-    """Return the command in a text of :func:`command_form`.
-
-    Raises:
-        JournalError: It cannot be understood.
-    """
-    return _told(form, Place.AT_ONCE, "", 0, BadCommand("", ""))[0].command
-
-
 def _told(form: str, at: int, by: str, host_ms: int, bad: BadCommand) -> tuple[Told, bool]:
     try:
         place = Place(at)
@@ -383,7 +363,7 @@ def _told(form: str, at: int, by: str, host_ms: int, bad: BadCommand) -> tuple[T
             for number, each in values.get("breakpoints", {}).items()
         }
         next_number = values.get("next_breakpoint", 1)
-    except _UNREADABLE as error:
+    except UNREADABLE as error:
         message = f"A command cannot be read ({form[:80]}): {error}."
         raise JournalError(message) from error
     refusal = bad.refusal if is_rewind else ""

@@ -5,10 +5,15 @@ from __future__ import annotations
 import gzip
 import hashlib
 import sqlite3
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
+from inspector.commands.clocks import PauseClock, SetRate
+from inspector.commands.command import command_in
+from inspector.commands.scene import AddMark
+from inspector.commands.transport import Run
 from inspector.events.log import EventLog
 from inspector.events.recording import (
     Annotation,
@@ -47,6 +52,15 @@ def test_that_a_recording_of_version_1_tells_what_was_recorded(old: Path) -> Non
     past.close()
     assert old.read_bytes() == before
     assert [each.name for each in old.parent.iterdir()] == ["old.tlrec"]
+
+
+def test_that_the_commands_in_a_recording_of_version_1_are_known(old: Path) -> None:
+    # Keyframes of that version tell their words only.
+    commands = open_recording(old).state_before(1_221).commands
+
+    found = [command_in(each.form) for each in commands]
+    assert [type(each) for each in found[:4]] == [Run, PauseClock, SetRate, AddMark]
+    assert found[7:] == [SetRate(1, Fraction(1, 2)), AddMark("turn 2")]
 
 
 def test_that_a_recording_of_version_1_may_be_annotated(old: Path) -> None:

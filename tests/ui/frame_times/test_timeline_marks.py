@@ -68,8 +68,8 @@ def test_that_a_hold_says_how_long_it_was_and_has_a_line_of_its_own(
 ) -> None:
     before = plot.grab().toImage()
     timeline.commands += [
-        CommandRecord(6_000 * MS, 1, "hold", "", host_ms=1_000),
-        CommandRecord(6_000 * MS, 2, "run", "", host_ms=3_500),
+        CommandRecord(6_000 * MS, 1, "hold", "", host_ms=1_000, form='{"command": "Hold"}'),
+        CommandRecord(6_000 * MS, 2, "run", "", host_ms=3_500, form='{"command": "Run"}'),
     ]
     timeline.holds.append(Held(6_000 * MS))
     plot.refresh()

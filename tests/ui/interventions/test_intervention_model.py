@@ -106,7 +106,8 @@ def test_that_a_row_that_is_undone_changes_in_its_place(
     model: InterventionModel, timeline: Timeline, qtbot: QtBot
 ) -> None:
     text = "undo command 1: pause “game”"
-    timeline.commands.append(CommandRecord(4 * S, 3, text, "", 2, 4 * S, HOST_MS))
+    form = '{"command": "Undo", "number": 1}'
+    timeline.commands.append(CommandRecord(4 * S, 3, text, "", 2, 4 * S, HOST_MS, form=form))
 
     with qtbot.waitSignal(model.dataChanged) as changed:
         model.refresh()

@@ -26,6 +26,7 @@ from inspector.events.recording.reading.quick_fold import fold_block
 from inspector.events.recording.reading.soundness import UNKNOWN_TEXT, Soundness
 from inspector.events.timeline import MISFIT, Timeline
 from inspector.timebase import MAX_NS
+from inspector.vocabulary import COMMAND_FORM
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,6 +46,8 @@ _MOST_MISSING_EVENTS: Final = 1 << 28
 _FRAME_AT: Final = 2
 #: A gap among the frames that is longer is no gap.
 _MOST_MISSING_FRAMES: Final = 1_000_000
+#: A command is followed by what is said of it.
+_EVENTS_OF_COMMAND: Final = 3
 #: What people call something, or where it is, is no longer.
 _LONGEST_SAID: Final = 4_096
 
@@ -79,8 +82,9 @@ class Recording:
         self._checked: set[int] = set()
         self._chunks: OrderedDict[int, Block | None] = OrderedDict()
         self._states: OrderedDict[int, tuple[Timeline, int]] = OrderedDict()
-        self._growth = Growth(self._sound)
+        self._growth = Growth(self._sound, self._form_of)
         self._keyframes: list[int] = []
+        self._asked: dict[int, int] | None = None
         self._frames: FrameHistory | None = None
         self._frame_cursors = np.empty(0, np.int64)
         index, meta = self._index, file.meta
@@ -213,6 +217,17 @@ class Recording:
             else:
                 self._keyframes.append(cursor)
                 is_some_lost = False
+
+    def _form_of(self, number: int) -> str:
+        """Return the form of a command, empty if it is not known."""
+        if self._asked is None:
+            self._asked = dict(self._file.rows("SELECT number, cursor FROM commands"))
+        cursor = self._asked.get(number)
+        if type(cursor) is int and self.first <= cursor < self.end:
+            for event in self.events(cursor, cursor + _EVENTS_OF_COMMAND):
+                if event[1] == COMMAND_FORM and event[2] == number:
+                    return self.strings[event[3]]
+        return ""
 
     def _find_last_ns(self) -> int:
         """Return the instant of the newest event, or of what is known of the end."""
