@@ -87,36 +87,6 @@ class Span:
         return not self.timer_id
 
 
-@dataclass(frozen=True, slots=True)
-class SpanTotal:
-    """What one member, timer or phase took in some frames together.
-
-    Attributes:
-        member_id: The member, 0 for a phase or a timer.
-        timer_id: The timer, 0 for anything else.
-        label: What people call it.
-        kind: As in :class:`Span`.
-        phase: The phase it was called in; the first of several.
-        calls: How often it was called.
-        took_ns: What the calls took together; 0 for timers, which are not measured.
-        longest_ns: What the longest of them took.
-    """
-
-    member_id: int
-    timer_id: int
-    label: str
-    kind: str
-    phase: Phase
-    calls: int
-    took_ns: int
-    longest_ns: int
-
-    @property
-    def is_phase(self) -> bool:
-        """Whether it is a phase of the frame."""
-        return not self.member_id and not self.timer_id
-
-
 def spans_of(history: History, timeline: Timeline, index: int) -> tuple[Span, ...]:
     """Return the spans of a frame: each phase, followed by what was called in it.
 
@@ -130,11 +100,9 @@ def spans_of(history: History, timeline: Timeline, index: int) -> tuple[Span, ..
     Raises:
         IndexError: There is no such frame, or not any more.
     """
-    frame = timeline.frames.frame(index)
     found = _events_of(history, timeline, index)
     if found is None:
-        phases = {phase: took_ns for phase in Phase if (took_ns := frame.phases[phase])}
-        return tuple(_laid_out(phases, {}))
+        return phases_of(timeline, index)
     start, events = found
     phases, calls, firings = _sorted_events(events)
     names = _Names(history, timeline, start, events)
@@ -143,42 +111,39 @@ def spans_of(history: History, timeline: Timeline, index: int) -> tuple[Span, ..
     return tuple(_with_timers(spans, firings, names))
 
 
+def phases_of(timeline: Timeline, index: int) -> tuple[Span, ...]:
+    """Return the phases of a frame, without what was called in them.
+
+    Raises:
+        IndexError: There is no such frame, or not any more.
+    """
+    frame = timeline.frames.frame(index)
+    phases = {phase: took_ns for phase in Phase if (took_ns := frame.phases[phase])}
+    return tuple(_laid_out(phases, {}))
+
+
 def are_calls_kept(history: History, timeline: Timeline, index: int) -> bool:
     """Return whether the events of a frame are still there, so that its calls are known.
 
     Raises:
         IndexError: There is no such frame, or not any more.
     """
-    timeline.frames.frame(index)
     return _events_of(history, timeline, index) is not None
 
 
-def totals_of(history: History, timeline: Timeline, start: int, stop: int) -> tuple[SpanTotal, ...]:
-    """Return what everything took in the frames ``start`` to ``stop - 1``, the longest first.
+def extent_of(history: History, timeline: Timeline, index: int) -> tuple[int, int]:
+    """Return cursors around all events of a frame with the timers before it, not far away.
 
-    Frames that are not there are left out, as are the calls of those whose events have
-    fallen off.
+    Raises:
+        IndexError: There is no such frame, or not any more.
     """
-    totals: dict[tuple[int, int, str], SpanTotal] = {}
     frames = timeline.frames
-    for index in range(max(start, frames.first), min(stop, frames.end)):
-        for span in spans_of(history, timeline, index):
-            took_ns = span.took_ns if span.is_measured else 0
-            key = (span.member_id, span.timer_id, span.label if span.depth == 0 else "")
-            former = totals.get(key)
-            if former is None:
-                totals[key] = SpanTotal(
-                    *(span.member_id, span.timer_id, span.label, span.kind, span.phase),
-                    *(1, took_ns, took_ns),
-                )
-            else:
-                totals[key] = replace(
-                    former,
-                    calls=former.calls + 1,
-                    took_ns=former.took_ns + took_ns,
-                    longest_ns=max(former.longest_ns, took_ns),
-                )
-    return tuple(sorted(totals.values(), key=lambda total: -total.took_ns))
+    former_ns = frames.frame(index - 1).at_ns if index > frames.first else None
+    start = history.first if former_ns is None else history.cursor_at(former_ns - 1)
+    # Time may pass within a frame, but its end comes before anything of the next.
+    is_last = index + 1 == frames.end
+    end = history.end if is_last else history.cursor_at(frames.frame(index + 1).at_ns)
+    return max(start, history.first), end
 
 
 def heaviest_in(history: History, timeline: Timeline, index: int) -> str:
@@ -211,15 +176,9 @@ def _events_of(
 
     ``None`` when they are not kept any more.
     """
-    frames = timeline.frames
-    at_ns = frames.at_ns[index - frames.first]
-    before = index - 1
-    former_ns = frames.at_ns[before - frames.first] if before >= frames.first else None
-    start = history.first if former_ns is None else history.cursor_at(former_ns - 1)
-    end = _end_of(history, timeline, index)
+    start, end = extent_of(history, timeline, index)
     events = history.events(start, end)
-    start = max(start, history.first)
-    place = _place_of(events, index, at_ns)
+    place = _place_of(events, index, timeline.frames.frame(index).at_ns)
     if place is None:
         return None
     first = place
@@ -231,16 +190,6 @@ def _events_of(
     if stop == len(events):
         return None
     return start + first, events[first : stop + 1]
-
-
-def _end_of(history: History, timeline: Timeline, index: int) -> int:
-    """Return a cursor behind all events of a frame, and not far behind."""
-    frames = timeline.frames
-    # Time may pass within a frame, but its end comes before anything of the next.
-    next_place = index + 1 - frames.first
-    if next_place < len(frames):
-        return history.cursor_at(frames.at_ns[next_place])
-    return history.end
 
 
 def _place_of(events: Sequence[RawEvent], index: int, at_ns: int) -> int | None:
@@ -358,6 +307,24 @@ def _with_timers(spans: list[Span], firings: list[tuple[int, int]], names: _Name
     return [phase, *timers, *spans[1:]]
 
 
+def member_in(timeline: Timeline, number: int) -> tuple[str, str] | None:
+    """Return the name of a member and its kind in words, ``None`` if there is none."""
+    members = timeline.members.by_id
+    member = members.get(number)
+    if member is None:
+        return None
+    above = members.get(member.parent_id)
+    # Many targets have a call of the same name, and many nodes a component.
+    is_owned = above is not None and above.kind in _OWNERS
+    name = f"{above.name}: {member.name}" if above and is_owned else member.name
+    return name, member.kind.text
+
+
+def timer_in(timeline: Timeline, number: int) -> str:
+    """Return the label of a timer, nothing if there is none."""
+    return timeline.timers.row(number).label if number in timeline.timers else ""
+
+
 class _Names:
     """What members and timers are called, also those that are gone by now."""
 
@@ -374,14 +341,8 @@ class _Names:
     def member(self, number: int) -> tuple[str, str]:
         """Return the name of a member, and its kind in words."""
         for timeline in (self._timeline, None):
-            members = (timeline or self._state()).members.by_id
-            if number in members:
-                member = members[number]
-                above = members.get(member.parent_id)
-                # Many targets have a call of the same name, and many nodes a component.
-                is_owned = above is not None and above.kind in _OWNERS
-                name = f"{above.name}: {member.name}" if above and is_owned else member.name
-                return name, member.kind.text
+            if found := member_in(timeline or self._state(), number):
+                return found
         kind = self._found_within().get((MEMBER_ORIGIN, number))
         name = self._name_added(MEMBER_ADDED, number, "member")
         return name, "call" if kind is None else MemberKind(kind).text
@@ -389,9 +350,8 @@ class _Names:
     def timer(self, number: int) -> str:
         """Return the label of a timer."""
         for timeline in (self._timeline, None):
-            timers = (timeline or self._state()).timers
-            if number in timers:
-                return timers.row(number).label
+            if found := timer_in(timeline or self._state(), number):
+                return found
         return self._name_added(TIMER_ADDED, number, "timer")
 
     def _state(self) -> Timeline:

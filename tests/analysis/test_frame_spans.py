@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from inspector.analysis.frame_spans import Span, are_calls_kept, spans_of, totals_of
+from typing import TYPE_CHECKING
+
+import pytest
+
+from inspector.analysis.frame_spans import Span, are_calls_kept, spans_of
+from inspector.analysis.frame_sums import SLICE, FrameSums, totals_of
 from inspector.events import EventLog, Timeline
-from inspector.events.history import LogHistory
+from inspector.events.history import KEYFRAME_EVERY, LogHistory
 from inspector.vocabulary import (
     CALL_ENDED,
     CLOCK_ADDED,
@@ -25,6 +30,9 @@ from inspector.vocabulary import (
     Phase,
     TimerKind,
 )
+
+if TYPE_CHECKING:
+    from inspector.vocabulary import RawEvent
 
 US = 1_000
 MS = 1_000_000
@@ -250,3 +258,69 @@ def test_that_a_call_of_a_target_is_told_by_whose_it_is() -> None:
     frames.member(2, "update", MemberKind.UPDATE, parent=1)
     index = frames.frame(0, (CALL_ENDED, 2, 0, 10), (PHASE_ENDED, Phase.UPDATE, 0, 10))
     assert frames.spans(index)[1].label == "hero: update"
+
+
+def crowd(frames: Frames, count: int) -> None:
+    """Write two frames of so many timers and calls each; the odd timers are gone by the end."""
+    frames.member(1, "boss", MemberKind.UPDATE)
+    for number in range(2):
+        at_ns = (number + 1) * 16 * MS
+        first = 1 + number * count
+        for timer in range(first, first + count):
+            frames.timer(timer, f"timer-{timer}", at_ns - MS)
+            frames.add(at_ns, TIMER_FIRED, timer, timer, NEVER if timer % 2 else at_ns + MS)
+        calls = [(CALL_ENDED, 1, place * US, US) for place in range(count)]
+        frames.frame(at_ns, *calls, (PHASE_ENDED, Phase.UPDATE, 0, 2 * count * US))
+    frames.fold()
+
+
+def test_that_frames_of_any_size_are_added_up_some_thousand_events_at_a_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    frames = Frames()
+    crowd(frames, 2 * SLICE)
+    given: list[int] = []
+    events = frames.history.events
+
+    def count(start: int, end: int) -> list[RawEvent]:
+        given.append(end - start)
+        return events(start, end)
+
+    monkeypatch.setattr(frames.history, "events", count)
+    sums = FrameSums(frames.history, frames.timeline, 0, 2, most=10)
+    most = 0
+    while not sums.is_done:
+        given.clear()
+        sums.read_on()
+        most = max(most, sum(given))
+
+    assert most <= SLICE + KEYFRAME_EVERY
+    boss = next(each for each in sums.totals if each.member_id == 1)
+    assert (boss.calls, boss.took_ns) == (4 * SLICE, 4 * SLICE * US)
+    assert sums.unlisted == 4 * SLICE + 1 - 10
+    assert len(sums.totals) == 12  # with two phases
+    # The later are as good, and what is gone by now is called as it was.
+    named = {each.timer_id: each.label for each in sums.totals if each.timer_id}
+    assert named == {number: f"timer-{number}" for number in named}
+
+
+def test_that_sums_are_those_of_the_spans_of_each_frame() -> None:
+    frames = Frames()
+    crowd(frames, 50)
+    spans = [span for index in (0, 1) for span in frames.spans(index)]
+
+    totals = totals_of(frames.history, frames.timeline, 0, 2)
+
+    for total in totals:
+        mine = [
+            span
+            for span in spans
+            if (span.member_id, span.timer_id) == (total.member_id, total.timer_id)
+            and (span.member_id or span.timer_id or span.label == total.label)
+        ]
+        assert {span.label for span in mine} == {total.label}
+        assert {span.phase for span in mine} == {total.phase}
+        took_ns = [span.took_ns for span in mine if span.is_measured]
+        assert sum(took_ns) == total.took_ns
+        assert total.is_phase or total.calls == len(mine)
+    assert len(totals) == 100 + 1 + 2

@@ -10,7 +10,8 @@ import pytest
 
 from inspector import vocabulary
 from inspector.analysis.explain.explain import explain
-from inspector.analysis.frame_spans import spans_of, totals_of
+from inspector.analysis.frame_spans import spans_of
+from inspector.analysis.frame_sums import totals_of
 from inspector.analysis.lanes.lanes import LaneStore
 from inspector.analysis.lint.rules import findings
 from inspector.calls.call import CallId

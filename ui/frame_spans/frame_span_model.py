@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import TYPE_CHECKING, Final
@@ -10,7 +9,8 @@ from typing import TYPE_CHECKING, Final
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex
 from typing_extensions import override
 
-from inspector.analysis.frame_spans import TIMER_KIND, Span, SpanTotal
+from inspector.analysis.frame_spans import TIMER_KIND, Span
+from inspector.analysis.frame_sums import SpanTotal
 from inspector.display_text import one_line
 from inspector.timebase import format_duration
 
@@ -56,7 +56,7 @@ _NUMBERS: Final = frozenset(SpanColumn) - {SpanColumn.WHO, SpanColumn.KIND, Span
 _ALIGNED: Final = alignments(SpanColumn, _NUMBERS)
 _HEADER: Final = HeaderRow(_HEADERS, _ALIGNED)
 _INDENT: Final = "    "
-#: Rows at most: sorting asks for two cells a comparison.
+#: Members and timers that are listed: sorting asks for two cells a comparison.
 MAX_ROWS: Final = 5_000
 
 
@@ -83,7 +83,7 @@ class FrameSpanModel(ListTableModel[SpanRow]):
     """A row for each phase, member and timer, in the order in which they began.
 
     Attributes:
-        unlisted_count: How many have no row: beyond :data:`MAX_ROWS`, those that took least.
+        unlisted_count: How many have no row: those that took least.
     """
 
     def __init__(self, theme: Theme) -> None:
@@ -127,14 +127,15 @@ class FrameSpanModel(ListTableModel[SpanRow]):
                 found[key] = replace(former, total=total, late_ns=late_ns)
         self._show(list(found.values()), whole_ns)
 
-    def show_totals(self, totals: Sequence[SpanTotal], whole_ns: int) -> None:
+    def show_totals(self, totals: Sequence[SpanTotal], whole_ns: int, unlisted: int = 0) -> None:
         """Show what was taken in several frames together.
 
         Args:
             totals: Who took what.
             whole_ns: What shares are shares of, the time of all frames.
+            unlisted: How many were left out.
         """
-        self._show([SpanRow(total) for total in totals], whole_ns)
+        self._show([SpanRow(total) for total in totals], whole_ns, unlisted)
 
     def row_of(self, member_id: int, timer_id: int) -> int | None:
         """Return the row of a member or timer, ``None`` when it was not called."""
@@ -146,11 +147,8 @@ class FrameSpanModel(ListTableModel[SpanRow]):
                 return number
         return None
 
-    def _show(self, rows: list[SpanRow], whole_ns: int) -> None:
-        self.unlisted_count = max(0, len(rows) - MAX_ROWS)
-        if self.unlisted_count:
-            heaviest = heapq.nlargest(MAX_ROWS, range(len(rows)), key=lambda at: _weight(rows[at]))
-            rows = [rows[at] for at in sorted(heaviest)]
+    def _show(self, rows: list[SpanRow], whole_ns: int, unlisted: int = 0) -> None:
+        self.unlisted_count = unlisted
         keys = [(row.total.member_id, row.total.timer_id, row.total.phase) for row in rows]
         former = [(row.total.member_id, row.total.timer_id, row.total.phase) for row in self._rows]
         self._whole_ns = whole_ns
@@ -240,10 +238,6 @@ def selection_of(subject: Span | SpanTotal) -> Selection:
     if subject.timer_id:
         return Selection.timer(subject.timer_id)
     return Selection.nothing()
-
-
-def _weight(row: SpanRow) -> tuple[bool, int, int]:
-    return row.total.is_phase, row.total.took_ns, row.total.calls
 
 
 def _signed(ns: int) -> str:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QModelIndex, QSortFilterProxyModel, Qt, Slot
+from PySide6.QtCore import QModelIndex, QSortFilterProxyModel, Qt, QTimer, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QComboBox,
@@ -18,7 +17,14 @@ from PySide6.QtWidgets import (
 )
 from typing_extensions import override
 
-from inspector.analysis.frame_spans import Span, are_calls_kept, spans_of, totals_of
+from inspector.analysis.frame_spans import (
+    Span,
+    are_calls_kept,
+    extent_of,
+    phases_of,
+    spans_of,
+)
+from inspector.analysis.frame_sums import SLICE, FrameSums
 from inspector.timebase import format_duration, format_instant
 
 from ..kit.elided_label import ElidedLabel
@@ -30,7 +36,7 @@ from ..kit.table.roles import Role
 from ..kit.table.tables import set_up_table, size_columns, sort_by_click
 from ..session.bridge import Selection, SelectionKind
 from .flame_row import FlameRow, span_text
-from .frame_span_model import FrameSpanModel, SpanColumn, selection_of
+from .frame_span_model import MAX_ROWS, FrameSpanModel, SpanColumn, selection_of
 
 if TYPE_CHECKING:
     from inspector.sessions.session import Session
@@ -88,6 +94,13 @@ class FrameSpansPanel(QWidget):
         self._frame: int | None = None
         self._shown: tuple[int, int] | None = None
         self._is_arranging = False
+        # What is added up for the table, for which frame and number of frames.
+        self._sums: FrameSums | None = None
+        self._summed: tuple[int, int] | None = None
+        self._next_turn = QTimer(self)
+        self._next_turn.setSingleShot(True)
+        self._next_turn.timeout.connect(self._go_on)
+        self._note = ""
         self.flame = FlameRow(theme)
         self.model = FrameSpanModel(theme)
         self.sorted = QSortFilterProxyModel()
@@ -125,14 +138,14 @@ class FrameSpansPanel(QWidget):
         playhead_ns = self._bridge.playhead_ns
         if playhead_ns is None:
             return frames.end - 1 if len(frames) else None
-        place = bisect_right(frames.at_ns, playhead_ns) - 1
-        return frames.first + place if place >= 0 else None
+        frame = frames.index_at(playhead_ns) - 1
+        return frame if frame >= frames.first else None
 
     @Slot(object)
     def show_session(self, _session: Session | None) -> None:
         """Show the newest frame of another session."""
         self._frame = None
-        self._shown = None
+        self._shown = self._sums = None
         self.newest_button.setChecked(True)
         self.refresh()
 
@@ -171,7 +184,7 @@ class FrameSpansPanel(QWidget):
         self.next_button.setEnabled(frame + 1 < frames.end)
 
     def _show_nothing(self, problem: str) -> None:
-        self._shown = None
+        self._shown = self._sums = None
         self.title.show_text("")
         self.readout.show_text("")
         self.flame.show_spans(())
@@ -184,8 +197,9 @@ class FrameSpansPanel(QWidget):
 
     def _show_frame(self, session: Session, index: int) -> None:
         timeline, history = self._bridge.timeline, session.history
-        frame = timeline.frames.frame(index)
-        spans = spans_of(history, timeline, index)
+        start, end = extent_of(history, timeline, index)
+        is_drawn = end - start <= SLICE
+        spans = spans_of(history, timeline, index) if is_drawn else phases_of(timeline, index)
         self._is_arranging = True
         self._upper.show()
         self.flame.show_spans(spans)
@@ -193,23 +207,20 @@ class FrameSpansPanel(QWidget):
         height = min(self.flame.minimumSizeHint().height(), _MOST_FLAME)
         self._scroll.setMinimumHeight(max(height, self._scroll.minimumHeight()))
         count = self.range_box.currentData()
-        if count == 1:
-            self.model.show_spans(spans, frame.interval_ns)
-        else:
-            start = max(index + 1 - count, timeline.frames.first)
-            whole_ns = int(timeline.frames.numpy("interval_ns", start, index + 1).sum())
-            self.model.show_totals(totals_of(history, timeline, start, index + 1), whole_ns)
+        if count == 1 and is_drawn:
+            self._sums = None
+            self.model.show_spans(spans, timeline.frames.frame(index).interval_ns)
+        elif self._sums is None or not self.newest_button.isChecked():
+            # The newest come faster than they are added up: what is under way is ended first.
+            self._summed = (index, count)
+            self._sums = FrameSums(history, timeline, index + 1 - count, index + 1, most=MAX_ROWS)
+            self._add_up()
         self._is_arranging = False
         self._mark_selection()
-        unlisted = self.model.unlisted_count
-        is_kept = bool(spans) and are_calls_kept(history, timeline, index)
-        self.title.show_text(
-            f"Frame {index:,} at {format_instant(frame.at_ns)}   "
-            f"{format_duration(frame.interval_ns)} frame time, "
-            f"{format_duration(frame.busy_ns)} busy"
-            + ("" if is_kept or not spans else "   Its calls are no longer in the log.")
-            + (f"   {unlisted:,} shorter calls are not listed." if unlisted else "")
-        )
+        is_kept = bool(spans) and (not is_drawn or are_calls_kept(history, timeline, index))
+        gone = "" if is_kept or not spans else "   Its calls are no longer in the log."
+        self._note = gone if is_drawn else "   It has too many calls to draw them one by one."
+        self._show_title(index)
         if not spans:
             self.notice.show_text("Nothing was called in this frame.")
         elif not is_kept:
@@ -220,6 +231,48 @@ class FrameSpansPanel(QWidget):
             )
         else:
             self.notice.show_text("")
+
+    def _show_title(self, index: int) -> None:
+        frame = self._bridge.timeline.frames.frame(index)
+        unlisted = self.model.unlisted_count
+        self.title.show_text(
+            f"Frame {index:,} at {format_instant(frame.at_ns)}   "
+            f"{format_duration(frame.interval_ns)} frame time, "
+            f"{format_duration(frame.busy_ns)} busy"
+            + self._note
+            + (f"   {unlisted:,} shorter calls are not listed." if unlisted else "")
+        )
+
+    @Slot()
+    def _go_on(self) -> None:
+        self._add_up()
+        if self._sums is None and self._shown is not None:
+            if self._summed == self._shown:
+                self._show_title(self._shown[0])
+            else:
+                self._shown = None
+                self._pace.request()
+
+    def _add_up(self) -> None:
+        """Add up frames for the table for a moment, and again in the next turn."""
+        sums, touched = self._sums, 0
+        while sums is not None and not sums.is_done:
+            if touched >= SLICE:
+                self._next_turn.start()
+                return
+            sums.read_on()
+            touched += sums.touched
+        self._sums = None
+        if sums is None:
+            return
+        assert self._summed is not None, "set with the sums"
+        index, count = self._summed
+        frames = self._bridge.timeline.frames
+        whole_ns = int(frames.numpy("interval_ns", index + 1 - count, index + 1).sum())
+        self._is_arranging = True
+        self.model.show_totals(sums.totals, whole_ns, sums.unlisted)
+        self._is_arranging = False
+        self._mark_selection()
 
     def _mark_selection(self) -> None:
         selection = self._bridge.selection

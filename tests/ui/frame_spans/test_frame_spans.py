@@ -6,11 +6,11 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from pytestqt.qtbot import QtBot
 
-from inspector.analysis.frame_spans import SpanTotal
+from inspector.analysis.frame_sums import SLICE, FrameSums, SpanTotal
 from inspector.events.log import BYTES_PER_EVENT
 from inspector.vocabulary import MemberKind, Phase
 from tests.ui.members_world import MS, MembersSession
-from ui.frame_spans.frame_span_model import MAX_ROWS, SpanColumn
+from ui.frame_spans.frame_span_model import SpanColumn
 from ui.frame_spans.panel import NO_SESSION, NOTHING_RECORDED, NOTHING_YET, FrameSpansPanel
 from ui.kit.theme import Theme
 from ui.session.bridge import Selection, SessionBridge
@@ -208,23 +208,40 @@ def test_that_at_the_playhead_the_frame_that_ran_then_is_shown(
     qtbot.waitUntil(lambda: "Frame 4" in panel.title.text())
 
 
-def test_that_of_very_many_only_those_that_took_longest_are_listed(panel: FrameSpansPanel) -> None:
-    many = 3 * MAX_ROWS
-    totals = [
-        SpanTotal(0, number, f"timer {number}", "timer", Phase.TIMERS, 1, number % 7, 0)
-        for number in range(1, many)
-    ]
+def test_that_a_frame_of_any_number_of_calls_is_added_up_in_slices(
+    qtbot: QtBot,
+    panel: FrameSpansPanel,
+    bridge: SessionBridge,
+    session: MembersSession,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    bridge.set_session(session)
+    run_frame(session, bridge)
+    many = 5 * SLICE
+    index = session.frame_of(*[(2, 100 * place, 50) for place in range(many)])
+    session.run_to_ms(session.tree.now_ns / MS + 16)
+    turns: list[int] = []
+    read_on = FrameSums.read_on
+
+    def count(self: FrameSums) -> None:
+        read_on(self)
+        turns.append(self.touched)
+
+    monkeypatch.setattr(FrameSums, "read_on", count)
+    bridge.refresh_now()
+
+    qtbot.waitUntil(lambda: f"{many:,}" in texts(panel, SpanColumn.CALLS))
+
+    assert f"Frame {index} " in panel.title.text()
+    assert "too many calls to draw" in panel.title.text()
+    assert [span.label for span in panel.flame.spans] == ["update"]
+    assert max(turns) <= SLICE
+    assert len(turns) > 5
+
+
+def test_that_the_number_of_those_that_are_not_listed_is_told(panel: FrameSpansPanel) -> None:
     phase = SpanTotal(0, 0, "update", "phase", Phase.UPDATE, 1, 0, 0)
 
-    panel.model.show_totals([phase, *totals], 1_000)
+    panel.model.show_totals([phase], 1_000, 7)
 
-    rows = panel.model.rows
-    assert len(rows) == MAX_ROWS
-    assert panel.model.unlisted_count == many - MAX_ROWS
-    assert rows[0].total is phase
-    assert min(row.total.took_ns for row in rows[1:]) >= 4
-    numbers = [row.total.timer_id for row in rows[1:]]
-    assert numbers == sorted(numbers)
-
-    panel.model.show_totals([phase], 1_000)
-    assert panel.model.unlisted_count == 0
+    assert panel.model.unlisted_count == 7

@@ -1,0 +1,311 @@
+"""Who took how long in several frames together, added up a slice at a time.
+
+A frame may have a million calls, and a range of frames any number of them. So the events are
+read some thousands at a time, each once, and somebody who has other things to do, as the
+window's thread, goes on with the next slice later.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from heapq import nlargest
+from itertools import islice
+from typing import TYPE_CHECKING, Final
+
+from inspector.analysis.frame_spans import PHASE_KIND, TIMER_KIND, extent_of, member_in, timer_in
+from inspector.events.history import KEYFRAME_EVERY
+from inspector.vocabulary import (
+    CALL_ENDED,
+    FRAME_BEGAN,
+    FRAME_ENDED,
+    PHASE_ENDED,
+    TIMER_FIRED,
+    Phase,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from inspector.events.history import History
+    from inspector.events.timeline import Timeline
+
+#: Events, or rows, in a slice: about 10 ms on a slow machine.
+SLICE: Final = 4_096
+#: Names in a slice: each is looked up in a table.
+_NAMES: Final = 256
+#: From one state of the past to the next, so many events are rather folded than skipped.
+_FOLDED: Final = 10 * SLICE
+#: States of the past on the way to one that nobody has looked at so far.
+_MOST_STATES: Final = 50
+#: A damaged recording may name others.
+_AFTER_TIMERS: Final = frozenset(Phase) - {Phase.TIMERS}
+
+
+@dataclass(frozen=True, slots=True)
+class SpanTotal:
+    """What one member, timer or phase took in some frames together.
+
+    Attributes:
+        member_id: The member, 0 for a phase or a timer.
+        timer_id: The timer, 0 for anything else.
+        label: What people call it.
+        kind: As in :class:`~inspector.analysis.frame_spans.Span`.
+        phase: The phase it was called in; the first of several.
+        calls: How often it was called.
+        took_ns: What the calls took together; 0 for timers, which are not measured.
+        longest_ns: What the longest of them took.
+    """
+
+    member_id: int
+    timer_id: int
+    label: str
+    kind: str
+    phase: Phase
+    calls: int
+    took_ns: int
+    longest_ns: int
+
+    @property
+    def is_phase(self) -> bool:
+        """Whether it is a phase of the frame."""
+        return not self.member_id and not self.timer_id
+
+
+class _Sum:
+    """What is added up of one member or timer."""
+
+    __slots__ = ("calls", "cursor", "longest_ns", "place", "took_ns")
+
+    def __init__(self, cursor: int, place: int) -> None:
+        self.calls = self.took_ns = self.longest_ns = 0
+        # Of its first call, and how many phases had ended by then.
+        self.cursor = cursor
+        self.place = place
+
+
+class FrameSums:
+    """Adds up what the frames of a range have called.
+
+    Frames that are not there are left out, as are the calls of those whose events have
+    fallen off.
+
+    Attributes:
+        is_done: Whether everything has been added up.
+        totals: What came of it, the longest first; empty until then.
+        unlisted: How many members and timers were left out, those that took least.
+        touched: Events and rows that the last slice has looked at.
+    """
+
+    def __init__(
+        self,
+        history: History,
+        timeline: Timeline,
+        start: int,
+        stop: int,
+        *,
+        most: int | None = None,
+    ) -> None:
+        """Prepare; nothing is read yet.
+
+        Args:
+            history: The events, back to what is kept.
+            timeline: Where frames are looked up, and what members are called.
+            start: The first frame.
+            stop: The frame behind the last.
+            most: So many members and timers are listed; all if left out.
+        """
+        self.is_done = False
+        self.totals: tuple[SpanTotal, ...] = ()
+        self.unlisted = self.touched = 0
+        self._history = history
+        self._timeline = timeline
+        self._most = most
+        frames = timeline.frames
+        self._start = max(start, frames.first)
+        self._stop = min(stop, frames.end)
+        self._sums: dict[tuple[bool, int], _Sum] = {}
+        # The phase that ended there, by how many had ended before.
+        self._ended: list[Phase] = []
+        self._is_begun = False
+        # A state of the past, for the names of what is gone by now, and its cursor.
+        self._past: tuple[Timeline, int] | None = None
+        self._steps = self._add_up()
+
+    def read_on(self) -> None:
+        """Go on by a slice."""
+        self.touched = next(self._steps, 0)
+        self.is_done = not self.touched
+
+    def _add_up(self) -> Iterator[int]:
+        """Do everything; yields after each slice how much it has looked at."""
+        phases: tuple[SpanTotal, ...] = ()
+        if self._start < self._stop:
+            yield from self._read()
+            phases = self._phases()
+        chosen: list[tuple[bool, int]] = []
+        left = iter(self._sums)
+        most = len(self._sums) if self._most is None else self._most
+        while some := list(islice(left, SLICE)):
+            chosen = nlargest(most, chosen + some, key=self._weight)
+            yield len(some)
+        self.unlisted = len(self._sums) - len(chosen)
+        totals: list[SpanTotal] = []
+        # In the order of their calls, in which a state of the past goes on from one to another.
+        chosen.sort(key=lambda key: self._sums[key].cursor)
+        for count, key in enumerate(chosen, 1):
+            if self._named(self._timeline, *key) is None:
+                yield from self._go_back_to(key)
+            totals.append(self._total(*key))
+            if not count % _NAMES:
+                yield _NAMES
+        self.totals = tuple(sorted([*phases, *totals], key=lambda total: -total.took_ns))
+
+    def _weight(self, key: tuple[bool, int]) -> tuple[int, int]:
+        found = self._sums[key]
+        return found.took_ns, found.calls
+
+    # ----------------------------------------------------------------- reading
+
+    def _read(self) -> Iterator[int]:
+        """Add up the events of all frames, from the timers before the first one."""
+        history = self._history
+        cursor, _ = extent_of(history, self._timeline, self._start)
+        _, end = extent_of(history, self._timeline, self._stop - 1)
+        begin = cursor
+        is_found = False
+        while cursor < end and not is_found:
+            stop = min(cursor + SLICE, end)
+            for place, event in enumerate(history.events(cursor, stop), cursor):
+                if event[1] == FRAME_ENDED:
+                    begin = place + 1
+                elif event[1] == FRAME_BEGAN and self._is_first(event[0], event[3]):
+                    is_found = True
+                    break
+            yield max(1, stop - cursor)
+            cursor = stop
+        count = self._stop - self._start
+        cursor = begin
+        while is_found and cursor < end and count:
+            stop = min(cursor + SLICE, end)
+            count = self._take(cursor, stop, count)
+            yield stop - cursor
+            cursor = stop
+
+    def _is_first(self, at_ns: int, number: int) -> bool:
+        """Whether a frame that begins is the first of those that are wanted."""
+        first_ns = self._timeline.frames.frame(self._start).at_ns
+        # Numbers differ where a frame began and never ended.
+        return at_ns > first_ns or (at_ns == first_ns and number >= self._start)
+
+    def _take(self, cursor: int, stop: int, count: int) -> int:
+        """Add up a slice; returns how many frames have yet to end.
+
+        Args:
+            cursor: Where it begins.
+            stop: Where it ends.
+            count: How many frames had yet to end.
+        """
+        sums, ended = self._sums, self._ended
+        is_begun = self._is_begun
+        for place, (_, kind, subject, _, b) in enumerate(
+            self._history.events(cursor, stop), cursor
+        ):
+            if kind == CALL_ENDED or (kind == TIMER_FIRED and not is_begun):
+                key = (kind == TIMER_FIRED, subject)
+                found = sums.get(key)
+                if found is None:
+                    found = sums[key] = _Sum(place, len(ended))
+                found.calls += 1
+                if kind == CALL_ENDED:
+                    found.took_ns += b
+                    found.longest_ns = max(found.longest_ns, b)
+            elif kind == FRAME_BEGAN:
+                is_begun = True
+                ended.append(Phase.TIMERS)
+            elif kind == PHASE_ENDED and subject in _AFTER_TIMERS:
+                ended.append(Phase(subject))
+            elif kind == FRAME_ENDED:
+                is_begun = False
+                count -= 1
+                if not count:
+                    break
+        self._is_begun = is_begun
+        return count
+
+    # ----------------------------------------------------------------- telling
+
+    def _phases(self) -> tuple[SpanTotal, ...]:
+        """Return the phases; the frames themselves tell what they took."""
+        frames = self._timeline.frames
+        seen = set(self._ended) if self._sums else set()
+        totals = []
+        for phase in Phase:
+            took_ns = frames.numpy(phase, self._start, self._stop)
+            total_ns = int(took_ns.sum())
+            if total_ns or (phase in seen and self._has_calls_in(phase)):
+                calls, longest_ns = int((took_ns > 0).sum()), int(took_ns.max())
+                totals.append(
+                    SpanTotal(0, 0, phase.text, PHASE_KIND, phase, calls, total_ns, longest_ns)
+                )
+        return tuple(totals)
+
+    def _has_calls_in(self, phase: Phase) -> bool:
+        return any(self._phase_of(each) is phase for each in islice(self._sums.values(), SLICE))
+
+    def _phase_of(self, found: _Sum) -> Phase:
+        """Return the phase of the first call: what ended next. A call ends before its phase."""
+        return self._ended[found.place] if found.place < len(self._ended) else Phase.TIMERS
+
+    def _total(self, is_timer: bool, number: int) -> SpanTotal:  # noqa: FBT001 - a key
+        found = self._sums[is_timer, number]
+        named = self._named(self._timeline, is_timer, number)
+        if named is None and self._past is not None:
+            named = self._named(self._past[0], is_timer, number)
+        fallback = (f"timer {number}", TIMER_KIND) if is_timer else (f"member {number}", "call")
+        label, kind = named or fallback
+        return SpanTotal(
+            *((0, number) if is_timer else (number, 0)),
+            label=label,
+            kind=kind,
+            phase=self._phase_of(found),
+            calls=found.calls,
+            took_ns=found.took_ns,
+            longest_ns=found.longest_ns,
+        )
+
+    @staticmethod
+    def _named(timeline: Timeline, is_timer: bool, number: int) -> tuple[str, str] | None:  # noqa: FBT001
+        """Return the name and the kind of something, ``None`` if it is not there."""
+        if not is_timer:
+            return member_in(timeline, number)
+        label = timer_in(timeline, number)
+        return (label, TIMER_KIND) if label else None
+
+    def _go_back_to(self, key: tuple[bool, int]) -> Iterator[int]:
+        """Have a state of the past in which something is still there that is gone by now."""
+        history, cursor = self._history, self._sums[key].cursor
+        if self._past is None or cursor - self._past[1] > _FOLDED:
+            at = history.first if self._past is None else self._past[1]
+            # The first who looks back that far has the events folded: bit by bit.
+            step = max(KEYFRAME_EVERY, (cursor - at) // _MOST_STATES)
+            while at < cursor:
+                at = min(at + step, cursor)
+                self._past = (history.state_before(at), at)
+                yield SLICE
+            if self._past is None:
+                return
+        past, at = self._past
+        if self._named(past, *key) is None:
+            while at < cursor:
+                stop = min(at + SLICE, cursor)
+                yield past.apply_all(history.events(at, stop)) or 1
+                at = stop
+            self._past = (past, cursor)
+
+
+def totals_of(history: History, timeline: Timeline, start: int, stop: int) -> tuple[SpanTotal, ...]:
+    """Return what everything took in the frames ``start`` to ``stop - 1``, the longest first."""
+    sums = FrameSums(history, timeline, start, stop)
+    while not sums.is_done:
+        sums.read_on()
+    return sums.totals
