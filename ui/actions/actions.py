@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
 
 from PySide6.QtCore import QObject, Slot
 from PySide6.QtGui import QAction, QKeySequence
 
 from inspector.display_text import as_plain
 
-from .action_list import ACTIONS
-from .descriptions import ActionDescription, Facts, why_not
+from .descriptions import ActionDescription, Facts, HandlerT, why_not
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from ..kit.theme import Theme
+    from .menus import MenuId
 
 #: Said of everything that nobody has taken on yet.
 _NOT_READY: Final = "the window is still loading"
@@ -31,11 +32,11 @@ class DescribedAction(QAction):
         reason: Why it is disabled, else empty.
     """
 
-    def __init__(self, description: ActionDescription, parent: QObject) -> None:
+    def __init__(self, description: ActionDescription[Any], parent: QObject) -> None:
         super().__init__(description.title, parent)
         self.description = description
         self.reason = _NOT_READY
-        self._callback: Callable[..., object] | None = None
+        self._callback: Callable[[], object] | None = None
         self._is_shown_checked = False
         self._icon_name = description.icon
         self.setObjectName(description.id)
@@ -45,11 +46,14 @@ class DescribedAction(QAction):
         self.triggered.connect(self._perform)
         self._show_tip()
 
-    def bind(self, target: object) -> None:
-        """Let ``target`` carry it out if it has the method for it."""
-        callback = getattr(target, self.description.callback, None)
-        if callback is not None:
-            self._callback = callback
+    def bind(self, callback: Callable[[], object]) -> None:
+        """Call ``callback`` to carry it out."""
+        self._callback = callback
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether anything carries it out."""
+        return self._callback is not None
 
     def show_checked(self, is_checked: bool) -> None:  # noqa: FBT001 - like setChecked
         """Show a state."""
@@ -85,12 +89,8 @@ class DescribedAction(QAction):
     def _perform(self) -> None:
         if self.isCheckable():
             self.setChecked(self._is_shown_checked)
-        if self._callback is None:
-            return
-        if self.description.argument is None:
+        if self._callback is not None:
             self._callback()
-        else:
-            self._callback(self.description.argument)
 
     def _show_tip(self) -> None:
         title = self.text().replace("&", "").removesuffix(" …")
@@ -107,9 +107,7 @@ class DescribedAction(QAction):
 class ActionSet(QObject):
     """All actions of a window, by id."""
 
-    def __init__(
-        self, parent: QObject, descriptions: Iterable[ActionDescription] = ACTIONS
-    ) -> None:
+    def __init__(self, parent: QObject, descriptions: Iterable[ActionDescription[Any]]) -> None:
         super().__init__(parent)
         self._actions = {each.id: DescribedAction(each, self) for each in descriptions}
         self._facts = Facts()
@@ -128,10 +126,11 @@ class ActionSet(QObject):
         """What was last applied."""
         return self._facts
 
-    def bind(self, target: object) -> None:
-        """Let ``target`` carry out every action it has the method for."""
-        for action in self._actions.values():
-            action.bind(target)
+    def bind(self, handler: HandlerT, descriptions: Iterable[ActionDescription[HandlerT]]) -> None:
+        """Let ``handler`` carry out what ``descriptions`` describe."""
+        for description in descriptions:
+            action = self._actions[description.id]
+            action.bind(partial(description.callback, handler))
             action.apply(self._facts)
 
     def apply(self, facts: Facts) -> None:
@@ -140,11 +139,11 @@ class ActionSet(QObject):
         for action in self._actions.values():
             action.apply(facts)
 
-    def show_choice(self, callback: str, argument: str) -> None:
-        """Check the one action of several that stands for a chosen value."""
+    def show_choice(self, menu: MenuId, choice: str) -> None:
+        """Check the one action of a menu that stands for a chosen value."""
         for action in self._actions.values():
-            if action.description.callback == callback and action.isCheckable():
-                action.show_checked(action.description.argument == argument)
+            if action.description.menu is menu and action.isCheckable():
+                action.show_checked(action.description.choice == choice)
 
     def set_icons(self, theme: Theme) -> None:
         """Draw all icons in the colours of a theme."""

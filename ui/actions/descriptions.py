@@ -1,19 +1,23 @@
 """What an action is as data, what it needs, and why it is not possible now.
 
-An action names a method of whoever carries it out (the window, or the part of it
-that speaks to the session) and what it needs to be possible. Why it is not
-possible is a sentence, shown wherever the action is shown.
+An action names the method that carries it out, of a class that is bound to it later, and
+what it needs to be possible. Why it is not possible is a sentence, shown wherever the action
+is shown.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-from typing import Final
+from typing import Final, Generic, TypeVar
 
 from PySide6.QtGui import QKeySequence
 
 from .menus import MenuId
+
+#: What carries an action out.
+HandlerT = TypeVar("HandlerT")
 
 
 class Needs(Enum):
@@ -120,19 +124,19 @@ def why_not(needs: Needs, facts: Facts) -> str:  # noqa: C901, PLR0911 - one rea
 
 
 @dataclass(frozen=True, slots=True)
-class ActionDescription:
+class ActionDescription(Generic[HandlerT]):
     """One thing that can be done.
 
     Attributes:
         id: Its name for the program.
         title: Its name for people, ``&`` before the access key.
         menu: The menu it stands in.
-        callback: Name of the method that does it.
+        callback: Does it, given what carries it out.
         shortcuts: Keys in Qt's portable notation; the first one is shown.
         icon: Name of its icon, or empty.
         needs: What must be there.
         tip: One sentence more, for tooltip and keys page.
-        argument: What the method is given, ``None`` for no argument.
+        choice: What it stands for among the choices of its menu, ``None`` if it is none.
         is_checkable: It shows a state, which is set by :meth:`DescribedAction.show_checked`.
         starts_section: A line is drawn above it in its menu.
     """
@@ -140,12 +144,12 @@ class ActionDescription:
     id: str
     title: str
     menu: MenuId
-    callback: str
+    callback: Callable[[HandlerT], object]
     shortcuts: tuple[str, ...] = ()
     icon: str = ""
     needs: Needs = Needs.NOTHING
     tip: str = ""
-    argument: str | None = None
+    choice: str | None = None
     is_checkable: bool = False
     starts_section: bool = False
 
@@ -157,10 +161,10 @@ class ActionDescription:
     @property
     def full_title(self) -> str:
         """The title as it is understood without its menu: of several choices, what is chosen."""
-        if self.argument is None:
-            return self.plain_title
-        choice = self.plain_title
-        return f"{self.menu.plain_title}: {choice[:1].lower()}{choice[1:]}"
+        title = self.plain_title
+        if self.choice is None:
+            return title
+        return f"{self.menu.plain_title}: {title[:1].lower()}{title[1:]}"
 
     @property
     def concerns_selection(self) -> bool:

@@ -9,8 +9,11 @@ from PySide6.QtWidgets import QMainWindow, QWidget
 
 from inspector.timebase import format_instant
 
+from ..actions.descriptions import ActionDescription, Needs
+from ..actions.menus import MenuId
+from .annotation_prompts import NotePrompt, RangePrompt
+
 if TYPE_CHECKING:
-    from ..actions.actions import ActionSet
     from ..kit.theme import Theme
     from ..session.bridge import SessionBridge
 
@@ -26,14 +29,11 @@ class AnnotationActions(QObject):
 
     refused = Signal(str)
 
-    def __init__(
-        self, bridge: SessionBridge, actions: ActionSet, theme: Theme, parent: QObject | None
-    ) -> None:
-        """Bind the actions.
+    def __init__(self, bridge: SessionBridge, theme: Theme, parent: QObject | None) -> None:
+        """Carry out what the bridge is asked for besides.
 
         Args:
             bridge: Knows the session and what was left in it.
-            actions: All actions of the window.
             theme: Where the colours of prompts come from.
             parent: Owner; a window says what was done, and prompts belong to it.
         """
@@ -42,7 +42,6 @@ class AnnotationActions(QObject):
         self._desk = desk = bridge.annotations
         self._theme = theme
         self._window = parent if isinstance(parent, QWidget) else None
-        actions.bind(self)
         desk.refused.connect(self.refused)
         desk.done.connect(self._say)
         desk.note_wanted.connect(self._ask_for_note_at)
@@ -64,14 +63,10 @@ class AnnotationActions(QObject):
 
     @Slot(object)
     def _ask_for_note_at(self, at_ns: int) -> None:
-        from .annotation_prompts import NotePrompt  # noqa: PLC0415 - rarely needed
-
         NotePrompt(at_ns, self._desk.add, self._theme, self._window).open()
 
     @Slot(object)
     def _ask_for_name_of(self, span_ns: tuple[int, int]) -> None:
-        from .annotation_prompts import RangePrompt  # noqa: PLC0415 - rarely needed
-
         RangePrompt(span_ns, self._desk.add, self._theme, self._window).open()
 
     # ---------------------------------------------------------------- going there
@@ -98,3 +93,34 @@ class AnnotationActions(QObject):
     def _say(self, text: str) -> None:
         if isinstance(self._window, QMainWindow):
             self._window.statusBar().showMessage(text, _MESSAGE_MS)
+
+
+ANNOTATION_ACTIONS: Final = (
+    ActionDescription(
+        "bookmark", "Bookmark &here", MenuId.TIME, AnnotationActions.add_bookmark,
+        shortcuts=("B",), needs=Needs.PAST, starts_section=True,
+        tip="Add a bookmark at the playhead, or at the present; recordings keep it.",
+    ),
+    ActionDescription(
+        "note", "Not&e here …", MenuId.TIME, AnnotationActions.ask_for_note,
+        shortcuts=("Shift+B",), needs=Needs.PAST,
+        tip="Add a note to the instant that is shown.",
+    ),
+    ActionDescription(
+        "name-range", "Name the ran&ge …", MenuId.TIME, AnnotationActions.ask_for_range_name,
+        shortcuts=("Ctrl+B",), needs=Needs.PAST,
+        tip="Name the range that is measured in the timeline, or selected or in view in the frame "
+        "times.",
+    ),
+    ActionDescription(
+        "look-bookmark-back", "&Previous bookmark", MenuId.LOOK_BACK,
+        AnnotationActions.look_bookmark_back,
+        shortcuts=("Alt+PgUp",), needs=Needs.PAST, starts_section=True,
+        tip="Show the state at the previous bookmark, note or range.",
+    ),
+    ActionDescription(
+        "look-bookmark-on", "&Next bookmark", MenuId.LOOK_BACK, AnnotationActions.look_bookmark_on,
+        shortcuts=("Alt+PgDown",), needs=Needs.PAST,
+        tip="Show the state at the next bookmark, note or range.",
+    ),
+)  # fmt: skip

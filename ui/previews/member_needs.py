@@ -1,4 +1,4 @@
-"""What can be done with a selected scheduler, target, call, component or machine."""
+"""What is selected, and what can be done with it."""
 
 from __future__ import annotations
 
@@ -13,9 +13,24 @@ from ..session.selection import SelectionKind
 
 if TYPE_CHECKING:
     from inspector.events.members import MemberState
+    from inspector.events.states import ClockState
     from inspector.events.timeline import Timeline
 
     from ..session.selection import Selection
+
+
+def selected_clock(timeline: Timeline, selection: Selection) -> ClockState | None:
+    """Return the selected clock, or that of the selected timer."""
+    clock_id = selection.id if selection.kind is SelectionKind.CLOCK else 0
+    if timer_id := selected_timer(timeline, selection):
+        clock_id = timeline.timers.row(timer_id).clock_id
+    return timeline.clocks.get(clock_id)
+
+
+def selected_timer(timeline: Timeline, selection: Selection) -> int:
+    """Return the number of the selected timer while it is pending, else 0."""
+    is_timer = selection.kind is SelectionKind.TIMER and selection.id in timeline.timers
+    return selection.id if is_timer else 0
 
 
 def selected_member(timeline: Timeline, selection: Selection) -> MemberState | None:

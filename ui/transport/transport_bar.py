@@ -116,6 +116,12 @@ class TransportBar(QToolBar):
         self._apply_theme()
         self._show_nothing()
 
+    @Slot()
+    def edit_frame_rate(self) -> None:
+        """Put the keyboard into the field for the frame rate."""
+        self.frame_rate_entry.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.frame_rate_entry.selectAll()
+
     # ---------------------------------------------------------------- building
 
     def _add_button(self, action_id: str) -> None:

@@ -20,17 +20,22 @@ from inspector.sessions.session import SessionPhase
 
 from ..actions.actions import ActionSet
 from ..actions.panels import PANELS, make_panel
+from ..bookmarks.annotation_actions import ANNOTATION_ACTIONS, AnnotationActions
+from ..clock_tree.actions import BRANCH_ACTIONS, MEMBER_ACTIONS, BranchActions
+from ..interventions.intervention_undo import UNDO_ACTIONS, UndoActions
 from ..kit.guards import guarded
 from ..session.qt_time_source import Precision
+from ..timer_queue.actions import TIMER_ACTIONS, TimerActions
+from ..transport.actions import TransportActions
 from ..transport.playhead_bar import PlayheadBar
+from ..transport.recording_actions import RECORDING_ACTIONS, RecordingActions
 from ..transport.transport_bar import TransportBar
 from .dialogs.scene_error import SceneErrorDialog, SceneErrorView
 from .extensions import ExtensionReporter
 from .failure_note import FailureNote
 from .focus_ring import FocusRing
-from .handlers.member_actions import MemberActions
-from .handlers.recording_actions import RecordingActions
-from .handlers.session_actions import SessionActions
+from .handlers.action_list import ACTIONS, TRANSPORT_ACTIONS, WINDOW_ACTIONS
+from .handlers.action_states import ActionStates
 from .handlers.window_actions import WindowActions
 from .key_guard import KeyGuard
 from .notice_bar import NoticeBar
@@ -60,6 +65,7 @@ class WindowContents(QObject):
 
     Attributes:
         window_actions: What carries out the actions on the window.
+        states: Says which actions are possible.
     """
 
     def __init__(self, window: MainWindow, bridge: SessionBridge) -> None:
@@ -111,16 +117,26 @@ class WindowContents(QObject):
 
     def _add_actions(self) -> None:
         window, bridge, theme = self._window, self._bridge, self._window.theme
-        window.actions_by_id = actions = ActionSet(window)
+        window.actions_by_id = actions = ActionSet(window, ACTIONS)
         actions.set_icons(theme)
-        window.session_actions = SessionActions(bridge, actions, theme, window)
-        self.member_actions = MemberActions(bridge, actions, window)
+        window.transport_actions = TransportActions(bridge, actions, theme, window)
+        self.window_actions = WindowActions(window, window.top_menus)
         recording = RecordingActions(bridge, actions, theme, window)
+        annotations = AnnotationActions(bridge, theme, window)
+        undo = UndoActions(bridge, actions)
+        actions.bind(window.transport_actions, TRANSPORT_ACTIONS)
+        actions.bind(self.window_actions, WINDOW_ACTIONS)
+        actions.bind(recording, RECORDING_ACTIONS)
+        actions.bind(annotations, ANNOTATION_ACTIONS)
+        actions.bind(undo, UNDO_ACTIONS)
+        actions.bind(BranchActions(bridge, actions, window), (*BRANCH_ACTIONS, *MEMBER_ACTIONS))
+        actions.bind(TimerActions(bridge), TIMER_ACTIONS)
         recording.written.connect(self._show_recording)
         recording.failed.connect(self._show_recording_problem)
-        window.session_actions.command_refused.connect(self._show_refusal)
-        window.session_actions.place_refused.connect(self._show_place_refusal)
-        self.window_actions = WindowActions(window, window.top_menus)
+        window.transport_actions.place_refused.connect(self._show_place_refusal)
+        annotations.refused.connect(self._show_place_refusal)
+        self.states = ActionStates(bridge, actions, undo)
+        self.states.command_refused.connect(self._show_refusal)
 
     def _add_bars(self) -> None:
         window, actions, theme = self._window, self._window.actions_by_id, self._window.theme
@@ -131,9 +147,10 @@ class WindowContents(QObject):
         window.transport.step_frames_changed.connect(self._take_step_frames)
         window.transport.show_step_frames(window.settings.step_frames)
         self._take_step_frames(window.transport.step_frames)
+        window.transport_actions.frame_rate_wanted.connect(window.transport.edit_frame_rate)
         window.transport.log_clicked.connect(self._show_events)
         window.addToolBarBreak()
-        find = window.session_actions.find_place
+        find = window.transport_actions.find_place
         window.playhead_bar = PlayheadBar(self._bridge, actions, find, theme, window)
         window.addToolBar(window.playhead_bar)
         failures = FailureNote(self._bridge, theme, window)
@@ -197,7 +214,7 @@ class WindowContents(QObject):
     @Slot(int)
     def _take_step_frames(self, count: int) -> None:
         self._window.settings = replace(self._window.settings, step_frames=count)
-        self._window.session_actions.step_frames = count
+        self._window.transport_actions.step_frames = count
 
     # ---------------------------------------------------------------- what happens to the window
 

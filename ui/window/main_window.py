@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from ..frame_times.panel import FrameTimesPanel
     from ..kit.theme import Theme
     from ..session.bridge import SessionBridge
+    from ..transport.actions import TransportActions
     from ..transport.playhead_bar import PlayheadBar
     from ..transport.transport_bar import TransportBar
-    from .handlers.session_actions import SessionActions
     from .notice_bar import NoticeBar
     from .panel_docks import PanelDocks
     from .settings import Settings, SettingsFile
@@ -57,7 +57,7 @@ class MainWindow(QMainWindow):
         docks: The panels around the middle.
         middle: What is in the middle: the frame times, or why a scene could not be loaded.
         actions_by_id: Every action.
-        session_actions: What carries out the actions on the session.
+        transport_actions: What carries out the actions on time.
         transport: The transport bar.
         playhead_bar: Says that what is shown is not the present; hidden when it is.
         notice: A line for what must not be missed.
@@ -71,7 +71,7 @@ class MainWindow(QMainWindow):
     docks: PanelDocks
     middle: QStackedWidget
     actions_by_id: ActionSet
-    session_actions: SessionActions
+    transport_actions: TransportActions
     transport: TransportBar
     playhead_bar: PlayheadBar
     notice: NoticeBar

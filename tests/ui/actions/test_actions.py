@@ -12,19 +12,14 @@ from pytestqt.qtbot import QtBot
 
 from inspector.resources import resource_path
 from tests.ui.shell import Shell, open_shell
-from ui.actions.action_list import ACTIONS
 from ui.actions.actions import ActionSet
 from ui.actions.descriptions import ActionDescription, Facts, Needs, why_not
 from ui.actions.menus import MenuId
-from ui.bookmarks.annotation_actions import AnnotationActions
 from ui.kit.theme import Theme
 from ui.session.bridge import Selection
+from ui.window.handlers.action_list import ACTIONS
 from ui.window.handlers.command_palette import matching_entries
-from ui.window.handlers.member_actions import MemberActions
 from ui.window.handlers.palette_entries import palette_entries
-from ui.window.handlers.recording_actions import RecordingActions
-from ui.window.handlers.session_actions import SessionActions
-from ui.window.handlers.window_actions import WindowActions
 from ui.window.settings import Settings
 
 EXPECTED_KEYS = {
@@ -64,7 +59,6 @@ EXPECTED_KEYS = {
     "look-bookmark-on": ["Alt+PgDown"],
     "quit": ["Ctrl+Q"],
 }
-_DOERS = (SessionActions, WindowActions, MemberActions, RecordingActions, AnnotationActions)
 
 
 def test_that_every_action_has_a_name_of_its_own() -> None:
@@ -86,10 +80,12 @@ def test_that_the_keys_are_those_that_other_tools_use(action_id: str, keys: list
     assert portable == keys
 
 
-def test_that_somebody_carries_out_every_action() -> None:
-    for description in ACTIONS:
-        doers = [kind for kind in _DOERS if hasattr(kind, description.callback)]
-        assert len(doers) == 1, description.id
+def test_that_every_action_of_a_window_is_carried_out(qtbot: QtBot, tmp_path: Path) -> None:
+    shell = open_shell(qtbot, tmp_path)
+
+    actions = shell.window.actions_by_id.by_id
+    assert list(actions) == [each.id for each in ACTIONS]
+    assert not [name for name, action in actions.items() if not action.is_bound]
 
 
 def test_that_every_icon_is_there() -> None:
@@ -218,47 +214,52 @@ def test_that_what_is_not_possible_says_why(needs: Needs, facts: Facts, reason: 
 
 class _Target:
     def __init__(self) -> None:
-        self.calls: list[str | None] = []
+        self.calls = 0
 
-    def go(self, argument: str | None = None) -> None:
-        self.calls.append(argument)
+    def go(self) -> None:
+        self.calls += 1
 
 
-def _action_set(**changes: object) -> ActionSet:
-    values = {"id": "x", "title": "&X", "menu": MenuId.VIEW, "callback": "go", **changes}
+def _described(**changes: object) -> ActionDescription[_Target]:
+    values = {"id": "x", "title": "&X", "menu": MenuId.VIEW, "callback": _Target.go, **changes}
+    return ActionDescription(**values)  # type: ignore[arg-type]
+
+
+def _action_set(*descriptions: ActionDescription[_Target]) -> ActionSet:
     parent = QAction()
-    actions = ActionSet(parent, [ActionDescription(**values)])  # type: ignore[arg-type]
+    actions = ActionSet(parent, descriptions)
     actions.setParent(None)
     return actions
 
 
 @pytest.mark.usefixtures("qapp")
-def test_that_an_action_is_off_until_somebody_carries_it_out() -> None:
-    actions = _action_set()
+def test_that_an_action_is_off_until_it_is_carried_out() -> None:
+    described = _described()
+    actions = _action_set(described)
     target = _Target()
 
     actions["x"].trigger()
-    actions.bind(target)
+    actions.bind(target, [described])
     actions["x"].trigger()
 
-    assert target.calls == [None]
+    assert target.calls == 1
 
 
 @pytest.mark.usefixtures("qapp")
-def test_that_an_argument_is_handed_on() -> None:
-    actions = _action_set(argument="dark")
-    target = _Target()
-    actions.bind(target)
+def test_that_one_choice_of_a_menu_is_checked() -> None:
+    choices = [_described(id=each, choice=each, is_checkable=True) for each in ("a", "b")]
+    actions = _action_set(*choices, _described(id="c", choice="b"))
 
-    actions["x"].trigger()
+    actions.show_choice(MenuId.VIEW, "b")
 
-    assert target.calls == ["dark"]
+    assert [actions[each].isChecked() for each in "abc"] == [False, True, False]
 
 
 @pytest.mark.usefixtures("qapp")
 def test_that_a_check_mark_follows_what_is_shown_and_not_the_click() -> None:
-    actions = _action_set(is_checkable=True)
-    actions.bind(_Target())
+    described = _described(is_checkable=True)
+    actions = _action_set(described)
+    actions.bind(_Target(), [described])
     action = actions["x"]
 
     action.trigger()
@@ -272,7 +273,7 @@ def test_that_a_check_mark_follows_what_is_shown_and_not_the_click() -> None:
 
 @pytest.mark.usefixtures("qapp")
 def test_that_icons_are_drawn_anew_in_another_theme() -> None:
-    actions = _action_set(icon="run")
+    actions = _action_set(_described(icon="run"))
     theme = Theme("light")
     actions.set_icons(theme)
     light = actions["x"].icon().pixmap(20, 20).toImage()

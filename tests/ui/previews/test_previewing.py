@@ -18,6 +18,7 @@ from ui.kit.theme import Theme
 from ui.previews.previewing import Previewer, rate_command
 from ui.session.bridge import SessionBridge
 from ui.transport.transport_bar import TransportBar
+from ui.window.handlers.action_list import ACTIONS
 
 SCENE = """
     def build(stage):
@@ -136,7 +137,7 @@ def test_that_the_rate_of_the_root_is_previewed_while_it_is_typed(
     qtbot: QtBot, tmp_path: Path
 ) -> None:
     bridge, owner = SessionBridge(), QObject()
-    bar = TransportBar(ActionSet(owner), Theme("light"))
+    bar = TransportBar(ActionSet(owner, ACTIONS), Theme("light"))
     qtbot.addWidget(bar)
     bar.connect_bridge(bridge)
     bridge.set_session(held_session(scene_file(tmp_path, SCENE)))

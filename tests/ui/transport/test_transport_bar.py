@@ -26,6 +26,7 @@ from ui.transport.transport_bar import (
     measured_frame_rate,
     parse_frame_rate,
 )
+from ui.window.handlers.action_list import ACTIONS
 
 
 class Bar:
@@ -36,7 +37,7 @@ class Bar:
         self.theme = Theme("light")
         self.bridge = SessionBridge()
         self.session = PlayedSession()
-        self.bar = TransportBar(ActionSet(self.owner), self.theme)
+        self.bar = TransportBar(ActionSet(self.owner, ACTIONS), self.theme)
         qtbot.addWidget(self.bar)
         self.bar.connect_bridge(self.bridge)
         self.bridge.set_session(self.session)

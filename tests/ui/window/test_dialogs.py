@@ -14,13 +14,13 @@ from pytestqt.qtbot import QtBot
 
 from inspector.resources import resource_path
 from tests.ui.shell import open_shell
-from ui.actions.action_list import ACTIONS
 from ui.kit.prompts import GoToPrompt, MarkPrompt, RatePrompt
 from ui.kit.theme import Theme
 from ui.session.bridge import Selection
 from ui.window.dialogs.about import AboutDialog
 from ui.window.dialogs.help_viewer import HelpViewer
 from ui.window.dialogs.keys_page import KeysPage
+from ui.window.handlers.action_list import ACTIONS
 
 MS = 1_000_000
 

@@ -101,7 +101,7 @@ def test_that_the_long_step_is_what_the_settings_keep_and_the_box_shows(
     window = open_shell(qtbot, tmp_path).window
 
     assert window.transport.step_frames == taken
-    assert window.session_actions.step_frames == taken
+    assert window.transport_actions.step_frames == taken
     assert window.settings.step_frames == taken
 
 

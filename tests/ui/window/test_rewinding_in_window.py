@@ -152,7 +152,7 @@ def build(stage):
 
 def test_that_refusals_from_before_are_not_told_again_after_a_rewind(shell: Shell) -> None:
     told: list[str] = []
-    shell.window.session_actions.command_refused.connect(lambda record: told.append(record.text))
+    shell.contents.states.command_refused.connect(lambda record: told.append(record.text))
     hold(shell)
     shell.bridge.submit(PauseClock(99))
     shell.bridge.refresh_now()

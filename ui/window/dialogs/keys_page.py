@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt, Slot
 from PySide6.QtGui import QFont, QPalette
@@ -42,7 +42,7 @@ class KeysPage(QDialog):
     """
 
     def __init__(
-        self, descriptions: Iterable[ActionDescription], parent: QWidget | None = None
+        self, descriptions: Iterable[ActionDescription[Any]], parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
         self.setWindowTitle("Keys")
@@ -80,7 +80,7 @@ class KeysPage(QDialog):
         self.filter_line.left_downwards.connect(self.tree.setFocus)
         self.resize(820, 620)
 
-    def _fill(self, descriptions: Iterable[ActionDescription]) -> None:
+    def _fill(self, descriptions: Iterable[ActionDescription[Any]]) -> None:
         tops: dict[MenuId, QTreeWidgetItem] = {}
         bold = QFont(self.font())
         bold.setBold(True)

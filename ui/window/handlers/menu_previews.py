@@ -17,7 +17,12 @@ from inspector.commands.timers import ClearTimer, FireTimer
 from ...kit.guards import guarded
 from ...kit.rate_slider import next_usual_rate
 from ...kit.texts.member_texts import UNSCHEDULABLE
-from ...previews.member_needs import scheduler_for, selected_member
+from ...previews.member_needs import (
+    scheduler_for,
+    selected_clock,
+    selected_member,
+    selected_timer,
+)
 from ...previews.previewing import Previewer
 from ...previews.tree_menus import member_toggle, toggle_command
 
@@ -74,22 +79,22 @@ class MenuPreviews(QObject):
 
     def _commands(self) -> Iterator[tuple[str, Command]]:
         """Go through the actions that stand for a command on what is selected now."""
-        actions, bridge = self._window.session_actions, self._window.bridge
-        timeline = bridge.timeline
+        bridge = self._window.bridge
+        timeline, selection = bridge.timeline, bridge.selection
         root = timeline.clocks.get(timeline.root_id or 0)
         if root is not None:
             yield "slower", SetRate(root.id, next_usual_rate(root.rate, is_faster=False))
             yield "faster", SetRate(root.id, next_usual_rate(root.rate, is_faster=True))
             yield "normal-rate", SetRate(root.id, Fraction(1))
-        if (clock := actions.selected_clock) is not None:
+        if (clock := selected_clock(timeline, selection)) is not None:
             yield "pause-branch", toggle_command(timeline, clock.id)
-        if timer_id := actions.selected_timer_id:
+        if timer_id := selected_timer(timeline, selection):
             yield "clear-timer", ClearTimer(timer_id)
             yield "fire-timer", FireTimer(timer_id)
-        member = selected_member(timeline, bridge.selection)
+        member = selected_member(timeline, selection)
         if member is not None and (toggle := member_toggle(member)) is not None:
             yield "pause-member", toggle
         if member is not None and member.kind in UNSCHEDULABLE:
             yield "unschedule-member", UnscheduleMember(member.id)
-        if (scheduler := scheduler_for(timeline, bridge.selection)) is not None:
+        if (scheduler := scheduler_for(timeline, selection)) is not None:
             yield "resume-from-priority", ResumeFromPriority(scheduler.id)

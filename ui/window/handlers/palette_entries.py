@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from inspector.sessions.scene import built_in_scenes
 
@@ -48,9 +48,9 @@ def palette_entries(
     return entries, paths
 
 
-def _category(description: ActionDescription) -> str:
+def _category(description: ActionDescription[Any]) -> str:
     """Return where an action stands, as far as its title does not say so."""
     menu, parent = description.menu, description.menu.parent
-    if description.argument is not None:
+    if description.choice is not None:
         return "" if parent is None else parent.plain_title
     return menu.plain_title if parent is None else f"{parent.plain_title} › {menu.plain_title}"

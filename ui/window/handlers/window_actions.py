@@ -14,23 +14,24 @@ from inspector.display_text import as_plain
 from inspector.foreign.paths import RECORDING_SUFFIX
 from inspector.sessions.scene import built_in_scenes
 
-from ...actions.action_list import ACTIONS
 from ...actions.menus import MenuId
+from ...clock_tree.panel import ClockTreePanel
 from ...kit.filter_line import FilterLine
+from ..dialogs.about import AboutDialog
+from ..dialogs.help_viewer import HelpViewer
+from ..dialogs.keys_page import KeysPage
+from ..extensions import ExtensionsDialog
 from ..focus import enter
+from .command_palette import CommandPalette
+from .export_setup import choices_of, export_dialog
 from .menu_previews import MenuPreviews
+from .palette_entries import palette_entries
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from fractions import Fraction
 
     from ...kit.theme import ThemeChoice
-    from ..dialogs.help_viewer import HelpViewer
-    from ..dialogs.keys_page import KeysPage
     from ..main_window import MainWindow
-    from .command_palette import CommandPalette
-
-_THEME_CHOICES: dict[str, ThemeChoice] = {"system": "system", "light": "light", "dark": "dark"}
 
 
 class WindowActions(QObject):
@@ -57,10 +58,9 @@ class WindowActions(QObject):
         self._help_viewer: HelpViewer | None = None
         self._scene_paths: dict[str, Path] = {}
         self._fill_menus()
-        self._actions.bind(self)
         window.docks.visibility_changed.connect(self._show_panel_states)
         self._show_panel_states()
-        self._actions.show_choice("set_theme", window.theme.choice)
+        self._actions.show_choice(MenuId.THEME, window.theme.choice)
 
     # ---------------------------------------------------------------- menus
 
@@ -69,11 +69,11 @@ class WindowActions(QObject):
             if menu_id.parent is not None:
                 self._menus[menu_id] = QMenu(menu_id.value, self._window)
             self._menus[menu_id].setToolTipsVisible(True)
-        for description in ACTIONS:
-            menu = self._menus[description.menu]
-            if description.starts_section:
+        for action in self._actions.by_id.values():
+            menu = self._menus[action.description.menu]
+            if action.description.starts_section:
                 menu.addSeparator()
-            menu.addAction(self._actions[description.id])
+            menu.addAction(action)
         after_open = self._actions["reload"]
         for menu_id in MenuId:
             parent = menu_id.parent
@@ -137,76 +137,10 @@ class WindowActions(QObject):
         """Close the window; the program ends with it."""
         self._window.close()
 
-    # ---------------------------------------------------------------- questions
-
-    def ask_for_mark(self) -> None:
-        """Ask for a text and leave it as a mark."""
-        from ...kit.prompts import MarkPrompt  # noqa: PLC0415 - rarely needed
-
-        window = self._window
-        prompt = MarkPrompt(window.bridge.timeline.at_ns, window.theme, window)
-        prompt.mark_given.connect(window.session_actions.add_mark)
-        prompt.open()
-
-    def ask_where_to_go(self) -> None:
-        """Ask for a duration to step by or an instant to go to."""
-        from ...kit.prompts import GoToPrompt  # noqa: PLC0415 - rarely needed
-
-        window = self._window
-        prompt = GoToPrompt(window.bridge.timeline.at_ns, window.theme, window)
-        prompt.step_given.connect(window.session_actions.step_by)
-        prompt.instant_given.connect(window.session_actions.step_to)
-        prompt.open()
-
-    def ask_where_to_look(self) -> None:
-        """Ask for an instant of the past to look at."""
-        from ...kit.prompts import LookAtPrompt  # noqa: PLC0415 - rarely needed
-
-        window = self._window
-        actions = window.session_actions
-        prompt = LookAtPrompt(actions.find_place, window.bridge.shown_ns, window.theme, window)
-        prompt.place_given.connect(actions.look_at)
-        prompt.open()
-
-    def ask_for_rate(self) -> None:
-        """Ask for the rate of the selected clock."""
-        from ...kit.prompts import RatePrompt  # noqa: PLC0415 - rarely needed
-
-        window = self._window
-        clock = window.session_actions.selected_clock
-        if clock is None:
-            return
-        clock_id, bridge = clock.id, window.bridge
-        prompt = RatePrompt(clock.name, clock.rate, window)
-
-        def set_rate(rate: Fraction) -> None:
-            window.session_actions.set_rate(clock_id, rate)
-
-        def show_rate(_info: object) -> None:
-            state = bridge.timeline.clocks.get(clock_id)
-            if state is not None:
-                prompt.rate_slider.show_rate(state.rate)
-
-        def let_go(_result: int) -> None:
-            bridge.refreshed.disconnect(show_rate)
-
-        prompt.rate_requested.connect(set_rate)
-        bridge.refreshed.connect(show_rate)
-        prompt.finished.connect(let_go)
-        prompt.open()
-
-    def edit_frame_rate(self) -> None:
-        """Put the keyboard into the field for the frame rate."""
-        entry = self._window.transport.frame_rate_entry
-        entry.setFocus(Qt.FocusReason.ShortcutFocusReason)
-        entry.selectAll()
-
     # ---------------------------------------------------------------- export
 
     def export_frames(self) -> None:
         """Open the export dialog for the frames there are now."""
-        from .export_setup import choices_of, export_dialog  # noqa: PLC0415 - rarely needed
-
         window = self._window
         session = window.bridge.session
         if session is None:
@@ -249,9 +183,6 @@ class WindowActions(QObject):
 
     def show_palette(self) -> None:
         """Open the command palette."""
-        from .command_palette import CommandPalette  # noqa: PLC0415 - likewise
-        from .palette_entries import palette_entries  # noqa: PLC0415 - not needed to start
-
         if self._palette is None:
             self._palette = CommandPalette(self._window)
             self._palette.chosen.connect(self._do_chosen)
@@ -284,19 +215,16 @@ class WindowActions(QObject):
 
     def reset_layout(self) -> None:
         """Put every panel back where it was at first, and the columns of the clock tree."""
-        from ...clock_tree.panel import ClockTreePanel  # noqa: PLC0415 - after the first paint
-
         self._window.docks.arrange("live")
         tree = self._window.docks.panel("clock_tree")
         if isinstance(tree, ClockTreePanel):
             tree.columns.reset()
 
-    def set_theme(self, choice_text: str) -> None:
+    def set_theme(self, choice: ThemeChoice) -> None:
         """Use another theme from now on."""
-        choice = _THEME_CHOICES[choice_text]
         self._window.settings = replace(self._window.settings, theme=choice)
         self._window.theme.set_choice(choice)
-        self._actions.show_choice("set_theme", choice)
+        self._actions.show_choice(MenuId.THEME, choice)
 
     @Slot()
     def _show_panel_states(self) -> None:
@@ -308,17 +236,14 @@ class WindowActions(QObject):
 
     def show_keys(self) -> None:
         """Show the keys page."""
-        from ..dialogs.keys_page import KeysPage  # noqa: PLC0415 - rarely needed
-
         if self._keys_page is None:
-            self._keys_page = KeysPage(ACTIONS, self._window)
+            descriptions = [each.description for each in self._actions.by_id.values()]
+            self._keys_page = KeysPage(descriptions, self._window)
         self._keys_page.filter_line.set_icon(self._window.theme.icon("find"))
         _bring_up(self._keys_page)
 
     def show_help(self, page: str) -> None:
         """Show a help page."""
-        from ..dialogs.help_viewer import HelpViewer  # noqa: PLC0415 - rarely needed
-
         if self._help_viewer is None:
             self._help_viewer = HelpViewer(self._window)
         self._help_viewer.show_page(page)
@@ -326,16 +251,12 @@ class WindowActions(QObject):
 
     def show_extensions(self) -> None:
         """Show what installed packages add."""
-        from ..extensions import ExtensionsDialog  # noqa: PLC0415 - rarely needed
-
         dialog = ExtensionsDialog(self._window)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.open()
 
     def show_about(self) -> None:
         """Show what this is."""
-        from ..dialogs.about import AboutDialog  # noqa: PLC0415 - rarely needed
-
         window = self._window
         dialog = AboutDialog(window.theme, str(window.settings_file.path), window)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)

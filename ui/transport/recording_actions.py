@@ -11,15 +11,20 @@ from inspector.commands.recording import SaveLast, StartRecording, StopRecording
 from inspector.foreign.paths import RECORDING_SUFFIX
 from inspector.timebase import NS_PER_SECOND
 
+from ..actions.descriptions import ActionDescription, Needs
+from ..actions.menus import MenuId
+from ..kit.prompts import SaveLastPrompt
+from ..kit.save_dialog import SaveDialog
+
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
     from inspector.sessions.recorder import Recorder
     from inspector.sessions.session import Session
 
-    from ...actions.actions import ActionSet
-    from ...kit.theme import Theme
-    from ...session.bridge import SessionBridge
+    from ..actions.actions import ActionSet
+    from ..kit.theme import Theme
+    from ..session.bridge import SessionBridge
 
 #: What the action without a question writes.
 _SAVED_NS: Final = 30 * NS_PER_SECOND
@@ -39,7 +44,7 @@ class RecordingActions(QObject):
     def __init__(
         self, bridge: SessionBridge, actions: ActionSet, theme: Theme, window: QWidget
     ) -> None:
-        """Bind the actions.
+        """Show in the actions whether there is a recording.
 
         Args:
             bridge: Knows the session, and takes commands.
@@ -55,7 +60,6 @@ class RecordingActions(QObject):
         self._folder = Path()
         self._recorder: Recorder | None = None
         self._outcomes_told = 0
-        actions.bind(self)
         bridge.session_changed.connect(self._take_session)
         bridge.refreshed.connect(self._take_news)
         self._take_session(bridge.session)
@@ -70,8 +74,6 @@ class RecordingActions(QObject):
 
     def ask_where_to_record(self) -> None:
         """Ask for a file and record to it."""
-        from ...kit.save_dialog import SaveDialog  # noqa: PLC0415 - rarely needed
-
         # A recording never takes the place of a file, so do not ask as if it could.
         dialog = SaveDialog(
             "Record to",
@@ -95,8 +97,6 @@ class RecordingActions(QObject):
 
     def ask_how_much_to_save(self) -> None:
         """Ask how much of the past is to be written to a new file."""
-        from ...kit.prompts import SaveLastPrompt  # noqa: PLC0415 - rarely needed
-
         prompt = SaveLastPrompt(self._theme, self._window)
         prompt.duration_given.connect(self._save)
         prompt.open()
@@ -139,3 +139,28 @@ class RecordingActions(QObject):
                 self.failed.emit(outcome.problem)
             else:
                 self.written.emit(outcome.path)
+
+
+RECORDING_ACTIONS: Final = (
+    ActionDescription(
+        "record", "Re&cord to a new file", MenuId.SCENE, RecordingActions.toggle_recording,
+        shortcuts=("Ctrl+R",), icon="record", needs=Needs.RECORD, is_checkable=True,
+        starts_section=True,
+        tip="Record the session to a file (.tlrec), including the past that is still in the log.",
+    ),
+    ActionDescription(
+        "record-to", "Recor&d to …", MenuId.SCENE, RecordingActions.ask_where_to_record,
+        needs=Needs.RECORD,
+        tip="Choose the file to record to.",
+    ),
+    ActionDescription(
+        "save-last", "&Save the last 30 seconds", MenuId.SCENE, RecordingActions.save_last,
+        shortcuts=("Ctrl+Shift+S",), needs=Needs.RECORD,
+        tip="Save the last 30 seconds of session time as a separate recording.",
+    ),
+    ActionDescription(
+        "save-last-exact", "Save the &last …", MenuId.SCENE, RecordingActions.ask_how_much_to_save,
+        needs=Needs.RECORD,
+        tip="Save a chosen length of the past as a separate recording.",
+    ),
+)  # fmt: skip

@@ -1,0 +1,221 @@
+"""The actions on what is selected in the clock tree: each asks for a command."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import QObject, Qt, Slot
+from PySide6.QtWidgets import QInputDialog
+
+from inspector.commands.clocks import SetRate
+from inspector.commands.members import (
+    MakeTransition,
+    ResumeFromPriority,
+    SetTimeScale,
+    UnscheduleMember,
+)
+from inspector.display_text import as_plain, one_line
+from inspector.vocabulary import RATE_DENOMINATOR, Field
+
+from ..actions.descriptions import ActionDescription, Needs
+from ..actions.menus import MenuId
+from ..kit.prompts import RatePrompt
+from ..kit.texts.member_texts import UNSCHEDULABLE, machine_transitions
+from ..previews.member_needs import (
+    machine_for,
+    scheduler_for,
+    selected_clock,
+    selected_member,
+)
+from ..previews.tree_menus import (
+    Requests,
+    ask_priority,
+    member_toggle,
+    menu_text,
+    toggle_command,
+)
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QWidget
+
+    from ..actions.actions import ActionSet
+    from ..session.bridge import SessionBridge
+
+_NOTHING_LEADS_AWAY: Final = "(no transition leaves this state)"
+
+
+class BranchActions(QObject):
+    """Carries out the actions on the selected clock, scheduler, call, component or machine."""
+
+    def __init__(self, bridge: SessionBridge, actions: ActionSet, window: QWidget) -> None:
+        """Show in the actions what is selected.
+
+        Args:
+            bridge: Knows what is selected, and takes commands.
+            actions: All actions of the window.
+            window: What prompts belong to.
+        """
+        super().__init__(window)
+        self._bridge = bridge
+        self._window = window
+        self._action = actions["pause-branch"]
+        for changed in (bridge.session_changed, bridge.refreshed, bridge.selection_changed):
+            changed.connect(self._show_state)
+        self._show_state()
+
+    # ---------------------------------------------------------------- clocks
+
+    def toggle_branch(self) -> None:
+        """Pause the selected clock, or undo its own pause."""
+        timeline = self._bridge.timeline
+        clock = selected_clock(timeline, self._bridge.selection)
+        if clock is not None:
+            self._bridge.submit(toggle_command(timeline, clock.id))
+
+    def ask_for_rate(self) -> None:
+        """Ask for the rate of the selected clock."""
+        bridge = self._bridge
+        clock = selected_clock(bridge.timeline, bridge.selection)
+        if clock is None:
+            return
+        clock_id = clock.id
+        prompt = RatePrompt(clock.name, clock.rate, self._window)
+
+        def show_rate(_info: object) -> None:
+            state = bridge.timeline.clocks.get(clock_id)
+            if state is not None:
+                prompt.rate_slider.show_rate(state.rate)
+
+        def let_go(_result: int) -> None:
+            bridge.refreshed.disconnect(show_rate)
+
+        prompt.rate_requested.connect(lambda rate: bridge.submit(SetRate(clock_id, rate)))
+        bridge.refreshed.connect(show_rate)
+        prompt.finished.connect(let_go)
+        prompt.open()
+
+    @Slot(object)
+    def _show_state(self, _news: object = None) -> None:
+        clock = selected_clock(self._bridge.timeline, self._bridge.selection)
+        self._action.show_checked(clock is not None and clock.paused)
+        if clock is None:
+            self._action.show_text(self._action.description.title)
+        else:
+            verb = "Resume" if clock.paused else "Pause"
+            self._action.show_text(f"{verb} “{menu_text(clock.name)}”")
+
+    # ---------------------------------------------------------------- members
+
+    def toggle_member(self) -> None:
+        """Pause the selected member, or undo its own pause."""
+        member = selected_member(self._bridge.timeline, self._bridge.selection)
+        command = None if member is None else member_toggle(member)
+        if command is not None:
+            self._bridge.submit(command)
+
+    def unschedule_member(self) -> None:
+        """Unschedule the selected call, or everything of the selected target."""
+        member = selected_member(self._bridge.timeline, self._bridge.selection)
+        if member is not None and member.kind in UNSCHEDULABLE:
+            self._bridge.submit(UnscheduleMember(member.id))
+
+    def ask_for_priority(self) -> None:
+        """Ask from which priority on the scheduler is to be paused."""
+        scheduler = scheduler_for(self._bridge.timeline, self._bridge.selection)
+        if scheduler is not None:
+            ask_priority(
+                scheduler, Requests(self._bridge.submit, self._bridge.accepts), self._window
+            )
+
+    def resume_from_priority(self) -> None:
+        """Undo the last pause from a priority on."""
+        scheduler = scheduler_for(self._bridge.timeline, self._bridge.selection)
+        if scheduler is not None:
+            self._bridge.submit(ResumeFromPriority(scheduler.id))
+
+    def ask_for_time_scale(self) -> None:
+        """Ask how fast time is to pass in the scheduler."""
+        scheduler = scheduler_for(self._bridge.timeline, self._bridge.selection)
+        if scheduler is None:
+            return
+        number, bridge = scheduler.id, self._bridge
+        scale = Fraction(scheduler.fields.get(Field.RATE, RATE_DENOMINATOR), RATE_DENOMINATOR)
+        prompt = RatePrompt(scheduler.name, scale, self._window)
+        prompt.setWindowTitle(f"Time scale of “{one_line(scheduler.name)}”")
+        prompt.rate_requested.connect(lambda rate: bridge.submit(SetTimeScale(number, rate)))
+        prompt.open()
+
+    def ask_for_transition(self) -> None:
+        """Ask which transition the machine is to make."""
+        timeline, bridge = self._bridge.timeline, self._bridge
+        machine = machine_for(timeline, bridge.selection)
+        if machine is None:
+            return
+        number = machine.id
+        allowed = [name for name, can_be in machine_transitions(timeline, machine) if can_be]
+        state = timeline.members.field_text(number, Field.STATE)
+        dialog = QInputDialog(self._window)
+        dialog.setObjectName("transition_prompt")
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setWindowTitle(f"Transition of “{one_line(machine.name)}”")
+        dialog.setLabelText(as_plain(f"Transition from “{state}”"))
+        dialog.setComboBoxItems(allowed or [_NOTHING_LEADS_AWAY])
+        dialog.setComboBoxEditable(False)
+
+        def make(name: str) -> None:
+            if name in allowed:
+                bridge.submit(MakeTransition(number, name))
+
+        dialog.textValueSelected.connect(make)
+        dialog.open()
+
+
+BRANCH_ACTIONS: Final = (
+    ActionDescription(
+        "pause-branch", "&Pause or resume branch", MenuId.BRANCH, BranchActions.toggle_branch,
+        shortcuts=("P",), icon="pause-branch", needs=Needs.CLOCK_PAUSE, is_checkable=True,
+        tip="Pause the selected clock with everything below it, or undo its own pause.",
+    ),
+    ActionDescription(
+        "set-rate", "Set &rate …", MenuId.BRANCH, BranchActions.ask_for_rate,
+        shortcuts=("R",), icon="rate", needs=Needs.CLOCK_RATE,
+        tip="Set the rate of the selected clock.",
+    ),
+)  # fmt: skip
+
+MEMBER_ACTIONS: Final = (
+    ActionDescription(
+        "pause-member", "&Pause or resume selection", MenuId.MEMBER, BranchActions.toggle_member,
+        shortcuts=("Shift+P",), needs=Needs.PAUSABLE_MEMBER,
+        tip="Pause the selected target, call, component or ticker, or undo its own pause.",
+    ),
+    ActionDescription(
+        "unschedule-member", "&Unschedule call or target", MenuId.MEMBER,
+        BranchActions.unschedule_member,
+        needs=Needs.CALL,
+        tip="Unschedule the selected call, or everything of the selected target.",
+    ),
+    ActionDescription(
+        "pause-from-priority", "Pause &from a priority …", MenuId.MEMBER,
+        BranchActions.ask_for_priority,
+        needs=Needs.SCHEDULER, starts_section=True,
+        tip="Pause every target of the scheduler with at least a given priority.",
+    ),
+    ActionDescription(
+        "resume-from-priority", "&Resume what a priority paused", MenuId.MEMBER,
+        BranchActions.resume_from_priority,
+        needs=Needs.SCHEDULER,
+        tip="Undo the last pause from a priority on.",
+    ),
+    ActionDescription(
+        "time-scale", "Set time &scale …", MenuId.MEMBER, BranchActions.ask_for_time_scale,
+        needs=Needs.SCHEDULER,
+        tip="Set how fast time passes in the scheduler.",
+    ),
+    ActionDescription(
+        "make-transition", "&Make transition …", MenuId.MEMBER, BranchActions.ask_for_transition,
+        needs=Needs.MACHINE, starts_section=True,
+        tip="Choose a transition that leaves the machine's current state.",
+    ),
+)  # fmt: skip

@@ -1,0 +1,172 @@
+"""What can be done with time, as data."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from inspector.clocks.failures import FailurePolicy
+
+from ..actions.descriptions import ActionDescription, Needs
+from ..actions.menus import MenuId
+from ..session.qt_time_source import Precision
+from .actions import TransportActions
+
+# Tables, to be read across.
+# fmt: off
+
+def _frame_rate(text: str) -> ActionDescription[TransportActions]:
+    return ActionDescription(
+        f"frame-rate-{text}", f"{text} frames per second", MenuId.FRAME_RATE,
+        lambda actions: actions.set_frame_rate(text),
+        needs=Needs.FRAME_RATE, choice=text, is_checkable=True,
+    )
+
+
+def _failure_policy(
+    name: str, title: str, policy: FailurePolicy, tip: str
+) -> ActionDescription[TransportActions]:
+    return ActionDescription(
+        name, title, MenuId.FAILURE_POLICY, lambda actions: actions.set_failure_policy(policy),
+        needs=Needs.FAILURE_POLICY, choice=policy.value, is_checkable=True,
+        tip=f"Record a callback that raises, and {tip}.",
+    )
+
+
+def _precision(
+    title: str, precision: Precision, tip: str, icon: str = ""
+) -> ActionDescription[TransportActions]:
+    return ActionDescription(
+        f"precision-{precision.value}", title, MenuId.PRECISION,
+        lambda actions: actions.set_precision(precision),
+        icon=icon, choice=precision.value, is_checkable=True, tip=tip,
+    )
+
+
+RELOAD_ACTIONS: Final = (
+    ActionDescription(
+        "reload", "&Reload scene", MenuId.SCENE, TransportActions.reload,
+        shortcuts=("F5", "Ctrl+Shift+R"), icon="reload", needs=Needs.RELOAD, starts_section=True,
+        tip="Rebuild the scene from its file, at time 0.",
+    ),
+)
+
+TIME_ACTIONS: Final = (
+    ActionDescription(
+        "run-or-hold", "&Run or hold", MenuId.TIME, TransportActions.toggle_running,
+        shortcuts=("Space",), icon="run", needs=Needs.TRANSPORT, is_checkable=True,
+        tip="Let session time follow the time source, or hold it.",
+    ),
+    ActionDescription(
+        "step", "&Step one frame", MenuId.TIME, TransportActions.step_one,
+        shortcuts=(".", "F10"), icon="step", needs=Needs.STEP,
+        tip="Run one frame; a running scene is held first.",
+    ),
+    ActionDescription(
+        "step-n", "Step &n frames", MenuId.TIME, TransportActions.step_many,
+        shortcuts=("Shift+.",), icon="step-n", needs=Needs.STEP,
+        tip="Run the number of frames in the field beside the button.",
+    ),
+    ActionDescription(
+        "next-timer", "Step to the next &timer", MenuId.TIME, TransportActions.step_to_next_timer,
+        shortcuts=("N",), icon="next-timer", needs=Needs.STEP,
+        tip="Let time pass up to the instant at which the next timer fires.",
+    ),
+    ActionDescription(
+        "step-by", "Step &by or go to …", MenuId.TIME, TransportActions.ask_where_to_go,
+        shortcuts=("Ctrl+G",), icon="go-to", needs=Needs.STEP,
+        tip="Let a duration pass, or go to an instant of session time.",
+    ),
+    ActionDescription(
+        "step-back", "Step bac&k one frame", MenuId.TIME, TransportActions.step_back,
+        shortcuts=(",",), icon="step-back", needs=Needs.REWIND, starts_section=True,
+        tip="Rebuild the scene and replay it up to the previous frame.",
+    ),
+    ActionDescription(
+        "rewind", "Re&wind to the playhead", MenuId.TIME, TransportActions.rewind_to_playhead,
+        shortcuts=("Shift+,",), icon="rewind", needs=Needs.REWIND_TO_PLAYHEAD,
+        tip="Take the scene back to the playhead; it can continue differently from there.",
+    ),
+    ActionDescription(
+        "look-at", "Look &at …", MenuId.LOOK_BACK, TransportActions.ask_where_to_look,
+        shortcuts=("Ctrl+Shift+G",), icon="look-at", needs=Needs.PAST,
+        tip="Show the state at an instant, a frame, or a number of timers away; the scene keeps "
+        "running.",
+    ),
+    ActionDescription(
+        "look-frame-back", "One &frame back", MenuId.LOOK_BACK, TransportActions.look_frame_back,
+        shortcuts=("Alt+Left",), icon="frame-back", needs=Needs.PAST, starts_section=True,
+        tip="Show the state one frame earlier.",
+    ),
+    ActionDescription(
+        "look-frame-on", "One frame f&orward", MenuId.LOOK_BACK, TransportActions.look_frame_on,
+        shortcuts=("Alt+Right",), icon="frame-on", needs=Needs.LOOKING_BACK,
+        tip="Show the state one frame later; after the newest frame, the present.",
+    ),
+    ActionDescription(
+        "look-timer-back", "Previous &timer firing", MenuId.LOOK_BACK,
+        TransportActions.look_timer_back,
+        shortcuts=("Alt+Shift+Left",), icon="timer-back", needs=Needs.PAST,
+        tip="Show the state when the previous timer fired.",
+    ),
+    ActionDescription(
+        "look-timer-on", "Ne&xt timer firing", MenuId.LOOK_BACK, TransportActions.look_timer_on,
+        shortcuts=("Alt+Shift+Right",), icon="timer-on", needs=Needs.LOOKING_BACK,
+        tip="Show the state when the next timer fired.",
+    ),
+    ActionDescription(
+        "look-live", "&Back to the present", MenuId.LOOK_BACK, TransportActions.look_live,
+        shortcuts=("Alt+End",), icon="follow", needs=Needs.LOOKING_BACK, starts_section=True,
+        tip="Show the present (also End, L or Escape).",
+    ),
+    ActionDescription(
+        "slower", "S&lower", MenuId.TIME, TransportActions.slow_down,
+        shortcuts=("-",), icon="slower", needs=Needs.ROOT_RATE, starts_section=True,
+        tip="Set the root clock to the next lower preset rate.",
+    ),
+    ActionDescription(
+        "faster", "&Faster", MenuId.TIME, TransportActions.speed_up,
+        shortcuts=("+", "="), icon="faster", needs=Needs.ROOT_RATE,
+        tip="Set the root clock to the next higher preset rate.",
+    ),
+    ActionDescription(
+        "normal-rate", "Normal spee&d", MenuId.TIME, TransportActions.set_normal_rate,
+        shortcuts=("0",), icon="normal-rate", needs=Needs.ROOT_RATE,
+        tip="Run the root clock at rate 1.",
+    ),
+)
+
+HOW_TIME_PASSES_ACTIONS: Final = (
+    ActionDescription(
+        "mark", "&Mark this instant …", MenuId.TIME, TransportActions.ask_for_mark,
+        shortcuts=("M",), icon="mark", needs=Needs.MARK,
+        tip="Add a named mark to the events and the plots.",
+    ),
+    *map(_frame_rate, ("30", "60", "120", "144", "240")),
+    ActionDescription(
+        "frame-rate-exact", "&Other frame rate …", MenuId.FRAME_RATE,
+        TransportActions.edit_frame_rate,
+        icon="frame-rate", needs=Needs.FRAME_RATE, starts_section=True,
+        tip="Type any frame rate into the field in the transport bar.",
+    ),
+    _failure_policy("failure-continue", "&Continue", FailurePolicy.CONTINUE, "continue the scene"),
+    _failure_policy(
+        "failure-pause-branch", "&Pause its branch", FailurePolicy.PAUSE_BRANCH,
+        "pause the clock that called it",
+    ),
+    _failure_policy("failure-stop", "&Stop", FailurePolicy.STOP, "hold the scene"),
+    _precision(
+        "&Economical", Precision.ECONOMICAL,
+        "Wake about 0.6 ms late, using almost no processor time.",
+    ),
+    _precision(
+        "&Fine", Precision.FINE, "Wake 1 to 2 µs late, using some processor time.", "precision"
+    ),
+)
+
+FOLLOW_ACTIONS: Final = (
+    ActionDescription(
+        "follow", "F&ollow the newest frame", MenuId.VIEW, TransportActions.toggle_following,
+        shortcuts=("End", "L"), icon="follow", is_checkable=True,
+        tip="Keep the newest frame in view; return to the present when looking back.",
+    ),
+)

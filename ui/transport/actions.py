@@ -1,0 +1,296 @@
+"""The actions on time: running, stepping, going back, rates, and looking at the past."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from inspector.analysis.places import PlaceError, Places
+from inspector.clocks.failures import FailurePolicy
+from inspector.commands.clocks import SetRate
+from inspector.commands.scene import AddMark, RewindTo, SetFailurePolicy, SetFrameRate, StepBack
+from inspector.commands.transport import Hold, Run, StepBy, StepFrames, StepTo, StepToNextTimer
+from inspector.sessions.session import SessionPhase
+
+from ..actions.menus import MenuId
+from ..kit.prompts import GoToPrompt, LookAtPrompt, MarkPrompt
+from ..kit.rate_slider import next_usual_rate
+from ..session.qt_time_source import Precision
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from PySide6.QtWidgets import QWidget
+
+    from inspector.commands.command import Command
+
+    from ..actions.actions import ActionSet
+    from ..kit.theme import Theme
+    from ..session.bridge import SessionBridge
+
+
+class TransportActions(QObject):
+    """Carries out the actions on time, and shows in them what time does.
+
+    In a session that cannot run, such as a recording, what runs and steps otherwise
+    moves the playhead.
+
+    Attributes:
+        step_frames: Number of frames of the long step.
+
+    Signals:
+        place_refused: The playhead cannot be moved there; why, as a sentence.
+        frame_rate_wanted: Another frame rate is to be typed.
+    """
+
+    place_refused = Signal(str)
+    frame_rate_wanted = Signal()
+
+    def __init__(
+        self, bridge: SessionBridge, actions: ActionSet, theme: Theme, window: QWidget
+    ) -> None:
+        """Show the states of a bridge's session from now on.
+
+        Args:
+            bridge: Knows the session, and takes commands.
+            actions: All actions of the window.
+            theme: Where icons and the colours of prompts come from.
+            window: What prompts belong to.
+        """
+        super().__init__(window)
+        self.step_frames = 10
+        self._bridge = bridge
+        self._actions = actions
+        self._theme = theme
+        self._window = window
+        for changed in (
+            bridge.session_changed,
+            bridge.refreshed,
+            bridge.status_changed,
+            bridge.playhead.playing_changed,
+        ):
+            changed.connect(self._show_states)
+        bridge.following_changed.connect(self._actions["follow"].show_checked)
+        bridge.precision_changed.connect(self._show_precision)
+        self._actions["follow"].show_checked(bridge.is_following)
+        self._show_precision(bridge.precision)
+        self._show_states()
+
+    # ---------------------------------------------------------------- running and stepping
+
+    def toggle_running(self) -> None:
+        """Hold a running session or a long step, let a held one run; play what cannot run."""
+        playhead = self._bridge.playhead
+        if self._is_played:
+            (playhead.stop if playhead.is_playing else playhead.play)()
+            return
+        is_stepping = self._bridge.status.phase is SessionPhase.STEPPING
+        self._bridge.submit(Hold() if self._is_running or is_stepping else Run())
+
+    def step_one(self) -> None:
+        """Run one frame."""
+        if self._is_played:
+            self.look_frame_on()
+        else:
+            self._step(StepFrames(1))
+
+    def step_many(self) -> None:
+        """Run :attr:`step_frames` frames."""
+        if self._is_played:
+            count = self.step_frames
+            self._look(lambda places, at_ns: places.frames_from(at_ns, count), is_forward=True)
+        else:
+            self._step(StepFrames(self.step_frames))
+
+    def step_to_next_timer(self) -> None:
+        """Let time pass up to the next timer."""
+        if self._is_played:
+            self.look_timer_on()
+        else:
+            self._step(StepToNextTimer())
+
+    def ask_where_to_go(self) -> None:
+        """Ask for a duration to step by or an instant to go to."""
+        prompt = GoToPrompt(self._bridge.timeline.at_ns, self._theme, self._window)
+        prompt.step_given.connect(self.step_by)
+        prompt.instant_given.connect(self.step_to)
+        prompt.open()
+
+    @Slot(object)
+    def step_by(self, duration_ns: int) -> None:
+        """Let a duration of session time pass."""
+        if self._is_played:
+            self._bridge.set_playhead(self._bridge.shown_ns + duration_ns)
+        else:
+            self._step(StepBy(duration_ns))
+
+    @Slot(object)
+    def step_to(self, at_ns: int) -> None:
+        """Let session time pass up to an instant."""
+        if self._is_played:
+            self._bridge.set_playhead(at_ns)
+        else:
+            self._step(StepTo(at_ns))
+
+    def step_back(self) -> None:
+        """Take the scene back by one frame."""
+        if self._is_played:
+            self.look_frame_back()
+        else:
+            self._bridge.submit(StepBack())
+
+    def rewind_to_playhead(self) -> None:
+        """Take the scene back to where the playhead is."""
+        at_ns = self._bridge.playhead_ns
+        if at_ns is not None:
+            self._bridge.submit(RewindTo(at_ns))
+
+    def reload(self) -> None:
+        """Rebuild the scene."""
+        self._bridge.reload()
+
+    def _step(self, command: Command) -> None:
+        if self._is_running:
+            self._bridge.submit(Hold())
+        self._bridge.submit(command)
+
+    # ---------------------------------------------------------------- rates, and how it runs
+
+    def slow_down(self) -> None:
+        """Set the root clock to the next lower preset rate."""
+        self._change_root_rate(lambda rate: next_usual_rate(rate, is_faster=False))
+
+    def speed_up(self) -> None:
+        """Set the root clock to the next higher preset rate."""
+        self._change_root_rate(lambda rate: next_usual_rate(rate, is_faster=True))
+
+    def set_normal_rate(self) -> None:
+        """Run the root clock at rate 1."""
+        self._change_root_rate(lambda _rate: Fraction(1))
+
+    def _change_root_rate(self, changed: Callable[[Fraction], Fraction]) -> None:
+        timeline = self._bridge.timeline
+        root = timeline.clocks.get(timeline.root_id or 0)
+        if root is not None:
+            self._bridge.submit(SetRate(root.id, changed(root.rate)))
+
+    def set_frame_rate(self, text: str) -> None:
+        """Run this many frames per second of session time."""
+        self._bridge.submit(SetFrameRate(Fraction(text)))
+
+    def edit_frame_rate(self) -> None:
+        """Let any frame rate be typed."""
+        self.frame_rate_wanted.emit()
+
+    def set_failure_policy(self, policy: FailurePolicy) -> None:
+        """Choose what follows when a callback raises, for this scene and later ones."""
+        self._bridge.failure_policy = policy
+        self._bridge.submit(SetFailurePolicy(policy))
+        self._show_states()
+
+    def set_precision(self, precision: Precision) -> None:
+        """Choose how hard the time source tries to be on time."""
+        self._bridge.set_precision(precision)
+
+    def ask_for_mark(self) -> None:
+        """Ask for a text and leave it as a mark."""
+        prompt = MarkPrompt(self._bridge.timeline.at_ns, self._theme, self._window)
+        prompt.mark_given.connect(self._add_mark)
+        prompt.open()
+
+    @Slot(str)
+    def _add_mark(self, text: str) -> None:
+        self._bridge.submit(AddMark(text))
+
+    # ---------------------------------------------------------------- looking back
+
+    def ask_where_to_look(self) -> None:
+        """Ask for an instant of the past to look at."""
+        bridge = self._bridge
+        prompt = LookAtPrompt(self.find_place, bridge.shown_ns, self._theme, self._window)
+        prompt.place_given.connect(bridge.set_playhead)
+        prompt.open()
+
+    def look_frame_back(self) -> None:
+        """Show the state one frame earlier."""
+        self._look(lambda places, from_ns: places.frames_from(from_ns, -1))
+
+    def look_frame_on(self) -> None:
+        """Show the state one frame later; behind the newest lies the present."""
+        self._look(lambda places, from_ns: places.frames_from(from_ns, 1), is_forward=True)
+
+    def look_timer_back(self) -> None:
+        """Show the state when the previous timer fired."""
+        self._look(lambda places, from_ns: places.timers_from(from_ns, -1))
+
+    def look_timer_on(self) -> None:
+        """Show the state when the next timer fired; behind the last lies the present."""
+        self._look(lambda places, from_ns: places.timers_from(from_ns, 1), is_forward=True)
+
+    def look_live(self) -> None:
+        """Show the present."""
+        self._bridge.go_live()
+
+    def _look(self, hop: Callable[[Places, int], int], *, is_forward: bool = False) -> None:
+        if self._bridge.session is None:
+            return
+        try:
+            at_ns = hop(self._places(), self._bridge.shown_ns)
+        except PlaceError as error:
+            if is_forward:
+                self._bridge.go_live()
+            else:
+                self.place_refused.emit(str(error))
+        else:
+            self._bridge.set_playhead(at_ns)
+
+    def find_place(self, text: str) -> int:
+        """Return the instant that was typed.
+
+        Raises:
+            PlaceError: There is none; the message says why.
+        """
+        return self._places().find(text, self._bridge.shown_ns)
+
+    def _places(self) -> Places:
+        bridge = self._bridge
+        assert bridge.session is not None, "without a session nothing can be looked at"
+        return Places(bridge.session.history, bridge.timeline.frames, bridge.timeline.at_ns)
+
+    def toggle_following(self) -> None:
+        """Have plots follow the newest frame, or stay; from the past always follow."""
+        is_looking_back = self._bridge.playhead_ns is not None
+        self._bridge.go_live()
+        self._bridge.set_following(is_looking_back or not self._bridge.is_following)
+
+    # ---------------------------------------------------------------- states
+
+    @property
+    def _is_played(self) -> bool:
+        """Whether nothing can run in the session: the playhead moves instead."""
+        session = self._bridge.session
+        return session is not None and session.is_recorded
+
+    @property
+    def _is_running(self) -> bool:
+        if self._is_played:
+            return self._bridge.playhead.is_playing
+        return self._bridge.status.phase is SessionPhase.RUNNING
+
+    @Slot(object)
+    @Slot(bool)
+    def _show_states(self, _news: object = None) -> None:
+        run, is_running = self._actions["run-or-hold"], self._is_running
+        run.show_checked(is_running)
+        run.show_text("&Hold" if is_running else "&Run")
+        run.show_icon("hold" if is_running else "run", self._theme)
+        session = self._bridge.session
+        rate = "" if session is None else str(session.frame_rate)
+        self._actions.show_choice(MenuId.FRAME_RATE, rate)
+        self._actions.show_choice(MenuId.FAILURE_POLICY, self._bridge.failure_policy.value)
+
+    @Slot(object)
+    def _show_precision(self, precision: Precision) -> None:
+        self._actions.show_choice(MenuId.PRECISION, precision.value)

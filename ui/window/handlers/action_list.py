@@ -1,0 +1,177 @@
+"""Everything that can be done: menus, toolbar, palette and keys page are made from this."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from ...actions.descriptions import ActionDescription, Needs
+from ...actions.menus import MenuId
+from ...actions.panels import PANELS
+from ...bookmarks.annotation_actions import ANNOTATION_ACTIONS
+from ...clock_tree.actions import BRANCH_ACTIONS, MEMBER_ACTIONS
+from ...interventions.intervention_undo import UNDO_ACTIONS
+from ...timer_queue.actions import TIMER_ACTIONS
+from ...transport.action_list import (
+    FOLLOW_ACTIONS,
+    HOW_TIME_PASSES_ACTIONS,
+    RELOAD_ACTIONS,
+    TIME_ACTIONS,
+)
+from ...transport.recording_actions import RECORDING_ACTIONS
+from .window_actions import WindowActions
+
+if TYPE_CHECKING:
+    from inspector.extensions import Panel
+
+    from ...kit.theme import ThemeChoice
+
+# Tables, to be read across.
+# fmt: off
+
+def _panel(number: int, panel: Panel) -> ActionDescription[WindowActions]:
+    return ActionDescription(
+        f"panel-{panel.id}", panel.title, MenuId.PANELS,
+        lambda actions: actions.toggle_panel(panel.id),
+        # There are nine such keys.
+        shortcuts=(f"Ctrl+{number}",) if number <= len("123456789") else (),
+        choice=panel.id, is_checkable=True, starts_section=number == 1,
+        tip=f"Show or hide the panel: {panel.summary}",
+    )
+
+
+def _layout(preset: str, title: str, tip: str, icon: str = "") -> ActionDescription[WindowActions]:
+    return ActionDescription(
+        f"layout-{preset}", title, MenuId.LAYOUT, lambda actions: actions.use_layout(preset),
+        icon=icon, choice=preset, tip=tip,
+    )
+
+
+def _theme(choice: ThemeChoice, title: str, icon: str = "") -> ActionDescription[WindowActions]:
+    return ActionDescription(
+        f"theme-{choice}", title, MenuId.THEME, lambda actions: actions.set_theme(choice),
+        icon=icon, choice=choice, is_checkable=True,
+    )
+
+
+def _help(
+    name: str, title: str, page: str = "", keys: tuple[str, ...] = (), icon: str = ""
+) -> ActionDescription[WindowActions]:
+    page = page or name
+    return ActionDescription(
+        f"help-{name}", title, MenuId.HELP, lambda actions: actions.show_help(page),
+        shortcuts=keys, icon=icon, choice=page,
+    )
+
+
+OPEN_ACTIONS: Final = (
+    ActionDescription(
+        "open", "&Open scene …", MenuId.SCENE, WindowActions.open_scene,
+        shortcuts=("Ctrl+O",), icon="open",
+        tip="Choose a Python file that defines build(stage), or a recording (.tlrec); both can "
+        "also be dropped on the window.",
+    ),
+)
+
+LEAVE_ACTIONS: Final = (
+    ActionDescription(
+        "export", "&Export frame times …", MenuId.SCENE, WindowActions.export_frames,
+        shortcuts=("Ctrl+E",), icon="export", needs=Needs.FRAMES,
+        tip="Export the graph as PNG, SVG or PDF, or its data as CSV or JSON.",
+    ),
+    ActionDescription(
+        "quit", "&Quit", MenuId.SCENE, WindowActions.close_window,
+        shortcuts=("Ctrl+Q",), icon="quit", starts_section=True,
+    ),
+)
+
+FIT_ACTIONS: Final = (
+    ActionDescription(
+        "fit", "&Fit", MenuId.VIEW, WindowActions.fit,
+        shortcuts=("F", "Home"), icon="fit",
+        tip="Show the selected frames; press again for all frames.",
+    ),
+)
+
+VIEW_ACTIONS: Final = (
+    ActionDescription(
+        "find", "Fi&nd", MenuId.VIEW, WindowActions.find,
+        shortcuts=("Ctrl+F", "/"), icon="find",
+        tip="Go to the filter of the active panel, or of the clock tree.",
+    ),
+    ActionDescription(
+        "palette", "&Commands …", MenuId.VIEW, WindowActions.show_palette,
+        shortcuts=("Ctrl+Shift+P",), icon="palette",
+        tip="Find any command by typing part of its name.",
+    ),
+    ActionDescription(
+        "next-panel", "Ne&xt panel", MenuId.PANELS, WindowActions.focus_next_panel,
+        shortcuts=("F6",),
+        tip="Move the keyboard focus to the next panel.",
+    ),
+    *(
+        _panel(number, panel)
+        for number, panel in enumerate((each for each in PANELS if each.area is not None), 1)
+    ),
+    _layout(
+        "live", "&Live",
+        "All panels around the frame times, to watch and control a running scene.", "layout",
+    ),
+    _layout(
+        "analyse", "&Analyse",
+        "Large frame times with details and events, to study what has happened.",
+    ),
+    _layout(
+        "look-back", "Look &back",
+        "A large timeline below the frame times, to go back and ask why.",
+    ),
+    ActionDescription(
+        "layout-reset", "&Reset layout", MenuId.LAYOUT, WindowActions.reset_layout,
+        starts_section=True,
+        tip="Restore the default panels and the default columns of the clock tree.",
+    ),
+    _theme("system", "&Follow the system", "theme"),
+    _theme("light", "&Light"),
+    _theme("dark", "&Dark"),
+)
+
+HELP_ACTIONS: Final = (
+    _help("start", "&Getting started", "getting-started", ("F1",), "help"),
+    _help("window", "The &window"),
+    _help("scenes", "Writing &scenes"),
+    _help("explain", "Diagnosing &timers"),
+    _help("breakpoints", "&Breakpoints"),
+    _help("recordings", "&Recordings"),
+    _help("lab", "Refresh-rate &lab"),
+    _help("schedulers", "Sche&dulers and their originals"),
+    _help("components", "&Components and their originals"),
+    _help("events", "&Events"),
+    _help("words", "Gl&ossary"),
+    _help("extending", "E&xtending"),
+    ActionDescription(
+        "keys", "&Keys", MenuId.HELP, WindowActions.show_keys,
+        shortcuts=("?",), icon="keys", starts_section=True,
+    ),
+    ActionDescription(
+        "extensions", "&Installed extensions", MenuId.HELP, WindowActions.show_extensions,
+        tip="What installed packages add, and why some of it does not work.",
+    ),
+    ActionDescription(
+        "about", "&About Timeline Inspector", MenuId.HELP, WindowActions.show_about,
+        icon="about",
+    ),
+)
+
+WINDOW_ACTIONS: Final = (
+    *OPEN_ACTIONS, *LEAVE_ACTIONS, *FIT_ACTIONS, *VIEW_ACTIONS, *HELP_ACTIONS,
+)
+TRANSPORT_ACTIONS: Final = (
+    *RELOAD_ACTIONS, *TIME_ACTIONS, *HOW_TIME_PASSES_ACTIONS, *FOLLOW_ACTIONS,
+)
+
+#: In the order of the menus.
+ACTIONS: Final[tuple[ActionDescription[Any], ...]] = (
+    *OPEN_ACTIONS, *RELOAD_ACTIONS, *RECORDING_ACTIONS, *LEAVE_ACTIONS,
+    *TIME_ACTIONS, *UNDO_ACTIONS, *HOW_TIME_PASSES_ACTIONS, *ANNOTATION_ACTIONS,
+    *BRANCH_ACTIONS, *TIMER_ACTIONS, *MEMBER_ACTIONS,
+    *FIT_ACTIONS, *FOLLOW_ACTIONS, *VIEW_ACTIONS, *HELP_ACTIONS,
+)

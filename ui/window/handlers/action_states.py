@@ -1,0 +1,127 @@
+"""Which actions are possible now, and which commands were refused."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from inspector.commands.command import Capability
+from inspector.sessions.session import SessionPhase
+
+from ...actions.descriptions import Facts, Needs
+from ...previews.member_needs import member_needs, selected_clock, selected_timer
+
+if TYPE_CHECKING:
+    from inspector.events.timeline import Timeline
+    from inspector.sessions.session import Session
+
+    from ...actions.actions import ActionSet
+    from ...interventions.intervention_undo import UndoActions
+    from ...session.bridge import SessionBridge
+
+_NEEDED_CAPABILITIES: Final = {
+    Needs.TRANSPORT: Capability.TRANSPORT,
+    Needs.STEP: Capability.STEP,
+    Needs.ROOT_RATE: Capability.RATE,
+    Needs.FRAME_RATE: Capability.FRAME_RATE,
+    Needs.FAILURE_POLICY: Capability.FAILURE_POLICY,
+    Needs.MARK: Capability.MARK,
+    Needs.RELOAD: Capability.RELOAD,
+    Needs.RECORD: Capability.RECORD,
+    Needs.CLOCK_PAUSE: Capability.PAUSE,
+    Needs.CLOCK_RATE: Capability.RATE,
+    Needs.TIMER: Capability.TIMERS,
+    Needs.PAUSABLE_MEMBER: Capability.MEMBERS,
+    Needs.CALL: Capability.MEMBERS,
+    Needs.SCHEDULER: Capability.MEMBERS,
+    Needs.MACHINE: Capability.MEMBERS,
+    Needs.UNDO: Capability.UNDO,
+    Needs.REWIND: Capability.REWIND,
+    Needs.REWIND_TO_PLAYHEAD: Capability.REWIND,
+}
+#: What takes the place of running and stepping where nothing can run: moving the playhead.
+_PLAYED_NEEDS: Final = frozenset({Needs.TRANSPORT, Needs.STEP, Needs.REWIND})
+
+
+class ActionStates(QObject):
+    """Enables the actions that are possible, whenever that may have changed.
+
+    Signals:
+        command_refused: A command was refused; its record.
+    """
+
+    command_refused = Signal(object)  # CommandRecord
+
+    def __init__(self, bridge: SessionBridge, actions: ActionSet, undo: UndoActions) -> None:
+        super().__init__(bridge)
+        self._bridge = bridge
+        self._actions = actions
+        self._undo = undo
+        self._timeline: Timeline | None = None
+        self._session: Session | None = None
+        self._commands_seen = 0
+        self._newest_command = 0
+        bridge.session_changed.connect(self._take_session)
+        for changed in (
+            bridge.refreshed,
+            bridge.status_changed,
+            bridge.selection_changed,
+            bridge.playhead_changed,
+        ):
+            changed.connect(self._take_news)
+        self._take_session(None)
+
+    @Slot(object)
+    def _take_session(self, session: Session | None) -> None:
+        commands = self._bridge.timeline.commands
+        self._timeline, self._commands_seen = self._bridge.timeline, 0
+        if session is None or session is not self._session:
+            self._newest_command = commands[-1].number if commands else 0
+        self._session = session
+        self._take_news()
+
+    @Slot(object)
+    def _take_news(self, _news: object = None) -> None:
+        facts = self._facts(has_undo=self._undo.refresh())
+        if facts != self._actions.facts:
+            self._actions.apply(facts)
+        self._report_refusals()
+
+    def _facts(self, *, has_undo: bool) -> Facts:
+        bridge, timeline, selection = self._bridge, self._bridge.timeline, self._bridge.selection
+        session = bridge.session
+        has_failed = bridge.status.phase is SessionPhase.FAILED
+        if session is None:
+            # A scene that could not be opened at all can still be tried again.
+            possible = frozenset({Needs.RELOAD}) if has_failed else frozenset()
+            return Facts(has_session=has_failed, has_failed=has_failed, possible=possible)
+        capabilities = session.capabilities
+        possible = frozenset(
+            needs
+            for needs, capability in _NEEDED_CAPABILITIES.items()
+            if capability in capabilities
+        )
+        return Facts(
+            has_session=True,
+            has_failed=has_failed,
+            possible=possible | _PLAYED_NEEDS if session.is_recorded else possible,
+            has_clock=selected_clock(timeline, selection) is not None,
+            has_timer=bool(selected_timer(timeline, selection)),
+            has_undo=has_undo,
+            has_frames=timeline.frames.end > 0,
+            is_looking_back=bridge.playhead_ns is not None,
+            fulfilled=member_needs(timeline, selection),
+        )
+
+    def _report_refusals(self) -> None:
+        """Report what was refused since; a log that begins again repeats older commands."""
+        commands = self._bridge.timeline.commands
+        if self._timeline is not self._bridge.timeline or len(commands) < self._commands_seen:
+            self._timeline, self._commands_seen = self._bridge.timeline, 0
+        for record in commands[self._commands_seen :]:
+            if record.number > self._newest_command:
+                self._newest_command = record.number
+                if record.refusal:
+                    self.command_refused.emit(record)
+        self._commands_seen = len(commands)
