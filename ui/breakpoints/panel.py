@@ -3,23 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from enum import IntEnum
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from PySide6.QtCore import QEvent, QModelIndex, QPoint, Qt, Slot
-from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import (
-    QFileDialog,
-    QHBoxLayout,
-    QHeaderView,
-    QLabel,
-    QMenu,
-    QTableWidgetItem,
-    QToolButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt, Signal, Slot
+from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 from typing_extensions import override
 
 from inspector.commands.breakpoints import (
@@ -29,17 +18,19 @@ from inspector.commands.breakpoints import (
     ChangeBreakpoint,
     RemoveBreakpoint,
 )
-from inspector.display_text import as_plain, one_line
 from inspector.errors import InspectorError
 from inspector.sessions.breakpoints.file import read_breakpoints, write_breakpoints
 from inspector.sessions.breakpoints.names import doubt_about, names_to_choose
 from inspector.timebase import format_instant
 
-from ..kit.empty_notice import EmptyNotice
 from ..kit.guards import guarded
+from ..kit.labels import WrappedLabel
+from ..kit.layouts import bar, fill, tool_button
 from ..kit.save_dialog import SaveDialog
-from ..kit.table.painted_views import PaintedItems
-from ..kit.table.tables import RowMenus, set_up_table
+from ..kit.table import roles
+from ..kit.table.columns import Column, ColumnEnum
+from ..kit.table.models import ListTableModel
+from ..kit.table.table_view import TableView
 from ..session.bridge import Selection
 from .breakpoint_form import BreakpointForm
 
@@ -52,21 +43,85 @@ if TYPE_CHECKING:
 _FILE_FILTER: Final = "Breakpoints (*.json);;All files (*)"
 
 
-class _Column(IntEnum):
+class BreakpointRow(NamedTuple):
+    """A breakpoint and how often it was hit."""
+
+    number: int
+    breakpoint_: Breakpoint
+    hits: int
+    last: BreakHit | None
+
+    @property
+    def then_text(self) -> str:
+        """What happens at a hit."""
+        parts = [self.breakpoint_.action.value]
+        if self.breakpoint_.from_hit > 1:
+            parts.append(f"from hit {self.breakpoint_.from_hit:,}")
+        if self.breakpoint_.is_once:
+            parts.append("once")
+        return ", ".join(parts)
+
+    @property
+    def last_text(self) -> str:
+        """When the last hit was."""
+        last = self.last
+        return "" if last is None else f"frame {last.frame:,} at {format_instant(last.at_ns)}"
+
+
+def _hit_tip(row: BreakpointRow) -> str | None:
+    return None if row.last is None else row.last.text
+
+
+_column = Column[BreakpointRow]
+
+
+class BreakpointColumn(ColumnEnum):
     """The columns of the table."""
 
-    WHEN = 0
-    THEN = 1
-    HITS = 2
-    LAST = 3
+    WHEN = _column(
+        "When",
+        lambda row: row.breakpoint_.text,
+        detail=lambda row: row.breakpoint_.condition_text,
+        tick=lambda row: row.breakpoint_.is_enabled,
+    )
+    THEN = _column("Then", lambda row: row.then_text, sample="pause the branch, from hit 99, once")
+    HITS = _column(
+        "Hits", lambda row: f"{row.hits:,}", detail=_hit_tip, sample="0,000", is_number=True
+    )
+    LAST = _column(
+        "Last hit",
+        lambda row: row.last_text,
+        detail=_hit_tip,
+        sample="frame 00,000 at 00:00.000000000",
+    )
 
 
-_TITLES: Final = {
-    _Column.WHEN: "When",
-    _Column.THEN: "Then",
-    _Column.HITS: "Hits",
-    _Column.LAST: "Last hit",
-}
+@guarded
+class BreakpointModel(ListTableModel[BreakpointRow]):
+    """A row for each breakpoint; its box turns it on and off.
+
+    Signals:
+        toggled: A box was clicked: the row.
+    """
+
+    toggled = Signal(object)  # BreakpointRow
+
+    @override
+    def key_of(self, row: BreakpointRow) -> int:
+        return row.number
+
+    @override
+    def setData(
+        self,
+        index: QModelIndex | QPersistentModelIndex,
+        value: object,
+        role: int = roles.EDIT,
+    ) -> bool:
+        """Ask for a change; the box changes when its event comes back, not before."""
+        row = self.row_at(index.row())
+        if row is not None and role == roles.CHECK_STATE:
+            self.toggled.emit(row)
+        return False
 
 
 @guarded
@@ -80,61 +135,35 @@ class BreakpointsPanel(QWidget):
         self._version = -1
         self._hits_seen = 0
         self._last: dict[int, BreakHit] = {}
-        self._numbers: list[int] = []
-        self._shown: list[tuple[int, Breakpoint]] = []
         self._edited = 0
         self.form = BreakpointForm(theme)
-        self.table = self._make_table()
-        self.notice = EmptyNotice(self.table)
-        self.problem = QLabel()
-        self.problem.setWordWrap(True)
-        self.problem.setTextFormat(Qt.TextFormat.PlainText)
-        self.problem.hide()
-        self.new_button = _button("New", "Clear the form for a new breakpoint")
-        self.remove_button = _button("Remove", "Remove the selected breakpoint (Delete)")
-        self.import_button = _button("Import …", "Add the breakpoints from a file")
-        self.export_button = _button("Export …", "Save all breakpoints to a file")
-        self._lay_out()
+        self.model = BreakpointModel(BreakpointColumn, theme)
+        self.view = TableView(self.model, "Breakpoints", bridge.panel_choices)
+        self.notice = self.view.notice
+        self.problem = WrappedLabel()
+        self.new_button = tool_button("New", "Clear the form for a new breakpoint")
+        self.remove_button = tool_button("Remove", "Remove the selected breakpoint (Delete)")
+        self.import_button = tool_button("Import …", "Add the breakpoints from a file")
+        self.export_button = tool_button("Export …", "Save all breakpoints to a file")
+        files = (self.import_button, self.export_button)
+        tools = (self.new_button, self.remove_button, *files, (self.problem, 1))
+        buttons = bar(*tools, margins=(4, 0, 4, 0))
+        buttons.addStretch(0)
+        fill(self, self.form, buttons, (self.view, 1))
         self.form.breakpoint_given.connect(self._take_breakpoint)
         self.form.names_wanted.connect(self._offer_names)
         self.new_button.clicked.connect(self.begin_new)
         self.remove_button.clicked.connect(self.remove_marked)
         self.import_button.clicked.connect(self._ask_for_import)
         self.export_button.clicked.connect(self._ask_for_export)
-        self.table.itemChanged.connect(self._take_check)
-        self.table.itemSelectionChanged.connect(self._show_marked)
-        self.table.cellDoubleClicked.connect(self._show_last_hit)
-        RowMenus(self.table).requested.connect(self._open_menu)
+        self.model.toggled.connect(self._take_check)
+        self.view.selectionModel().selectionChanged.connect(self._show_marked)
+        self.view.doubleClicked.connect(self._show_last_hit)
+        self.view.on(Qt.Key.Key_Delete, self.remove_marked)
+        self.view.make_menu = self.make_menu
         bridge.refreshed.connect(self._take_news)
         bridge.session_changed.connect(self._take_session)
         self._take_session()
-
-    def _make_table(self) -> PaintedItems:
-        table = PaintedItems(0, len(_Column))
-        table.setAccessibleName("Breakpoints")
-        table.setHorizontalHeaderLabels([_TITLES[column] for column in _Column])
-        set_up_table(table)
-        header = table.horizontalHeader()
-        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        header.setSectionResizeMode(_Column.WHEN, QHeaderView.ResizeMode.Stretch)
-        for column in (_Column.THEN, _Column.HITS, _Column.LAST):
-            header.setSectionResizeMode(column, QHeaderView.ResizeMode.ResizeToContents)
-        return table
-
-    def _lay_out(self) -> None:
-        buttons = QHBoxLayout()
-        buttons.setContentsMargins(4, 0, 4, 0)
-        for button in (self.new_button, self.remove_button, self.import_button):
-            buttons.addWidget(button)
-        buttons.addWidget(self.export_button)
-        buttons.addWidget(self.problem, 1)
-        buttons.addStretch(0)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(4)
-        layout.addWidget(self.form)
-        layout.addLayout(buttons)
-        layout.addWidget(self.table, 1)
 
     # ---------------------------------------------------------------- what is shown
 
@@ -162,49 +191,15 @@ class BreakpointsPanel(QWidget):
                 self._last.clear()
             self._last.update((hit.number, hit) for hit in hits[self._hits_seen :])
             self._version, self._hits_seen = version, len(hits)
-            self._show_rows([] if breakpoints is None else breakpoints.items(), self._last)
+            items = [] if breakpoints is None else breakpoints.items()
+            self.model.show_rows(
+                BreakpointRow(number, each, hits, self._last.get(number))
+                for number, each, hits in items
+            )
         self.setEnabled(breakpoints is not None)
-        self.notice.show_text("" if self._numbers else self._why_empty())
-        self.export_button.setEnabled(bool(self._numbers))
+        self.notice.show_text("" if self.model.rows else self._why_empty())
+        self.export_button.setEnabled(bool(self.model.rows))
         self.remove_button.setEnabled(bool(self.marked_number))
-
-    def _show_rows(
-        self, items: list[tuple[int, Breakpoint, int]], last: dict[int, BreakHit]
-    ) -> None:
-        shown = [(number, breakpoint_) for number, breakpoint_, _ in items]
-        self.table.blockSignals(True)
-        if shown != self._shown:
-            self._shown = shown
-            self._build_rows(shown)
-        # Hits come with every frame; all else stays as it is.
-        for row, (number, _, hits) in enumerate(items):
-            hit = last.get(number)
-            text = "" if hit is None else f"frame {hit.frame:,} at {format_instant(hit.at_ns)}"
-            for column, said in ((_Column.HITS, f"{hits:,}"), (_Column.LAST, text)):
-                item = self.table.item(row, column)
-                if item is not None and item.text() != said:
-                    item.setText(said)
-                    item.setToolTip("" if hit is None else as_plain(hit.text))
-        self.table.blockSignals(False)
-
-    def _build_rows(self, shown: list[tuple[int, Breakpoint]]) -> None:
-        marked = self.marked_number
-        self.table.setRowCount(len(shown))
-        self._numbers = [number for number, _ in shown]
-        for row, (number, breakpoint_) in enumerate(shown):
-            when = QTableWidgetItem(one_line(breakpoint_.text))
-            when.setFlags(when.flags() | Qt.ItemFlag.ItemIsUserCheckable)
-            is_on = breakpoint_.is_enabled
-            when.setCheckState(Qt.CheckState.Checked if is_on else Qt.CheckState.Unchecked)
-            when.setToolTip(as_plain(breakpoint_.condition_text))
-            self.table.setItem(row, _Column.WHEN, when)
-            self.table.setItem(row, _Column.THEN, QTableWidgetItem(_then_text(breakpoint_)))
-            count = QTableWidgetItem()
-            count.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-            self.table.setItem(row, _Column.HITS, count)
-            self.table.setItem(row, _Column.LAST, QTableWidgetItem())
-            if number == marked:
-                self.table.selectRow(row)
 
     def _why_empty(self) -> str:
         session = self._bridge.session
@@ -220,8 +215,8 @@ class BreakpointsPanel(QWidget):
     @property
     def marked_number(self) -> int:
         """Number of the marked breakpoint, 0 for none."""
-        rows = self.table.selectionModel().selectedRows()
-        return self._numbers[rows[0].row()] if rows and rows[0].row() < len(self._numbers) else 0
+        rows = self.view.marked_rows()
+        return self.model.rows[rows[0]].number if rows else 0
 
     # ---------------------------------------------------------------- what is asked for
 
@@ -247,7 +242,7 @@ class BreakpointsPanel(QWidget):
     def begin_new(self) -> None:
         """Clear the form for a new breakpoint."""
         self._edited = 0
-        self.table.clearSelection()
+        self.view.clearSelection()
         self.form.show_breakpoint(Breakpoint(BreakKind.TIMER_FIRES))
 
     @Slot()
@@ -260,7 +255,9 @@ class BreakpointsPanel(QWidget):
         number = self.marked_number
         self.remove_button.setEnabled(bool(number))
         session = self._bridge.session
-        if not number or session is None or session.breakpoints is None:
+        if not number or self.view.is_arranging:
+            return
+        if session is None or session.breakpoints is None:
             return
         found = session.breakpoints.get(number)
         if found is not None:
@@ -275,61 +272,25 @@ class BreakpointsPanel(QWidget):
             self._bridge.submit(RemoveBreakpoint(number))
             self.begin_new()
 
-    @Slot(QTableWidgetItem)
-    def _take_check(self, item: QTableWidgetItem) -> None:
-        session = self._bridge.session
-        if item.column() != _Column.WHEN or session is None or session.breakpoints is None:
-            return
-        number = self._numbers[item.row()]
-        found = session.breakpoints.get(number)
-        is_enabled = item.checkState() is Qt.CheckState.Checked
-        if found is not None and found.is_enabled != is_enabled:
-            self._bridge.submit(ChangeBreakpoint(number, replace(found, is_enabled=is_enabled)))
+    @Slot(object)
+    def _take_check(self, row: BreakpointRow) -> None:
+        changed = replace(row.breakpoint_, is_enabled=not row.breakpoint_.is_enabled)
+        self._bridge.submit(ChangeBreakpoint(row.number, changed))
 
-    @Slot(int, int)
-    def _show_last_hit(self, row: int, _column: int = 0) -> None:
+    @Slot(QModelIndex)
+    def _show_last_hit(self, index: QModelIndex) -> None:
         """Select the frame of the last hit."""
-        number = self._numbers[row]
-        for hit in reversed(self._bridge.timeline.hits):
-            if hit.number == number:
-                self._bridge.select(Selection.frame(hit.frame))
-                return
-
-    @Slot(QModelIndex, QPoint)
-    def _open_menu(self, index: QModelIndex, place: QPoint) -> None:
-        if not index.isValid():
-            return
-        menu = self.make_menu(index.row())
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.popup(place)
+        row = self.model.row_at(index.row())
+        if row is not None and row.last is not None:
+            self._bridge.select(Selection.frame(row.last.frame))
 
     def make_menu(self, row: int) -> QMenu:
         """Return what can be done with a breakpoint."""
-        menu = QMenu(self)
-        menu.addAction("Select the frame of the last hit", lambda: self._show_last_hit(row))
+        menu, index = QMenu(self), self.model.index(row, 0)
+        menu.addAction("Select the frame of the last hit", partial(self._show_last_hit, index))
+        menu.addAction("Copy", self.view.copy_marked)
         menu.addAction("Remove", self.remove_marked)
         return menu
-
-    @override
-    def event(self, event: QEvent) -> bool:
-        """Take Delete from the table, which clears the selected timer elsewhere."""
-        if (
-            event.type() == QEvent.Type.ShortcutOverride
-            and isinstance(event, QKeyEvent)
-            and event.key() == Qt.Key.Key_Delete
-            and self.table.hasFocus()
-        ):
-            event.accept()
-            return True
-        return super().event(event)
-
-    @override
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Remove the marked breakpoint with Delete."""
-        if event.key() == Qt.Key.Key_Delete and self.table.hasFocus():
-            self.remove_marked()
-        else:
-            super().keyPressEvent(event)
 
     # ---------------------------------------------------------------- files
 
@@ -354,9 +315,9 @@ class BreakpointsPanel(QWidget):
         try:
             found = read_breakpoints(Path(path))
         except InspectorError as error:
-            self._say(str(error))
+            self.problem.show_text(str(error))
             return
-        self._say("")
+        self.problem.show_text("")
         for breakpoint_ in found:
             self._bridge.submit(AddBreakpoint(breakpoint_))
 
@@ -369,26 +330,6 @@ class BreakpointsPanel(QWidget):
         try:
             write_breakpoints(path, [found for _, found, _ in session.breakpoints.items()])
         except InspectorError as error:
-            self._say(str(error))
+            self.problem.show_text(str(error))
             return
-        self._say(f"Written to {path}.")
-
-    def _say(self, text: str) -> None:
-        self.problem.setText(text)
-        self.problem.setVisible(bool(text))
-
-
-def _then_text(breakpoint_: Breakpoint) -> str:
-    parts = [breakpoint_.action.value]
-    if breakpoint_.from_hit > 1:
-        parts.append(f"from hit {breakpoint_.from_hit:,}")
-    if breakpoint_.is_once:
-        parts.append("once")
-    return ", ".join(parts)
-
-
-def _button(text: str, tip: str) -> QToolButton:
-    button = QToolButton()
-    button.setText(text)
-    button.setToolTip(tip)
-    return button
+        self.problem.show_text(f"Written to {path}.")

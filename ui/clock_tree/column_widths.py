@@ -15,7 +15,7 @@ from inspector.foreign.numbers import count_in
 from ..kit.guards import guarded
 from ..kit.table.cell_painting import ZEROS
 from ..kit.table.cells import Cell
-from ..kit.table.tables import share_room
+from ..kit.table.column_choices import share_room
 from .columns import (
     HEADERS,
     LIVE_COLUMNS,

@@ -17,11 +17,11 @@ from PySide6.QtWidgets import (
 )
 from typing_extensions import override
 
-from ..kit.empty_notice import EmptyNotice
 from ..kit.filter_line import FilterLine
 from ..kit.guards import guarded
+from ..kit.labels import EmptyNotice, say
 from ..kit.paced_refresh import PacedRefresh
-from ..kit.table.tables import RowMenus, say
+from ..kit.table.table_view import RowMenus
 from ..kit.texts.clock_texts import path_text
 from ..kit.texts.member_cells import is_member, member_of, node_of
 from ..kit.theme import ColorRole

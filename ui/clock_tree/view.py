@@ -13,9 +13,9 @@ from inspector.vocabulary import MemberKind
 
 from ..kit.glyphs import Glyph, glyph_icon
 from ..kit.guards import guarded
+from ..kit.table.column_choices import ShorteningHeader
 from ..kit.table.painted_views import PaintedTree
-from ..kit.table.quiet_focus import without_choosing
-from ..kit.table.tables import Arranging, ShorteningHeader
+from ..kit.table.table_view import Arranging, without_choosing
 from ..kit.texts.member_cells import is_member, member_of
 from ..kit.texts.standing import StandingKind
 from ..kit.theme import ColorRole

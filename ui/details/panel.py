@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 from inspector.calls.call import CallId
 
 from ..kit.paced_refresh import PacedRefresh
-from ..kit.theme import ColorRole
+from ..kit.theme import ColorRole, phase_color
 from ..session.bridge import Selection, SelectionKind
 from .clock_details import clock_rows
 from .detail_grid import DetailGrid, ShareBar
@@ -247,7 +247,7 @@ class DetailsPanel(QWidget):
 
     def _color(self, row: DetailRow) -> QColor:
         assert row.phase is not None
-        return self._theme.color_of_phase(row.phase)
+        return phase_color(row.phase)
 
     # ------------------------------------------------------------------ acting
 

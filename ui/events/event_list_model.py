@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass
-from enum import IntEnum
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt
-from PySide6.QtGui import QColor, QFont
+from PySide6.QtCore import QModelIndex
 from typing_extensions import override
 
-from inspector.display_text import one_line
 from inspector.events.schema import (
     ABOUT_CLOCKS,
     ABOUT_MEMBERS,
@@ -25,18 +22,13 @@ from inspector.events.schema import (
 from inspector.timebase import format_instant
 from inspector.vocabulary import EventKind, Field, RawEvent
 
-from ..kit.guards import guarded
-from ..kit.table import roles
-from ..kit.table.cells import EMPTY, Cell
-from ..kit.table.header_row import HeaderRow, alignments
-from ..kit.table.roles import Role
-from ..kit.table.titled_table import ListTableModel
+from ..kit.table.columns import Column, ColumnEnum
+from ..kit.table.models import ListTableModel
+from ..kit.theme import ColorRole, Theme
 from ..session.bridge import Selection, SelectionKind
 from .event_names import NAMING_KINDS, EventNames
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from inspector.events.log import EventLog
     from inspector.events.timeline import Timeline
 
@@ -55,23 +47,6 @@ _MEMBER_SET: Final = int(EventKind.MEMBER_SET)
 _NAME: Final = int(Field.NAME)
 
 
-class EventColumn(IntEnum):
-    """The columns of the event list."""
-
-    AT = 0
-    GROUP = 1
-    WHAT = 2
-
-
-_HEADERS: Final = {
-    EventColumn.AT: ("Session (m:s)", "Session time at which it happened"),
-    EventColumn.GROUP: ("Kind", "Kind of event"),
-    EventColumn.WHAT: ("What happened", "Double-click to select the subject"),
-}
-_HEADER: Final = HeaderRow(_HEADERS, alignments(EventColumn, ()))
-_NO_CELLS: Final = (EMPTY,) * len(EventColumn)
-
-
 @dataclass(frozen=True, slots=True)
 class EventRow:
     """One event in the list.
@@ -80,33 +55,71 @@ class EventRow:
         event: The event.
         group: With which others it is shown or hidden.
         label: What its timer or member is called, empty when that is not known.
+        names: What everything else is called.
     """
 
     event: RawEvent
     group: EventGroup
     label: str
+    names: EventNames
+
+    @property
+    def sentence(self) -> str:
+        """What happened, with names instead of numbers."""
+        return self.names.sentence(self.event, self.label)
+
+    @property
+    def long_text(self) -> str:
+        """All that there is to say about it."""
+        if self.event[1] == EventKind.CALLBACK_FAILED:
+            return self.names.strings[self.event[4]]
+        return f"{self.sentence}\n{self.event[0]:,} ns"
 
 
-@guarded
+_column = Column[EventRow]
+
+
+class EventColumn(ColumnEnum):
+    """The columns of the event list."""
+
+    AT = _column(
+        "Session (m:s)",
+        lambda row: format_instant(row.event[0]),
+        "Session time at which it happened",
+        sample="0:00:00.000",
+    )
+    GROUP = _column(
+        "Kind",
+        lambda row: row.group.word,
+        "Kind of event",
+        sample="◉ breakpoint",
+        is_searched=True,
+    )
+    WHAT = _column(
+        "What happened",
+        lambda row: row.sentence,
+        "Double-click to select the subject",
+        lambda row: row.long_text,
+        is_searched=True,
+    )
+
+
 class EventListModel(ListTableModel[EventRow]):
     """The newest events that pass a filter, oldest first, at most 20 000."""
 
-    def __init__(self) -> None:
-        super().__init__(_HEADER)
+    def __init__(self, theme: Theme) -> None:
+        """Begin without rows."""
+        super().__init__(EventColumn, theme)
         self._log: EventLog | None = None
         self._timeline: Timeline | None = None
         self._cursor = 0
         self._looked_at = 0
         self._lost = 0
         self._groups = QUIET_GROUPS
-        self._words: tuple[str, ...] = ()
         self._subject: Selection | None = None
         self._frame_span: tuple[int, int] | None = None
         self._subject_members: set[int] = set()
         self._names = EventNames()
-        self._failure_color = QColor(Qt.GlobalColor.red)
-        self._bold = QFont()
-        self._bold.setBold(True)
 
     # ------------------------------------------------------------------ what is shown
 
@@ -122,8 +135,8 @@ class EventListModel(ListTableModel[EventRow]):
             self._groups = groups
             self.read_again()
 
+    @override
     def set_filter(self, text: str) -> None:
-        """Show events whose sentence contains every word."""
         words = tuple(text.casefold().split())
         if words != self._words:
             self._words = words
@@ -140,14 +153,19 @@ class EventListModel(ListTableModel[EventRow]):
             self._subject = subject
             self.read_again()
 
-    def set_failure_color(self, color: QColor) -> None:
-        """Use ``color`` for failures, which are bold and named besides."""
-        self._failure_color = color
+    @override
+    def color_of(self, row: EventRow, column: ColumnEnum) -> ColorRole | None:
+        return ColorRole.BAD if _is_trouble(row.event) else None
+
+    @override
+    def is_bold(self, row: EventRow) -> bool:
+        return _is_trouble(row.event)
 
     @property
+    @override
     def hidden_count(self) -> int:
         """The number of events looked at that did not pass."""
-        return self._looked_at - len(self._rows)
+        return self._looked_at - len(self.rows)
 
     @property
     def lost_count(self) -> int:
@@ -162,14 +180,14 @@ class EventListModel(ListTableModel[EventRow]):
     def read_again(self) -> None:
         """Look through the tail of the log with the present filter."""
         self.beginResetModel()
-        self._rows = []
+        self.rows = []
         self._looked_at = 0
         if self._log is not None:
             self._names.set_source(self._log.strings, self._timeline)
             self._cursor = max(self._log.first, self._log.end - _LOOK_BACK)
             self._frame_span = self._span_of_frame()
             self._subject_members = self._members_of_subject()
-            self._rows = self._read()[-MAX_ROWS:]
+            self.rows = self._read()[-MAX_ROWS:]
         self.endResetModel()
 
     def refresh(self) -> int:
@@ -183,50 +201,30 @@ class EventListModel(ListTableModel[EventRow]):
         fresh = self._read()[-MAX_ROWS:]
         if not fresh:
             return 0
-        surplus = len(self._rows) + len(fresh) - MAX_ROWS
+        surplus = len(self.rows) + len(fresh) - MAX_ROWS
         if surplus > 0:
-            leaving = min(len(self._rows), max(surplus, _BUNCH))
+            leaving = min(len(self.rows), max(surplus, _BUNCH))
             self.beginRemoveRows(QModelIndex(), 0, leaving - 1)
-            del self._rows[:leaving]
+            del self.rows[:leaving]
             self.endRemoveRows()
             self._looked_at -= leaving
-        count = len(self._rows)
+        count = len(self.rows)
         self.beginInsertRows(QModelIndex(), count, count + len(fresh) - 1)
-        self._rows += fresh
+        self.rows += fresh
         self.endInsertRows()
         return len(fresh)
 
-    def row_cells(self, key: int) -> Sequence[Cell]:
-        """Return what is painted of a row."""
-        if key >= len(self._rows):
-            return _NO_CELLS
-        row = self._rows[key]
-        is_trouble = _is_trouble(row.event)
-        color = self._failure_color if is_trouble else None
-        return [
-            Cell(one_line(self._text(row, column)), roles.LEFT, color, is_trouble)
-            for column in EventColumn
-        ]
-
-    def event_at(self, row: int) -> RawEvent:
-        """Return the event in a row."""
-        return self._rows[row].event
-
     def row_behind(self, at_ns: int) -> int:
         """Return the first row whose event came after an instant; the row count if none did."""
-        return bisect_right(self._rows, at_ns, key=_instant_of)
-
-    def sentence(self, row: int) -> str:
-        """Return what happened, with names instead of numbers."""
-        return self._sentence(self._rows[row])
+        return bisect_right(self.rows, at_ns, key=_instant_of)
 
     def selection_at(self, row: int) -> Selection | None:  # noqa: PLR0911 - one a kind
         """Return what the event in a row happened to, ``None`` if that cannot be shown."""
         timeline = self._timeline
         if timeline is None:
             return None
-        at_ns, kind, subject, a, b = self._rows[row].event
-        group = self._rows[row].group
+        at_ns, kind, subject, a, b = self.rows[row].event
+        group = self.rows[row].group
         if kind in ABOUT_MEMBERS:
             return Selection.member(subject) if subject in timeline.members.by_id else None
         if kind == EventKind.BREAKPOINT_HIT:
@@ -245,59 +243,6 @@ class EventListModel(ListTableModel[EventRow]):
             index = timeline.frames.index_from(at_ns)
             return None if index is None else Selection.frame(index)
         return None
-
-    # ------------------------------------------------------------------ Qt
-
-    @override
-    def data(  # noqa: PLR0911 - one question a role
-        self, index: QModelIndex | QPersistentModelIndex, role: int = roles.DISPLAY
-    ) -> object:
-        if not index.isValid() or index.row() >= len(self._rows):
-            return None
-        row, column = self._rows[index.row()], index.column()
-        if role == roles.DISPLAY:
-            return one_line(self._text(row, column))
-        if role == roles.EDIT:
-            return self._text(row, column)
-        if role == roles.ALIGNMENT:
-            return roles.LEFT
-        if role == roles.FOREGROUND:
-            return self._failure_color if _is_trouble(row.event) else None
-        if role == roles.FONT:
-            return self._bold if _is_trouble(row.event) else None
-        if role == roles.TOOL_TIP and column == EventColumn.WHAT:
-            return self._long_text(row)
-        if role == Role.RAW:
-            return row.event
-        if role == Role.SELECTION:
-            return self.selection_at(index.row())
-        return None
-
-    # ------------------------------------------------------------------ cells
-
-    def _text(self, row: EventRow, column: int) -> str:
-        match column:
-            case EventColumn.AT:
-                return format_instant(row.event[0])
-            case EventColumn.GROUP:
-                return row.group.word
-            case EventColumn.WHAT:
-                return self._sentence(row)
-            case _:
-                return ""
-
-    def _sentence(self, row: EventRow) -> str:
-        return self._names.sentence(row.event, row.label)
-
-    def long_text_at(self, row: int) -> str:
-        """Return all that there is to say about the event of a row."""
-        return self._long_text(self._rows[row])
-
-    def _long_text(self, row: EventRow) -> str:
-        assert self._log is not None
-        if row.event[1] == EventKind.CALLBACK_FAILED:
-            return self._log.strings[row.event[4]]
-        return f"{self._sentence(row)}\n{row.event[0]:,} ns"
 
     # ------------------------------------------------------------------ reading
 
@@ -349,12 +294,8 @@ class EventListModel(ListTableModel[EventRow]):
             return None
         if self._subject is not None and not self._is_about_subject(event):
             return None
-        row = EventRow(event, group, names.label_of(event))
-        return row if not self._words or self._has_words(row) else None
-
-    def _has_words(self, row: EventRow) -> bool:
-        text = f"{row.group.word} {self._sentence(row)}".casefold()
-        return all(word in text for word in self._words)
+        row = EventRow(event, group, names.label_of(event), names)
+        return row if self._passes(row) else None
 
     def _is_about_subject(self, event: RawEvent) -> bool:
         wanted = self._subject

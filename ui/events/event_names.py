@@ -46,7 +46,11 @@ NAMING_KINDS: Final = frozenset(
 
 
 class EventNames:
-    """The names of timers and members, as of the event that was noted last."""
+    """The names of timers and members, as of the event that was noted last.
+
+    Attributes:
+        strings: The string table of the log.
+    """
 
     def __init__(self) -> None:
         """Begin with no names."""
@@ -56,7 +60,7 @@ class EventNames:
         self._texts: dict[int, str] = {}
         # Their last event may still have to be put into words.
         self._gone: list[int] = []
-        self._strings: Sequence[str] = ("",)
+        self.strings: Sequence[str] = ("",)
         self._timeline: Timeline | None = None
 
     def set_source(self, strings: Sequence[str], timeline: Timeline | None) -> None:
@@ -66,7 +70,7 @@ class EventNames:
             strings: Its string table.
             timeline: Knows those who came before the first event that is read.
         """
-        self._strings, self._timeline = strings, timeline
+        self.strings, self._timeline = strings, timeline
         self._labels.clear()
         self._members = MemberNames(strings)
         self._texts.clear()
@@ -80,7 +84,7 @@ class EventNames:
         if kind in ABOUT_MEMBERS:
             self._note_member(event)
         elif kind == EventKind.TIMER_ADDED:
-            self._labels[subject] = self._strings[b]
+            self._labels[subject] = self.strings[b]
         elif kind == EventKind.TIMER_CLEARED or (kind == EventKind.TIMER_FIRED and b == NEVER):
             self._gone.append(subject)
 
@@ -166,11 +170,11 @@ class EventNames:
                 return name[name.find("“") :] if "“" in name else ""
             return name
 
-        return describe(event, self._strings, named)
+        return describe(event, self.strings, named)
 
     def _clock_text(self, event: RawEvent, number: int) -> str:
         _, kind, subject, _, b = event
         if kind == EventKind.CLOCK_ADDED and number == subject:
-            return f"clock “{self._strings[b]}”"
+            return f"clock “{self.strings[b]}”"
         clock = None if self._timeline is None else self._timeline.clocks.get(number)
         return "" if clock is None else f"clock “{clock.name}”"

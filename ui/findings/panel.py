@@ -2,34 +2,24 @@
 
 from __future__ import annotations
 
-from enum import IntEnum
 from functools import partial
 from time import monotonic, perf_counter
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QModelIndex, QPoint, Qt, Slot
-from PySide6.QtGui import QGuiApplication, QShowEvent
-from PySide6.QtWidgets import (
-    QHBoxLayout,
-    QHeaderView,
-    QLabel,
-    QMenu,
-    QTableWidgetItem,
-    QToolButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import QModelIndex, Qt, Slot
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QLabel, QMenu, QWidget
 from typing_extensions import override
 
 from inspector.analysis.lint.rules import Finding, findings
 from inspector.analysis.statistics.frame_budget import FrameBudget
-from inspector.display_text import one_line
 from inspector.timebase import format_duration, format_instant
 
-from ..kit.empty_notice import EmptyNotice
 from ..kit.guards import guarded
-from ..kit.table.painted_views import PaintedItems
-from ..kit.table.tables import RowMenus, set_up_table
+from ..kit.layouts import bar, fill, tool_button
+from ..kit.table.columns import Column, ColumnEnum
+from ..kit.table.models import ListTableModel
+from ..kit.table.table_view import TableView, copy_text
 from ..session.bridge import Selection
 
 if TYPE_CHECKING:
@@ -46,15 +36,23 @@ CHEAP_S: Final = 0.1
 CHEAP_EVENTS: Final = 100_000
 
 
-class _Column(IntEnum):
+_column = partial(Column[Finding], detail=lambda row: row.kind.summary, is_wrapped=True)
+
+
+class FindingColumn(ColumnEnum):
     """The columns of the table."""
 
-    KIND = 0
-    AT = 1
-    TEXT = 2
+    KIND = _column("Kind", lambda row: row.kind.value, sample="interval below a frame")
+    AT = _column("At (m:s)", lambda row: format_instant(row.at_ns), sample="0:00:00.000")
+    TEXT = _column("Finding", lambda row: row.text)
 
 
-_TITLES: Final = {_Column.KIND: "Kind", _Column.AT: "At (m:s)", _Column.TEXT: "Finding"}
+class FindingModel(ListTableModel[Finding]):
+    """A row for each finding."""
+
+    @override
+    def key_of(self, row: Finding) -> tuple[object, ...]:
+        return row.kind, row.subject, row.clock_id, row.member_id
 
 
 @guarded
@@ -76,57 +74,31 @@ class FindingsPanel(QWidget):
 
         Args:
             bridge: The session, and what is selected.
-            theme: Not needed yet; all panels are given it.
+            theme: Where colours come from.
             parent: Owner in the sense of Qt.
             clock: Seconds, to tell how long ago the last look was.
         """
         super().__init__(parent)
         self._bridge = bridge
-        self._theme = theme
         self._clock = clock
-        self._found: list[Finding] = []
         self._looked_s: float | None = None
         self._looked_at = -1
         self._took_s = 0.0
-        self.table = self._make_table()
-        self.notice = EmptyNotice(self.table)
-        self.look_button = QToolButton()
-        self.look_button.setText("Analyse again")
-        self.look_button.setToolTip("Analyse everything that has happened so far")
+        self.model = FindingModel(FindingColumn, theme)
+        self.view = TableView(self.model, "Findings", bridge.panel_choices)
+        self.view.make_menu = self.make_menu
+        self.notice = self.view.notice
+        self.look_button = tool_button(
+            "Analyse again", "Analyse everything that has happened so far"
+        )
         self.state_label = QLabel()
         self.state_label.setTextFormat(Qt.TextFormat.PlainText)
-        self._lay_out()
+        fill(self, bar(self.look_button, (self.state_label, 1)), (self.view, 1))
         self.look_button.clicked.connect(self.look)
-        self.table.cellDoubleClicked.connect(self.show_evidence)
-        RowMenus(self.table).requested.connect(self._open_menu)
+        self.view.doubleClicked.connect(self.show_evidence)
         bridge.refreshed.connect(self._take_news)
         bridge.session_changed.connect(self._take_session)
         self._take_session()
-
-    def _make_table(self) -> PaintedItems:
-        table = PaintedItems(0, len(_Column))
-        table.setAccessibleName("Findings")
-        table.setHorizontalHeaderLabels([_TITLES[column] for column in _Column])
-        set_up_table(table)
-        table.setWordWrap(True)
-        table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-        header = table.horizontalHeader()
-        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        header.setSectionResizeMode(_Column.KIND, QHeaderView.ResizeMode.ResizeToContents)
-        header.setSectionResizeMode(_Column.AT, QHeaderView.ResizeMode.ResizeToContents)
-        header.setSectionResizeMode(_Column.TEXT, QHeaderView.ResizeMode.Stretch)
-        return table
-
-    def _lay_out(self) -> None:
-        top = QHBoxLayout()
-        top.setContentsMargins(4, 4, 4, 0)
-        top.addWidget(self.look_button)
-        top.addWidget(self.state_label, 1)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(4)
-        layout.addLayout(top)
-        layout.addWidget(self.table, 1)
 
     # ---------------------------------------------------------------- looking
 
@@ -175,27 +147,8 @@ class FindingsPanel(QWidget):
     # ---------------------------------------------------------------- what is shown
 
     def _show(self, found: list[Finding]) -> None:
-        if found != self._found or self.table.rowCount() != len(found):
-            marked = self._marked()
-            self._found = found
-            self.table.setRowCount(len(found))
-            for row, finding in enumerate(found):
-                self._show_row(row, finding)
-                if marked is not None and _subject(finding) == _subject(marked):
-                    self.table.selectRow(row)
+        self.model.show_rows(found)
         self._say()
-
-    def _show_row(self, row: int, finding: Finding) -> None:
-        texts = {
-            _Column.KIND: finding.kind.value,
-            _Column.AT: format_instant(finding.at_ns),
-            _Column.TEXT: finding.text,
-        }
-        for column, text in texts.items():
-            item = QTableWidgetItem(one_line(text))
-            item.setToolTip(finding.kind.summary)
-            item.setTextAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
-            self.table.setItem(row, column, item)
 
     def _say(self) -> None:
         session = self._bridge.session
@@ -208,7 +161,8 @@ class FindingsPanel(QWidget):
             self.state_label.setText("")
             self.notice.show_text("Not analysed yet: press “Analyse again”.")
             return
-        count = "1 finding" if len(self._found) == 1 else f"{len(self._found):,} findings"
+        found = len(self.model.rows)
+        count = "1 finding" if found == 1 else f"{found:,} findings"
         is_cheap = self._took_s <= CHEAP_S and self._looked_at <= CHEAP_EVENTS
         by_itself = (
             f"Analysed automatically every {LOOK_EVERY_S:.0f} s."
@@ -216,25 +170,19 @@ class FindingsPanel(QWidget):
             else f"Analysed in {format_duration(round(self._took_s * 1e9))} · Analyse again"
         )
         self.state_label.setText(f"{count} in {self._looked_at:,} events. {by_itself}")
-        self.notice.show_text("" if self._found else "Nothing looks wrong so far.")
-
-    def _marked(self) -> Finding | None:
-        rows = self.table.selectionModel().selectedRows()
-        row = rows[0].row() if rows else -1
-        return self._found[row] if 0 <= row < len(self._found) else None
+        self.notice.show_text("" if found else "Nothing looks wrong so far.")
 
     # ---------------------------------------------------------------- evidence
 
-    @Slot(int, int)
-    def show_evidence(self, row: int, _column: int = 0) -> None:
+    @Slot(QModelIndex)
+    def show_evidence(self, index: QModelIndex) -> None:
         """Select what a finding is about: its frame if that is kept, else timer or clock."""
-        for selection in self.evidence(row):
+        for selection in self.evidence(index.row())[:1]:
             self._bridge.select(selection)
-            return
 
     def evidence(self, row: int) -> list[Selection]:
         """Return what a finding leads to, the most telling first."""
-        finding, timeline = self._found[row], self._bridge.timeline
+        finding, timeline = self.model.rows[row], self._bridge.timeline
         found = []
         frames = timeline.frames
         if finding.frame is not None and frames.first <= finding.frame < frames.end:
@@ -247,14 +195,6 @@ class FindingsPanel(QWidget):
             found.append(Selection.clock(finding.clock_id))
         return found
 
-    @Slot(QModelIndex, QPoint)
-    def _open_menu(self, index: QModelIndex, place: QPoint) -> None:
-        if not index.isValid():
-            return
-        menu = self.make_menu(index.row())
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.popup(place)
-
     def make_menu(self, row: int) -> QMenu:
         """Return what can be done with a finding."""
         menu = QMenu(self)
@@ -262,10 +202,5 @@ class FindingsPanel(QWidget):
             text = f"Select the {selection.kind.value}"
             menu.addAction(text, partial(self._bridge.select, selection))
         menu.addSeparator()
-        text = self._found[row].text
-        menu.addAction("Copy", partial(QGuiApplication.clipboard().setText, text))
+        menu.addAction("Copy", partial(copy_text, self.model.rows[row].text))
         return menu
-
-
-def _subject(finding: Finding) -> tuple[object, ...]:
-    return finding.kind, finding.subject, finding.clock_id, finding.member_id

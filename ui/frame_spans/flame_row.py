@@ -24,7 +24,7 @@ from inspector.formats.ticks import duration_ticks
 from inspector.timebase import NS_PER_US, format_duration
 
 from ..kit.guards import guarded
-from ..kit.theme import ColorRole, mixed
+from ..kit.theme import ColorRole, mixed, phase_color
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -252,7 +252,7 @@ class FlameRow(QWidget):
         painter.drawRect(self.rect_of(number).adjusted(0, 1, -1, -1))
 
     def _color_of(self, span: Span) -> QColor:
-        color = self._theme.color_of_phase(span.phase)
+        color = phase_color(span.phase)
         if span.is_phase:
             return color
         share = 0.72 if span.depth % 2 else 0.5

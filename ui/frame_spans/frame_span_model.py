@@ -3,60 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from enum import IntEnum
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex
 from typing_extensions import override
 
 from inspector.analysis.frame_spans import TIMER_KIND, Span
 from inspector.analysis.frame_sums import SpanTotal
-from inspector.display_text import one_line
 from inspector.timebase import format_duration
 
-from ..kit.guards import guarded
-from ..kit.table import roles
-from ..kit.table.header_row import HeaderRow, alignments
-from ..kit.table.roles import Role
-from ..kit.table.titled_table import ListTableModel
+from ..kit.table.columns import Column, ColumnEnum
+from ..kit.table.models import ListTableModel
+from ..kit.theme import phase_color
 from ..session.bridge import Selection
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from ..kit.theme import Theme
 
 
-class SpanColumn(IntEnum):
-    """The columns of the table."""
-
-    WHO = 0
-    TOOK = 1
-    SHARE = 2
-    CALLS = 3
-    BEGAN = 4
-    LONGEST = 5
-    LATE = 6
-    KIND = 7
-    PHASE = 8
-
-
-_HEADERS: Final = {
-    SpanColumn.WHO: ("Who", "The phase, callback or timer"),
-    SpanColumn.KIND: ("Kind", "Kind of callback"),
-    SpanColumn.PHASE: ("Phase", "Phase of the frame that called it"),
-    SpanColumn.BEGAN: ("Began", "When it was first called, from the start of the frame"),
-    SpanColumn.TOOK: ("Took", "Measured total of its calls"),
-    SpanColumn.SHARE: ("Share", "Share of the frame time"),
-    SpanColumn.CALLS: ("Calls", "How often it was called"),
-    SpanColumn.LONGEST: ("Longest", "Its longest call"),
-    SpanColumn.LATE: ("Late", "How late the timer fired; the maximum if it fired several times"),
-}
-_NUMBERS: Final = frozenset(SpanColumn) - {SpanColumn.WHO, SpanColumn.KIND, SpanColumn.PHASE}
-_ALIGNED: Final = alignments(SpanColumn, _NUMBERS)
-_HEADER: Final = HeaderRow(_HEADERS, _ALIGNED)
 _INDENT: Final = "    "
-#: Members and timers that are listed: sorting asks for two cells a comparison.
+#: Members and timers that are listed.
 MAX_ROWS: Final = 5_000
 
 
@@ -70,15 +37,124 @@ class SpanRow:
             the row is about several frames.
         depth: How deep it lies, 0 for a phase.
         late_ns: How late it fired at most.
+        share: Its share of the frame time, ``None`` where that is not known.
+        number: Its place among the rows, for what has no instant to be sorted by.
     """
 
     total: SpanTotal
     began_ns: int | None = None
     depth: int = 0
     late_ns: int = 0
+    share: float | None = None
+    number: int = 0
+
+    @property
+    def is_timer(self) -> bool:
+        """Whether it is a timer, which is not measured."""
+        return self.total.kind == TIMER_KIND
 
 
-@guarded
+def _signed(ns: int) -> str:
+    return f"{'−' if ns < 0 else ''}{format_duration(abs(ns))}"
+
+
+def _who_text(row: SpanRow) -> str:
+    # One step more than its depth, to lie behind the square in front of a phase.
+    return f"{_INDENT * (row.depth + 1) if row.depth else ''}{row.total.label}"
+
+
+def _measured(duration: Callable[[SpanTotal], int]) -> Callable[[SpanRow], str]:
+    """Return what says a duration of what is measured."""
+    return lambda row: "–" if row.is_timer else format_duration(duration(row.total))
+
+
+def _tip(row: SpanRow) -> str | None:
+    return "It fired before the frame; single timers are not measured." if row.is_timer else None
+
+
+_column = Column[SpanRow]
+
+
+class SpanColumn(ColumnEnum):
+    """The columns of the table."""
+
+    WHO = _column(
+        "Who",
+        _who_text,
+        "The phase, callback or timer",
+        _tip,
+        lambda row: row.total.label,
+        "        a rather long name",
+        mark=lambda row: phase_color(row.total.phase) if row.depth == 0 else None,
+    )
+    TOOK = _column(
+        "Took",
+        _measured(lambda total: total.took_ns),
+        "Measured total of its calls",
+        _tip,
+        lambda row: row.total.took_ns,
+        "000.0 ms",
+        is_number=True,
+    )
+    SHARE = _column(
+        "Share",
+        lambda row: "–" if row.share is None else f"{row.share:.1%}",
+        "Share of the frame time",
+        _tip,
+        lambda row: row.total.took_ns,
+        "00.0 %",
+        is_number=True,
+    )
+    CALLS = _column(
+        "Calls",
+        lambda row: "" if row.total.is_phase else f"{row.total.calls:,}",
+        "How often it was called",
+        _tip,
+        lambda row: row.total.calls,
+        "0,000",
+        is_number=True,
+    )
+    BEGAN = _column(
+        "Began",
+        lambda row: "" if row.began_ns is None or row.is_timer else _signed(row.began_ns),
+        "When it was first called, from the start of the frame",
+        _tip,
+        lambda row: row.number if row.began_ns is None else row.began_ns,
+        "−00.0 ms",
+        is_number=True,
+    )
+    LONGEST = _column(
+        "Longest",
+        _measured(lambda total: total.longest_ns),
+        "Its longest call",
+        _tip,
+        lambda row: row.total.longest_ns,
+        "00.0 ms",
+        is_number=True,
+    )
+    LATE = _column(
+        "Late",
+        lambda row: (
+            format_duration(row.late_ns) if row.is_timer and row.began_ns is not None else ""
+        ),
+        "How late the timer fired; the maximum if it fired several times",
+        _tip,
+        lambda row: row.late_ns,
+        "00.0 ms",
+        is_number=True,
+    )
+    KIND = _column(
+        "Kind", lambda row: row.total.kind, "Kind of callback", _tip, sample="frame callback"
+    )
+    PHASE = _column(
+        "Phase",
+        lambda row: "" if row.total.is_phase else row.total.phase.text,
+        "Phase of the frame that called it",
+        _tip,
+        lambda row: int(row.total.phase),
+    )
+
+
 class FrameSpanModel(ListTableModel[SpanRow]):
     """A row for each phase, member and timer, in the order in which they began.
 
@@ -86,17 +162,17 @@ class FrameSpanModel(ListTableModel[SpanRow]):
         unlisted_count: How many have no row: those that took least.
     """
 
+    is_sortable = True
+
     def __init__(self, theme: Theme) -> None:
         """Begin without rows."""
-        super().__init__(_HEADER)
-        self._theme = theme
-        self._whole_ns = 0
+        super().__init__(SpanColumn, theme)
         self.unlisted_count = 0
 
-    @property
-    def rows(self) -> Sequence[SpanRow]:
-        """The rows."""
-        return self._rows
+    @override
+    def key_of(self, row: SpanRow) -> tuple[int, int, int]:
+        total = row.total
+        return total.member_id, total.timer_id, total.phase
 
     def show_spans(self, spans: Sequence[Span], whole_ns: int) -> None:
         """Show the spans of one frame.
@@ -137,9 +213,9 @@ class FrameSpanModel(ListTableModel[SpanRow]):
         """
         self._show([SpanRow(total) for total in totals], whole_ns, unlisted)
 
-    def row_of(self, member_id: int, timer_id: int) -> int | None:
+    def row_about(self, member_id: int, timer_id: int) -> int | None:
         """Return the row of a member or timer, ``None`` when it was not called."""
-        for number, row in enumerate(self._rows):
+        for number, row in enumerate(self.rows):
             total = row.total
             if (member_id and total.member_id == member_id) or (
                 timer_id and total.timer_id == timer_id
@@ -149,86 +225,14 @@ class FrameSpanModel(ListTableModel[SpanRow]):
 
     def _show(self, rows: list[SpanRow], whole_ns: int, unlisted: int = 0) -> None:
         self.unlisted_count = unlisted
-        keys = [(row.total.member_id, row.total.timer_id, row.total.phase) for row in rows]
-        former = [(row.total.member_id, row.total.timer_id, row.total.phase) for row in self._rows]
-        self._whole_ns = whole_ns
-        if keys == former and rows:
-            # The same rows with other numbers: what is selected stays selected.
-            self._rows = rows
-            last = self.index(len(rows) - 1, len(SpanColumn) - 1)
-            self.dataChanged.emit(self.index(0, 0), last)
-            return
-        self.beginResetModel()
-        self._rows = rows
-        self.endResetModel()
-
-    @override
-    def data(self, index: QModelIndex | QPersistentModelIndex, role: int = roles.DISPLAY) -> object:
-        if not index.isValid() or index.row() >= len(self._rows):
-            return None
-        row, column = self._rows[index.row()], SpanColumn(index.column())
-        answer: object = None
-        match role:
-            case roles.DISPLAY:
-                answer = one_line(self._text(row, column))
-            case Role.RAW:
-                answer = self._raw(row, column, index.row())
-            case roles.ALIGNMENT:
-                answer = _ALIGNED[column]
-            case roles.DECORATION if column == SpanColumn.WHO and row.depth == 0:
-                answer = self._theme.color_of_phase(row.total.phase)
-            case roles.TOOL_TIP if row.total.kind == TIMER_KIND:
-                answer = "It fired before the frame; single timers are not measured."
-            case Role.SELECTION:
-                answer = selection_of(row.total)
-        return answer
-
-    def _text(self, row: SpanRow, column: SpanColumn) -> str:  # noqa: PLR0911 - one a column
-        total = row.total
-        is_timer = total.kind == TIMER_KIND
-        match column:
-            case SpanColumn.WHO:
-                # One step more than its depth, to lie behind the square in front of a phase.
-                return f"{_INDENT * (row.depth + 1) if row.depth else ''}{total.label}"
-            case SpanColumn.KIND:
-                return total.kind
-            case SpanColumn.PHASE:
-                return "" if total.is_phase else total.phase.text
-            case SpanColumn.BEGAN:
-                return "" if row.began_ns is None or is_timer else _signed(row.began_ns)
-            case SpanColumn.TOOK:
-                return "–" if is_timer else format_duration(total.took_ns)
-            case SpanColumn.SHARE:
-                is_known = self._whole_ns and not is_timer
-                return f"{total.took_ns / self._whole_ns:.1%}" if is_known else "–"
-            case SpanColumn.CALLS:
-                return "" if total.is_phase else f"{total.calls:,}"
-            case SpanColumn.LONGEST:
-                return "–" if is_timer else format_duration(total.longest_ns)
-            case SpanColumn.LATE:
-                return format_duration(row.late_ns) if is_timer and row.began_ns is not None else ""
-
-    def _raw(  # noqa: PLR0911 - one a column
-        self, row: SpanRow, column: SpanColumn, number: int
-    ) -> object:
-        total = row.total
-        match column:
-            case SpanColumn.BEGAN:
-                return number if row.began_ns is None else row.began_ns
-            case SpanColumn.TOOK | SpanColumn.SHARE:
-                return total.took_ns
-            case SpanColumn.CALLS:
-                return total.calls
-            case SpanColumn.LONGEST:
-                return total.longest_ns
-            case SpanColumn.LATE:
-                return row.late_ns
-            case SpanColumn.PHASE:
-                return int(total.phase)
-            case SpanColumn.WHO:
-                return total.label
-            case SpanColumn.KIND:
-                return total.kind
+        self.show_rows(
+            replace(
+                row,
+                share=row.total.took_ns / whole_ns if whole_ns and not row.is_timer else None,
+                number=number,
+            )
+            for number, row in enumerate(rows)
+        )
 
 
 def selection_of(subject: Span | SpanTotal) -> Selection:
@@ -238,7 +242,3 @@ def selection_of(subject: Span | SpanTotal) -> Selection:
     if subject.timer_id:
         return Selection.timer(subject.timer_id)
     return Selection.nothing()
-
-
-def _signed(ns: int) -> str:
-    return f"{'−' if ns < 0 else ''}{format_duration(abs(ns))}"

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QModelIndex, QSortFilterProxyModel, Qt, QTimer, Slot
+from PySide6.QtCore import QModelIndex, Qt, QTimer, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QComboBox,
-    QHBoxLayout,
     QScrollArea,
     QSplitter,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 from typing_extensions import override
@@ -27,16 +25,14 @@ from inspector.analysis.frame_spans import (
 from inspector.analysis.frame_sums import SLICE, FrameSums
 from inspector.timebase import format_duration, format_instant
 
-from ..kit.elided_label import ElidedLabel
-from ..kit.empty_notice import EmptyNotice
 from ..kit.guards import guarded
+from ..kit.labels import ElidedLabel
+from ..kit.layouts import bar, fill, tool_button
 from ..kit.paced_refresh import PacedRefresh
-from ..kit.table.painted_views import PaintedTable
-from ..kit.table.roles import Role
-from ..kit.table.tables import set_up_table, size_columns, sort_by_click
+from ..kit.table.table_view import TableView
 from ..session.bridge import Selection, SelectionKind
 from .flame_row import FlameRow, span_text
-from .frame_span_model import MAX_ROWS, FrameSpanModel, SpanColumn, selection_of
+from .frame_span_model import MAX_ROWS, FrameSpanModel, selection_of
 
 if TYPE_CHECKING:
     from inspector.sessions.session import Session
@@ -48,16 +44,6 @@ if TYPE_CHECKING:
 _PERIOD_MS: Final = 200
 #: What the totals are of, the first is the frame alone.
 _RANGES: Final = (1, 60, 600)
-_SAMPLES: Final = {
-    SpanColumn.WHO: "        a rather long name",
-    SpanColumn.TOOK: "000.0 ms",
-    SpanColumn.SHARE: "00.0 %",
-    SpanColumn.CALLS: "0,000",
-    SpanColumn.BEGAN: "−00.0 ms",
-    SpanColumn.LONGEST: "00.0 ms",
-    SpanColumn.LATE: "00.0 ms",
-    SpanColumn.KIND: "frame callback",
-}
 #: Below this height, and at least this wide, the table is beside the flame row.
 _LOW: Final = 340
 _FLAME_BESIDE: Final = 0.56
@@ -93,7 +79,6 @@ class FrameSpansPanel(QWidget):
         self._bridge = bridge
         self._frame: int | None = None
         self._shown: tuple[int, int] | None = None
-        self._is_arranging = False
         # What is added up for the table, for which frame and number of frames.
         self._sums: FrameSums | None = None
         self._summed: tuple[int, int] | None = None
@@ -103,11 +88,8 @@ class FrameSpansPanel(QWidget):
         self._note = ""
         self.flame = FlameRow(theme)
         self.model = FrameSpanModel(theme)
-        self.sorted = QSortFilterProxyModel()
-        self.sorted.setSourceModel(self.model)
-        self.sorted.setSortRole(Role.RAW)
-        self.view = self._make_view()
-        self.notice = EmptyNotice(self.view)
+        self.view = TableView(self.model, "Calls of the frame", bridge.panel_choices)
+        self.notice = self.view.notice
         self.title = ElidedLabel()
         self.readout = ElidedLabel()
         self.previous_button = _button("‹", "The frame before (Page Up)", "Page Up")
@@ -200,7 +182,6 @@ class FrameSpansPanel(QWidget):
         start, end = extent_of(history, timeline, index)
         is_drawn = end - start <= SLICE
         spans = spans_of(history, timeline, index) if is_drawn else phases_of(timeline, index)
-        self._is_arranging = True
         self._upper.show()
         self.flame.show_spans(spans)
         # As many rows as there are, until the table would become too small.
@@ -215,7 +196,6 @@ class FrameSpansPanel(QWidget):
             self._summed = (index, count)
             self._sums = FrameSums(history, timeline, index + 1 - count, index + 1, most=MAX_ROWS)
             self._add_up()
-        self._is_arranging = False
         self._mark_selection()
         is_kept = bool(spans) and (not is_drawn or are_calls_kept(history, timeline, index))
         gone = "" if is_kept or not spans else "   Its calls are no longer in the log."
@@ -269,9 +249,8 @@ class FrameSpansPanel(QWidget):
         index, count = self._summed
         frames = self._bridge.timeline.frames
         whole_ns = int(frames.numpy("interval_ns", index + 1 - count, index + 1).sum())
-        self._is_arranging = True
-        self.model.show_totals(sums.totals, whole_ns, sums.unlisted)
-        self._is_arranging = False
+        with self.view.arranging():
+            self.model.show_totals(sums.totals, whole_ns, sums.unlisted)
         self._mark_selection()
 
     def _mark_selection(self) -> None:
@@ -279,15 +258,12 @@ class FrameSpansPanel(QWidget):
         member_id = selection.id if selection.kind is SelectionKind.MEMBER else 0
         timer_id = selection.id if selection.kind is SelectionKind.TIMER else 0
         self.flame.choose(member_id, timer_id)
-        row = self.model.row_of(member_id, timer_id)
-        self._is_arranging = True
-        if row is None:
-            self.view.selectionModel().clearSelection()
-        else:
-            index = self.sorted.mapFromSource(self.model.index(row, 0))
-            if index.row() != self.view.currentIndex().row() or not self.view.selectedIndexes():
-                self.view.selectRow(index.row())
-        self._is_arranging = False
+        row = self.model.row_about(member_id, timer_id)
+        with self.view.arranging():
+            if row is None:
+                self.view.clearSelection()
+            elif row != self.view.currentIndex().row() or not self.view.marked_rows():
+                self.view.selectRow(row)
 
     # ---------------------------------------------------------------- what people do
 
@@ -306,10 +282,11 @@ class FrameSpansPanel(QWidget):
 
     @Slot(QModelIndex)
     def _choose_row(self, index: QModelIndex) -> None:
-        if self._is_arranging or not index.isValid():
+        row = self.model.row_at(index.row())
+        if self.view.is_arranging or row is None:
             return
-        selection = index.data(Role.SELECTION)
-        if isinstance(selection, Selection) and selection.kind is not SelectionKind.NONE:
+        selection = selection_of(row.total)
+        if selection.kind is not SelectionKind.NONE:
             self._stay()
             self._bridge.select(selection)
 
@@ -349,26 +326,9 @@ class FrameSpansPanel(QWidget):
 
     # ---------------------------------------------------------------- building
 
-    def _make_view(self) -> PaintedTable:
-        view = PaintedTable()
-        view.setAccessibleName("Calls of the frame")
-        view.setModel(self.sorted)
-        set_up_table(view)
-        header = view.horizontalHeader()
-        sort_by_click(view)
-        size_columns(view, _SAMPLES)
-        header.setStretchLastSection(True)
-        return view
-
     def _lay_out(self) -> None:
-        top = QHBoxLayout()
-        top.setContentsMargins(6, 4, 6, 0)
-        top.addWidget(self.previous_button)
-        top.addWidget(self.next_button)
-        top.addWidget(self.newest_button)
-        top.addSpacing(8)
-        top.addWidget(self.title, 1)
-        top.addWidget(self.range_box)
+        steps = (self.previous_button, self.next_button, self.newest_button)
+        top = bar(*steps, 8, (self.title, 1), self.range_box)
         scroll = QScrollArea()
         scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         scroll.setWidgetResizable(True)
@@ -377,23 +337,15 @@ class FrameSpansPanel(QWidget):
         scroll.setWidget(self.flame)
         self._scroll = scroll
         self._upper = upper = QWidget()
-        column = QVBoxLayout(upper)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(2)
-        column.addWidget(scroll, 1)
         self.readout.setContentsMargins(8, 0, 8, 2)
-        column.addWidget(self.readout)
+        fill(upper, (scroll, 1), self.readout, spacing=2)
         self.splitter = QSplitter(Qt.Orientation.Vertical)
         self.splitter.setChildrenCollapsible(False)
         self.splitter.addWidget(upper)
         self.splitter.addWidget(self.view)
         self.splitter.setStretchFactor(0, 3)
         self.splitter.setStretchFactor(1, 4)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(4)
-        layout.addLayout(top)
-        layout.addWidget(self.splitter, 1)
+        fill(self, top, (self.splitter, 1))
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -425,9 +377,7 @@ class FrameSpansPanel(QWidget):
 
 
 def _button(text: str, tip: str, key: str = "") -> QToolButton:
-    button = QToolButton()
-    button.setText(text)
-    button.setToolTip(tip)
+    button = tool_button(text, tip)
     button.setAccessibleName(tip.partition(" (")[0])
     button.setAutoRaise(True)
     if key:

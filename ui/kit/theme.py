@@ -139,10 +139,6 @@ class Theme(QObject):
         """Return the colour that means ``role``."""
         return QColor(_COLORS[self._name][role])
 
-    def color_of_phase(self, phase: Phase) -> QColor:
-        """Return the colour of a phase of the frame."""
-        return QColor(_PHASE_COLORS[phase])
-
     def palette(self) -> QPalette:
         """Return the palette for the Fusion style."""
         color = self.color
@@ -281,6 +277,11 @@ def _name_by_palette() -> ThemeName:
 def _system_window_color() -> QColor:
     # The style's palette is the desktop's; the application's has been ours already.
     return QApplication.style().standardPalette().color(QPalette.ColorRole.Window)
+
+
+def phase_color(phase: Phase) -> QColor:
+    """Return the colour of a phase of the frame, in every theme."""
+    return QColor(_PHASE_COLORS[phase])
 
 
 def mixed(color: QColor, other: QColor, share: float) -> QColor:

@@ -35,8 +35,8 @@ from inspector.formats.lab.timers import parse_timer, read_timers
 from inspector.sessions.frame_files import read_frame_file
 from inspector.timebase import NS_PER_MS, format_duration, seconds_to_ns
 
-from ..kit.elided_label import ElidedLabel
 from ..kit.guards import guarded
+from ..kit.labels import ElidedLabel
 from .lab_runner import LabJob, SceneJob
 
 if TYPE_CHECKING:

@@ -6,18 +6,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QModelIndex, QPoint, QSortFilterProxyModel, Qt, QTimer, Slot
-from PySide6.QtGui import QGuiApplication, QHideEvent, QKeyEvent, QKeySequence, QShowEvent
+from PySide6.QtCore import QModelIndex, Qt, QTimer, Slot
+from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
     QFileDialog,
-    QHBoxLayout,
-    QLabel,
-    QMenu,
     QSplitter,
     QStackedWidget,
-    QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 from typing_extensions import override
@@ -30,19 +25,17 @@ from inspector.foreign.paths import RECORDING_SUFFIX, stored_path
 from inspector.formats.frame_times import Provenance
 from inspector.formats.lab.graph import LabGraphOptions
 
-from ..kit.elided_label import ElidedLabel
-from ..kit.empty_notice import EmptyNotice
 from ..kit.guards import guarded
+from ..kit.labels import ElidedLabel, WrappedLabel
+from ..kit.layouts import bar, fill, tool_button
 from ..kit.save_dialog import SaveDialog
-from ..kit.table.roles import Role
-from ..kit.table.tables import RowMenus
+from ..kit.table.table_view import TableView
 from ..kit.theme import ColorRole
 from .lab_drift_plot import LabDriftPlot
 from .lab_form import LIMITS_TEXT, LIMITS_TIP, LabForm
 from .lab_plot import LabPlot, reading_text
-from .lab_results_model import LabResultsModel
+from .lab_results_model import LabColumn, LabResultsModel
 from .lab_runner import LabJob, LabRunner
-from .lab_table import fit_columns, results_view
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,6 +43,8 @@ if TYPE_CHECKING:
     from ..kit.theme import Theme
     from ..session.bridge import SessionBridge
 
+#: The timer of a scene is named after its clock as well.
+_SCENE_TIMER: Final = "spark fades (particles)"
 #: More notes than this are counted instead of shown.
 _MOST_NOTES: Final = 4
 _FILTERS: Final = {
@@ -94,11 +89,13 @@ class LabPanel(QWidget):
         self.form.set_open_scene(self._open_scene)
         self.runner = LabRunner(self)
         self.model = LabResultsModel(theme)
-        self.sorted = QSortFilterProxyModel()
-        self.sorted.setSourceModel(self.model)
-        self.sorted.setSortRole(Role.RAW)
-        self.view = results_view(self.sorted)
-        self.notice = EmptyNotice(self.view)
+        self.view = TableView(
+            self.model,
+            "Results of the refresh-rate lab",
+            bridge.panel_choices,
+            selects_many=True,
+        )
+        self.notice = self.view.notice
         self.plot = LabPlot(theme)
         self.drift_plot = LabDriftPlot(theme)
         self.plots = QStackedWidget()
@@ -107,19 +104,10 @@ class LabPanel(QWidget):
         self.plot_buttons = _exclusive(self, ("Firings", "Drift"))
         self.readout = ElidedLabel()
         self.summary = ElidedLabel()
-        self.problem = QLabel()
-        self.problem.setTextFormat(Qt.TextFormat.PlainText)
-        self.problem.setWordWrap(True)
-        self.problem.hide()
-        self.notes = QLabel()
-        self.notes.setTextFormat(Qt.TextFormat.PlainText)
-        self.notes.setWordWrap(True)
-        self.notes.hide()
-        self.run_button = QToolButton()
-        self.export_button = QToolButton()
-        self.export_button.setText("Export …")
-        self.export_button.setToolTip(
-            "Export the table (CSV), every firing (JSON) or a picture (PNG, SVG, PDF)"
+        self.problem, self.notes = WrappedLabel(), WrappedLabel()
+        self.run_button = tool_button()
+        self.export_button = tool_button(
+            "Export …", "Export the table (CSV), every firing (JSON) or a picture (PNG, SVG, PDF)"
         )
         self._soon = QTimer(self)
         self._soon.setSingleShot(True)
@@ -132,32 +120,17 @@ class LabPanel(QWidget):
     # ------------------------------------------------------------------ building
 
     def _lay_out(self) -> None:
-        top = QHBoxLayout()
-        top.setContentsMargins(4, 4, 4, 0)
-        top.addWidget(self.form, 1)
-        top.addWidget(self.run_button)
-        top.addWidget(self.export_button)
-        below = QHBoxLayout()
-        below.setContentsMargins(6, 0, 6, 0)
-        below.addWidget(self.summary, 3)
+        top = bar((self.form, 1), self.run_button, self.export_button)
         self.limits = ElidedLabel()
         self.limits.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.limits.show_text(
             LIMITS_TEXT,
             (f"{LIMITS_TIP}.\nThe command “timeline-inspector lab” has no such limits."),
         )
-        below.addWidget(self.limits, 3)
+        below = bar((self.summary, 3), (self.limits, 3), margins=(6, 0, 6, 0))
         right = QWidget()
-        column = QVBoxLayout(right)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(2)
-        column.addWidget(self.plots, 1)
-        reading = QHBoxLayout()
-        reading.setContentsMargins(4, 0, 0, 0)
-        for button in self.plot_buttons.buttons():
-            reading.addWidget(button)
-        reading.addWidget(self.readout, 1)
-        column.addLayout(reading)
+        reading = bar(*self.plot_buttons.buttons(), (self.readout, 1), margins=(4, 0, 0, 0))
+        fill(right, (self.plots, 1), reading, spacing=2)
         self.readout.setContentsMargins(6, 0, 6, 2)
         self.splitter = QSplitter(Qt.Orientation.Horizontal)
         self.splitter.setChildrenCollapsible(False)
@@ -166,15 +139,9 @@ class LabPanel(QWidget):
         self.splitter.setStretchFactor(0, 3)
         self.splitter.setStretchFactor(1, 2)
         self.splitter.setSizes([600, 400])
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(4)
-        layout.addLayout(top)
-        layout.addLayout(below)
         for label in (self.problem, self.notes):
             label.setContentsMargins(6, 0, 6, 0)
-            layout.addWidget(label)
-        layout.addWidget(self.splitter, 1)
+        fill(self, top, below, self.problem, self.notes, (self.splitter, 1))
 
     def _connect(self) -> None:
         self.form.changed.connect(self._soon.start)
@@ -187,7 +154,6 @@ class LabPanel(QWidget):
         self.run_button.clicked.connect(self._run_or_stop)
         self.export_button.clicked.connect(self._ask_for_export)
         self.view.selectionModel().currentRowChanged.connect(self._show_row)
-        RowMenus(self.view).requested.connect(self._open_menu)
         self.view.horizontalHeader().sortIndicatorChanged.connect(self._scroll_to_current)
         for plot in (self.plot, self.drift_plot):
             plot.firing_read.connect(self._show_reading)
@@ -217,16 +183,16 @@ class LabPanel(QWidget):
         """Begin what the form asks for."""
         self._has_run = True
         self.runner.cancel()
-        self.model.clear()
+        self.model.show_rows(())
         self._draw(())
         self._done = 0.0
         self._show_notes(())
         try:
             job = self.form.job()
         except ValueError as error:
-            self._show_problem(str(error))
+            self.problem.show_text(str(error))
         else:
-            self._show_problem("")
+            self.problem.show_text("")
             self._show_notes(self.form.cuts)
             self._total = job.count if isinstance(job, LabJob) else 0
             self.runner.start(job)
@@ -243,22 +209,36 @@ class LabPanel(QWidget):
 
     @Slot(object)
     def _take_results(self, results: list[LabResult]) -> None:
-        self.model.add(results)
+        self.model.add_rows(results)
         self._show_state()
 
     @Slot(str)
     def _finish(self, problem: str) -> None:
-        self._show_problem(problem)
+        self.problem.show_text(problem)
         self._draw(self.model.results)
         results = self.model.results
         is_scene = any(isinstance(each.timer, SceneTimer) for each in results)
-        fit_columns(
-            self.view, is_scene=is_scene, has_timers=len({id(r.timer) for r in results}) > 1
+        self._fit_columns(
+            is_scene=is_scene, has_timers=len({id(each.timer) for each in results}) > 1
         )
         self._show_state()
         if self._is_first_run and not problem:
             self._is_first_run = False
             self._mark_result(_fault(self.model.results))
+
+    def _fit_columns(self, *, is_scene: bool, has_timers: bool) -> None:
+        """Show the columns that tell runs apart.
+
+        Args:
+            is_scene: Whether the timers are those of a scene; all live on the same.
+            has_timers: Whether there is more than one timer.
+        """
+        columns = self.view.choices
+        columns.use(LabColumn.TIMER, is_used=is_scene or has_timers)
+        columns.use(LabColumn.SUBJECT, is_used=not is_scene)
+        columns.use(LabColumn.FAULT, is_used=not is_scene)
+        sample = _SCENE_TIMER if is_scene else LabColumn.TIMER.spec.sample
+        columns.set_usual_width(LabColumn.TIMER, self.view.width_for(sample))
 
     def _show_state(self) -> None:
         is_running = self.runner.is_running
@@ -279,10 +259,6 @@ class LabPanel(QWidget):
         if self.runner.is_running or not self._has_run:
             return "Waiting for the first results."
         return self.problem.text() or "Press Run to compare timers at different display rates."
-
-    def _show_problem(self, text: str) -> None:
-        self.problem.setText(text)
-        self.problem.setVisible(bool(text))
 
     @Slot()
     def _take_theme(self) -> None:
@@ -306,8 +282,7 @@ class LabPanel(QWidget):
         shown = [*notes[:_MOST_NOTES]]
         if len(notes) > _MOST_NOTES:
             shown[-1] = f"And {len(notes) - _MOST_NOTES + 1:,} more."
-        self.notes.setText("\n".join(shown))
-        self.notes.setVisible(bool(notes))
+        self.notes.show_text("\n".join(shown))
 
     def _draw(self, results: Sequence[LabResult]) -> None:
         self.plot.show_results(results)
@@ -332,7 +307,7 @@ class LabPanel(QWidget):
     @Slot(QModelIndex, QModelIndex)
     def _show_row(self, current: QModelIndex, _previous: QModelIndex) -> None:
         if current.isValid():
-            result = self.model.result_at(self.sorted.mapToSource(current).row())
+            result = self.model.rows[current.row()]
             self.plot.show_result(result)
             self.drift_plot.show_result(result)
             if self.plot.current_result is not result:
@@ -341,9 +316,9 @@ class LabPanel(QWidget):
     @Slot(object)
     def _mark_result(self, result: LabResult | None) -> None:
         """Make the row of a result the current one."""
-        for row, other in enumerate(self.model.results):
+        for row, other in enumerate(self.model.rows):
             if other is result:
-                index = self.sorted.mapFromSource(self.model.index(row, 0))
+                index = self.model.index(row, 0)
                 self.view.setCurrentIndex(index)
                 self.view.scrollTo(index)
                 return
@@ -379,7 +354,7 @@ class LabPanel(QWidget):
             else:
                 self.form.add_recording(path)
         except InspectorError as error:
-            self._show_problem(str(error))
+            self.problem.show_text(str(error))
 
     @Slot()
     def _ask_for_export(self) -> None:
@@ -404,47 +379,17 @@ class LabPanel(QWidget):
         try:
             export_lab(self.model.results, provenance, options, path)
         except InspectorError as error:
-            self._show_problem(str(error))
+            self.problem.show_text(str(error))
         else:
-            self._show_problem("")
+            self.problem.show_text("")
             self.readout.show_text(f"Wrote {path}.")
-
-    # ------------------------------------------------------------------ copying
-
-    @Slot(QModelIndex, QPoint)
-    def _open_menu(self, index: QModelIndex, place: QPoint) -> None:
-        if index.isValid():
-            menu = QMenu(self)
-            menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-            menu.addAction("Copy", self.copy_marked)
-            menu.popup(place)
-
-    @Slot()
-    def copy_marked(self) -> None:
-        """Put the marked rows on the clipboard."""
-        rows = sorted(index.row() for index in self.view.selectionModel().selectedRows())
-        lines = [
-            self.model.row_text(self.sorted.mapToSource(self.sorted.index(row, 0)).row())
-            for row in rows
-        ]
-        QGuiApplication.clipboard().setText("\n".join(lines))
-
-    @override
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Copy the marked rows."""
-        if event.matches(QKeySequence.StandardKey.Copy):
-            self.copy_marked()
-        else:
-            super().keyPressEvent(event)
 
 
 def _exclusive(parent: QWidget, texts: Sequence[str]) -> QButtonGroup:
     """Return buttons of which one is down; the first one, to begin with."""
     group = QButtonGroup(parent)
     for number, text in enumerate(texts):
-        button = QToolButton()
-        button.setText(text)
-        button.setCheckable(True)
+        button = tool_button(text, is_checkable=True)
         button.setChecked(number == 0)
         group.addButton(button, number)
     return group

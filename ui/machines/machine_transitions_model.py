@@ -4,21 +4,15 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass
-from enum import IntEnum
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex
 from typing_extensions import override
 
-from inspector.display_text import one_line
 from inspector.timebase import format_duration, format_instant
 from inspector.vocabulary import TRANSITION_REFUSED
 
-from ..kit.guards import guarded
-from ..kit.table import roles
-from ..kit.table.header_row import HeaderRow, alignments
-from ..kit.table.roles import Role
-from ..kit.table.titled_table import ListTableModel
+from ..kit.table.columns import Column, ColumnEnum
+from ..kit.table.models import ListTableModel
 from ..kit.theme import ColorRole, Theme
 
 if TYPE_CHECKING:
@@ -29,30 +23,6 @@ if TYPE_CHECKING:
 
 #: Rows kept; older ones leave at the end.
 MAX_ROWS: Final = 5_000
-
-
-class TransitionColumn(IntEnum):
-    """The columns."""
-
-    WHEN = 0
-    SOURCE = 1
-    LASTED = 2
-    BY = 3
-    TARGET = 4
-
-
-_HEADERS: Final = {
-    TransitionColumn.WHEN: ("Session (m:s)", "Session time at which it happened"),
-    TransitionColumn.SOURCE: ("From", "The previous state"),
-    TransitionColumn.LASTED: ("For", "Time spent in the previous state"),
-    TransitionColumn.BY: ("By", "The requested transition"),
-    TransitionColumn.TARGET: ("To", "The new state, or why the transition was refused"),
-}
-_NUMBERS: Final = frozenset({TransitionColumn.WHEN, TransitionColumn.LASTED})
-#: Columns that are kept off the numbers to their left.
-_BEHIND_NUMBERS: Final = frozenset({TransitionColumn.SOURCE, TransitionColumn.BY})
-_ALIGNED: Final = alignments(TransitionColumn, _NUMBERS)
-_HEADER: Final = HeaderRow(_HEADERS, _ALIGNED, apart=_BEHIND_NUMBERS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,63 +108,52 @@ def _refusal(
     return TransitionRow(at_ns, source, strings[name], "", lasted_ns, strings[reason])
 
 
-@guarded
+_column = Column[TransitionRow]
+
+
+def _reason(row: TransitionRow) -> str | None:
+    return row.reason or None
+
+
+class TransitionColumn(ColumnEnum):
+    """The columns."""
+
+    WHEN = _column(
+        "Session (m:s)",
+        lambda row: format_instant(row.at_ns),
+        "Session time at which it happened",
+        _reason,
+        raw=lambda row: row.at_ns,
+        sample="0:00:00.000",
+        is_number=True,
+    )
+    SOURCE = _column(
+        "From", lambda row: row.source, "The previous state", _reason, sample="game over"
+    )
+    LASTED = _column(
+        "For",
+        lambda row: "" if row.lasted_ns is None else format_duration(row.lasted_ns),
+        "Time spent in the previous state",
+        _reason,
+        sample="00.0 ms",
+        is_number=True,
+    )
+    BY = _column("By", lambda row: row.name, "The requested transition", _reason, sample="continue")
+    TARGET = _column(
+        "To",
+        lambda row: f"✖ {row.reason}" if row.is_refused else row.target,
+        "The new state, or why the transition was refused",
+        _reason,
+    )
+
+
 class MachineTransitionsModel(ListTableModel[TransitionRow]):
     """What happened to one machine, the newest first, at most 5 000 rows."""
 
     def __init__(self, theme: Theme) -> None:
         """Begin without rows."""
-        super().__init__(_HEADER)
-        self._theme = theme
-
-    @property
-    def rows(self) -> Sequence[TransitionRow]:
-        """The rows."""
-        return self._rows
-
-    def show_rows(self, rows: list[TransitionRow]) -> None:
-        """Show other rows; those that are the same stay where they are."""
-        if rows == self._rows:
-            return
-        added = len(rows) - len(self._rows)
-        if self._rows and added > 0 and rows[added:] == self._rows:
-            self.beginInsertRows(QModelIndex(), 0, added - 1)
-            self._rows = rows
-            self.endInsertRows()
-            return
-        self.beginResetModel()
-        self._rows = rows
-        self.endResetModel()
+        super().__init__(TransitionColumn, theme)
 
     @override
-    def data(self, index: QModelIndex | QPersistentModelIndex, role: int = roles.DISPLAY) -> object:
-        if not index.isValid() or index.row() >= len(self._rows):
-            return None
-        row, column = self._rows[index.row()], TransitionColumn(index.column())
-        answer: object = None
-        match role:
-            case roles.DISPLAY:
-                answer = one_line(_text(row, column))
-            case Role.RAW:
-                answer = row.at_ns
-            case roles.ALIGNMENT:
-                answer = _ALIGNED[column]
-            case roles.DECORATION if column in _BEHIND_NUMBERS:
-                answer = roles.gap()
-            case roles.FOREGROUND if row.is_refused:
-                answer = self._theme.color(ColorRole.BAD)
-            case roles.TOOL_TIP if row.reason:
-                answer = row.reason
-        return answer
-
-
-def _text(row: TransitionRow, column: TransitionColumn) -> str:
-    lasted = "" if row.lasted_ns is None else format_duration(row.lasted_ns)
-    texts = {
-        TransitionColumn.WHEN: format_instant(row.at_ns),
-        TransitionColumn.SOURCE: row.source,
-        TransitionColumn.BY: row.name,
-        TransitionColumn.LASTED: lasted,
-        TransitionColumn.TARGET: f"✖ {row.reason}" if row.is_refused else row.target,
-    }
-    return texts[column]
+    def color_of(self, row: TransitionRow, column: ColumnEnum) -> ColorRole | None:
+        return ColorRole.BAD if row.is_refused else None

@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING, Final
 from PySide6.QtCore import QModelIndex, Qt, Slot
 from PySide6.QtWidgets import (
     QComboBox,
-    QHBoxLayout,
     QScrollArea,
     QSplitter,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -20,12 +18,10 @@ from inspector.display_text import one_line
 from inspector.timebase import format_duration
 from inspector.vocabulary import MemberKind
 
-from ..kit.elided_label import ElidedLabel
-from ..kit.empty_notice import EmptyNotice
+from ..kit.labels import ElidedLabel
+from ..kit.layouts import bar, fill
 from ..kit.paced_refresh import PacedRefresh
-from ..kit.table.painted_views import PaintedTable
-from ..kit.table.roles import Role
-from ..kit.table.tables import set_up_table, size_columns
+from ..kit.table.table_view import TableView
 from ..plotting.machine_shape import NO_SHAPE, shape_of, state_numbers
 from ..session.bridge import Selection, SelectionKind
 from .machine_diagram import MachineDiagram
@@ -33,7 +29,6 @@ from .machine_lane import MachineLane
 from .machine_transitions_model import (
     MachineTransitionsModel,
     Refusals,
-    TransitionColumn,
     rows_of,
 )
 
@@ -44,12 +39,6 @@ if TYPE_CHECKING:
     from ..kit.theme import Theme
     from ..session.bridge import SessionBridge
 
-_SAMPLES: Final = {
-    TransitionColumn.WHEN: "0:00:00.000",
-    TransitionColumn.SOURCE: "game over",
-    TransitionColumn.LASTED: "00.0 ms",
-    TransitionColumn.BY: "continue",
-}
 NO_SESSION: Final = "No scene is open."
 NO_MACHINE: Final = (
     "This scene has no state machine. State machines made with stage.state_machine(…) appear here."
@@ -84,8 +73,8 @@ class StateMachinesPanel(QWidget):
         self.lane = MachineLane(theme)
         self.diagram = MachineDiagram(theme)
         self.model = MachineTransitionsModel(theme)
-        self.view = self._make_view()
-        self.notice = EmptyNotice(self.view)
+        self.view = TableView(self.model, "Transitions", bridge.panel_choices)
+        self.notice = self.view.notice
         self._lay_out()
         self._pace = PacedRefresh(self, bridge.pace)
         self._connect(theme)
@@ -239,28 +228,14 @@ class StateMachinesPanel(QWidget):
 
     @Slot(QModelIndex)
     def _show_instant(self, index: QModelIndex) -> None:
-        at_ns = index.data(Role.RAW)
-        if isinstance(at_ns, int):
-            self._bridge.set_hover(at_ns)
+        row = self.model.row_at(index.row())
+        if row is not None:
+            self._bridge.set_hover(row.at_ns)
 
     # ---------------------------------------------------------------- building
 
-    def _make_view(self) -> PaintedTable:
-        view = PaintedTable()
-        view.setAccessibleName("Transitions")
-        view.setModel(self.model)
-        set_up_table(view)
-        header = view.horizontalHeader()
-        size_columns(view, _SAMPLES)
-        header.setStretchLastSection(True)
-        return view
-
     def _lay_out(self) -> None:
-        top = QHBoxLayout()
-        top.setContentsMargins(4, 4, 6, 0)
-        top.addWidget(self.chooser)
-        top.addSpacing(8)
-        top.addWidget(self.readout, 1)
+        top = bar(self.chooser, 8, (self.readout, 1))
         self.splitter = QSplitter(Qt.Orientation.Horizontal)
         self.splitter.setChildrenCollapsible(False)
         # With many states it is larger than a small panel.
@@ -275,12 +250,7 @@ class StateMachinesPanel(QWidget):
         self.splitter.setStretchFactor(0, 6)
         self.splitter.setStretchFactor(1, 5)
         self.splitter.setSizes([600, 500])
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(4)
-        layout.addLayout(top)
-        layout.addWidget(self.lane)
-        layout.addWidget(self.splitter, 1)
+        fill(self, top, self.lane, (self.splitter, 1))
 
     def _connect(self, theme: Theme) -> None:
         bridge = self._bridge

@@ -8,7 +8,7 @@ from PySide6.QtGui import QColor
 
 from inspector.vocabulary import Phase
 
-from ..kit.theme import ColorRole, Theme
+from ..kit.theme import ColorRole, Theme, phase_color
 from .bulk_paint import mixed
 
 
@@ -77,7 +77,7 @@ def color_of(fill: AnyFill, theme: Theme) -> QColor:
             return mixed(theme.color(ColorRole.MUTED_TEXT), background, _OTHER_WORK_SHARE)
         case PhaseFill(phase):
             assert phase is not None, "the case before"
-            return theme.color_of_phase(phase)
+            return phase_color(phase)
         case Fill.WAITING:
             return mixed(theme.color(ColorRole.MUTED_TEXT), background, _WAITING_SHARE)
         case Fill.OUTLINE | Fill.LATE_MARK:

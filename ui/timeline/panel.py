@@ -13,10 +13,9 @@ from typing_extensions import override
 from inspector.analysis.lanes.lanes import LaneKind, LaneStore
 from inspector.timebase import format_instant
 
-from ..kit.elided_label import ElidedLabel
-from ..kit.empty_notice import EmptyNotice
 from ..kit.filter_line import FilterLine
 from ..kit.guards import guarded
+from ..kit.labels import ElidedLabel, EmptyNotice
 from ..kit.paced_refresh import PICTURE_MS, PacedRefresh
 from ..plotting.budgets import budget_ns_of
 from .lane_canvas import LaneCanvas

@@ -24,11 +24,10 @@ from inspector.commands.members import UnscheduleMember
 from inspector.commands.timers import ClearTimer
 from inspector.display_text import one_line
 
-from ..kit.empty_notice import EmptyNotice
 from ..kit.filter_line import FilterLine
 from ..kit.guards import guarded
+from ..kit.labels import EmptyNotice, say
 from ..kit.paced_refresh import PacedRefresh
-from ..kit.table.tables import say
 from ..kit.texts.member_texts import UNSCHEDULABLE
 from ..kit.texts.timer_cells import TimerColumn
 from ..kit.theme import ColorRole

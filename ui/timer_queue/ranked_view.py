@@ -9,8 +9,8 @@ from typing_extensions import override
 
 from ..kit.guards import guarded
 from ..kit.table.painted_views import PaintedTable
-from ..kit.table.quiet_focus import without_choosing
-from ..kit.table.tables import Arranging, RowMenus, set_up_table, size_columns
+from ..kit.table.table_view import Arranging, RowMenus, without_choosing
+from ..kit.table.tables import set_up_table, size_columns
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

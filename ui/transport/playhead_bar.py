@@ -21,9 +21,9 @@ from inspector.analysis.places import EXAMPLES
 from inspector.commands.command import Capability
 from inspector.timebase import format_instant
 
-from ..kit.elided_label import ElidedLabel
 from ..kit.guards import guarded
 from ..kit.icons import ICON_SIZE, drawn_icon
+from ..kit.labels import ElidedLabel
 from ..kit.paced_refresh import PacedRefresh
 from ..kit.theme import ColorRole, mixed
 

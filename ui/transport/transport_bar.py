@@ -19,9 +19,9 @@ from inspector.foreign.numbers import number_in, refusal
 from inspector.sessions.session import SessionPhase
 from inspector.timebase import format_duration, format_instant
 
-from ..kit.elided_label import ElidedLabel
 from ..kit.exact_entry import ExactEntry
 from ..kit.icons import ICON_SIZE, drawn_icon
+from ..kit.labels import ElidedLabel
 from ..kit.paced_refresh import PacedRefresh
 from ..kit.rate_slider import RateSlider
 from ..kit.theme import ColorRole

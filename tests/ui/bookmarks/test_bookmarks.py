@@ -233,10 +233,10 @@ def test_that_buttons_leave_and_ask(stand: Stand, qtbot: QtBot) -> None:
 
 def test_that_the_model_keeps_the_rules_of_qt(qtmodeltester: ModelTester) -> None:
     found = Annotations()
-    model = AnnotationModel(lambda changed: bool(found.change(changed)))
+    model = AnnotationModel(lambda changed: bool(found.change(changed)), Theme("light"))
     for name in "xyz":
         found.add(Annotation("bookmark", 5, name=name))
-    model.show_items(tuple(found))
+    model.show_rows(tuple(found))
     qtmodeltester.check(model)
     model.set_filter("y")
     assert (model.rowCount(), model.hidden_count) == (1, 2)

@@ -50,10 +50,10 @@ class Stand:
         return number
 
     def rows(self) -> list[list[str]]:
-        table = self.panel.table
+        model = self.panel.model
         return [
-            [getattr(table.item(row, column), "text", str)() for column in range(4)]
-            for row in range(table.rowCount())
+            [model.index(row, column).data() for column in range(4)]
+            for row in range(model.rowCount())
         ]
 
 
@@ -216,13 +216,13 @@ def test_that_rows_say_what_when_and_how_often(stand: Stand) -> None:
     assert stand.rows() == [
         ["a frame time exceeds 20.0 ms", "hold the scene, once", "0", "frame 88 at 00:01.500"]
     ]
-    stand.panel.table.cellDoubleClicked.emit(0, 0)
+    stand.panel.view.doubleClicked.emit(stand.panel.model.index(0, 0))
     assert stand.bridge.selection == Selection.frame(88)
 
 
 def test_that_marking_a_row_fills_the_fields_and_changes_it(stand: Stand) -> None:
     number = stand.add(Breakpoint(BreakKind.TIMER_FIRES, "boss"))
-    stand.panel.table.selectRow(0)
+    stand.panel.view.selectRow(0)
     form = stand.panel.form
 
     assert (form.subject.text(), form.button.text()) == ("boss", "&Change")
@@ -236,10 +236,9 @@ def test_that_marking_a_row_fills_the_fields_and_changes_it(stand: Stand) -> Non
 
 def test_that_a_box_turns_a_breakpoint_off(stand: Stand) -> None:
     number = stand.add(Breakpoint(BreakKind.CALLBACK_RAISED))
-    item = stand.panel.table.item(0, 0)
-    assert item is not None
+    model = stand.panel.model
 
-    item.setCheckState(Qt.CheckState.Unchecked)
+    model.setData(model.index(0, 0), Qt.CheckState.Unchecked, Qt.ItemDataRole.CheckStateRole)
 
     off = Breakpoint(BreakKind.CALLBACK_RAISED, is_enabled=False)
     assert stand.session.submitted == [ChangeBreakpoint(number, off)]
@@ -247,10 +246,10 @@ def test_that_a_box_turns_a_breakpoint_off(stand: Stand) -> None:
 
 def test_that_delete_removes_the_marked_one(stand: Stand, qtbot: QtBot) -> None:
     number = stand.add(Breakpoint(BreakKind.CALLBACK_RAISED))
-    stand.panel.table.selectRow(0)
-    stand.panel.table.setFocus()
+    stand.panel.view.selectRow(0)
+    stand.panel.view.setFocus()
 
-    qtbot.keyClick(stand.panel.table, Qt.Key.Key_Delete)
+    qtbot.keyClick(stand.panel.view, Qt.Key.Key_Delete)
 
     assert stand.session.submitted == [RemoveBreakpoint(number)]
 

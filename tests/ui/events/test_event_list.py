@@ -30,7 +30,7 @@ class Stand:
         self.panel.resize(900, 250)
         with qtbot.waitExposed(self.panel):
             self.panel.show()
-        self.view = self.panel.view
+        self.view = self.panel.table
 
     def mark(self, count: int) -> None:
         log = self.session.log
@@ -139,8 +139,10 @@ def test_that_only_what_is_selected_can_be_shown(stand: Stand) -> None:
     stand.panel.subject_button.click()
 
     model = stand.panel.model
-    assert [model.sentence(row) for row in range(model.rowCount())][-1] == "clock “enemies” paused"
-    assert all("enemies" in model.sentence(row) for row in range(model.rowCount()))
+    assert [model.rows[row].sentence for row in range(model.rowCount())][
+        -1
+    ] == "clock “enemies” paused"
+    assert all("enemies" in model.rows[row].sentence for row in range(model.rowCount()))
 
 
 def test_that_an_empty_list_says_what_hides_the_events(stand: Stand) -> None:
@@ -187,7 +189,7 @@ def test_that_a_line_shows_where_the_playhead_is(stand: Stand) -> None:
 
     row = stand.view.playhead_row
     assert row is not None
-    assert model.event_at(row - 1)[0] <= 50_000_000 < model.event_at(row)[0]
+    assert model.rows[row - 1].event[0] <= 50_000_000 < model.rows[row].event[0]
     y = stand.view.rowViewportPosition(row)
     assert line_at(stand) == [y - 1, y]
     assert not stand.panel.follow_button.isChecked()
@@ -208,7 +210,7 @@ def test_that_the_instant_of_an_event_can_be_looked_at(stand: Stand) -> None:
     stand.session.run_to_ms(90)
     stand.mark(1)
     model = stand.panel.model
-    menu = stand.panel.make_menu(model.index(model.rowCount() - 2, 0))
+    menu = stand.panel.make_menu(model.rowCount() - 2)
 
     next(each for each in menu.actions() if each.text() == "Look at this instant").trigger()
 

@@ -22,7 +22,7 @@ from inspector.vocabulary import (
 from tests.ui.members_world import MembersSession
 from ui.events import event_names
 from ui.events.event_list_model import EventColumn, EventListModel
-from ui.kit.table.roles import Role
+from ui.kit.theme import Theme
 from ui.session.bridge import Selection
 
 
@@ -51,7 +51,7 @@ class Listed(MembersSession):
         self.flow: StateMachine[str, str] = StateMachine(
             "menu", {"start": Edge("menu", "playing")}, clock=self.game, name="flow"
         )
-        self.model = EventListModel()
+        self.model = EventListModel(Theme("light"))
         self.fold()
 
     def show(self, *groups: EventGroup) -> EventListModel:
@@ -134,8 +134,8 @@ def test_that_states_are_listed_with_the_name_of_their_machine(listed: Listed) -
         "machine “flow” did not make “timer 3”: no way",
         "machine 999 entered “timer 3” by “timer 3”",
     ]
-    assert model.index(0, 0).data(Role.SELECTION) == Selection.member(flow)
-    assert model.index(2, 0).data(Role.SELECTION) is None
+    assert model.selection_at(0) == Selection.member(flow)
+    assert model.selection_at(2) is None
 
 
 def test_that_a_component_is_named_with_its_node(listed: Listed) -> None:
@@ -154,7 +154,7 @@ def test_that_members_that_are_gone_keep_their_names_in_the_list(listed: Listed)
     model = listed.show(EventGroup.MEMBERS)
 
     assert _texts(model)[-1] == "target “boss” removed with everything below it"
-    assert model.index(model.rowCount() - 1, 0).data(Role.SELECTION) is None
+    assert model.selection_at(model.rowCount() - 1) is None
 
 
 def test_that_new_names_and_places_are_taken(listed: Listed) -> None:
@@ -257,8 +257,8 @@ def test_that_breakpoints_lead_to_their_frame(listed: Listed) -> None:
     model = listed.show(EventGroup.BREAKPOINTS)
 
     assert _texts(model)[0] == "breakpoint 1 hit in frame 0: a timer fires"
-    assert model.index(0, 0).data(Role.SELECTION) == Selection.frame(0)
-    assert model.index(1, 0).data(Role.SELECTION) is None
+    assert model.selection_at(0) == Selection.frame(0)
+    assert model.selection_at(1) is None
 
 
 def test_that_every_kind_of_event_is_in_a_group() -> None:

@@ -12,7 +12,7 @@ from inspector.vocabulary import CALLBACK_FAILED, COMMAND, MARK, TIMER_ORIGIN
 from tests.ui.world import PlayedSession
 from ui.events import event_list_model
 from ui.events.event_list_model import EventColumn, EventListModel
-from ui.kit.table.roles import Role
+from ui.kit.theme import Theme
 from ui.session.bridge import Selection
 
 ALL = frozenset(EventGroup)
@@ -24,7 +24,7 @@ class Listed(PlayedSession):
     def __init__(self) -> None:
         super().__init__()
         self.enemies = self.root.child("enemies")
-        self.model = EventListModel()
+        self.model = EventListModel(Theme("light"))
 
     def show(self, groups: frozenset[EventGroup] = ALL) -> EventListModel:
         self.fold()
@@ -210,7 +210,7 @@ def test_that_events_know_what_they_are_about(listed: Listed) -> None:
     listed.run_frame()
     model = listed.show()
 
-    found = {model.index(row, 0).data(Role.SELECTION) for row in range(model.rowCount())}
+    found = {model.selection_at(row) for row in range(model.rowCount())}
 
     assert {
         Selection.clock(listed.enemies.id),
@@ -220,7 +220,7 @@ def test_that_events_know_what_they_are_about(listed: Listed) -> None:
 
 
 def test_that_nothing_is_shown_without_a_log(qtmodeltester: ModelTester) -> None:
-    model = EventListModel()
+    model = EventListModel(Theme("light"))
 
     assert (model.refresh(), model.rowCount()) == (0, 0)
     qtmodeltester.check(model, force_py=True)

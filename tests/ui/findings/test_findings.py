@@ -40,12 +40,12 @@ class Stand:
         self.bridge.refresh_now()
 
     def cells(self) -> list[list[str]]:
-        table = self.panel.table
-        found = []
-        for row in range(table.rowCount()):
-            items = [table.item(row, column) for column in range(table.columnCount())]
-            found.append([item.text() if item is not None else "" for item in items])
-        return found
+        model = self.panel.model
+        columns = range(model.columnCount())
+        return [
+            [str(model.index(row, column).data()) for column in columns]
+            for row in range(model.rowCount())
+        ]
 
 
 @pytest.fixture
@@ -96,7 +96,7 @@ def test_that_a_double_click_selects_the_frame_and_the_menu_the_timer(stand: Sta
     stand.run(2)
     stand.show()
 
-    stand.panel.table.cellDoubleClicked.emit(0, 0)
+    stand.panel.view.doubleClicked.emit(stand.panel.model.index(0, 0))
     chosen = stand.bridge.selection
     menu = stand.panel.make_menu(0)
     texts = [action.text() for action in menu.actions() if action.text()]

@@ -6,7 +6,6 @@ from dataclasses import replace
 from datetime import datetime
 
 import pytest
-from PySide6.QtGui import QColor
 from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
 
@@ -22,7 +21,8 @@ from ui.interventions.intervention_model import (
     host_time_text,
     selection_of,
 )
-from ui.kit.table.roles import FOREGROUND, TOOL_TIP, Role
+from ui.kit.table.roles import FOREGROUND, TOOL_TIP
+from ui.kit.theme import ColorRole, Theme
 from ui.session.selection import Selection
 
 S = 1_000_000_000
@@ -57,7 +57,7 @@ def timeline() -> Timeline:
 
 @pytest.fixture
 def model(timeline: Timeline, qtmodeltester: ModelTester) -> InterventionModel:
-    model = InterventionModel()
+    model = InterventionModel(Theme("light"))
     qtmodeltester.check(model)
     model.set_session(timeline, FakeUndoing(1))
     return model
@@ -128,10 +128,10 @@ def test_that_the_filter_looks_for_every_word_and_lets_new_rows_through(
         CommandRecord(4 * S, 4, "pause “game”", ""),
     ]
     assert model.refresh() == 1
-    assert [model.entry(row).number for row in range(model.rowCount())] == [1, 4]
+    assert [model.rows[row].entry.number for row in range(model.rowCount())] == [1, 4]
 
     model.set_filter("breakpoint")
-    assert [model.entry(0).label] == ["b1"]
+    assert [model.rows[0].entry.label] == ["b1"]
     model.set_filter("")
     assert model.rowCount() == 5
     qtmodeltester.check(model)
@@ -146,32 +146,32 @@ def test_that_nothing_can_be_undone_in_a_recording(
     model: InterventionModel, timeline: Timeline
 ) -> None:
     model.set_session(timeline, None)
-    assert not any(model.can_undo(row) for row in range(model.rowCount()))
+    assert not any(model.rows[row].can_undo for row in range(model.rowCount()))
 
 
 def test_that_a_breakpoint_with_the_number_of_a_command_is_not_undone(
     model: InterventionModel,
 ) -> None:
-    assert model.entry(2).number == 1
-    assert not model.can_undo(2)
+    assert model.rows[2].entry.number == 1
+    assert not model.rows[2].can_undo
 
 
 def test_that_colours_tell_what_was_refused_and_what_can_be_undone(
     model: InterventionModel,
 ) -> None:
-    refused, link = QColor("red"), QColor("blue")
-    model.set_colors(refused, link, QColor("gray"))
+    theme = Theme("light")
+    refused, link = theme.color(ColorRole.BAD), theme.color(ColorRole.ACCENT)
 
-    assert model.index(1, InterventionColumn.RESULT).data(FOREGROUND).color() == refused
-    assert model.index(0, InterventionColumn.UNDO).data(FOREGROUND).color() == link
+    assert model.index(1, InterventionColumn.RESULT).data(FOREGROUND) == refused
+    assert model.index(0, InterventionColumn.UNDO).data(FOREGROUND) == link
     assert model.index(0, InterventionColumn.RESULT).data(FOREGROUND) is None
 
 
 def test_that_a_row_leads_to_its_clock_or_else_its_frame(model: InterventionModel) -> None:
-    assert model.index(0, 0).data(Role.SELECTION) == Selection.clock(2)
-    assert model.index(1, 0).data(Role.SELECTION) == Selection.frame(120)
-    assert selection_of(model.entry(2)) == Selection.frame(180)
-    assert selection_of(replace(model.entry(2), clock_id=2)) == Selection.frame(180)
+    assert selection_of(model.rows[0].entry) == Selection.clock(2)
+    assert selection_of(model.rows[1].entry) == Selection.frame(120)
+    assert selection_of(model.rows[2].entry) == Selection.frame(180)
+    assert selection_of(replace(model.rows[2].entry, clock_id=2)) == Selection.frame(180)
 
 
 def test_that_a_row_is_copied_without_the_undo_button(model: InterventionModel) -> None:

@@ -158,13 +158,13 @@ def test_that_a_double_click_selects_the_clock_or_the_frame(qtbot: QtBot, tmp_pa
     pass_seconds(stand.session, 0.1)
     stand.refresh()
     model = stand.panel.model
-    labels = [model.entry(row).label for row in range(model.rowCount())]
+    labels = [model.rows[row].entry.label for row in range(model.rowCount())]
     assert labels == ["1", "b1", "2"]
 
     stand.panel.view.doubleClicked.emit(model.index(2, InterventionColumn.WHAT))
     assert stand.bridge.selection == Selection.clock(GAME)
     stand.panel.view.doubleClicked.emit(model.index(1, InterventionColumn.WHAT))
-    assert stand.bridge.selection == Selection.frame(model.entry(1).frame)
+    assert stand.bridge.selection == Selection.frame(model.rows[1].entry.frame)
 
 
 def test_that_what_came_after_the_last_frame_leads_to_that(stand: Stand) -> None:
@@ -172,7 +172,7 @@ def test_that_what_came_after_the_last_frame_leads_to_that(stand: Stand) -> None
     stand.session.submit(AddMark("x"))
     stand.refresh()
 
-    stand.panel.select_subject(stand.panel.model.index(1, InterventionColumn.WHAT))
+    stand.panel.activate(stand.panel.model.index(1, InterventionColumn.WHAT))
 
     assert stand.bridge.selection == Selection.frame(2)
 
@@ -198,7 +198,7 @@ def test_that_marked_rows_are_copied(stand: Stand) -> None:
 
     stand.panel.view.selectAll()
     stand.panel.view.setFocus()
-    stand.qtbot.keyClick(stand.panel, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    stand.qtbot.keyClick(stand.panel.view, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
 
     lines = QGuiApplication.clipboard().text().split("\n")
     assert [line.split("\t")[4] for line in lines] == ["pause “game”", "mark “x”"]
@@ -237,5 +237,5 @@ def test_that_a_reloaded_scene_begins_a_new_list(stand: Stand) -> None:
     stand.refresh()
 
     model = stand.panel.model
-    assert [model.entry(row).text for row in range(model.rowCount())] == ["reload the scene"]
-    assert not model.can_undo(0)
+    assert [model.rows[row].entry.text for row in range(model.rowCount())] == ["reload the scene"]
+    assert not model.rows[0].can_undo

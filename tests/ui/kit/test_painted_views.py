@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import QEvent, QModelIndex, QObject, Qt
 from PySide6.QtGui import QColor, QPalette, QStandardItem, QStandardItemModel
-from PySide6.QtWidgets import QApplication, QTableView, QTableWidget, QTableWidgetItem
+from PySide6.QtWidgets import QApplication, QTableView
 from typing_extensions import override
 
 from inspector.events.schema import EventGroup
@@ -24,7 +24,7 @@ from ui.kit import guards
 from ui.kit.table import roles
 from ui.kit.table.cell_painting import CellPainter, PaintedCell, TextWidths
 from ui.kit.table.cells import Cell
-from ui.kit.table.painted_views import Painted, PaintedItems, PaintedTable
+from ui.kit.table.painted_views import Painted, PaintedTable
 from ui.kit.table.tables import set_up_table
 from ui.kit.texts.timer_cells import TimerColumn
 from ui.kit.theme import Theme
@@ -358,18 +358,20 @@ def test_that_numbers_of_as_many_digits_have_one_width(qapp: QApplication) -> No
 
 def test_that_long_texts_go_on_in_the_next_line_where_a_table_wraps_them(qtbot: QtBot) -> None:
     images = []
-    for table in (PaintedItems(1, 1), QTableWidget(1, 1)):
+    item = QStandardItem("what was seen, in many words that need more than one line")
+    item.setTextAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
+    model = QStandardItemModel(1, 1)
+    model.setItem(0, 0, item)
+    for table in (PaintedTable(), QTableView()):
         qtbot.addWidget(table)
+        table.setModel(model)
         set_up_table(table)
         table.setWordWrap(True)
-        item = QTableWidgetItem("what was seen, in many words that need more than one line")
-        item.setTextAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
-        table.setItem(0, 0, item)
         table.setColumnWidth(0, 200)
         table.setRowHeight(0, 60)
         table.show()
         QApplication.processEvents()
-        images.append(table.viewport().grab(table.visualItemRect(item)).toImage())
+        images.append(table.viewport().grab(table.visualRect(item.index())).toImage())
         table.hide()
 
     assert images[0] == images[1]
@@ -497,9 +499,8 @@ def test_that_a_row_of_timers_calls_or_events_says_what_its_cells_say() -> None:
     session = _crowd()
     timers = TimerTableModel(session.timeline, session.log.strings)
     calls = FrameCallModel(session.timeline)
-    events = EventListModel()
+    events = EventListModel(Theme("light"))
     events.set_groups(frozenset(EventGroup))
-    events.set_failure_color(QColor("#ff0000"))
     events.set_log(session.log, session.timeline)
     timers.set_muted_color(QColor("#808080"))
     calls.set_muted_color(QColor("#808080"))

@@ -16,7 +16,8 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 from typing_extensions import override
 
-from ui.kit.table.tables import ShorteningHeader, say, share_room
+from ui.kit.labels import say
+from ui.kit.table.column_choices import ShorteningHeader, share_room
 
 
 def test_that_every_column_has_its_least_width_even_without_room() -> None:

@@ -6,13 +6,12 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QRect, Qt
-from PySide6.QtGui import QColor, QGuiApplication, QPalette
+from PySide6.QtGui import QColor, QGuiApplication, QPalette, QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import (
     QCheckBox,
     QRadioButton,
     QStyle,
     QStyleOptionButton,
-    QTableWidgetItem,
     QVBoxLayout,
     QWidget,
 )
@@ -22,8 +21,8 @@ from inspector.formats.options import GRAPH_COLORS
 from inspector.resources import resource_path
 from inspector.vocabulary import Phase
 from tests.ui.shell import open_shell
-from ui.kit.table.painted_views import PaintedItems
-from ui.kit.theme import ColorRole, Theme, ThemeName
+from ui.kit.table.painted_views import PaintedTable
+from ui.kit.theme import ColorRole, Theme, ThemeName, phase_color
 
 TEXT_ROLES = (ColorRole.TEXT, ColorRole.MUTED_TEXT, ColorRole.BAD, ColorRole.ACCENT)
 GRAPHIC_ROLES = (
@@ -101,10 +100,11 @@ def test_that_what_is_not_ticked_or_chosen_has_a_contrast_of_3(
     qtbot.addWidget(page)
     layout = QVBoxLayout(page)
     radio, check = QRadioButton("by"), QCheckBox("once")
-    table = PaintedItems(1, 1)
-    tick = QTableWidgetItem("on")
+    table, model = PaintedTable(), QStandardItemModel(1, 1)
+    tick = QStandardItem("on")
     tick.setCheckState(Qt.CheckState.Unchecked)
-    table.setItem(0, 0, tick)
+    model.setItem(0, 0, tick)
+    table.setModel(model)
     for each in (radio, check, table):
         layout.addWidget(each)
 
@@ -121,7 +121,7 @@ def test_that_what_is_not_ticked_or_chosen_has_a_contrast_of_3(
         indicator = button.style().subElementRect(element, option, button)
         shown = indicator.translated(button.pos())
         assert strongest_contrast(page, shown, panel) >= 3, button
-    beginning = table.visualItemRect(tick)
+    beginning = table.visualRect(tick.index())
     beginning.setWidth(16)
     behind = table.palette().color(QPalette.ColorRole.Base)
     assert strongest_contrast(table.viewport(), beginning, behind) >= 3
@@ -131,8 +131,7 @@ def test_that_what_is_not_ticked_or_chosen_has_a_contrast_of_3(
 @pytest.mark.parametrize("phase", Phase)
 def test_that_phases_have_the_colours_they_are_exported_with(phase: Phase) -> None:
     for name in NAMES:
-        color = Theme(name).color_of_phase(phase)
-        assert color == QColor(GRAPH_COLORS[name].phases[phase])
+        assert phase_color(phase) == QColor(GRAPH_COLORS[name].phases[phase])
 
 
 @pytest.mark.usefixtures("qapp")

@@ -46,7 +46,7 @@ class Stand:
         self.qtbot.waitUntil(lambda: text in self.panel.readout.text())
 
     def cell(self, row: int, column: LabColumn) -> str:
-        return str(self.panel.sorted.index(row, column).data())
+        return str(self.panel.model.index(row, column).data())
 
     def texts(self, column: LabColumn) -> list[str]:
-        return [self.cell(row, column) for row in range(self.panel.sorted.rowCount())]
+        return [self.cell(row, column) for row in range(self.panel.model.rowCount())]

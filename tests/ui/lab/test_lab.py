@@ -41,7 +41,7 @@ def test_that_the_panel_begins_with_the_egret_case_on_real_runs(stand: Stand) ->
 
     panel = stand.panel
     assert panel.model.rowCount() == 3 * len(SUBJECTS)
-    marked = panel.model.result_at(panel.sorted.mapToSource(panel.view.currentIndex()).row())
+    marked = panel.model.rows[panel.view.currentIndex().row()]
     assert (marked.subject.name, marked.display.name) == ("egret", "240 Hz")
     assert marked.fired_ns == tuple(range(SECOND // 4, 10 * SECOND + 1, SECOND // 4))
     assert panel.readout.text() == (
@@ -211,7 +211,7 @@ def test_that_files_bring_timers_and_frame_times(stand: Stand, tmp_path: Path) -
 
     assert stand.form.timers_line.text() == "a b=250ms,repeat=3,delay=1500ms"
     assert stand.texts(LabColumn.DISPLAY) == ["60 Hz", "144 Hz", "240 Hz", "capture.csv"]
-    assert stand.panel.model.result_at(3).fired_ns[0] == 1_500_000_000
+    assert stand.panel.model.rows[3].fired_ns[0] == 1_500_000_000
 
 
 def test_that_a_file_that_cannot_be_read_is_said(stand: Stand, tmp_path: Path) -> None:
@@ -255,7 +255,7 @@ def test_that_the_pointer_reads_every_firing_exactly(stand: Stand) -> None:
     stand.show()
     stand.ask(displays="240 Hz", subjects="clock,egret")
     plot = stand.panel.plot
-    egret = stand.panel.model.result_at(1)
+    egret = stand.panel.model.rows[1]
     y = plot.row_rect(egret).center().y()
 
     for number, at_ns in ((2, 750_000_000), (39, 10 * SECOND)):
@@ -273,7 +273,7 @@ def test_that_the_keyboard_reads_runs_and_firings(stand: Stand) -> None:
     plot.setFocus()
 
     QTest.keyClick(plot, Qt.Key.Key_Down)
-    assert plot.current_result is panel.model.result_at(0)
+    assert plot.current_result is panel.model.rows[0]
     QTest.keyClick(plot, Qt.Key.Key_Down)
     assert panel.view.currentIndex().row() == 1
     QTest.keyClick(plot, Qt.Key.Key_Right)
@@ -290,12 +290,12 @@ def test_that_table_and_plot_mark_the_same_run(stand: Stand) -> None:
     stand.show()
     panel, plot = stand.panel, stand.panel.plot
 
-    panel.view.setCurrentIndex(panel.sorted.index(0, 0))
+    panel.view.setCurrentIndex(panel.model.index(0, 0))
     first = plot.current_result
-    row = plot.row_rect(panel.model.result_at(2))
+    row = plot.row_rect(panel.model.rows[2])
     stand.qtbot.mouseClick(plot.viewport(), Qt.MouseButton.LeftButton, pos=row.center())
 
-    assert first is panel.model.result_at(0)
+    assert first is panel.model.rows[0]
     assert panel.view.currentIndex().row() == 2
 
 

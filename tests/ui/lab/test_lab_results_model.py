@@ -19,7 +19,7 @@ SECOND = 1_000_000_000
 def filled_model(*names: str, seconds: int = 10) -> LabResultsModel:
     model = LabResultsModel(Theme("light"))
     display = steady_display(240, seconds * SECOND)
-    model.add(list(run_lab([LabTimer(SECOND)], subjects_named(names), [display])))
+    model.add_rows(list(run_lab([LabTimer(SECOND)], subjects_named(names), [display])))
     return model
 
 
@@ -32,11 +32,11 @@ def test_that_a_row_says_everything_about_a_run(qtmodeltester: Any) -> None:  # 
 
     assert row_of(model, 0) == [
         *("✓ exact", "240 Hz", "every 1 s", "Our clock", "10 of 10", "1.00 s"),
-        *("0", "0", "0", "0", "", ""),
+        *("0", "", "0", "0", "0", ""),
     ]
     assert row_of(model, 1) == [
         *("✗ too early", "240 Hz", "every 1 s", "Egret, by calls", "40 of 10", "250 ms"),
-        *("−30.0 s", "−30.0 s", "−15.8 s", "−750 ms", "firing 1 at 00:00.250, 750 ms early"),
+        *("−30.0 s", "firing 1 at 00:00.250, 750 ms early", "−30.0 s", "−15.8 s", "−750 ms"),
         "Above 60 Hz it is too fast: four times at 240 Hz.",
     ]
     qtmodeltester.check(model, force_py=True)
@@ -46,7 +46,7 @@ def test_that_a_run_without_firings_has_dashes() -> None:
     (row,) = (row_of(filled_model("scheduler-drop", seconds=0), 0),)
 
     assert row[0] == "✓ nothing expected"
-    assert row[5:10] == ["–"] * 5
+    assert [*row[5:7], *row[8:11]] == ["–"] * 5
 
 
 def test_that_headers_are_explained_and_rows_end() -> None:
@@ -56,6 +56,6 @@ def test_that_headers_are_explained_and_rows_end() -> None:
         assert model.headerData(column, Qt.Orientation.Horizontal, int(Qt.ItemDataRole.ToolTipRole))
     assert model.headerData(0, Qt.Orientation.Vertical) is None
     assert model.index(0, 0).data(int(Qt.ItemDataRole.DecorationRole)) is None
-    model.clear()
+    model.show_rows(())
     assert model.rowCount() == 0
     assert model.results == ()

@@ -175,7 +175,7 @@ def test_that_the_drift_is_read_exactly(stand: Stand) -> None:
     stand.ask(displays="240 Hz", subjects="clock,egret")
     panel, plot = stand.panel, stand.panel.drift_plot
     panel.plot_buttons.button(1).click()
-    egret = panel.model.result_at(1)
+    egret = panel.model.rows[1]
 
     QTest.mouseMove(plot, plot.place_of(egret, 39).toPoint())
 
@@ -192,7 +192,7 @@ def test_that_the_drift_follows_the_current_row_and_the_keyboard(stand: Stand) -
     panel, plot = stand.panel, stand.panel.drift_plot
     panel.plot_buttons.button(1).click()
 
-    panel.view.setCurrentIndex(panel.sorted.index(2, 0))
+    panel.view.setCurrentIndex(panel.model.index(2, 0))
     assert plot.title.startswith("240 Hz")
     plot.setFocus()
     QTest.keyClick(plot, Qt.Key.Key_Down)

@@ -24,7 +24,9 @@ from tests.events.recording.damaged_recordings import damage, whole_recording
 from tests.ui.shell import Shell, open_shell
 from ui.findings.panel import FindingsPanel
 from ui.kit import guards
-from ui.kit.table.titled_table import ListTableModel
+from ui.kit.table.columns import Column, ColumnEnum
+from ui.kit.table.models import ListTableModel
+from ui.kit.theme import Theme
 from ui.session.bridge import Selection
 
 #: A name that would be read until there is no memory left.
@@ -169,6 +171,12 @@ def test_that_what_fails_when_it_happens_is_reported_and_counts_as_not_done(
     assert [kind for kind, _, _ in exceptions] == [ZeroDivisionError]
 
 
+class _Columns(ColumnEnum):
+    """One column."""
+
+    VALUE = Column[int]("Value", str)
+
+
 @guards.guarded
 class _Faulty(ListTableModel[int]):
     """A model that cannot say what is in its cells."""
@@ -183,7 +191,7 @@ def test_that_a_cell_that_fails_shows_a_question_mark_and_is_logged_once(
     qtbot: QtBot, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert qtbot is not None
-    model = _Faulty(())  # type: ignore[arg-type]
+    model = _Faulty(_Columns, Theme("light"))
     with caplog.at_level(logging.ERROR):
         found = [model.data(model.index(0, 0), role) for role in (0, 3, 0)]
     guards.faults.clear()

@@ -15,7 +15,7 @@ from inspector.extensions import Panel
 from tests.ui.shell import SMALL_GAME, Shell, open_shell
 from ui.actions.panels import PANELS, make_panel
 from ui.clock_tree.panel import ClockTreePanel
-from ui.kit.table.tables import RowMenus, set_up_table
+from ui.kit.table.table_view import RowMenus
 from ui.kit.theme import Theme
 from ui.timer_queue.panel import TimerQueuePanel
 
@@ -77,7 +77,6 @@ def table_of(qtbot: QtBot, rows: int = 3) -> tuple[QTableWidget, list[tuple[QMod
     """Return a table that is shown, and the list of the menus that it asks for."""
     table = QTableWidget(rows, 2)
     qtbot.addWidget(table)
-    set_up_table(table)
     table.setHorizontalHeaderLabels(["Name", "Value"])
     table.resize(300, 200)
     asked: list[tuple[QModelIndex, QPoint]] = []

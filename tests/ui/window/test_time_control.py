@@ -126,13 +126,13 @@ def test_that_delete_in_the_list_of_breakpoints_leaves_the_selected_timer(
     panel = shell.window.docks.panel("breakpoints")
     assert isinstance(panel, BreakpointsPanel)
     panel.refresh()
-    panel.table.selectRow(0)
-    panel.table.setFocus()
+    panel.view.selectRow(0)
+    panel.view.setFocus()
     shell.window.activateWindow()
     shell.bridge.select(Selection.timer(1))
-    qtbot.waitUntil(panel.table.hasFocus)
+    qtbot.waitUntil(panel.view.hasFocus)
 
-    qtbot.keyClick(panel.table, Qt.Key.Key_Delete)
+    qtbot.keyClick(panel.view, Qt.Key.Key_Delete)
     shell.advance(0.1)
 
     assert 1 in shell.bridge.timeline.timers

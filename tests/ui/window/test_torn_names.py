@@ -17,7 +17,7 @@ from ui.clock_tree.columns import ClockColumn
 from ui.clock_tree.panel import ClockTreePanel
 from ui.details.panel import DetailsPanel
 from ui.events.panel import EventListPanel
-from ui.kit.elided_label import ElidedLabel
+from ui.kit.labels import ElidedLabel
 from ui.kit.prompts import RatePrompt
 from ui.kit.texts.timer_cells import TimerColumn
 from ui.kit.theme import Theme

@@ -24,7 +24,6 @@ from PySide6.QtWidgets import (
     QStyleOptionFocusRect,
     QStyleOptionViewItem,
     QTableView,
-    QTableWidget,
     QTreeView,
 )
 from typing_extensions import override
@@ -523,14 +522,6 @@ class PaintedTable(_TableRows, QTableView):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.start_painting()
-
-
-class PaintedItems(_TableRows, QTableWidget):
-    """A table that holds its items itself."""
-
-    def __init__(self, rows: int, columns: int, parent: QWidget | None = None) -> None:
-        super().__init__(rows, columns, parent)
         self.start_painting()
 
 

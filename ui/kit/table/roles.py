@@ -21,6 +21,7 @@ ACCESSIBLE_TEXT: Final = int(Qt.ItemDataRole.AccessibleTextRole)
 
 CENTER: Final = Qt.AlignmentFlag.AlignCenter
 RIGHT: Final = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+TOP: Final = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop
 LEFT: Final = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
 

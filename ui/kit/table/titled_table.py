@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 from typing_extensions import override
@@ -12,9 +12,6 @@ from . import roles
 
 if TYPE_CHECKING:
     from .header_row import HeaderRow
-
-#: What a row shows.
-RowT = TypeVar("RowT")
 
 
 @guarded
@@ -36,21 +33,3 @@ class TitledTableModel(QAbstractTableModel):
         self, section: int, orientation: Qt.Orientation, role: int = roles.DISPLAY
     ) -> object:
         return self._header.data(section, orientation, role)
-
-
-@guarded
-class ListTableModel(TitledTableModel, Generic[RowT]):
-    """A table whose rows are a list; who derives from it tells Qt when the list changes."""
-
-    def __init__(self, header: HeaderRow) -> None:
-        """Begin without rows.
-
-        Args:
-            header: The titles, one for each column.
-        """
-        super().__init__(header)
-        self._rows: list[RowT] = []
-
-    @override
-    def rowCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:
-        return 0 if parent.isValid() else len(self._rows)

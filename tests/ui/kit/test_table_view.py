@@ -1,0 +1,289 @@
+"""Tables whose columns are data: what is shown, sorted, filtered, copied and remembered."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QGuiApplication, QKeySequence
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from pytestqt.modeltest import ModelTester
+from pytestqt.qtbot import QtBot
+from typing_extensions import override
+
+from ui.kit.table import roles
+from ui.kit.table.columns import Column, ColumnEnum
+from ui.kit.table.models import ListTableModel
+from ui.kit.table.table_view import TableView
+from ui.kit.theme import ColorRole, Theme
+
+
+class Animal(NamedTuple):
+    """A row."""
+
+    name: str
+    legs: int | None
+    note: str = ""
+
+
+_column = Column[Animal]
+
+
+class AnimalColumn(ColumnEnum):
+    """Columns of every sort."""
+
+    NAME = _column("Animal", lambda row: row.name, sample="crocodile", is_searched=True)
+    LEGS = _column(
+        "Legs",
+        lambda row: "" if row.legs is None else str(row.legs),
+        "How many it stands on",
+        lambda row: f"{row.legs} legs",
+        lambda row: row.legs,
+        "000",
+        is_number=True,
+        color=lambda row: ColorRole.BAD if row.legs == 3 else None,
+    )
+    NOTE = _column("Note", lambda row: row.note, is_searched=True)
+
+
+class AnimalModel(ListTableModel[Animal]):
+    """Animals, known by their names."""
+
+    is_sortable = True
+
+    def __init__(self) -> None:
+        super().__init__(AnimalColumn, Theme("light"))
+
+    @override
+    def key_of(self, row: Animal) -> str:
+        return row.name
+
+
+CAT, BIRD, FISH, STOOL = (
+    Animal("cat", 4, "one\ntwo"),
+    Animal("bird", 2),
+    Animal("fish", None),
+    Animal("stool", 3, "no cat"),
+)
+
+
+@pytest.fixture
+def model(qapp: QApplication, qtmodeltester: ModelTester) -> AnimalModel:
+    assert qapp is not None
+    model = AnimalModel()
+    model.show_rows([CAT, BIRD, FISH, STOOL])
+    qtmodeltester.check(model)
+    return model
+
+
+@pytest.fixture
+def view(qtbot: QtBot, model: AnimalModel) -> TableView:
+    return shown(qtbot, model, {})
+
+
+def shown(qtbot: QtBot, model: AnimalModel, choices: dict[str, str]) -> TableView:
+    view = TableView(model, "Animals", choices, selects_many=True)
+    qtbot.addWidget(view)
+    view.resize(400, 200)
+    with qtbot.waitExposed(view):
+        view.show()
+    return view
+
+
+def names(model: AnimalModel) -> list[str]:
+    return [str(model.index(row, 0).data()) for row in range(model.rowCount())]
+
+
+# ------------------------------------------------------------------ columns
+
+
+def test_that_a_column_says_everything_about_its_cells(model: AnimalModel) -> None:
+    legs, note = model.index(3, AnimalColumn.LEGS), model.index(0, AnimalColumn.NOTE)
+
+    assert (legs.data(), legs.data(roles.TOOL_TIP), legs.data(roles.Role.RAW)) == ("3", "3 legs", 3)
+    assert legs.data(roles.FOREGROUND) == Theme("light").color(ColorRole.BAD)
+    assert legs.data(roles.ALIGNMENT) == roles.RIGHT
+    assert (note.data(), note.data(roles.EDIT)) == ("one⏎two", "one\ntwo")
+    titles = [model.headerData(each, Qt.Orientation.Horizontal) for each in AnimalColumn]
+    assert titles == ["Animal", "Legs", "Note"]
+
+
+def test_that_text_to_the_right_of_numbers_is_kept_off_them() -> None:
+    assert [column.is_apart for column in AnimalColumn] == [False, False, True]
+
+
+def test_that_a_painted_row_says_what_its_cells_say(model: AnimalModel) -> None:
+    for row in range(model.rowCount()):
+        painted = [cell.text for cell in model.row_cells(row)]
+        assert painted == [model.index(row, column).data() for column in AnimalColumn]
+    assert [cell.text for cell in model.row_cells(99)] == ["", "", ""]
+
+
+# ------------------------------------------------------------------ rows
+
+
+def test_that_rows_that_stay_change_in_their_places(model: AnimalModel, qtbot: QtBot) -> None:
+    with qtbot.assertNotEmitted(model.modelReset), qtbot.waitSignal(model.dataChanged) as changed:
+        model.show_rows([CAT, BIRD._replace(legs=1), FISH, STOOL])
+
+    assert changed.args is not None
+    assert (changed.args[0].row(), changed.args[1].row()) == (1, 1)
+    with qtbot.assertNotEmitted(model.dataChanged):
+        model.show_rows(model.rows)
+
+
+@pytest.mark.parametrize("at", [0, 4])
+def test_that_rows_that_come_at_either_end_are_inserted(
+    model: AnimalModel, qtbot: QtBot, at: int
+) -> None:
+    more = [*model.rows]
+    more.insert(at, Animal("ant", 6))
+
+    with qtbot.assertNotEmitted(model.modelReset), qtbot.waitSignal(model.rowsInserted) as inserted:
+        model.show_rows(more)
+
+    assert inserted.args is not None
+    assert inserted.args[1:] == [at, at]
+    assert len(names(model)) == 5
+
+
+def test_that_the_filter_looks_for_every_word_in_what_is_searched(model: AnimalModel) -> None:
+    model.set_filter("CAT no")
+    assert (names(model), model.hidden_count) == (["stool"], 3)
+    assert model.add_rows([Animal("caterpillar", 16, "none"), Animal("dog", 4)]) == 1
+    assert names(model) == ["stool", "caterpillar"]
+    model.set_filter("4")
+    assert names(model) == []
+    model.set_filter("")
+    assert len(names(model)) == 6
+
+
+def test_that_rows_are_sorted_by_their_values_and_put_back(model: AnimalModel) -> None:
+    model.sort(AnimalColumn.LEGS)
+    assert names(model) == ["fish", "bird", "stool", "cat"]
+    model.add_rows([Animal("snail", 1)])
+    assert names(model) == ["fish", "snail", "bird", "stool", "cat"]
+    model.sort(AnimalColumn.LEGS, Qt.SortOrder.DescendingOrder)
+    assert names(model)[0] == "cat"
+    model.sort(-1)
+    assert names(model) == ["cat", "bird", "fish", "stool", "snail"]
+
+
+# ------------------------------------------------------------------ what is marked
+
+
+def test_that_what_is_marked_stays_marked_wherever_it_goes(
+    model: AnimalModel, view: TableView
+) -> None:
+    view.mark_rows([1, 3])
+
+    model.sort(AnimalColumn.LEGS)
+    assert view.marked_rows() == [1, 2]
+    model.set_filter("stool")
+    assert view.marked_rows() == [0]
+    model.show_rows([CAT, STOOL])
+    assert view.marked_rows() == [0]
+    model.show_rows([])
+    assert view.marked_rows() == []
+
+
+def test_that_the_keyboard_comes_without_marking_anything(view: TableView) -> None:
+    view.setFocus(Qt.FocusReason.TabFocusReason)
+
+    assert view.marked_rows() == []
+    assert not view.currentIndex().isValid()
+
+
+# ------------------------------------------------------------------ copies, keys and menus
+
+
+def test_that_marked_rows_are_copied_as_they_are(view: TableView) -> None:
+    view.mark_rows([0, 1])
+
+    QTest.keyClick(view, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+
+    assert QGuiApplication.clipboard().text() == "cat\t4\tone\ntwo\nbird\t2\t"
+
+
+def test_that_a_key_is_taken_alone_and_not_with_others(view: TableView) -> None:
+    pressed: list[str] = []
+    view.on(Qt.Key.Key_Delete, lambda: pressed.append("delete"))
+    view.on(QKeySequence.StandardKey.Undo, lambda: pressed.append("undo"))
+
+    QTest.keyClick(view, Qt.Key.Key_Delete)
+    QTest.keyClick(view, Qt.Key.Key_Delete, Qt.KeyboardModifier.ShiftModifier)
+    QTest.keyClick(view, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+
+    assert pressed == ["delete", "undo"]
+
+
+def test_that_every_table_offers_copies(view: TableView) -> None:
+    assert [action.text() for action in view.make_menu(0).actions()] == ["Copy"]
+
+
+# ------------------------------------------------------------------ remembered columns
+
+
+def test_that_columns_are_as_they_were_at_the_next_start(
+    model: AnimalModel, view: TableView, qtbot: QtBot
+) -> None:
+    choices: dict[str, str] = {}
+    first = shown(qtbot, model, choices)
+    header = first.horizontalHeader()
+    header.resizeSection(AnimalColumn.NAME, 99)
+    first.choices.show_column(AnimalColumn.LEGS, False)
+    header.moveSection(0, 1)
+    header.setSortIndicator(AnimalColumn.LEGS, Qt.SortOrder.DescendingOrder)
+
+    again = shown(qtbot, AnimalModel(), choices)
+
+    assert choices == {"animal_columns": "name=99 legs=hidden @order=legs,name,note @sorted=-legs"}
+    assert again.columnWidth(AnimalColumn.NAME) == 99
+    assert again.isColumnHidden(AnimalColumn.LEGS)
+    assert again.horizontalHeader().visualIndex(AnimalColumn.NAME) == 1
+    assert again.horizontalHeader().sortIndicatorSection() == AnimalColumn.LEGS
+    again.choices.reset()
+    assert choices == {}
+    assert again.columnWidth(AnimalColumn.NAME) == view.columnWidth(AnimalColumn.NAME)
+    assert not again.isColumnHidden(AnimalColumn.LEGS)
+    assert again.horizontalHeader().visualIndex(AnimalColumn.NAME) == 0
+
+
+def test_that_a_table_that_is_resized_remembers_nothing(qtbot: QtBot, model: AnimalModel) -> None:
+    choices: dict[str, str] = {}
+    view = shown(qtbot, model, choices)
+
+    view.resize(700, 300)
+    QApplication.processEvents()
+
+    assert choices == {}
+
+
+@pytest.mark.parametrize(
+    "kept",
+    ["nonsense", "name=x", "name=hidden", "name=0 =5", "@order=x,,", "@sorted=tail", "name=9" * 99],
+)
+def test_that_what_cannot_be_remembered_is_passed_over(
+    qtbot: QtBot, model: AnimalModel, view: TableView, kept: str
+) -> None:
+    odd = shown(qtbot, model, {"animal_columns": kept})
+
+    assert not odd.isColumnHidden(AnimalColumn.NAME)
+    assert odd.columnWidth(AnimalColumn.NAME) == view.columnWidth(AnimalColumn.NAME)
+
+
+def test_that_the_menu_of_the_titles_hides_columns_but_the_first(view: TableView) -> None:
+    menu = view.choices.make_menu(view)
+    actions = {action.text(): action for action in menu.actions() if action.text()}
+
+    assert list(actions) == ["Legs", "Note", "Fit columns"]
+    actions["Legs"].trigger()
+
+    assert view.isColumnHidden(AnimalColumn.LEGS)
+    header = view.horizontalHeader()
+    header.customContextMenuRequested.emit(QPoint(5, 5))
+    popup = QApplication.activePopupWidget()
+    assert popup is not None
+    popup.close()

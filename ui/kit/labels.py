@@ -1,0 +1,117 @@
+"""Labels: one that ends in dots, one over an empty view, and texts that change often."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QObject, QSize, Qt
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QAbstractScrollArea, QLabel, QSizePolicy, QWidget
+from typing_extensions import override
+
+from inspector.display_text import as_plain, one_line
+
+from .guards import guarded
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QToolButton
+
+
+@guarded
+class ElidedLabel(QLabel):
+    """One line of text; what was cut off can be read in its tooltip."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+
+    def show_text(self, text: str, tip: str = "") -> None:
+        """Show a text, and a longer one in the tooltip."""
+        line = one_line(text)
+        if line != self.text():
+            self.setText(line)
+        shown = as_plain(tip or text)
+        if shown != self.toolTip():
+            self.setToolTip(shown)
+
+    @override
+    def minimumSizeHint(self) -> QSize:
+        return QSize(self.fontMetrics().averageCharWidth() * 6, super().minimumSizeHint().height())
+
+    @override
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        text = self.fontMetrics().elidedText(
+            self.text(), Qt.TextElideMode.ElideRight, self.contentsRect().width()
+        )
+        self.style().drawItemText(
+            painter,
+            self.contentsRect(),
+            int(self.alignment()),
+            self.palette(),
+            self.isEnabled(),
+            text,
+            self.foregroundRole(),
+        )
+        painter.end()
+
+
+class WrappedLabel(QLabel):
+    """Plain text on as many lines as it takes; hidden while there is none."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setWordWrap(True)
+        self.hide()
+
+    def show_text(self, text: str) -> None:
+        """Show a text, or nothing when it is empty."""
+        self.setText(text)
+        self.setVisible(bool(text))
+
+
+@guarded
+class EmptyNotice(QLabel):
+    """Lies over the viewport of a view; hidden while there is no text."""
+
+    def __init__(self, view: QAbstractScrollArea) -> None:
+        super().__init__(view.viewport())
+        self._viewport = view.viewport()
+        self.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.setWordWrap(True)
+        self.setMargin(16)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self._viewport.installEventFilter(self)
+        self.hide()
+
+    def show_text(self, text: str) -> None:
+        """Show ``text``, or nothing when it is empty."""
+        if text != self.text():
+            self.setText(text)
+        if self.isHidden() == bool(text):
+            self.setGeometry(self._viewport.rect())
+            self.setVisible(bool(text))
+
+    @override
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Stay as large as the viewport."""
+        if watched is self._viewport and event.type() == QEvent.Type.Resize:
+            self.setGeometry(self._viewport.rect())
+        return False
+
+
+def say(widget: QLabel | QToolButton, text: str) -> None:
+    """Set a text that changes often, with more room only when it needs more than ever.
+
+    A text of another width would have the whole panel laid out and painted again.
+    """
+    if text == widget.text():
+        return
+    widget.setText(text)
+    needed = widget.sizeHint()
+    if needed.width() > widget.minimumWidth() or needed.height() != widget.minimumHeight():
+        # Of a widget whose size is fixed, no layout asks anything when its text changes.
+        widget.setFixedSize(needed)

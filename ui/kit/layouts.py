@@ -1,0 +1,66 @@
+"""Buttons, and widgets in rows and columns, as panels have them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QHBoxLayout, QLayout, QToolButton, QVBoxLayout, QWidget
+
+if TYPE_CHECKING:
+    from PySide6.QtCore import QPoint
+    from PySide6.QtWidgets import QBoxLayout, QMenu
+
+    #: A widget, one with its share of the room, another layout, or pixels of room.
+    Part = QWidget | tuple[QWidget, int] | QLayout | int
+
+
+def tool_button(text: str = "", tip: str = "", *, is_checkable: bool = False) -> QToolButton:
+    """Return a button with a text."""
+    button = QToolButton()
+    button.setText(text)
+    button.setToolTip(tip)
+    button.setCheckable(is_checkable)
+    return button
+
+
+def menu_button(text: str, tip: str, menu: QMenu) -> QToolButton:
+    """Return a button that opens a menu."""
+    button = tool_button(text, tip)
+    button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+    button.setMenu(menu)
+    return button
+
+
+def bar(*parts: Part, margins: tuple[int, int, int, int] = (4, 4, 4, 0)) -> QHBoxLayout:
+    """Return a row of controls, as it stands at the top of a panel."""
+    row = QHBoxLayout()
+    row.setContentsMargins(*margins)
+    _add(row, parts)
+    return row
+
+
+def fill(widget: QWidget, *parts: Part, spacing: int = 4) -> None:
+    """Put parts below each other in a widget, without margins."""
+    column = QVBoxLayout(widget)
+    column.setContentsMargins(0, 0, 0, 0)
+    column.setSpacing(spacing)
+    _add(column, parts)
+
+
+def _add(layout: QBoxLayout, parts: tuple[Part, ...]) -> None:
+    for part in parts:
+        if isinstance(part, int):
+            layout.addSpacing(part)
+        elif isinstance(part, QLayout):
+            layout.addLayout(part)
+        elif isinstance(part, tuple):
+            layout.addWidget(*part)
+        else:
+            layout.addWidget(part)
+
+
+def open_menu(menu: QMenu, place: QPoint) -> None:
+    """Open a menu that is needed once, if there is anything in it."""
+    menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    menu.popup(place)

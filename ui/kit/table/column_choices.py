@@ -1,0 +1,269 @@
+"""How somebody wants the columns of a table: which, how wide, in which order, sorted by what."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from PySide6.QtCore import QObject, QPoint, Qt, Slot
+from PySide6.QtWidgets import QHeaderView, QMenu, QStyle, QTableView, QTreeView
+from typing_extensions import override
+
+from inspector.foreign.numbers import count_in
+
+from ..guards import guarded
+from ..layouts import open_menu
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, MutableMapping, Sequence
+
+    from PySide6.QtWidgets import QStyleOptionHeader, QWidget
+
+    from .columns import ColumnEnum
+
+#: The number of a column.
+ColumnT = TypeVar("ColumnT", bound=int)
+
+#: No screen is wider; a damaged file of settings could say so.
+_WIDEST_BY_HAND: Final = 10_000
+#: Pixels of a title beside its text and the margins of the style.
+_TITLE_PADDING: Final = 4
+#: Entries that are not about one column.
+_ORDER, _SORTED = "@order", "@sorted"
+
+
+@guarded
+class ColumnChoices(QObject):
+    """Keeps what somebody has made of the columns, and offers it in a menu over the titles.
+
+    Columns that were dragged, moved or hidden stay so, also at the next start.
+    """
+
+    def __init__(
+        self,
+        view: QTableView | QTreeView,
+        header: QHeaderView,
+        columns: Sequence[ColumnEnum],
+        choices: MutableMapping[str, str],
+        sorted_by: int = -1,
+    ) -> None:
+        """Take over what was kept.
+
+        Args:
+            view: The view; already shows its model, and its columns have their usual widths.
+            header: Its titles.
+            columns: Its columns; the first is always shown.
+            choices: Where it is kept what somebody wants otherwise, by the name of the columns.
+            sorted_by: The column that decides the order at first, -1 for none.
+        """
+        super().__init__(view)
+        self._view, self._header, self._columns = view, header, columns
+        self._choices, self._sorted_by = choices, sorted_by
+        self._name = f"{type(columns[0]).__name__.removesuffix('Column').lower()}_columns"
+        self._by_hand: dict[int, int] = {}
+        self._hidden: set[int] = set()
+        self._unused: set[int] = set()
+        self._is_arranging = False
+        self._usual = [header.sectionSize(column) for column in columns]
+        header.setSortIndicator(sorted_by, Qt.SortOrder.AscendingOrder)
+        self._take_choices()
+        header.sectionResized.connect(self._note_resized)
+        header.sectionMoved.connect(self._keep_choices)
+        header.sortIndicatorChanged.connect(self._keep_choices)
+        header.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        header.customContextMenuRequested.connect(self._open_menu)
+
+    # ------------------------------------------------------------------ by hand
+
+    def show_column(self, column: int, is_shown: bool) -> None:  # noqa: FBT001 - of an action
+        """Show or hide a column."""
+        (self._hidden.discard if is_shown else self._hidden.add)(column)
+        self._header.setSectionHidden(column, column in self._hidden | self._unused)
+        self._keep_choices()
+
+    def use(self, column: int, *, is_used: bool) -> None:
+        """Leave out a column that says nothing at present, or have it shown again."""
+        (self._unused.discard if is_used else self._unused.add)(column)
+        self._header.setSectionHidden(column, column in self._hidden | self._unused)
+
+    def set_usual_width(self, column: int, width: int) -> None:
+        """Give a column another width, unless somebody has dragged it."""
+        self._usual[column] = width
+        if column not in self._by_hand:
+            self._resize({column: width})
+
+    def _resize(self, widths: Mapping[int, int]) -> None:
+        was_arranging, self._is_arranging = self._is_arranging, True
+        for column, width in widths.items():
+            if self._header.sectionSize(column) != width:
+                self._header.resizeSection(column, width)
+        self._is_arranging = was_arranging
+
+    @Slot()
+    def fit_columns(self) -> None:
+        """Give every column its usual width, also those that somebody has dragged."""
+        self._by_hand.clear()
+        self._resize({each: self._usual[each] for each in self._columns if self._is_free(each)})
+        self._keep_choices()
+
+    def reset(self) -> None:
+        """Show every column in its place, as if nobody had touched any."""
+        for column in self._columns:
+            self.show_column(column, True)
+            self._header.moveSection(self._header.visualIndex(column), column)
+        self._header.setSortIndicator(self._sorted_by, Qt.SortOrder.AscendingOrder)
+        self.fit_columns()
+
+    def make_menu(self, parent: QWidget) -> QMenu:
+        """Return what can be done with the columns."""
+        menu = QMenu("Columns", parent)
+        for column in self._columns[1:]:
+            if column in self._unused:
+                continue
+            action = menu.addAction(column.spec.title)
+            action.setToolTip(column.spec.tip)
+            action.setCheckable(True)
+            action.setChecked(column not in self._hidden)
+            action.toggled.connect(partial(self.show_column, column))
+        menu.setToolTipsVisible(True)
+        menu.addSeparator()
+        menu.addAction("Fit columns", self.fit_columns)
+        return menu
+
+    @Slot(QPoint)
+    def _open_menu(self, position: QPoint) -> None:
+        open_menu(self.make_menu(self._view), self._header.viewport().mapToGlobal(position))
+
+    def _is_free(self, column: int) -> bool:
+        """Whether the width of a column is not what others leave."""
+        header = self._header
+        if header.sectionResizeMode(column) is not QHeaderView.ResizeMode.Interactive:
+            return False
+        shown = [each for each in self._columns if not header.isSectionHidden(each)]
+        return not header.stretchLastSection() or column != max(shown, key=header.visualIndex)
+
+    @Slot(int, int, int)
+    def _note_resized(self, column: int, old: int, new: int) -> None:
+        # To and from nothing: hidden or shown.
+        if not self._is_arranging and old and new and self._is_free(column):
+            self._by_hand[column] = new
+            if new == self._usual[column]:
+                del self._by_hand[column]
+            self._keep_choices()
+
+    # ------------------------------------------------------------------ kept
+
+    @Slot()
+    def _keep_choices(self) -> None:
+        header, kept = self._header, []
+        for column in self._columns:
+            if column in self._hidden:
+                kept.append(f"{column.name.lower()}=hidden")
+            elif column in self._by_hand:
+                kept.append(f"{column.name.lower()}={self._by_hand[column]}")
+        order = [header.logicalIndex(place) for place in range(len(self._columns))]
+        if order != list(self._columns):
+            names = ",".join(self._columns[each].name.lower() for each in order)
+            kept.append(f"{_ORDER}={names}")
+        section, is_descending = header.sortIndicatorSection(), self._is_descending()
+        if (section, is_descending) != (self._sorted_by, False):
+            name = self._columns[section].name.lower() if 0 <= section < len(order) else ""
+            kept.append(f"{_SORTED}={'-' if is_descending else ''}{name}")
+        if kept:
+            self._choices[self._name] = " ".join(kept)
+        else:
+            self._choices.pop(self._name, None)
+
+    def _is_descending(self) -> bool:
+        header = self._header
+        is_descending = header.sortIndicatorOrder() is Qt.SortOrder.DescendingOrder
+        return is_descending and header.sortIndicatorSection() >= 0
+
+    def _take_choices(self) -> None:
+        known = {column.name.lower(): column for column in self._columns}
+        for entry in self._choices.get(self._name, "").split():
+            name, _, choice = entry.partition("=")
+            column = known.get(name)
+            if name == _ORDER:
+                self._take_order([known[each] for each in choice.split(",") if each in known])
+            elif name == _SORTED and choice.removeprefix("-") in {*known, ""}:
+                orders = Qt.SortOrder
+                order = orders.DescendingOrder if choice[:1] == "-" else orders.AscendingOrder
+                self._header.setSortIndicator(known.get(choice.removeprefix("-"), -1), order)
+            elif choice == "hidden" and column:
+                self._hidden.add(column)
+                self._header.setSectionHidden(column, True)
+            elif column is not None and 0 < (width := count_in(choice) or 0) <= _WIDEST_BY_HAND:
+                self._by_hand[column] = width
+                self._header.resizeSection(column, width)
+
+    def _take_order(self, order: list[ColumnEnum]) -> None:
+        for place, column in enumerate(order):
+            self._header.moveSection(self._header.visualIndex(column), place)
+
+
+@guarded
+class ShorteningHeader(QHeaderView):
+    """Titles over columns; where one has no room, a shorter one instead, or its beginning."""
+
+    def __init__(self, short_titles: Mapping[ColumnT, str], parent: QWidget | None = None) -> None:
+        """Make a header of columns that can be dragged to other places.
+
+        Args:
+            short_titles: By column, what is said where there is no room for the title.
+            parent: Owner in the sense of Qt.
+        """
+        super().__init__(Qt.Orientation.Horizontal, parent)
+        self._short_titles = {int(column): title for column, title in short_titles.items()}
+        self.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        self.setTextElideMode(Qt.TextElideMode.ElideRight)
+        self.setSectionsMovable(True)
+
+    def width_for(self, title: str) -> int:
+        """Return how many pixels a section needs to show a title."""
+        margin = self.style().pixelMetric(QStyle.PixelMetric.PM_HeaderMargin, None, self)
+        return self.fontMetrics().horizontalAdvance(title) + 2 * margin + _TITLE_PADDING
+
+    def shown_title(self, section: int) -> str:
+        """Return the title of a column that is shown in the room it has."""
+        title = str(self.model().headerData(section, self.orientation()))
+        if self.width_for(title) <= self.sectionSize(section):
+            return title
+        return self._short_titles.get(section, title)
+
+    @override
+    def initStyleOptionForIndex(self, option: QStyleOptionHeader, logicalIndex: int) -> None:
+        super().initStyleOptionForIndex(option, logicalIndex)
+        if logicalIndex in self._short_titles:
+            option.text = self.shown_title(logicalIndex)
+
+
+def share_room(
+    room: int,
+    least: Mapping[int, int],
+    wishes: Iterable[tuple[int, int]],
+    elastic: Collection[int],
+) -> dict[int, int]:
+    """Share out the width of a table among its columns.
+
+    Args:
+        room: Pixels for all columns; with less than what they need at least, the rest is
+            to be reached by scrolling.
+        least: What each column has in any case.
+        wishes: Columns and what each would like to have, the most important first; a
+            column may come again. Those that are not in ``least`` get nothing.
+        elastic: Columns for which a part of a wish is better than nothing.
+
+    Returns:
+        The widths by column.
+    """
+    widths = dict(least)
+    rest = room - sum(widths.values())
+    for column, wish in wishes:
+        more = wish - widths.get(column, wish)
+        if column in elastic:
+            more = min(more, rest)
+        if 0 < more <= rest:
+            widths[column] += more
+            rest -= more
+    return widths

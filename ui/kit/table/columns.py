@@ -1,0 +1,86 @@
+"""Columns as data: what a column is called, what its cells say, and how they look."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
+
+from . import roles
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from PySide6.QtCore import Qt
+
+    from ..theme import ColorRole
+
+#: What a row shows.
+RowT = TypeVar("RowT")
+
+
+@dataclass(frozen=True)
+class Column(Generic[RowT]):
+    """A column of a table, declared beside the feature whose rows it shows.
+
+    Attributes:
+        title: What stands over it.
+        text: What a cell says; shown in one line, copied as it is.
+        tip: What the title means, its tooltip.
+        detail: What the tooltip of a cell says, ``None`` for a column without.
+        raw: The value itself, for sorting; by default the text.
+        sample: The widest text that is not cut off, empty for a column with the rest of the room.
+        is_number: Whether cells are aligned to the right.
+        is_wrapped: Whether cells are as high as their texts take.
+        color: What the colour of a cell means, ``None`` for the usual one.
+        tick: Whether the check box of a cell is ticked, ``None`` for a column without.
+        mark: What stands in front of the text: an icon or a colour.
+        is_editable: Whether its texts can be edited in place.
+        is_searched: Whether the filter looks at its texts.
+        is_copied: Whether its texts are copied with a row.
+    """
+
+    title: str
+    text: Callable[[RowT], str]
+    tip: str = ""
+    detail: Callable[[RowT], str | None] | None = None
+    raw: Callable[[RowT], Any] | None = None
+    sample: str = ""
+    is_number: bool = False
+    is_wrapped: bool = False
+    color: Callable[[RowT], ColorRole | None] | None = None
+    mark: Callable[[RowT], object] | None = None
+    tick: Callable[[RowT], bool] | None = None
+    is_editable: bool = False
+    is_searched: bool = False
+    is_copied: bool = True
+
+    @property
+    def alignment(self) -> Qt.AlignmentFlag:
+        """How its cells are aligned."""
+        if self.is_wrapped:
+            return roles.TOP
+        return roles.RIGHT if self.is_number else roles.LEFT
+
+
+class ColumnEnum(IntEnum):
+    """The columns of a table in their order: each value is a :class:`Column`.
+
+    A member is the number of its column; its name is what settings know it by.
+
+    Attributes:
+        spec: The column.
+        is_apart: Whether it is kept off the numbers to its left.
+    """
+
+    spec: Column[Any]
+    is_apart: bool
+
+    def __new__(cls, spec: Column[Any]) -> Self:
+        """Number a column."""
+        before = list(cls.__members__.values())
+        member = int.__new__(cls, len(before))
+        member._value_ = len(before)
+        member.spec = spec
+        member.is_apart = bool(before) and before[-1].spec.is_number and not spec.is_number
+        return member

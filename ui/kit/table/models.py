@@ -1,0 +1,343 @@
+"""Tables as Qt models: a subclass says what its rows are, columns say the rest."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, Generic, cast
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, Slot
+from PySide6.QtGui import QColor, QFont
+from typing_extensions import override
+
+from inspector.display_text import one_line
+
+from ..guards import guarded
+from . import roles
+from .cells import EMPTY, Cell
+from .columns import ColumnEnum, RowT
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable, Sequence
+
+    from ..theme import ColorRole, Theme
+
+    _Index = QModelIndex | QPersistentModelIndex
+
+#: Combining flags costs more than the rest of a cell.
+_USUAL_FLAGS: Final = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
+
+
+@guarded
+class TableModel(QAbstractTableModel, Generic[RowT]):
+    """A table with columns; what a cell says is worked out when it is asked for.
+
+    Attributes:
+        columns: The columns.
+        is_sortable: Whether a click on a title sorts.
+        sorted_by: The column that decides the order at first, -1 for none.
+    """
+
+    columns: Sequence[ColumnEnum]
+    is_sortable = False
+    sorted_by = -1
+
+    def __init__(self, columns: type[ColumnEnum], theme: Theme) -> None:
+        """Begin without rows."""
+        super().__init__()
+        self.columns = tuple(columns)
+        self._theme = theme
+        self._colors: dict[ColorRole, QColor] = {}
+        self._no_cells = (EMPTY,) * len(self.columns)
+        self._bold = QFont()
+        self._bold.setBold(True)
+        theme.changed.connect(self._forget_colors)
+
+    # ---------------------------------------------------------------- said by the subclass
+
+    def row_at(self, row: int) -> RowT | None:
+        """Return what a row shows, ``None`` when there is nothing in it any more."""
+        raise NotImplementedError
+
+    def color_of(self, row: RowT, column: ColumnEnum) -> ColorRole | None:
+        """Return what the colour of a cell means."""
+        color = column.spec.color
+        return None if color is None else color(row)
+
+    def is_bold(self, row: RowT) -> bool:  # noqa: ARG002 - usually not
+        """Whether the texts of a row are bold."""
+        return False
+
+    # ---------------------------------------------------------------- cells
+
+    def row_cells(self, key: int) -> Sequence[Cell]:
+        """Return what is painted of a row."""
+        row = self.row_at(key)
+        if row is None:
+            return self._no_cells
+        return [self._cell(row, column) for column in self.columns]
+
+    def _cell(self, row: RowT, column: ColumnEnum) -> Cell:
+        spec = column.spec
+        return Cell(
+            one_line(spec.text(row)),
+            spec.alignment,
+            self._color(self.color_of(row, column)),
+            self.is_bold(row),
+            self._mark(row, column),
+            tick=None if spec.tick is None else spec.tick(row),
+        )
+
+    @staticmethod
+    def _mark(row: RowT, column: ColumnEnum) -> object:
+        if column.spec.mark is not None:
+            return column.spec.mark(row)
+        return roles.gap() if column.is_apart else None
+
+    def _color(self, meaning: ColorRole | None) -> QColor | None:
+        if meaning is None:
+            return None
+        color = self._colors.get(meaning)
+        if color is None:
+            color = self._colors[meaning] = self._theme.color(meaning)
+        return color
+
+    @Slot()
+    def _forget_colors(self) -> None:
+        self._colors.clear()
+
+    def row_text(self, row: int) -> str:
+        """Return all cells of a row as they are, separated by tabulators."""
+        shown = self.row_at(row)
+        if shown is None:
+            return ""
+        return "\t".join(each.spec.text(shown) for each in self.columns if each.spec.is_copied)
+
+    # ---------------------------------------------------------------- Qt
+
+    @override
+    def columnCount(self, parent: _Index = QModelIndex()) -> int:
+        return 0 if parent.isValid() else len(self.columns)
+
+    @override
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = roles.DISPLAY
+    ) -> object:
+        if orientation is Qt.Orientation.Vertical or not 0 <= section < len(self.columns):
+            return None
+        return title_data(self.columns[section], role, is_sortable=self.is_sortable)
+
+    @override
+    def flags(self, index: _Index) -> Qt.ItemFlag:
+        if not index.isValid():
+            return Qt.ItemFlag.NoItemFlags
+        spec = self.columns[index.column()].spec
+        if spec.is_editable:
+            return _USUAL_FLAGS | Qt.ItemFlag.ItemIsEditable
+        return _USUAL_FLAGS | Qt.ItemFlag.ItemIsUserCheckable if spec.tick else _USUAL_FLAGS
+
+    @override
+    def data(  # noqa: C901, PLR0911 - one question a role
+        self, index: _Index, role: int = roles.DISPLAY
+    ) -> object:
+        if role == roles.BACKGROUND or not index.isValid():
+            return None
+        column = self.columns[index.column()]
+        spec = column.spec
+        if role == roles.ALIGNMENT:
+            return spec.alignment
+        row = self.row_at(index.row())
+        if row is None:
+            return None
+        match role:
+            case roles.DISPLAY:
+                return one_line(spec.text(row))
+            case roles.EDIT:
+                return spec.text(row)
+            case roles.TOOL_TIP:
+                return None if spec.detail is None else spec.detail(row)
+            case roles.FOREGROUND:
+                return self._color(self.color_of(row, column))
+            case roles.FONT:
+                return self._bold if self.is_bold(row) else None
+            case roles.DECORATION:
+                return self._mark(row, column)
+            case roles.CHECK_STATE:
+                tick = None if spec.tick is None else spec.tick(row)
+                states = Qt.CheckState
+                return None if tick is None else states.Checked if tick else states.Unchecked
+            case roles.Role.RAW:
+                return raw_value(column, row)
+        return None
+
+
+def raw_value(column: ColumnEnum, row: object) -> Any:  # noqa: ANN401 - of whatever type it is
+    """Return the value of a cell itself."""
+    return (column.spec.raw or column.spec.text)(row)
+
+
+def title_data(column: ColumnEnum, role: int, *, is_sortable: bool = False) -> object:
+    """Return what ``headerData`` answers for a column."""
+    match role:
+        case roles.DISPLAY:
+            return column.spec.title
+        case roles.TOOL_TIP:
+            return column.spec.tip or None
+        case roles.ALIGNMENT if column.spec.is_number and is_sortable:
+            # A right-aligned title would lie under the sort indicator.
+            return roles.CENTER
+        case roles.ALIGNMENT:
+            return roles.RIGHT if column.spec.is_number else roles.LEFT
+        case roles.DECORATION if column.is_apart:
+            return roles.gap()
+    return None
+
+
+@guarded
+class ListTableModel(TableModel[RowT]):
+    """A table whose rows are a list: filtered by words, and sorted if that is wanted.
+
+    Attributes:
+        rows: What is shown, from the top.
+        hidden_count: How many rows the filter hides.
+    """
+
+    def __init__(self, columns: type[ColumnEnum], theme: Theme) -> None:
+        """Begin without rows."""
+        super().__init__(columns, theme)
+        self.rows: list[RowT] = []
+        self._all: list[RowT] = []
+        self._searched = [column for column in self.columns if column.spec.is_searched]
+        self._words: tuple[str, ...] = ()
+        self._sorted_by: ColumnEnum | None = None
+        self._is_descending = False
+
+    def key_of(self, row: RowT) -> Hashable:
+        """Return what stays the same while a row says something else; by default all of it."""
+        return cast("Hashable", row)
+
+    @property
+    def hidden_count(self) -> int:
+        """How many rows the filter hides."""
+        return len(self._all) - len(self.rows)
+
+    @override
+    def rowCount(self, parent: _Index = QModelIndex()) -> int:
+        return 0 if parent.isValid() else len(self.rows)
+
+    @override
+    def row_at(self, row: int) -> RowT | None:
+        return self.rows[row] if 0 <= row < len(self.rows) else None
+
+    def row_of(self, key: Hashable) -> int | None:
+        """Return where the row with a key is shown, ``None`` while it is not."""
+        key_of = self.key_of
+        return next((at for at, each in enumerate(self.rows) if key_of(each) == key), None)
+
+    # ---------------------------------------------------------------- what is shown
+
+    def show_rows(self, rows: Iterable[RowT]) -> None:
+        """Show other rows; those that are there already stay, with what is marked in them."""
+        self._all = list(rows)
+        self._show_passing()
+
+    def add_rows(self, rows: Sequence[RowT]) -> int:
+        """Add rows at the end; return how many of them are shown."""
+        self._all += rows
+        passing = [each for each in rows if self._passes(each)]
+        if passing:
+            self._insert(len(self.rows), [*self.rows, *passing])
+            if self._sorted_by is not None:
+                self._reorder(self._in_order(self.rows))
+        return len(passing)
+
+    def change_row(self, place: int, row: RowT) -> None:
+        """Put another row in the place of one.
+
+        Args:
+            place: Its number among all rows, with those that are hidden.
+            row: What it shows from now on.
+        """
+        former, self._all[place] = self._all[place], row
+        for at, each in enumerate(self.rows):
+            if each is former:
+                self.rows[at] = row
+                self._tell_changed(at, at)
+
+    def set_filter(self, text: str) -> None:
+        """Show only rows that have every word of a text, in any case of letters."""
+        words = tuple(text.casefold().split())
+        if words != self._words:
+            self._words = words
+            self._show_passing()
+
+    def _passes(self, row: RowT) -> bool:
+        if not self._words:
+            return True
+        line = "\n".join(column.spec.text(row) for column in self._searched).casefold()
+        return all(word in line for word in self._words)
+
+    @override
+    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
+        """Sort by the values of a column; by none, the rows are in their own order."""
+        if self.is_sortable:
+            self._sorted_by = self.columns[column] if 0 <= column < len(self.columns) else None
+            self._is_descending = order == Qt.SortOrder.DescendingOrder
+            self._show_passing()
+
+    def _in_order(self, rows: list[RowT]) -> list[RowT]:
+        column = self._sorted_by
+        if column is None:
+            return rows
+
+        def rank(row: RowT) -> tuple[bool, object]:
+            value = raw_value(column, row)
+            return value is not None, value.casefold() if isinstance(value, str) else value
+
+        return sorted(rows, key=rank, reverse=self._is_descending)
+
+    # ---------------------------------------------------------------- changes
+
+    def _show_passing(self) -> None:
+        """Show the rows that pass the filter, by as small a change as possible."""
+        rows = self._in_order([each for each in self._all if self._passes(each)])
+        former, key_of = self.rows, self.key_of
+        if not former:
+            if rows:
+                self._insert(0, rows)
+            return
+        before, after = list(map(key_of, former)), list(map(key_of, rows))
+        added = len(after) - len(before)
+        if before == after:
+            changed = [at for at, row in enumerate(rows) if row != former[at]]
+            self.rows = rows
+            if changed:
+                self._tell_changed(changed[0], changed[-1])
+        elif added > 0 and after[added:] == before:
+            self._insert(0, rows)
+        elif added > 0 and after[: len(before)] == before:
+            self._insert(len(before), rows)
+        elif not added and len(known := set(after)) == len(after) and known == set(before):
+            self._reorder(rows)
+        else:
+            self.beginResetModel()
+            self.rows = rows
+            self.endResetModel()
+
+    def _insert(self, at: int, rows: list[RowT]) -> None:
+        """Show more rows, the new ones from a place on."""
+        self.beginInsertRows(QModelIndex(), at, at + len(rows) - len(self.rows) - 1)
+        self.rows = rows
+        self.endInsertRows()
+
+    def _reorder(self, rows: list[RowT]) -> None:
+        """Show the same rows in another order."""
+        self.layoutAboutToBeChanged.emit()
+        key_of, former = self.key_of, self.rows
+        places = {key_of(row): at for at, row in enumerate(rows)}
+        before = self.persistentIndexList()
+        after = [self.index(places[key_of(former[each.row()])], each.column()) for each in before]
+        self.rows = rows
+        self.changePersistentIndexList(before, after)
+        self.layoutChanged.emit()
+
+    def _tell_changed(self, first: int, last: int) -> None:
+        self.dataChanged.emit(self.index(first, 0), self.index(last, len(self.columns) - 1))

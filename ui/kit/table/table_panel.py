@@ -1,0 +1,114 @@
+"""A panel that is a table: above it a filter, buttons and how many rows there are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QModelIndex, Slot
+from PySide6.QtWidgets import QLabel, QWidget
+
+from ..filter_line import FilterLine
+from ..labels import say
+from ..layouts import bar, fill
+from .models import ListTableModel
+from .table_view import ENTER, TableView
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QMenu
+
+    from ..layouts import Part
+    from ..theme import Theme
+
+
+class TablePanel(QWidget):
+    """Filters a table, counts its rows, and says why there are none.
+
+    Attributes:
+        view: The table.
+        filter_line: What must be in the texts of a row.
+        count_label: How many rows there are.
+    """
+
+    def __init__(
+        self, view: TableView, theme: Theme, parent: QWidget | None, *, filter_hint: str
+    ) -> None:
+        """Put a table into a panel.
+
+        Args:
+            view: The table.
+            theme: Where icons and colours come from.
+            parent: Owner in the sense of Qt.
+            filter_hint: What the empty filter says.
+        """
+        super().__init__(parent)
+        self._theme = theme
+        self.view = view
+        self.notice = view.notice
+        self.filter_line = FilterLine(filter_hint)
+        self.count_label = QLabel()
+        view.make_menu = self.make_menu
+        view.doubleClicked.connect(self.activate)
+        for key in ENTER:
+            view.on(key, self._activate_current)
+        self.filter_line.filter_changed.connect(self._apply_filter)
+        self.filter_line.left_downwards.connect(view.setFocus)
+        theme.changed.connect(self._apply_theme)
+
+    def lay_out(self, *tools: Part, above: tuple[Part, ...] = ()) -> None:
+        """Put everything in its place.
+
+        Args:
+            tools: What stands between the filter and the count.
+            above: What stands above that line.
+        """
+        top = bar((self.filter_line, 1), *tools, self.count_label)
+        fill(self, *above, top, (self.view, 1))
+        self._apply_theme()
+
+    # ---------------------------------------------------------------- said by the subclass
+
+    def make_menu(self, row: int) -> QMenu:
+        """Return what can be done with a row."""
+        return self.view.copy_menu(row)
+
+    def activate(self, index: QModelIndex) -> None:
+        """Do what a double click or Enter on a cell stands for."""
+
+    def count_text(self) -> str:
+        """Return how many rows there are."""
+        model = self.view.model()
+        rows, hidden = model.rowCount(), getattr(model, "hidden_count", 0)
+        return f"{rows:,} shown, {hidden:,} hidden" if hidden else f"{rows:,}"
+
+    def why_empty(self) -> str:
+        """Return why there is no row."""
+        raise NotImplementedError
+
+    def filter_rows(self, text: str) -> None:
+        """Show only rows that have every word of a text."""
+        model = self.view.model()
+        assert isinstance(model, ListTableModel), "others say what a filter is for them"
+        model.set_filter(text)
+
+    # ---------------------------------------------------------------- what is shown
+
+    @Slot()
+    def _activate_current(self) -> None:
+        index = self.view.currentIndex()
+        if index.isValid():
+            self.activate(index)
+
+    @Slot(str)
+    def _apply_filter(self, text: str) -> None:
+        self.filter_rows(text)
+        self.update_counts()
+
+    def update_counts(self) -> None:
+        """Say how many rows there are, or why there is none."""
+        say(self.count_label, self.count_text())
+        self.notice.show_text("" if self.view.model().rowCount() else self.why_empty())
+
+    @Slot()
+    def _apply_theme(self) -> None:
+        self.filter_line.set_icon(self._theme.icon("find"))
+        self.view.repaint_rows()

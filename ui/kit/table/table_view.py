@@ -1,0 +1,340 @@
+"""A table of the window: its columns, its keys and menus, and what is marked in it."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from PySide6.QtCore import (
+    QEvent,
+    QItemSelectionModel,
+    QModelIndex,
+    QObject,
+    QPoint,
+    Qt,
+    Signal,
+    Slot,
+)
+from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QKeyEvent, QKeySequence
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu
+from typing_extensions import override
+
+from ..guards import guarded
+from ..labels import EmptyNotice
+from ..layouts import open_menu
+from .column_choices import ColumnChoices
+from .models import ListTableModel, TableModel
+from .painted_views import PaintedTable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterator, MutableMapping, Sequence
+
+    from PySide6.QtGui import QFocusEvent
+
+    Key = Qt.Key | QKeySequence.StandardKey
+
+#: Pixels of a row above and below its text, together.
+_ROW_PADDING: Final = 6
+#: Pixels of a cell beside its text.
+_CELL_PADDING: Final = 14
+#: Pixels that keep a text off the numbers to its left.
+_GAP: Final = 12
+ENTER: Final = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+
+
+@guarded
+class RowMenus(QObject):
+    """Asks the owner of an item view for context menus, from the mouse and from the keyboard.
+
+    Qt says of a menu from the keyboard where the current row is within the view, and of
+    one from the mouse where the pointer is within what lies below the titles; one slot for
+    both takes the row below the current one.
+
+    Signals:
+        requested: A menu is wanted: the cell it is about, invalid for none, and where on
+            the screen.
+    """
+
+    requested = Signal(QModelIndex, QPoint)
+
+    def __init__(self, view: QAbstractItemView) -> None:
+        """Watch a view, which owns this."""
+        super().__init__(view)
+        self._view = view
+        view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        view.customContextMenuRequested.connect(self._ask_at)
+        view.installEventFilter(self)
+
+    @override
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Take the requests of the keyboard before they become places."""
+        if (
+            event.type() != QEvent.Type.ContextMenu
+            or not isinstance(event, QContextMenuEvent)
+            or event.reason() != QContextMenuEvent.Reason.Keyboard
+        ):
+            return False
+        event.accept()
+        view, index = self._view, self._view.currentIndex()
+        place = QPoint(0, 0)
+        if index.isValid():
+            view.scrollTo(index)
+            place = view.visualRect(index).bottomLeft()
+            place.setX(max(place.x(), 0))
+        self.requested.emit(index, view.viewport().mapToGlobal(place))
+        return True
+
+    @Slot(QPoint)
+    def _ask_at(self, position: QPoint) -> None:
+        view = self._view
+        self.requested.emit(view.indexAt(position), view.viewport().mapToGlobal(position))
+
+
+class Arranging:
+    """Mixed into an item view whose rows and marks also change without the user.
+
+    Attributes:
+        is_arranging: Whether they do so now.
+    """
+
+    is_arranging = False
+
+    @contextmanager
+    def arranging(self) -> Iterator[None]:
+        """Let rows and marks change: neither a choice of the user nor a reason to scroll."""
+        view = cast("QAbstractItemView", self)  # a base of Qt for both would be one too many
+        was_arranging, self.is_arranging = self.is_arranging, True
+        view.setAutoScroll(False)
+        try:
+            yield
+        finally:
+            view.setAutoScroll(True)
+            self.is_arranging = was_arranging
+
+
+@contextmanager
+def without_choosing(view: QAbstractItemView) -> Iterator[None]:
+    """Leave a view without a current row if it had none before.
+
+    A view that gets the keyboard by a key makes its first row current, which where the
+    current row is the selection would select something that nobody asked for. The first
+    arrow key goes to the first row as it should.
+    """
+    selection = view.selectionModel()
+    had_none = not view.currentIndex().isValid()
+    was_blocked = selection.blockSignals(had_none)
+    try:
+        yield
+        if had_none:
+            selection.clear()
+    finally:
+        selection.blockSignals(was_blocked)
+
+
+@guarded
+class TableView(Arranging, PaintedTable):
+    """A table whose rows are selected whole, without a grid; Tab leaves it.
+
+    What is marked stays marked while the rows of the model come, go and change places.
+
+    Attributes:
+        notice: Why the table is empty, and how to change that.
+        choices: How somebody wants the columns.
+        make_menu: Returns what can be done with a row, by its number.
+    """
+
+    def __init__(
+        self,
+        model: TableModel[Any],
+        name: str,
+        choices: MutableMapping[str, str],
+        *,
+        selects_many: bool = False,
+        is_entered_at_end: bool = False,
+    ) -> None:
+        """Show a model.
+
+        Args:
+            model: What is shown.
+            name: What a screen reader calls the table.
+            choices: Where it is kept how somebody wants the columns.
+            selects_many: Whether several rows can be selected at once.
+            is_entered_at_end: Whether the keyboard begins at the last row, the newest.
+        """
+        super().__init__()
+        self._model = model
+        self._is_entered_at_end = is_entered_at_end
+        self._keys: dict[Key, Callable[[], object]] = {}
+        self._marked_keys: tuple[list[Hashable], Hashable] = ([], None)
+        self.make_menu: Callable[[int], QMenu] = self.copy_menu
+        self.setAccessibleName(name)
+        self.setModel(model)
+        self._set_up(selects_many=selects_many)
+        self._size_columns()
+        self.choices = ColumnChoices(
+            self, self.horizontalHeader(), model.columns, choices, model.sorted_by
+        )
+        if model.is_sortable:
+            self.setSortingEnabled(True)
+        self.notice = EmptyNotice(self)
+        self.on(QKeySequence.StandardKey.Copy, self.copy_marked)
+        RowMenus(self).requested.connect(self._open_menu)
+        model.modelAboutToBeReset.connect(self._note_marked)
+        model.modelReset.connect(self._mark_again)
+
+    def _set_up(self, *, selects_many: bool) -> None:
+        modes = QAbstractItemView.SelectionMode
+        self.setWordWrap(False)
+        self.setShowGrid(False)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(modes.ExtendedSelection if selects_many else modes.SingleSelection)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setTabKeyNavigation(False)
+        # Rows are placed by reckoning only while all have the same, fixed height.
+        rows = self.verticalHeader()
+        rows.setVisible(False)
+        rows.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        rows.setMinimumSectionSize(8)
+        rows.setDefaultSectionSize(self.fontMetrics().height() + _ROW_PADDING)
+        titles = self.horizontalHeader()
+        titles.setHighlightSections(False)
+        titles.setSectionsMovable(True)
+        titles.setMinimumSectionSize(self.fontMetrics().horizontalAdvance("No.") + 8)
+        if any(column.spec.is_wrapped for column in self._model.columns):
+            self.setWordWrap(True)
+            rows.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        if self._model.is_sortable:
+            # A third click brings back the model's own order.
+            titles.setSortIndicatorClearable(True)
+
+    def _size_columns(self) -> None:
+        """Make columns wide enough for their titles and their samples."""
+        titles = self.horizontalHeader()
+        mark = " ▾ " if self._model.is_sortable else ""
+        columns = self._model.columns
+        for column in columns:
+            spec = column.spec
+            if spec.sample:
+                widest = max(map(self.width_for, (spec.sample, spec.title + mark)))
+                self.setColumnWidth(column, widest + column.is_apart * _GAP)
+            elif column is not columns[-1]:
+                titles.setSectionResizeMode(column, QHeaderView.ResizeMode.Stretch)
+            else:
+                titles.setStretchLastSection(True)
+
+    def width_for(self, text: str) -> int:
+        """Return how wide a column has to be for a text."""
+        return self.fontMetrics().horizontalAdvance(text) + _CELL_PADDING
+
+    # ---------------------------------------------------------------- what is marked
+
+    def marked_rows(self) -> list[int]:
+        """Return the rows that are marked, from the top."""
+        return sorted({index.row() for index in self.selectionModel().selectedRows()})
+
+    def mark_rows(self, rows: Sequence[int]) -> None:
+        """Mark these rows and no others; the first of them is current, and in view."""
+        flags = QItemSelectionModel.SelectionFlag
+        self.clearSelection()
+        for row in rows:
+            self.selectionModel().select(self._model.index(row, 0), flags.Select | flags.Rows)
+        if rows:
+            index = self._model.index(rows[0], max(self.currentIndex().column(), 0))
+            self.selectionModel().setCurrentIndex(index, flags.NoUpdate)
+            self.scrollTo(index)
+
+    @Slot()
+    def _note_marked(self) -> None:
+        """Remember which rows are marked before all of them are taken away."""
+        model = self._model
+        if isinstance(model, ListTableModel):
+            current = model.row_at(self.currentIndex().row())
+            keys = [model.key_of(model.rows[row]) for row in self.marked_rows()]
+            self._marked_keys = (keys, None if current is None else model.key_of(current))
+
+    @Slot()
+    def _mark_again(self) -> None:
+        (keys, current_key), self._marked_keys = self._marked_keys, ([], None)
+        model = self._model
+        if not isinstance(model, ListTableModel) or (not keys and current_key is None):
+            return
+        flags = QItemSelectionModel.SelectionFlag
+        selection = self.selectionModel()
+        with self.arranging():
+            for row in map(model.row_of, keys):
+                if row is not None:
+                    selection.select(model.index(row, 0), flags.Select | flags.Rows)
+            current = None if current_key is None else model.row_of(current_key)
+            if current is not None:
+                selection.setCurrentIndex(model.index(current, 0), flags.NoUpdate)
+
+    @override
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        model = self._model
+        if self._is_entered_at_end and not self.currentIndex().isValid() and model.rowCount():
+            newest = model.index(model.rowCount() - 1, 0)
+            self.selectionModel().setCurrentIndex(
+                newest, QItemSelectionModel.SelectionFlag.NoUpdate
+            )
+        with without_choosing(self):
+            super().focusInEvent(event)
+
+    # ---------------------------------------------------------------- copies, keys and menus
+
+    def copy_marked(self) -> None:
+        """Put the marked rows on the clipboard."""
+        copy_text("\n".join(map(self._model.row_text, self.marked_rows())))
+
+    def copy_menu(self, _row: int = -1) -> QMenu:
+        """Return a menu that offers to copy what is marked."""
+        menu = QMenu(self)
+        menu.addAction("Copy", self.copy_marked)
+        return menu
+
+    @Slot(QModelIndex, QPoint)
+    def _open_menu(self, index: QModelIndex, place: QPoint) -> None:
+        if index.isValid():
+            open_menu(self.make_menu(index.row()), place)
+
+    def on(self, key: Key, act: Callable[[], object]) -> None:
+        """Do something when a key is pressed in the table, whatever it does in the window."""
+        self._keys[key] = act
+
+    def _act_of(self, event: QKeyEvent) -> Callable[[], object] | None:
+        """Return what a key does here; while a cell is edited, nothing."""
+        if self.state() is QAbstractItemView.State.EditingState:
+            return None
+        is_plain = not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+        for key, act in self._keys.items():
+            if isinstance(key, QKeySequence.StandardKey):
+                if event.matches(key):
+                    return act
+            elif is_plain and event.key() == key:
+                return act
+        return None
+
+    @override
+    def event(self, event: QEvent) -> bool:
+        """Take keys that are shortcuts elsewhere."""
+        if (
+            event.type() == QEvent.Type.ShortcutOverride
+            and isinstance(event, QKeyEvent)
+            and self._act_of(event) is not None
+        ):
+            event.accept()
+            return True
+        return super().event(event)
+
+    @override
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        act = self._act_of(event)
+        if act is None:
+            super().keyPressEvent(event)
+        else:
+            act()
+
+
+def copy_text(text: str) -> None:
+    """Put a text on the clipboard."""
+    QGuiApplication.clipboard().setText(text)
