@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from inspector.commands.scene import RewindTo, StepBack
 from inspector.commands.transport import StepFrames
-from inspector.sessions.replay.journal import Beginning, Journal
-from inspector.sessions.replay.packed_entries import BLOCK, PackedEntries
+from inspector.sessions.replay.journal import BLOCK, Beginning, Journal, PackedEntries
 from inspector.sessions.replay.rerun import rerun
 from inspector.testing import held_session, scene_file
 

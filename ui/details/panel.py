@@ -157,7 +157,8 @@ class DetailsPanel(QWidget):
         is_overview = session is None or selection.kind is SelectionKind.NONE
         self._overview_button.setVisible(not is_overview)
         if is_overview or session is None:
-            return overview_rows(session, self._census, self._bridge.shown)
+            bridge = self._bridge
+            return overview_rows(session, bridge.capabilities, self._census, bridge.shown)
         timeline = self._bridge.shown
         # After a rewind nobody was told of yet, the session has another past already.
         history = self._bridge.playhead.history or session.history

@@ -23,11 +23,18 @@ from .detail_rows import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Container
+
     from inspector.events.timeline import Timeline
     from inspector.sessions.session import Session
 
 
-def overview_rows(session: Session | None, census: Census, timeline: Timeline) -> list[DetailRow]:
+def overview_rows(
+    session: Session | None,
+    capabilities: Container[Capability],
+    census: Census,
+    timeline: Timeline,
+) -> list[DetailRow]:
     """Return what there is to say about a state of the session, when nothing is selected."""
     if session is None:
         return [sentence("No scene is open. Open one to see its clocks and timers.")]
@@ -45,7 +52,7 @@ def overview_rows(session: Session | None, census: Census, timeline: Timeline) -
         DetailRow("Session time", instant_with_ns(timeline.at_ns)),
         DetailRow("Transport", was + ("running" if timeline.is_running else "held")),
     ]
-    if Capability.FRAME_RATE in session.capabilities:
+    if Capability.FRAME_RATE in capabilities:
         rows.append(DetailRow("Frame rate", f"{float(session.frame_rate):.6g} per second"))
     rows.append(heading("So far"))
     rows += _counted_rows(timeline, census)

@@ -206,7 +206,7 @@ class StateMachinesPanel(QWidget):
         if session is None or machine is None:
             return
         shape = self.diagram.shape_shown
-        if Capability.MEMBERS not in session.capabilities:
+        if Capability.MEMBERS not in self._bridge.capabilities:
             self.readout.show_text("This session is read-only.")
         elif not shape.is_possible(name):
             possible = ", ".join(f"“{each}”" for each in shape.possible()) or "nothing"

@@ -54,6 +54,7 @@ _SHOWN_IN_PANELS: Final = frozenset(
     {Capability.PAUSE, Capability.RATE, Capability.TIMERS, Capability.MEMBERS}
 )
 
+_NOTHING: Final = frozenset[Capability]()
 _NO_SESSION: Final = SessionStatus(SessionPhase.EMPTY, "No scene is open.")
 
 
@@ -73,6 +74,7 @@ class SessionBridge(QObject):
         pace: When refreshes come.
         playhead: Where in the past the session is shown.
         annotations: Bookmarks, notes and named ranges of the session.
+        capabilities: What the session accepts, as of the last refresh; nothing without one.
 
     Signals:
         session_changed: There is another session or timeline, or none: take
@@ -132,6 +134,7 @@ class SessionBridge(QObject):
         self._make_source = make_source
         self._make_session = make_session
         self._session: Session | None = None
+        self.capabilities = _NOTHING
         self._source: TimeSource | None = None
         self._scene_path: Path | None = None
         self._problem: SessionStatus | None = None
@@ -175,8 +178,7 @@ class SessionBridge(QObject):
 
     def accepts(self, command: Command) -> bool:
         """Return whether there is a session that takes such commands."""
-        session = self._session
-        return session is not None and command.capability in session.capabilities
+        return command.capability in self.capabilities
 
     def open_path(self, path: Path) -> None:
         """Open a file in place of the session: a recording, or else a scene.
@@ -281,7 +283,7 @@ class SessionBridge(QObject):
         else:
             session.submit(command)
         self.command_submitted.emit(command)
-        if command.capability in _SHOWN_IN_PANELS & session.capabilities:
+        if command.capability in _SHOWN_IN_PANELS & self.capabilities:
             self._present_requested.emit()
         self.request_refresh()
 
@@ -473,6 +475,7 @@ class SessionBridge(QObject):
     def _adopt(self, session: Session | None) -> None:
         """Show a session from its beginning."""
         self._session = session
+        self.capabilities = _NOTHING
         self._timeline = self._empty
         self._log = None
         self.playhead.use(session)
@@ -493,6 +496,7 @@ class SessionBridge(QObject):
         """Return how many events are new."""
         with self._entries:
             events = session.refresh()
+        self.capabilities = session.capabilities
         breakpoints = session.breakpoints
         if breakpoints is not None and breakpoints.version != self._breakpoints_version:
             self._breakpoints_version = breakpoints.version

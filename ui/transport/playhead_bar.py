@@ -211,7 +211,7 @@ class PlayheadBar(QToolBar):
         else:
             meanwhile = f"the scene is held at {now}"
         self.label.show_text(f"Looking back at {where} – {meanwhile}")
-        self._rewind_button.setVisible(Capability.REWIND in session.capabilities)
+        self._rewind_button.setVisible(Capability.REWIND in self._bridge.capabilities)
         self.live_button.setText("To the end" if session.is_recorded else "Back to the present")
         for action_id in _BUTTONS:
             action = self._actions[action_id]

@@ -202,7 +202,6 @@ class TransportBar(QToolBar):
         else:
             for control in self._controls:
                 control.setEnabled(True)
-            self.frame_rate_entry.setEnabled(Capability.FRAME_RATE in session.capabilities)
             self.show_numbers()
 
     @Slot(object)
@@ -246,8 +245,9 @@ class TransportBar(QToolBar):
     def _show_rates(self, session: Session) -> None:
         root_id = session.timeline.root_id
         root = session.timeline.clocks.get(root_id) if root_id is not None else None
-        can_change = root is not None and Capability.RATE in session.capabilities
-        self.rate_slider.setEnabled(can_change)
+        can = frozenset[Capability]() if self._bridge is None else self._bridge.capabilities
+        self.frame_rate_entry.setEnabled(Capability.FRAME_RATE in can)
+        self.rate_slider.setEnabled(root is not None and Capability.RATE in can)
         if root is not None:
             self.rate_slider.show_rate(root.rate)
         self.frame_rate_entry.show_value(session.frame_rate)

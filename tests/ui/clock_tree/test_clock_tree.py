@@ -230,6 +230,7 @@ def test_that_only_a_branch_with_something_below_it_can_be_folded(stand: Stand) 
 
 def test_that_what_a_session_cannot_do_is_not_offered(stand: Stand) -> None:
     stand.session.capabilities = frozenset({Capability.STEP})
+    stand.bridge.refresh_now()
 
     menu = stand.panel.make_menu(stand.enemies.id)
 

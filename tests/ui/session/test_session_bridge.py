@@ -53,6 +53,7 @@ def test_that_only_what_the_session_is_capable_of_is_accepted(bridge: SessionBri
     assert bridge.accepts(Hold())
 
     session.capabilities = frozenset({Capability.PAUSE})
+    bridge.refresh_now()
 
     assert bridge.accepts(PauseClock(2))
     assert not bridge.accepts(Hold())

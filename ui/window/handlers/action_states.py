@@ -96,11 +96,10 @@ class ActionStates(QObject):
             # A scene that could not be opened at all can still be tried again.
             possible = frozenset({Needs.RELOAD}) if has_failed else frozenset()
             return Facts(has_session=has_failed, has_failed=has_failed, possible=possible)
-        capabilities = session.capabilities
         possible = frozenset(
             needs
             for needs, capability in _NEEDED_CAPABILITIES.items()
-            if capability in capabilities
+            if capability in bridge.capabilities
         )
         return Facts(
             has_session=True,
