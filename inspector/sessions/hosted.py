@@ -607,7 +607,7 @@ class HostedSession:
         second = self._next_run(former.source.beside(), former.journal.beginning)
         self.rewinding = rewinding = Rewinding(command, number, frame, former, second)
         self._go_on_rewinding()
-        if rewinding.told is None and former.is_running:
+        if rewinding.applied is None and former.is_running:
             # The session may be looked at, or go on from here, before this is done.
             former.apply(Hold(), number, place=place)
             rewinding.number = former.command_number = number + 1
@@ -642,8 +642,8 @@ class HostedSession:
 
     def _hand_over(self, rewinding: Rewinding) -> None:
         """Let go of the former run, and put the second one in its place."""
-        former, told = rewinding.former, rewinding.told
-        assert told is not None, "all is done"
+        former, applied = rewinding.former, rewinding.applied
+        assert applied is not None, "all is done"
         self.rewinding = None
         self._run = run = rewinding.second
         run.driver, run.recorder = self, self.recorder
@@ -651,7 +651,7 @@ class HostedSession:
         # Its modules were let go before the second run was built.
         former.let_go()
         run.source.go_live()
-        run.note_rewind(rewinding.number, told)
+        run.note_rewind(rewinding.number, applied)
         if run.source.is_manual:
             # It stands elsewhere than where the scene was left, which counts when it runs.
             run.note(Reading.ADVANCED, run.source.relative_ns)

@@ -24,10 +24,10 @@ from inspector.sessions.replay.journal import (
     COMMAND_ENTRY,
     MOST_ENTRIES,
     REWIND_ENTRY,
+    AppliedCommand,
     Beginning,
     Journal,
     Place,
-    Told,
     command_form,
 )
 from inspector.sessions.scene import Scene, SceneProblem, load_scene
@@ -482,7 +482,7 @@ class SceneRun:
             refusal = self.log.intern(str(error))
         if host_ms is None:
             host_ms = time.time_ns() // NS_PER_MS
-        self._answer((number, text, refusal), clock_id, Told(command, place, by, host_ms))
+        self._answer((number, text, refusal), clock_id, AppliedCommand(command, place, by, host_ms))
         if refusal:
             return
         self.undoing.note(number, command.inverse(self))
@@ -490,24 +490,29 @@ class SceneRun:
             self.stopped_by = self.broken_by = None
         yield from self._carry_out(action)
 
-    def note_rewind(self, number: int, told: Told) -> None:
+    def note_rewind(self, number: int, applied: AppliedCommand) -> None:
         """Note that the session went back to where the scene stands now."""
         self.command_number = number
         self.fold()
-        text = self.log.intern(told.command.sentence(self.timeline))
-        self._answer((number, text, self.log.intern(told.refusal)), 0, told, is_rewind=True)
+        text = self.log.intern(applied.command.sentence(self.timeline))
+        self._answer((number, text, self.log.intern(applied.refusal)), 0, applied, is_rewind=True)
 
     def _answer(
-        self, answer: tuple[int, int, int], clock_id: int, told: Told, *, is_rewind: bool = False
+        self,
+        answer: tuple[int, int, int],
+        clock_id: int,
+        applied: AppliedCommand,
+        *,
+        is_rewind: bool = False,
     ) -> None:
         """Note a command and what became of it, in the journal and in the log."""
         log, at_ns, number = self.log, self.session_ns, answer[0]
         log.append((at_ns, COMMAND, *answer))
-        log.append((at_ns, COMMAND_CONTEXT, clock_id, told.host_ms, log.intern(told.by)))
+        log.append((at_ns, COMMAND_CONTEXT, clock_id, applied.host_ms, log.intern(applied.by)))
         code = REWIND_ENTRY if is_rewind else COMMAND_ENTRY
-        self.journal.note(code, self.frames_run, number, told)
-        form = log.intern(command_form(told, is_rewind=is_rewind))
-        log.append((at_ns, COMMAND_FORM, number, form, told.place))
+        self.journal.note(code, self.frames_run, number, applied)
+        form = log.intern(command_form(applied, is_rewind=is_rewind))
+        log.append((at_ns, COMMAND_FORM, number, form, applied.place))
 
     def _carry_out(self, action: Action) -> Generator[None]:
         """Do it, measuring what callbacks cost that are called for it."""

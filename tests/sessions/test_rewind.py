@@ -34,10 +34,10 @@ from inspector.commands.transport import Hold, Run, StepBy, StepFrames, StepTo, 
 from inspector.commands.undoing import Undo
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.replay.journal import (
+    AppliedCommand,
     Journal,
     JournalError,
     Place,
-    Told,
     command_form,
 )
 from inspector.sessions.replay.replay import Run as Compared
@@ -651,7 +651,7 @@ def test_that_a_log_without_its_beginning_cannot_be_run_again(scene_path: Path) 
 
 @given(commands)
 def test_that_a_command_is_the_same_in_its_form(command: Command) -> None:
-    assert command_in(command_form(Told(command, Place.AT_ONCE))) == command
+    assert command_in(command_form(AppliedCommand(command, Place.AT_ONCE))) == command
 
 
 @pytest.mark.parametrize("text", ["\x7f", "\x85", "\ud800", "\x00", "é\n“"])

@@ -133,7 +133,7 @@ class Beginning:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class AppliedCommand:
     """A command in the journal.
 
     Attributes:
@@ -163,14 +163,14 @@ class Entry:
         code: A :class:`~inspector.vocabulary.Reading`, or what it is otherwise.
         frame: How many frames had begun.
         value: A reading, a period, or a number.
-        told: The command, if it is one.
+        applied: The command, if it is one.
         hit: The hit of a breakpoint, if it is one.
     """
 
     code: int
     frame: int
     value: int
-    told: Told | None = None
+    applied: AppliedCommand | None = None
     hit: BreakpointHit | None = None
 
 
@@ -194,7 +194,7 @@ class Journal:
         self.is_given_up = False
         self._most_entries = most_entries
         self._entries = PackedEntries()
-        self._more: dict[int, Told | BreakpointHit] = {}
+        self._more: dict[int, AppliedCommand | BreakpointHit] = {}
 
     def __len__(self) -> int:
         """Return how many entries there are."""
@@ -206,7 +206,7 @@ class Journal:
         return self._entries.size_bytes + len(self._more) * _MORE_BYTES
 
     def note(
-        self, code: int, frame: int, value: int, more: Told | BreakpointHit | None = None
+        self, code: int, frame: int, value: int, more: AppliedCommand | BreakpointHit | None = None
     ) -> None:
         """Add an entry; the arguments are the attributes of :class:`Entry`."""
         if self.is_given_up:
@@ -223,8 +223,8 @@ class Journal:
         """Return the entry with a number, counted from 0."""
         code, frame, value = self._entries[index]
         more = self._more.get(index)
-        told = more if isinstance(more, Told) else None
-        return Entry(code, frame, value, told, None if told is not None else _as_hit(more))
+        applied = more if isinstance(more, AppliedCommand) else None
+        return Entry(code, frame, value, applied, None if applied is not None else _as_hit(more))
 
     def code_and_value(self, index: int) -> tuple[int, int]:
         """Return the least of an entry, counted from 0: what it is, and its value."""
@@ -258,8 +258,8 @@ class Journal:
                 journal.note(subject, b, a)
             elif kind == COMMAND_FORM:
                 bad = BadCommand(strings[text], strings[refusal])
-                told, is_rewind = _told(strings[a], b, strings[by], host_ms, bad)
-                journal.note(REWIND_ENTRY if is_rewind else COMMAND_ENTRY, frame, subject, told)
+                applied, is_rewind = _applied(strings[a], b, strings[by], host_ms, bad)
+                journal.note(REWIND_ENTRY if is_rewind else COMMAND_ENTRY, frame, subject, applied)
             elif kind == BREAKPOINT_HIT:
                 hit = BreakpointHit(subject, BreakAction.HOLD, at_ns, 0, b, 0, strings[a])
                 journal.note(HIT_ENTRY, frame, subject, hit)
@@ -343,12 +343,12 @@ def file_digest(path: Path) -> str:
         return ""
 
 
-def command_form(told: Told, *, is_rewind: bool = False) -> str:
+def command_form(applied: AppliedCommand, *, is_rewind: bool = False) -> str:
     """Return a command as text for the log."""
-    values = told.command.as_values()
+    values = applied.command.as_values()
     if is_rewind:
-        found = {str(number): each.as_values() for number, each in told.breakpoints.items()}
-        values |= {"breakpoints": found, "next_breakpoint": told.next_breakpoint}
+        found = {str(number): each.as_values() for number, each in applied.breakpoints.items()}
+        values |= {"breakpoints": found, "next_breakpoint": applied.next_breakpoint}
     return _as_json(values)
 
 
@@ -357,13 +357,15 @@ def _as_json(values: dict[str, Any]) -> str:
     return json.dumps(values, ensure_ascii=False).translate(_CONTROLS)
 
 
-def _told(form: str, at: int, by: str, host_ms: int, bad: BadCommand) -> tuple[Told, bool]:
+def _applied(
+    form: str, at: int, by: str, host_ms: int, bad: BadCommand
+) -> tuple[AppliedCommand, bool]:
     try:
         place = Place(at)
         values = json.loads(form)
         if "is_bad" in values:
             former = replace(bad, former_name=str(values.get("command", "")))
-            return Told(former, place, by, host_ms), False
+            return AppliedCommand(former, place, by, host_ms), False
         command = usable(command_from_values(values))
         is_rewind = "breakpoints" in values
         breakpoints = {
@@ -375,11 +377,11 @@ def _told(form: str, at: int, by: str, host_ms: int, bad: BadCommand) -> tuple[T
         message = f"A command cannot be read ({form[:80]}): {error}."
         raise JournalError(message) from error
     refusal = bad.refusal if is_rewind else ""
-    told = Told(command, place, by, host_ms, refusal, breakpoints, next_number)
-    return told, is_rewind
+    applied = AppliedCommand(command, place, by, host_ms, refusal, breakpoints, next_number)
+    return applied, is_rewind
 
 
-def _as_hit(more: Told | BreakpointHit | None) -> BreakpointHit | None:
+def _as_hit(more: AppliedCommand | BreakpointHit | None) -> BreakpointHit | None:
     return more if isinstance(more, BreakpointHit) else None
 
 

@@ -10,7 +10,7 @@ import time
 from collections.abc import Generator
 from typing import TYPE_CHECKING
 
-from inspector.sessions.replay.journal import Place, Told
+from inspector.sessions.replay.journal import AppliedCommand, Place
 from inspector.sessions.replay.replay import Difference, LogEvents, difference_steps
 from inspector.sessions.replay.replay import Run as Compared
 from inspector.sessions.replay.script_follower import ScriptFollower
@@ -35,7 +35,7 @@ class Rewinding:
         former: The run that goes back; its modules were let go by then.
         second: The run that takes its place, as far as that has come.
         frames_done: How many frames of it have run.
-        told: The command as it is noted when all is done, ``None`` before.
+        applied: The command as it is noted when all is done, ``None`` before.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class Rewinding:
         self.former = former
         self.second = second
         self.frames_done = 0
-        self.told: Told | None = None
+        self.applied: AppliedCommand | None = None
         self._steps = self._run_again()
         self._aside = {} if former.loaded is None else former.loaded.set_aside()
 
@@ -107,16 +107,16 @@ class Rewinding:
             difference = yield from difference_steps(before, found, may_go_on=before)
         finally:
             run.source.go_live()
-        self.told = self._told_of(difference)
+        self.applied = self._applied(difference)
 
-    def _told_of(self, difference: Difference | None) -> Told:
+    def _applied(self, difference: Difference | None) -> AppliedCommand:
         run = self.second
         refusal = ""
         if run.problem is not None:
             refusal = "The scene could not be built again."
         elif difference is not None:
             refusal = f"The scene was run again up to here, but did something else. {difference}"
-        return Told(
+        return AppliedCommand(
             self.command,
             Place.AT_ONCE,
             host_ms=time.time_ns() // NS_PER_MS,

@@ -12,7 +12,7 @@ from inspector.sessions.replay.journal import REWIND_ENTRY, Place, Script
 from inspector.vocabulary import Reading
 
 if TYPE_CHECKING:
-    from inspector.sessions.replay.journal import Entry, Journal, Told
+    from inspector.sessions.replay.journal import AppliedCommand, Entry, Journal
     from inspector.sessions.scene_run import SceneRun
 
 
@@ -105,11 +105,11 @@ class ScriptFollower:
             entry = script.head()
             if entry is None:
                 break
-            if entry.code == REWIND_ENTRY and entry.told is not None:
+            if entry.code == REWIND_ENTRY and entry.applied is not None:
                 script.take()
-                self._go_back_in_place(entry.value, entry.told)
-            elif entry.told is not None:
-                if entry.told.place is not Place.AT_ONCE or entry.frame != self._frames_run:
+                self._go_back_in_place(entry.value, entry.applied)
+            elif entry.applied is not None:
+                if entry.applied.place is not Place.AT_ONCE or entry.frame != self._frames_run:
                     # It did something else than before; the comparison says what.
                     break
                 yield from self._scripted_steps(Place.AT_ONCE)
@@ -120,13 +120,13 @@ class ScriptFollower:
                 self._let_happen(entry)
             yield
 
-    def _go_back_in_place(self, number: int, told: Told) -> None:
+    def _go_back_in_place(self, number: int, applied: AppliedCommand) -> None:
         """Be where the session went back to: this run has come just so far."""
         run = self._run
         run.transport.hold()
-        run.breakpoints = Breakpoints.holding(told.breakpoints, told.next_breakpoint)
+        run.breakpoints = Breakpoints.holding(applied.breakpoints, applied.next_breakpoint)
         run.broken_by = run.stopped_by = None
-        run.note_rewind(number, told)
+        run.note_rewind(number, applied)
 
     def _let_happen(self, entry: Entry) -> None:
         """Let happen what an entry says has come from outside."""
@@ -164,13 +164,13 @@ class ScriptFollower:
         script = self._script
         while not self.has_arrived:
             entry = script.head()
-            if entry is None or (told := entry.told) is None or told.place is not place:
+            if entry is None or (applied := entry.applied) is None or applied.place is not place:
                 return
             if entry.frame != self._frames_run:
                 return
             script.take()
             for _ in self._run.apply_steps(
-                told.command, entry.value, place=place, by=told.by, host_ms=told.host_ms
+                applied.command, entry.value, place=place, by=applied.by, host_ms=applied.host_ms
             ):
                 yield
                 self._run.is_broken_off = self._is_broken_off
