@@ -8,12 +8,9 @@ from typing import TYPE_CHECKING, Final
 from PySide6.QtCore import QObject, Qt, Slot
 from PySide6.QtWidgets import QInputDialog
 
-from inspector.commands.clocks import SetRate
 from inspector.commands.members import (
     MakeTransition,
-    ResumeFromPriority,
     SetTimeScale,
-    UnscheduleMember,
 )
 from inspector.display_text import as_plain, one_line
 from inspector.vocabulary import RATE_DENOMINATOR, Field
@@ -21,19 +18,18 @@ from inspector.vocabulary import RATE_DENOMINATOR, Field
 from ..actions.descriptions import ActionDescription, Needs
 from ..actions.menus import MenuId
 from ..kit.prompts import RatePrompt
-from ..kit.texts.member_texts import UNSCHEDULABLE, machine_transitions
-from ..previews.member_needs import (
+from ..kit.texts.member_texts import machine_transitions
+from ..previews.selected import (
     machine_for,
+    rate_command,
     scheduler_for,
     selected_clock,
-    selected_member,
+    submit_action,
 )
 from ..previews.tree_menus import (
     Requests,
     ask_priority,
-    member_toggle,
     menu_text,
-    toggle_command,
 )
 
 if TYPE_CHECKING:
@@ -68,10 +64,7 @@ class BranchActions(QObject):
 
     def toggle_branch(self) -> None:
         """Pause the selected clock, or undo its own pause."""
-        timeline = self._bridge.timeline
-        clock = selected_clock(timeline, self._bridge.selection)
-        if clock is not None:
-            self._bridge.submit(toggle_command(timeline, clock.id))
+        submit_action(self._bridge, "pause-branch")
 
     def ask_for_rate(self) -> None:
         """Ask for the rate of the selected clock."""
@@ -90,7 +83,7 @@ class BranchActions(QObject):
         def let_go(_result: int) -> None:
             bridge.refreshed.disconnect(show_rate)
 
-        prompt.rate_requested.connect(lambda rate: bridge.submit(SetRate(clock_id, rate)))
+        prompt.rate_requested.connect(lambda rate: bridge.submit(rate_command(clock_id, rate)))
         bridge.refreshed.connect(show_rate)
         prompt.finished.connect(let_go)
         prompt.open()
@@ -109,16 +102,11 @@ class BranchActions(QObject):
 
     def toggle_member(self) -> None:
         """Pause the selected member, or undo its own pause."""
-        member = selected_member(self._bridge.timeline, self._bridge.selection)
-        command = None if member is None else member_toggle(member)
-        if command is not None:
-            self._bridge.submit(command)
+        submit_action(self._bridge, "pause-member")
 
     def unschedule_member(self) -> None:
         """Unschedule the selected call, or everything of the selected target."""
-        member = selected_member(self._bridge.timeline, self._bridge.selection)
-        if member is not None and member.kind in UNSCHEDULABLE:
-            self._bridge.submit(UnscheduleMember(member.id))
+        submit_action(self._bridge, "unschedule-member")
 
     def ask_for_priority(self) -> None:
         """Ask from which priority on the scheduler is to be paused."""
@@ -130,9 +118,7 @@ class BranchActions(QObject):
 
     def resume_from_priority(self) -> None:
         """Undo the last pause from a priority on."""
-        scheduler = scheduler_for(self._bridge.timeline, self._bridge.selection)
-        if scheduler is not None:
-            self._bridge.submit(ResumeFromPriority(scheduler.id))
+        submit_action(self._bridge, "resume-from-priority")
 
     def ask_for_time_scale(self) -> None:
         """Ask how fast time is to pass in the scheduler."""

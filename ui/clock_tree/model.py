@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QFont
 from typing_extensions import override
 
 from inspector.clocks.rate import rate_numerator
-from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
+from inspector.commands.clocks import PauseClock, ResumeClock
 from inspector.commands.members import PauseMember, ResumeMember, SetTimeScale
 from inspector.display_text import one_line
 from inspector.events.members import PAUSABLE
@@ -22,6 +22,7 @@ from ..kit.table.cells import EMPTY, Cell
 from ..kit.texts.member_cells import LIVELY, MemberCells, is_member, member_of, node_of
 from ..kit.texts.member_texts import member_standing
 from ..kit.texts.standing import Standing
+from ..previews.selected import rate_command
 from .briefs import briefs
 from .clock_cells import ClockCells
 from .clock_filter import matching_nodes, with_ancestors
@@ -418,7 +419,7 @@ class ClockTreeModel(ShapedModel):
         assert self._timeline is not None
         former = Fraction(self._timeline.clocks[clock_id].rate_n, RATE_DENOMINATOR)
         if rate is not None and rate != former:
-            self.command_requested.emit(SetRate(clock_id, rate))
+            self.command_requested.emit(rate_command(clock_id, rate))
 
     def _read_rate(self, text: str) -> Fraction | None:
         """Return the rate that was typed, or say why it is none."""

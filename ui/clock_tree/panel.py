@@ -25,13 +25,12 @@ from ..kit.table.table_view import RowMenus
 from ..kit.texts.clock_texts import path_text
 from ..kit.texts.member_cells import is_member, member_of, node_of
 from ..kit.theme import ColorRole
-from ..previews.previewing import Previewer, global_rect, rate_command
+from ..previews.previewing import Previewer, global_rect, typed_rate_command
+from ..previews.selected import clock_toggle, member_toggle
 from ..previews.tree_menus import (
     Requests,
     add_clock_actions,
     add_member_actions,
-    member_toggle,
-    toggle_command,
 )
 from ..session.bridge import Selection, SelectionKind
 from .clock_delegates import RateDelegate, SignDelegate
@@ -263,7 +262,7 @@ class ClockTreePanel(QWidget):
         if timeline is None:
             return
         if clock_id in timeline.clocks:
-            self._submit(toggle_command(timeline, clock_id))
+            self._submit(clock_toggle(timeline.clocks[clock_id]))
         elif member_id in timeline.members.by_id:
             toggle = member_toggle(timeline.members.by_id[member_id])
             if toggle is not None:
@@ -272,7 +271,7 @@ class ClockTreePanel(QWidget):
     @Slot(QLineEdit, QPersistentModelIndex)
     def _preview_rate(self, editor: QLineEdit, index: QPersistentModelIndex) -> None:
         clock_id = self.model.clock_id(index)
-        command = rate_command(clock_id, editor.text()) if clock_id else None
+        command = typed_rate_command(clock_id, editor.text()) if clock_id else None
         self.previewer.consider(command, partial(global_rect, editor))
 
     # ------------------------------------------------------------------ context menu

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QMenu
 
 from ..kit.rate_slider import parse_rate
 from .preview_card import PreviewCard
+from .selected import rate_command
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -138,11 +139,9 @@ def global_rect(widget: QWidget) -> QRect:
     return QRect(widget.mapToGlobal(QPoint(0, 0)), widget.size())
 
 
-def rate_command(clock_id: int, text: str) -> Command | None:
+def typed_rate_command(clock_id: int, text: str) -> Command | None:
     """Return what a typed rate would ask for; ``None`` while it is none."""
-    from inspector.commands.clocks import SetRate  # noqa: PLC0415 - on demand
-
     try:
-        return SetRate(clock_id, parse_rate(text))
+        return rate_command(clock_id, parse_rate(text))
     except ValueError:
         return None

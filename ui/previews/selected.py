@@ -1,21 +1,34 @@
-"""What is selected, and what can be done with it."""
+"""What is selected, what can be done with it, and which command each action is then."""
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
+from inspector.commands.members import (
+    PauseMember,
+    ResumeFromPriority,
+    ResumeMember,
+    UnscheduleMember,
+)
+from inspector.commands.timers import ClearTimer, FireTimer
 from inspector.events.members import PAUSABLE
 from inspector.vocabulary import MemberKind
 
 from ..actions.descriptions import Needs
+from ..kit.rate_slider import next_usual_rate
+from ..kit.texts.member_cells import MemberCells
 from ..kit.texts.member_texts import UNSCHEDULABLE
 from ..session.selection import SelectionKind
 
 if TYPE_CHECKING:
+    from inspector.commands.command import Command
     from inspector.events.members import MemberState
     from inspector.events.states import ClockState
     from inspector.events.timeline import Timeline
 
+    from ..session.bridge import SessionBridge
     from ..session.selection import Selection
 
 
@@ -68,3 +81,50 @@ def member_needs(timeline: Timeline, selection: Selection) -> frozenset[Needs]:
         Needs.MACHINE: machine_for(timeline, selection) is not None,
     }
     return frozenset(needs for needs, is_fulfilled in fulfilled.items() if is_fulfilled)
+
+
+def clock_toggle(clock: ClockState) -> Command:
+    """Return what pauses a clock, or resumes one that is paused itself."""
+    return ResumeClock(clock.id) if clock.paused else PauseClock(clock.id)
+
+
+def member_toggle(member: MemberState) -> Command | None:
+    """Return what pauses or resumes a member; ``None`` when it cannot be paused."""
+    if member.kind not in PAUSABLE:
+        return None
+    return ResumeMember(member.id) if MemberCells.is_paused(member) else PauseMember(member.id)
+
+
+def rate_command(clock_id: int, rate: Fraction) -> Command:
+    """Return what gives a clock another rate."""
+    return SetRate(clock_id, rate)
+
+
+def commands_of_actions(timeline: Timeline, selection: Selection) -> dict[str, Command]:
+    """Return the commands that actions stand for with what is selected now, by action."""
+    found: dict[str, Command] = {}
+    root = timeline.clocks.get(timeline.root_id or 0)
+    if root is not None:
+        found["slower"] = rate_command(root.id, next_usual_rate(root.rate, is_faster=False))
+        found["faster"] = rate_command(root.id, next_usual_rate(root.rate, is_faster=True))
+        found["normal-rate"] = rate_command(root.id, Fraction(1))
+    if (clock := selected_clock(timeline, selection)) is not None:
+        found["pause-branch"] = clock_toggle(clock)
+    if timer_id := selected_timer(timeline, selection):
+        found["clear-timer"] = ClearTimer(timer_id)
+        found["fire-timer"] = FireTimer(timer_id)
+    member = selected_member(timeline, selection)
+    if member is not None and (toggle := member_toggle(member)) is not None:
+        found["pause-member"] = toggle
+    if member is not None and member.kind in UNSCHEDULABLE:
+        found["unschedule-member"] = UnscheduleMember(member.id)
+    if (scheduler := scheduler_for(timeline, selection)) is not None:
+        found["resume-from-priority"] = ResumeFromPriority(scheduler.id)
+    return found
+
+
+def submit_action(bridge: SessionBridge, action: str) -> None:
+    """Submit the command that an action stands for, if it stands for one now."""
+    command = commands_of_actions(bridge.timeline, bridge.selection).get(action)
+    if command is not None:
+        bridge.submit(command)

@@ -10,22 +10,20 @@ from typing import TYPE_CHECKING, Final
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QInputDialog, QMenu
 
-from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
+from inspector.commands.clocks import PauseClock
 from inspector.commands.members import (
     MakeTransition,
     PauseFromPriority,
-    PauseMember,
     ResumeFromPriority,
     ResumeMember,
     SetTimeScale,
     UnscheduleMember,
 )
 from inspector.display_text import one_line
-from inspector.events.members import PAUSABLE
 from inspector.vocabulary import RATE_DENOMINATOR, Field, MemberKind, rate_text
 
-from ..kit.texts.member_cells import MemberCells
 from ..kit.texts.member_texts import UNSCHEDULABLE, machine_transitions
+from .selected import clock_toggle, member_toggle, rate_command
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,17 +70,11 @@ def menu_text(text: str) -> str:
     return one_line(text).replace("&", "&&")
 
 
-def toggle_command(timeline: Timeline, clock_id: int) -> Command:
-    """Return what pauses a clock, or resumes one that is paused itself."""
-    is_paused = timeline.clocks[clock_id].paused
-    return ResumeClock(clock_id) if is_paused else PauseClock(clock_id)
-
-
 def add_clock_actions(menu: QMenu, timeline: Timeline, clock_id: int, requests: Requests) -> QMenu:
     """Add what changes a clock; returns the menu of rates, for an exact one to be added."""
     clock = timeline.clocks[clock_id]
     verb = "Resume" if clock.paused else "Pause"
-    requests.add(menu, f"{verb} “{clock.name}”", toggle_command(timeline, clock_id))
+    requests.add(menu, f"{verb} “{clock.name}”", clock_toggle(clock))
     others = [
         each
         for each in (timeline.clocks[clock.parent_id].children if clock.parent_id else ())
@@ -95,18 +87,11 @@ def add_clock_actions(menu: QMenu, timeline: Timeline, clock_id: int, requests: 
         action.setEnabled(requests.is_possible(PauseClock(clock_id)))
     rates = menu.addMenu(f"Rate (now {rate_text(clock.rate_n)})")
     for rate in RATE_PRESETS:
-        action = requests.add(rates, f"× {_text(rate)}", SetRate(clock_id, rate))
+        action = requests.add(rates, f"× {_text(rate)}", rate_command(clock_id, rate))
         action.setCheckable(True)
         action.setChecked(rate == clock.rate)
-    rates.setEnabled(requests.is_possible(SetRate(clock_id, Fraction(1))))
+    rates.setEnabled(requests.is_possible(rate_command(clock_id, Fraction(1))))
     return rates
-
-
-def member_toggle(member: MemberState) -> Command | None:
-    """Return what pauses or resumes a member; ``None`` when it cannot be paused."""
-    if member.kind not in PAUSABLE:
-        return None
-    return ResumeMember(member.id) if MemberCells.is_paused(member) else PauseMember(member.id)
 
 
 def add_member_actions(

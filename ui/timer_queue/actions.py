@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from inspector.commands.timers import ClearTimer, FireTimer
-
 from ..actions.descriptions import ActionDescription, Needs
 from ..actions.menus import MenuId
-from ..previews.member_needs import selected_timer
+from ..previews.selected import submit_action
 
 if TYPE_CHECKING:
     from ..session.bridge import SessionBridge
@@ -22,13 +20,11 @@ class TimerActions:
 
     def clear_timer(self) -> None:
         """Cancel the selected timer."""
-        if timer_id := selected_timer(self._bridge.timeline, self._bridge.selection):
-            self._bridge.submit(ClearTimer(timer_id))
+        submit_action(self._bridge, "clear-timer")
 
     def fire_timer(self) -> None:
         """Call the selected timer now."""
-        if timer_id := selected_timer(self._bridge.timeline, self._bridge.selection):
-            self._bridge.submit(FireTimer(timer_id))
+        submit_action(self._bridge, "fire-timer")
 
 
 TIMER_ACTIONS: Final = (

@@ -32,7 +32,8 @@ from ..kit.texts.member_texts import UNSCHEDULABLE
 from ..kit.texts.timer_cells import TimerColumn
 from ..kit.theme import ColorRole
 from ..previews.previewing import Previewer
-from ..previews.tree_menus import Requests, member_toggle, menu_text
+from ..previews.selected import member_toggle
+from ..previews.tree_menus import Requests, menu_text
 from ..session.bridge import Selection, SelectionKind
 from .frame_call_cells import CallColumn
 from .frame_call_model import CallCounts, FrameCallModel

@@ -9,14 +9,13 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from inspector.analysis.places import PlaceError, Places
 from inspector.clocks.failures import FailurePolicy
-from inspector.commands.clocks import SetRate
 from inspector.commands.scene import AddMark, RewindTo, SetFailurePolicy, SetFrameRate, StepBack
 from inspector.commands.transport import Hold, Run, StepBy, StepFrames, StepTo, StepToNextTimer
 from inspector.sessions.session import SessionPhase
 
 from ..actions.menus import MenuId
 from ..kit.prompts import GoToPrompt, LookAtPrompt, MarkPrompt
-from ..kit.rate_slider import next_usual_rate
+from ..previews.selected import submit_action
 from ..session.qt_time_source import Precision
 
 if TYPE_CHECKING:
@@ -160,21 +159,15 @@ class TransportActions(QObject):
 
     def slow_down(self) -> None:
         """Set the root clock to the next lower preset rate."""
-        self._change_root_rate(lambda rate: next_usual_rate(rate, is_faster=False))
+        submit_action(self._bridge, "slower")
 
     def speed_up(self) -> None:
         """Set the root clock to the next higher preset rate."""
-        self._change_root_rate(lambda rate: next_usual_rate(rate, is_faster=True))
+        submit_action(self._bridge, "faster")
 
     def set_normal_rate(self) -> None:
         """Run the root clock at rate 1."""
-        self._change_root_rate(lambda _rate: Fraction(1))
-
-    def _change_root_rate(self, changed: Callable[[Fraction], Fraction]) -> None:
-        timeline = self._bridge.timeline
-        root = timeline.clocks.get(timeline.root_id or 0)
-        if root is not None:
-            self._bridge.submit(SetRate(root.id, changed(root.rate)))
+        submit_action(self._bridge, "normal-rate")
 
     def set_frame_rate(self, text: str) -> None:
         """Run this many frames per second of session time."""

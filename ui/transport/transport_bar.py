@@ -10,7 +10,6 @@ from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QFont, QPalette
 from PySide6.QtWidgets import QLabel, QSizePolicy, QSpinBox, QToolBar, QToolButton, QWidget
 
-from inspector.commands.clocks import SetRate
 from inspector.commands.command import Capability
 from inspector.commands.scene import SetFrameRate, checked_frame_rate
 from inspector.commands.transport import MAX_STEP_FRAMES
@@ -25,7 +24,8 @@ from ..kit.labels import ElidedLabel
 from ..kit.paced_refresh import PacedRefresh
 from ..kit.rate_slider import RateSlider
 from ..kit.theme import ColorRole
-from ..previews.previewing import Previewer, global_rect, rate_command
+from ..previews.previewing import Previewer, global_rect, typed_rate_command
+from ..previews.selected import rate_command
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -318,7 +318,7 @@ class TransportBar(QToolBar):
     def _request_rate(self, rate: Fraction) -> None:
         bridge = self._bridge
         if bridge is not None and bridge.timeline.root_id is not None:
-            bridge.submit(SetRate(bridge.timeline.root_id, rate))
+            bridge.submit(rate_command(bridge.timeline.root_id, rate))
 
     @Slot(str)
     def _preview_rate(self, text: str) -> None:
@@ -326,7 +326,7 @@ class TransportBar(QToolBar):
         if bridge is None or previewer is None:
             return
         root_id = bridge.timeline.root_id if entry.isModified() else None
-        command = None if root_id is None else rate_command(root_id, text)
+        command = None if root_id is None else typed_rate_command(root_id, text)
         previewer.consider(command, partial(global_rect, entry))
 
     @Slot(object)

@@ -15,7 +15,7 @@ from inspector.testing import held_session, scene_file
 from ui.actions.actions import ActionSet
 from ui.clock_tree.panel import ClockTreePanel
 from ui.kit.theme import Theme
-from ui.previews.previewing import Previewer, rate_command
+from ui.previews.previewing import Previewer, typed_rate_command
 from ui.session.bridge import SessionBridge
 from ui.transport.transport_bar import TransportBar
 from ui.window.handlers.action_list import ACTIONS
@@ -177,4 +177,4 @@ def test_that_the_card_says_what_holds_now_and_goes_with_the_session(
 
 @pytest.mark.parametrize("text", ["", "x", "-1", "1/0", "nan"])
 def test_that_what_is_no_rate_is_not_previewed(text: str) -> None:
-    assert rate_command(1, text) is None
+    assert typed_rate_command(1, text) is None

@@ -10,7 +10,7 @@ from inspector.commands.command import Capability
 from inspector.sessions.session import SessionPhase
 
 from ...actions.descriptions import Facts, Needs
-from ...previews.member_needs import member_needs, selected_clock, selected_timer
+from ...previews.selected import member_needs, selected_clock, selected_timer
 
 if TYPE_CHECKING:
     from inspector.events.timeline import Timeline
