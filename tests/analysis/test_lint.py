@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from inspector.analysis.lint.lives import LEAK_TIMERS
 from inspector.analysis.lint.rules import Finding, FindingKind, findings
+from inspector.analysis.lint.scheduling import LEAK_TIMERS
 from inspector.sessions.scene import built_in_scenes
 from inspector.testing import pass_seconds, scene_file, virtual_session
 
@@ -114,6 +114,28 @@ game.child("inner").set_timeout(1, lambda: None, name="other")
     assert finding.text == (
         "2 timers have waited for 31.0 s without ever firing: “game” has been paused since "
         "00:00.000, before the first of them was set."
+    )
+
+
+def test_that_what_waits_in_vain_is_blamed_on_what_has_stopped_it_all_along(
+    tmp_path: Path,
+) -> None:
+    found = lint(
+        tmp_path,
+        """
+level = stage.root.child("level")
+game = level.child("game")
+level.pause()
+game.set_timeout(1, lambda: None, name="boss")
+stage.root.set_timeout(1, game.pause, name="menu")
+""",
+        31,
+    )
+
+    finding = only(found, FindingKind.NEVER_FIRED)
+    assert finding.text == (
+        "“boss” has waited for 31.0 s without ever firing: “level” has been paused since "
+        "00:00.000, before it was set."
     )
 
 

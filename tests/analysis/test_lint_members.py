@@ -244,6 +244,25 @@ scheduler.pause_target(actor)
     )
 
 
+def test_that_a_frame_timer_that_waits_for_a_paused_clock_is_found(tmp_path: Path) -> None:
+    found = lint(
+        tmp_path,
+        """
+game = stage.root.child("game")
+game.pause()
+scheduler = stage.scheduler(game, name="calls")
+scheduler.schedule(nothing, 1)
+""",
+        40,
+    )
+
+    finding = only(found, FindingKind.NEVER_FIRED)
+    assert finding.text == (
+        "“nothing” of scheduler “calls” has waited for 40.0 s without ever being called: “game” "
+        "has been paused since 00:00.000, before it was set."
+    )
+
+
 WOOD = """
 from inspector.frames.creator.components import Component
 from inspector.frames.creator.director import CreatorDirector

@@ -19,7 +19,7 @@ from inspector.analysis.evidence import (
     timer_label,
     times,
 )
-from inspector.analysis.explain.suspects import suspect
+from inspector.analysis.explain.suspects import MeasuredCall, innermost_call, suspect
 from inspector.commands.timers import FireTimer
 from inspector.timebase import NS_PER_MS, format_duration
 from inspector.vocabulary import (
@@ -43,9 +43,6 @@ if TYPE_CHECKING:
 LATE_NS: Final = NS_PER_MS
 #: So many timers are named, the others counted.
 _MOST_NAMED: Final = 4
-#: What a call must have taken of the longest one to be named in its place: its caller
-#: contains it.
-_INNER_SHARE: Final = 0.6
 
 
 def lateness_reasons(
@@ -145,7 +142,7 @@ class _Frame:
         busy_ns: Time in callbacks, the timers before it included.
         cut_ns: What was cut from its delta.
         phases: Measured time by phase.
-        calls: The calls in it: how long each took, when it began, whose.
+        calls: The calls in it: when each began, how long it took, whose.
     """
 
     index: int
@@ -154,7 +151,7 @@ class _Frame:
     busy_ns: int
     cut_ns: int
     phases: dict[int, int]
-    calls: tuple[tuple[int, int, int], ...]
+    calls: tuple[MeasuredCall, ...]
 
 
 class _Place:
@@ -195,7 +192,7 @@ def _read_frame(history: History, cursor: int, end: int) -> _Frame | None:
     index = at_ns = cut_ns = -1
     began = cursor
     phases: dict[int, int] = {}
-    calls: list[tuple[int, int, int]] = []
+    calls: list[MeasuredCall] = []
     events = history.events(cursor, min(end, cursor + 2 * NEARBY))
     for place, (event_ns, kind, subject, a, b) in enumerate(events, cursor):
         if kind == FRAME_BEGAN and index < 0:
@@ -207,7 +204,7 @@ def _read_frame(history: History, cursor: int, end: int) -> _Frame | None:
         elif kind == DELTA_CUT:
             cut_ns = a
         elif kind == CALL_ENDED:
-            calls.append((b, a, subject))
+            calls.append((a, b, subject))
         elif kind == FRAME_ENDED:
             return _Frame(index, at_ns, began, b, cut_ns, phases, tuple(calls))
     return None
@@ -247,16 +244,12 @@ def _running_frame(place: _Place, due_ns: int, firing: Firing) -> tuple[int, lis
 
 def _longest_call(place: _Place, frame: _Frame) -> str:
     """Return the call that took the longest in a frame, and how long; or nothing."""
-    if not frame.calls:
+    inner = innermost_call(frame.calls)
+    if inner is None:
         return ""
-    longest_ns = max(frame.calls)[0]
-    inner = max(
-        (call for call in frame.calls if call[0] >= _INNER_SHARE * longest_ns),
-        key=lambda call: call[1],
-    )
     member = place.timeline.members.by_id.get(inner[2])
     name = f"member {inner[2]}" if member is None else f"“{member.name}”"
-    return f"mainly {name} ({format_duration(inner[0])})"
+    return f"mainly {name} ({format_duration(inner[1])})"
 
 
 def _timers_before(

@@ -8,7 +8,7 @@ is the likely one.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from inspector.analysis.evidence import NEARBY
 from inspector.vocabulary import (
@@ -21,6 +21,8 @@ from inspector.vocabulary import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from inspector.events.history import History
     from inspector.events.timeline import Timeline
 
@@ -28,6 +30,12 @@ if TYPE_CHECKING:
 _MOST_CANDIDATES: Final = 40
 #: The likely one makes this share of the difference at least.
 _SHARE: Final = 0.5
+#: What a call must have taken of the longest one to be named in its place: its caller
+#: contains it.
+_INNER_SHARE: Final = 0.6
+
+#: A call within a frame: when it began, how long it took, and its number.
+MeasuredCall: TypeAlias = tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +52,13 @@ class Suspect:
     label: str
     without_ns: int
     frames: int
+
+
+def innermost_call(calls: Iterable[MeasuredCall]) -> MeasuredCall | None:
+    """Return the call that took longest; of calls that lie in one another, the innermost."""
+    known = list(calls)
+    longest_ns = max((call[1] for call in known), default=0)
+    return max((call for call in known if call[1] >= _INNER_SHARE * longest_ns), default=None)
 
 
 def suspect(

@@ -1,4 +1,4 @@
-"""Rules about frames over their budget: how many there are, and what kept everything else waiting.
+"""Frames over their budget, event by event: how long they took, and what was late meanwhile.
 
 While a callback runs nothing else does: no timer, no frame. What it took is measured for calls
 of schedulers, components and frame callbacks, and for the timers of a frame together.
@@ -6,15 +6,10 @@ of schedulers, components and frame callbacks, and for the timers of a frame tog
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field
-from statistics import median_low
 from typing import TYPE_CHECKING, Final
 
-from inspector.analysis.evidence import listed
-from inspector.analysis.explain.suspects import suspect
-from inspector.analysis.lint.findings import Finding, FindingKind
-from inspector.timebase import format_duration
+from inspector.analysis.explain.suspects import MeasuredCall, innermost_call
 from inspector.vocabulary import (
     CALL_ENDED,
     FRAME_BEGAN,
@@ -25,32 +20,13 @@ from inspector.vocabulary import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from inspector.analysis.lint.survey import Survey
     from inspector.analysis.statistics.frame_budget import FrameBudget
     from inspector.vocabulary import RawEvent
 
-#: So many frames over budget in so many, one in twenty, are more than a hiccup.
-OVER_LEAST: Final = 3
-OVER_ONE_IN: Final = 20
-#: A callback that took too long less often than this
-BLOCKS_LEAST: Final = 3
-#: is only told of when it took so many times the budget: any host has a hiccup now and then.
-BLOCKS_ONCE_TIMES: Final = 3
-#: What a call must have taken of the longest one to be named in its place: its caller
-#: contains it.
-_INNER_SHARE: Final = 0.6
-#: Between so many different companies of timers the likely one is looked for.
-_MOST_COMPANIES: Final = 5
-
-#: The events that :meth:`LongFrameSurvey.take` wants.
+#: The events that :meth:`LongFrames.take` wants.
 ABOUT_LONG_FRAMES: Final = frozenset(
     {CALL_ENDED, FRAME_BEGAN, FRAME_ENDED, PHASE_ENDED, TIMER_FIRED}
 )
-
-_Call = tuple[int, int, int]  # began, took, member
-_Who = tuple[str, int | frozenset[tuple[int, int]]]
 
 
 @dataclass(slots=True)
@@ -80,7 +56,7 @@ class LongFrame:
     is_frame_late: bool = False
 
 
-class LongFrameSurvey:
+class LongFrames:
     """Takes events one by one, and keeps the frames over budget.
 
     Attributes:
@@ -103,7 +79,7 @@ class LongFrameSurvey:
         # Where among those fired each late one is, and by how much.
         self._late: list[tuple[int, int]] = []
         self._group = self._fired, self._late
-        self._calls: list[_Call] = []
+        self._calls: list[MeasuredCall] = []
         self._timer_calls = self._calls
         self._phases: dict[int, int] = {}
         self._index = 0
@@ -154,7 +130,7 @@ class LongFrameSurvey:
             if timers_ns > own_ns:
                 self._blame_timers(long, is_over=is_over, is_first=former is None)
             else:
-                long.call = _inner_call(self._calls, long.took_ns)
+                long.call = _longest_call(self._calls, long.took_ns)
                 phases = self._phases
                 long.phase = Phase(max(phases, key=phases.__getitem__, default=Phase.UPDATE))
             self.long.append(long)
@@ -169,7 +145,7 @@ class LongFrameSurvey:
             is_first: Whether the frame before was not: then what is late has waited for them.
         """
         fired, late = self._group
-        long.phase, long.call = Phase.TIMERS, _inner_call(self._timer_calls, long.took_ns)
+        long.phase, long.call = Phase.TIMERS, _longest_call(self._timer_calls, long.took_ns)
         # The first to wait for long came after what it waited for.
         behind = (place for place, late_ns in late if place and 2 * late_ns > long.took_ns)
         before = next(behind, len(fired)) if is_first else len(fired)
@@ -186,151 +162,8 @@ class LongFrameSurvey:
                 long.late[fired[at]] = max(late_ns, long.late.get(fired[at], 0))
 
 
-def _inner_call(calls: list[_Call], took_ns: int) -> int | None:
-    """Return the member whose call took most of a time, the innermost if they lie in another."""
+def _longest_call(calls: list[MeasuredCall], took_ns: int) -> int | None:
+    """Return the number of the call that took most of a time, ``None`` for none."""
+    inner = innermost_call(calls)
     longest_ns = max((call[1] for call in calls), default=0)
-    if 2 * longest_ns < took_ns:
-        return None
-    return max(call for call in calls if call[1] >= _INNER_SHARE * longest_ns)[2]
-
-
-def over_budget_frames(seen: Survey) -> Iterator[Finding]:
-    """Find out whether more frames than a few take longer than the budget."""
-    survey = seen.long_frames
-    count = len(survey.over)
-    if count < OVER_LEAST or count * OVER_ONE_IN < survey.frames:
-        return
-    longest_ns, _, index, at_ns, cursor = max(survey.over, key=lambda frame: frame[0])
-    middle_ns = median_low([interval_ns for interval_ns, *_ in survey.over])
-    work_ns = median_low([work_ns for _, work_ns, *_ in survey.over])
-    work = format_duration(work_ns)
-    why = (
-        f"Callbacks took a median of {work} of that."
-        if 2 * work_ns >= middle_ns
-        else f"Callbacks took a median of only {work} of that: the rest was the host."
-    )
-    text = (
-        f"{count:,} of {survey.frames:,} frames ({count / survey.frames:.1%}) took longer than "
-        f"{survey.budget.limit_text}: median {format_duration(middle_ns)}, at most "
-        f"{format_duration(longest_ns)}. {why}"
-    )
-    yield Finding(FindingKind.OVER_BUDGET, text, at_ns, cursor, 0, frame=index)
-
-
-def blocking(seen: Survey) -> Iterator[Finding]:
-    """Find callbacks that took so long that timers or frames were late."""
-    groups: dict[_Who, list[LongFrame]] = {}
-    for long in seen.long_frames.long:
-        if long.late or long.is_frame_late:
-            groups.setdefault(_who(seen, long), []).append(long)
-    for who, frames in _told_apart(seen, groups).items():
-        worst = max(frames, key=lambda long: long.took_ns)
-        is_hiccup = worst.took_ns < BLOCKS_ONCE_TIMES * seen.long_frames.budget.budget_ns
-        if len(frames) >= BLOCKS_LEAST or not is_hiccup:
-            yield _blocking(seen, who, worst, frames)
-
-
-def _who(seen: Survey, long: LongFrame) -> _Who:
-    """Return what took so long: a member, a phase, or the timers among which it is."""
-    if long.call is not None:
-        return "member", long.call
-    if not long.fired:
-        return "phase", int(long.phase)
-    lives = (seen.timers[timer_id] for timer_id in long.fired if timer_id in seen.timers)
-    return "timers", frozenset((life.clock_id, life.label) for life in lives)
-
-
-def _told_apart(seen: Survey, groups: dict[_Who, list[LongFrame]]) -> dict[_Who, list[LongFrame]]:
-    """Find the likely timer where several may have taken the time, and put what is its together.
-
-    Of a company with a smaller one in it that was too slow as well, it was one of those.
-    """
-    found: dict[_Who, list[LongFrame]] = {}
-    companies: list[frozenset[tuple[int, int]]] = []
-    looked = 0
-
-    def size(each: tuple[_Who, list[LongFrame]]) -> int:
-        (_, names), _ = each
-        return len(names) if isinstance(names, frozenset) else 0
-
-    for (what, names), frames in sorted(groups.items(), key=size):
-        who: _Who = what, names
-        if isinstance(names, frozenset):
-            known = next((each for each in companies if each and each <= names), None)
-            if known is None:
-                known = names
-                if len(names) > 1 and looked < _MOST_COMPANIES:
-                    looked += 1
-                    known = _likely(seen, names, frames)
-                companies.append(known)
-            who = what, known
-        found.setdefault(who, []).extend(frames)
-    return found
-
-
-def _likely(
-    seen: Survey, names: frozenset[tuple[int, int]], frames: list[LongFrame]
-) -> frozenset[tuple[int, int]]:
-    """Return which timers of a company are likely to have taken the time; all if that is open."""
-    worst = max(frames, key=lambda long: long.took_ns)
-    called, history = set(worst.fired), seen.history
-    likely = suspect(history, seen.timeline, worst.cursor, called, worst.took_ns)
-    if likely is None:
-        return names
-    return frozenset(name for name in names if seen.text(name[1]) == likely.label) or names
-
-
-def _blocking(seen: Survey, who: _Who, worst: LongFrame, frames: list[LongFrame]) -> Finding:
-    survey = seen.long_frames
-    name, timer_id, clock_id = _named(seen, who, worst)
-    often = "" if len(frames) == 1 else f" It took too long {len(frames):,} times."
-    late = Counter[str]()
-    for long in frames:
-        for number, late_ns in long.late.items():
-            label = seen.name(seen.timers[number]) if number in seen.timers else f"timer {number}"
-            late[label] = max(late[label], late_ns)
-    late.pop(name, None)
-    if late:
-        names = [label for label, _ in late.most_common()]
-        others = (
-            f"{listed(names)} had to wait for it and fired up to "
-            f"{format_duration(max(late.values()))} late."
-        )
-    else:
-        others = "The next frame had to wait for it."
-    text = (
-        f"{name} took {format_duration(worst.took_ns)} in frame {worst.index:,}; the limit for a "
-        f"frame is {survey.budget.limit_text}. {others}{often} Spread the work over several "
-        "frames, or move it to a thread."
-    )
-    member_id = who[1] if who[0] == "member" and isinstance(who[1], int) else 0
-    return Finding(
-        FindingKind.BLOCKING,
-        text,
-        worst.at_ns,
-        worst.cursor,
-        timer_id,
-        clock_id,
-        worst.index,
-        member_id,
-    )
-
-
-def _named(seen: Survey, who: _Who, worst: LongFrame) -> tuple[str, int, int]:
-    """Return what took so long in words, the number of its timer and that of its clock."""
-    _, names = who
-    if not isinstance(names, frozenset):
-        member = seen.members.lives.get(names) if who[0] == "member" else None
-        if member is not None:
-            return f"“{member.known.name}”", 0, member.known.clock_id
-        return f"The calls in {worst.phase.text}", 0, 0
-    blamed = [
-        life
-        for timer_id in worst.fired
-        if (life := seen.timers.get(timer_id)) and (life.clock_id, life.label) in names
-    ]
-    labels = list(dict.fromkeys(map(seen.name, blamed)))
-    if not labels:
-        return "A timer", 0, 0
-    name = labels[0] if len(labels) == 1 else f"One of {listed(labels)}"
-    return name, blamed[-1].id, blamed[-1].clock_id
+    return None if inner is None or 2 * longest_ns < took_ns else inner[2]

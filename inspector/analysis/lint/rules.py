@@ -10,10 +10,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
 from inspector.analysis.lint.findings import Finding, FindingKind
-from inspector.analysis.lint.frames import beats, herds, storms, sub_frame
-from inspector.analysis.lint.lives import drifting, leaks, left_out, never_fired
-from inspector.analysis.lint.long_frames import blocking, over_budget_frames
-from inspector.analysis.lint.members import member_findings
+from inspector.analysis.lint.over_budget import blocking, over_budget_frames
+from inspector.analysis.lint.pace import drifting, uneven
+from inspector.analysis.lint.scheduling import herds, leaks, never_called, orphans, skipped, storms
 from inspector.analysis.lint.survey import survey
 from inspector.analysis.statistics.frame_budget import FrameBudget
 
@@ -47,14 +46,13 @@ def findings(
     seen = survey(history, first, max(first, last), budget)
     found = [
         *leaks(seen),
-        *never_fired(seen),
+        *orphans(seen),
+        *never_called(seen),
         *storms(seen),
         *herds(seen),
-        *sub_frame(seen),
-        *beats(seen),
+        *uneven(seen),
         *drifting(seen),
-        *left_out(seen),
-        *member_findings(seen),
+        *skipped(seen),
         *over_budget_frames(seen),
         *blocking(seen),
     ]

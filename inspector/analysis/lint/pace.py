@@ -1,0 +1,198 @@
+"""Rules about intervals: shorter than a frame, beating against it, drifting, kept wrongly."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
+
+from inspector.analysis.lint.findings import Finding, FindingKind
+from inspector.analysis.lint.scheduled import RUN
+from inspector.analysis.lint.scheduling import finding_of, timers_of
+from inspector.analysis.lint.seen import SeenMember
+from inspector.timebase import format_duration
+from inspector.vocabulary import TimerKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from inspector.analysis.lint.seen import Chain, SeenTimer, Survey
+
+#: An interval longer than so many frames does not visibly beat against them.
+BEAT_MOST_FRAMES: Final = 5
+#: An interval this close to a whole number of frames fits.
+BEAT_TOLERANCE: Final = Fraction(1, 50)
+#: Fewer calls are not called a pattern.
+BEAT_LEAST_CALLS: Final = 12
+#: An interval shorter than this share of a frame is sub-frame.
+SUB_FRAME_SHARE: Final = Fraction(9, 10)
+#: A chain of one-shots must have so many links before it is called an interval.
+DRIFT_STEPS: Final = 8
+#: What drifts loses at least this share of its interval with each call,
+DRIFT_LEAST_SHARE: Final = 0.005
+#: and neither more than this, nor more than so many frames, or it waits for something else;
+DRIFT_MOST_SHARE: Final = 0.5
+DRIFT_MOST_FRAMES: Final = 4
+#: a frame timer more than counting whole frames explains, in frames over a run of calls.
+DRIFT_LEAST_FRAMES: Final = 1.5 / RUN
+#: Off by more than this share it does not drift: it has another pace.
+PACE_SHARE: Final = 0.25
+#: A frame timer is looked at from so many measured runs on.
+LEAST_RUNS: Final = 2
+
+
+def uneven(seen: Survey) -> Iterator[Finding]:
+    """Find intervals that do not fit the frames, and frame timers that do not keep theirs.
+
+    Of timers of one name and interval, with the same caller, one is named.
+    """
+    named: set[object] = set()
+    for call in timers_of(seen):
+        if call.ended or not call.interval_ns or call.calls < BEAT_LEAST_CALLS:
+            continue
+        key = call.caller, seen.name(call), call.interval_ns
+        if key in named:
+            continue
+        period_ns = seen.period_ns(call)
+        if not period_ns:
+            continue
+        found = _sub_frame(seen, call, period_ns)
+        if found is None and isinstance(call, SeenMember):
+            found = _pace(seen, call, period_ns)
+        if found is None:
+            found = _beat(seen, call, period_ns)
+        if found is not None or not call.is_member:
+            named.add(key)
+        if found is not None:
+            kind, text = found
+            yield finding_of(seen, kind, text, call, call.last_ns, call.last_cursor)
+
+
+def _every(seen: Survey, call: SeenTimer | SeenMember, period_ns: Fraction) -> str:
+    repeats = "should be called" if call.is_member else "repeats"
+    return f"{seen.title(call)} {repeats} every {format_duration(round(period_ns))}"
+
+
+def _sub_frame(
+    seen: Survey, call: SeenTimer | SeenMember, period_ns: Fraction
+) -> tuple[FindingKind, str] | None:
+    """Return that an interval is shorter than a frame."""
+    if period_ns >= seen.frame_ns * SUB_FRAME_SHARE:
+        return None
+    if call.is_member:
+        most = seen.storms.get((call.caller, call.number))
+        what = (
+            f"it is called up to {most.count:,} times per frame, back to back"
+            if most is not None
+            else "it is called once per frame, however short the interval"
+        )
+    else:
+        per_frame = float(seen.frame_ns / period_ns)
+        what = f"it fires {per_frame:.3g} times per frame, back to back"
+    text = (
+        f"{_every(seen, call, period_ns)}, which is shorter than a frame "
+        f"({format_duration(seen.frame_ns)}): {what}."
+    )
+    return FindingKind.SUB_FRAME, text
+
+
+def _beat(
+    seen: Survey, call: SeenTimer | SeenMember, period_ns: Fraction
+) -> tuple[FindingKind, str] | None:
+    """Return that an interval is no multiple of the frame, so that calls come unevenly."""
+    frames = period_ns / seen.frame_ns
+    off = abs(frames - round(frames))
+    fits = not SUB_FRAME_SHARE <= frames <= BEAT_MOST_FRAMES or off <= BEAT_TOLERANCE * frames
+    if fits or not seen.is_steady:
+        return None
+    gaps = [later - earlier for earlier, later in pairwise(call.frames)]
+    if len(gaps) < BEAT_LEAST_CALLS or len(set(gaps)) < 2:  # noqa: PLR2004 - one gap is even
+        return None
+    calls = "calls" if call.is_member else "ticks"
+    text = (
+        f"{_every(seen, call, period_ns)}, which is {float(frames):.3g} frames: its {calls} are "
+        f"{_pattern(gaps)} frames apart. {_nearest_even(period_ns, seen.frame_ns)}"
+    )
+    return FindingKind.BEAT, text
+
+
+def _pattern(gaps: list[int]) -> str:
+    """Return gaps as ``1-1-1-2``: the shortest stretch that repeats, else the beginning."""
+    for length in range(1, len(gaps) // 2 + 1):
+        stretch = gaps[:length]
+        if all(gap == stretch[place % length] for place, gap in enumerate(gaps)):
+            return "-".join(map(str, stretch))
+    return "-".join(map(str, gaps[:8])) + "-…"
+
+
+def _nearest_even(period_ns: Fraction, frame_ns: int) -> str:
+    """Return which intervals near one are whole frames, in a sentence."""
+    below = max(1, int(period_ns // frame_ns))
+    options = sorted({below, below + 1})
+    texts = [format_duration(count * frame_ns) for count in options]
+    return f"An interval of {' or '.join(texts)} would be even."
+
+
+def _pace(seen: Survey, call: SeenMember, period_ns: Fraction) -> tuple[FindingKind, str] | None:
+    """Return that a timer comes sooner or later than its interval says, each time."""
+    if len(call.runs) < LEAST_RUNS:
+        return None
+    interval_ns, slip_ns = call.interval_ns, call.pace_ns - call.interval_ns
+    frame_ns = seen.frame_ns * interval_ns / period_ns
+    if abs(slip_ns) <= max(DRIFT_LEAST_SHARE * interval_ns, DRIFT_LEAST_FRAMES * frame_ns):
+        return None
+    what = (
+        f"{seen.title(call)} should be called every {format_duration(interval_ns)}, but is called "
+        f"every {format_duration(round(call.pace_ns))}"
+    )
+    if 0 < slip_ns <= PACE_SHARE * interval_ns:
+        text = (
+            f"{what}: each time it counts from the frame in which it was called, so it loses "
+            f"{format_duration(round(slip_ns))} with every call."
+        )
+        return FindingKind.DRIFT, text
+    often, seldom = interval_ns / call.pace_ns, call.pace_ns / interval_ns
+    text = (
+        f"{what}: {seldom:.3g} times its interval. It is checked too rarely."
+        if slip_ns > 0
+        else f"{what}, {often:.3g} times as often as it should: it seems to count calls, not time."
+    )
+    return FindingKind.PACE, text
+
+
+def drifting(seen: Survey) -> Iterator[Finding]:
+    """Find chains of one-shots, and intervals of clocks, that lose time at every link."""
+    for chain in seen.chains.values():
+        if chain.delay_ns <= 0 or chain.steps < DRIFT_STEPS:
+            continue
+        slip_ns = chain.slip_ns / chain.steps
+        most_ns = DRIFT_MOST_SHARE * chain.delay_ns
+        if seen.frame_ns:
+            rate = seen.rate(chain.last.clock_id) or 1
+            most_ns = min(most_ns, float(DRIFT_MOST_FRAMES * seen.frame_ns * rate))
+        if DRIFT_LEAST_SHARE * chain.delay_ns <= slip_ns <= most_ns:
+            yield _drifting_chain(seen, chain)
+    for timer in seen.timers.values():
+        is_moved = timer.kind == TimerKind.INTERVAL_DELAY and timer.shift_ns > 0
+        if is_moved and timer.shift_ns >= timer.interval_ns:
+            lost = timer.shift_ns / timer.interval_ns
+            text = (
+                f"{seen.name(timer)} is {format_duration(timer.shift_ns)} behind its interval of "
+                f"{format_duration(timer.interval_ns)}, {lost:.3g} ticks: its policy “delay” "
+                "counts from the late call. “burst” and “skip” keep the phase."
+            )
+            kind = FindingKind.DRIFT
+            yield finding_of(seen, kind, text, timer, timer.last_ns, timer.last_cursor)
+
+
+def _drifting_chain(seen: Survey, chain: Chain) -> Finding:
+    timer = chain.last
+    mean_ns = chain.delay_ns + chain.slip_ns // chain.steps
+    lost = chain.slip_ns / chain.delay_ns
+    text = (
+        f"{seen.name(timer)} reschedules itself {format_duration(chain.delay_ns)} ahead, but fires "
+        f"every {format_duration(mean_ns)}: each time it is set slightly after it was due, "
+        f"{chain.steps:,} times so far, which has cost {lost:.3g} ticks. An interval "
+        "(set_interval) would not drift."
+    )
+    return finding_of(seen, FindingKind.DRIFT, text, timer, timer.added_ns, timer.cursor)

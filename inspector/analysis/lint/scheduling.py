@@ -1,0 +1,273 @@
+"""Rules about what is scheduled: leaks, storms, herds, waiting in vain, skipped calls."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import chain, pairwise
+from typing import TYPE_CHECKING, Final
+
+from inspector.analysis.evidence import listed, short_site
+from inspector.analysis.lint.findings import Finding, FindingKind
+from inspector.analysis.lint.scheduled import TIMERS
+from inspector.analysis.lint.seen import SeenMember, SeenTimer, Survey
+from inspector.calls.blockers import Blocker, BlockerKind, clock_blockers, member_blockers
+from inspector.timebase import NS_PER_SECOND, format_duration, format_instant
+from inspector.vocabulary import MemberKind, TimerKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from inspector.analysis.lint.seen import Caller, Load, Place
+
+#: So many timers of one place must wait before that is called a leak,
+LEAK_TIMERS: Final = 30
+#: of which no more than this share was ever cleared,
+LEAK_CLEARED_SHARE: Final = 0.1
+#: on a clock that is stopped: for so long at least.
+LEAK_STOPPED_NS: Final = 20 * NS_PER_SECOND
+#: What waits for something that is stopped is not worth a word before this.
+NEVER_FIRED_NS: Final = 30 * NS_PER_SECOND
+#: A timer, or one-shots of one name, called more often than this in one frame are a storm.
+STORM_PER_FRAME: Final = 20
+#: A crowd in one frame is a herd if it is so many times what a frame has on average.
+HERD_TIMES_AVERAGE: Final = 4
+
+#: What the target of a scheduler has.
+_OF_TARGETS: Final = frozenset({MemberKind.FRAME_TIMER, MemberKind.UPDATE})
+
+
+def timers_of(seen: Survey) -> Iterator[SeenTimer | SeenMember]:
+    """Go through everything that was seen and is called by an interval or after a delay."""
+    frame_timers = (each for each in seen.members.values() if each.kind in TIMERS)
+    return chain(seen.timers.values(), frame_timers)
+
+
+def finding_of(  # noqa: PLR0913, PLR0917 - all of it makes a finding
+    seen: Survey,
+    kind: FindingKind,
+    text: str,
+    call: SeenTimer | SeenMember,
+    at_ns: int,
+    cursor: int,
+    frame: int | None = None,
+    clock_id: int = 0,
+) -> Finding:
+    """Return a finding about a call.
+
+    Args:
+        seen: What was seen.
+        kind: What looks wrong.
+        text: What was seen and what would help.
+        call: The call.
+        at_ns: Session instant of the evidence.
+        cursor: Where the evidence is in the log.
+        frame: The frame that shows it, the one of that instant if left out.
+        clock_id: The clock it is about, that of the call if left out.
+    """
+    return Finding(
+        kind,
+        text,
+        at_ns,
+        cursor,
+        0 if call.is_member else call.number,
+        clock_id or call.clock_id,
+        seen.frame_of(at_ns) if frame is None else frame,
+        call.number if call.is_member else 0,
+    )
+
+
+def leaks(seen: Survey) -> Iterator[Finding]:
+    """Find timers that become more and more: repeating ones, or those of a stopped clock."""
+    for place in seen.places.values():
+        marks, call = place.marks, place.first
+        if place.pending < LEAK_TIMERS or len(marks) < 4:  # noqa: PLR2004 - one a quarter
+            continue
+        grows = all(earlier < later for earlier, later in pairwise(marks))
+        why = _leaking(seen, place)
+        if not grows or place.cleared > LEAK_CLEARED_SHARE * place.added or not why:
+            continue
+        site = seen.text(call.site) if isinstance(call, SeenTimer) else ""
+        where = f", set at {short_site(site)}," if site else ""
+        wait = "belong to" if call.is_member else "wait on"
+        counts = ", ".join(f"{count:,}" for count in marks)
+        text = (
+            f"{place.pending:,} timers {seen.name(call)}{where} {wait} {seen.caller_name(call)}, "
+            f"and their number grows: {counts} after each quarter of the time; {why}."
+        )
+        at_ns = max(call.added_ns, 0)
+        frame = seen.frame_of(call.added_ns)
+        yield finding_of(seen, FindingKind.LEAK, text, call, at_ns, call.cursor, frame)
+
+
+def _leaking(seen: Survey, place: Place) -> str:
+    """Return why the timers of a place stay; empty when they end by themselves."""
+    call = place.first
+    if isinstance(call, SeenMember):
+        return "few of them are ever unscheduled" if call.calls_left < 0 else ""
+    if call.interval_ns:
+        return "none of them is ever cleared"
+    stopped_ns = 0
+    if call.clock_id in seen.timeline.clocks:
+        since = [reason.since_ns for reason in seen.timeline.pause_reasons(call.clock_id)]
+        stopped_ns = seen.timeline.at_ns - min(since, default=seen.timeline.at_ns)
+    if stopped_ns < LEAK_STOPPED_NS:
+        return ""
+    return f"their clock has been stopped for {format_duration(stopped_ns)}"
+
+
+def never_called(seen: Survey) -> Iterator[Finding]:
+    """Find what was scheduled while something stopped it, and has been stopped ever since."""
+    groups: dict[tuple[int, int], tuple[Blocker, list[SeenTimer | SeenMember]]] = {}
+    of_clocks: dict[int, tuple[Blocker, ...]] = {}
+    timeline = seen.timeline
+    for call in timers_of(seen):
+        waited_ns = timeline.at_ns - call.added_ns
+        if call.ended or call.calls or call.added_ns < 0 or waited_ns < NEVER_FIRED_NS:
+            continue
+        if isinstance(call, SeenMember):
+            member = timeline.members.by_id.get(call.number)
+            blockers = () if member is None else member_blockers(timeline, member)
+        elif call.number in timeline.timers:
+            if call.clock_id not in of_clocks:
+                of_clocks[call.clock_id] = clock_blockers(timeline, call.clock_id)
+            blockers = of_clocks[call.clock_id]
+        else:
+            continue
+        for blocker in blockers:
+            if blocker.since_ns is not None and blocker.since_ns <= call.added_ns:
+                key = blocker.clock_id, blocker.member_id
+                groups.setdefault(key, (blocker, []))[1].append(call)
+                break
+    for blocker, calls in groups.values():
+        yield _never_called(seen, blocker, calls)
+
+
+def _never_called(seen: Survey, blocker: Blocker, calls: list[SeenTimer | SeenMember]) -> Finding:
+    first = min(calls, key=lambda call: call.added_ns)
+    one = len(calls) == 1
+    count = f"{seen.title(first)} has" if one else f"{len(calls):,} timers have"
+    what = f"“{blocker.name}”"
+    if blocker.member_id:
+        what = f"{seen.timeline.members.by_id[blocker.member_id].kind.text} {what}"
+    stopped = "had rate 0" if blocker.kind is BlockerKind.CLOCK_RATE else "been paused"
+    text = (
+        f"{count} waited for {format_duration(seen.timeline.at_ns - first.added_ns)} without ever "
+        f"{'being called' if first.is_member else 'firing'}: {what} has {stopped} since "
+        f"{format_instant(blocker.since_ns or 0)}, before {'it' if one else 'the first of them'} "
+        "was set."
+    )
+    kind, at_ns = FindingKind.NEVER_FIRED, first.added_ns
+    return finding_of(seen, kind, text, first, at_ns, first.cursor, clock_id=blocker.clock_id)
+
+
+def storms(seen: Survey) -> Iterator[Finding]:
+    """Find timers that are called very often in one frame."""
+    for ((is_member, _), _), load in seen.storms.items():
+        if load.count <= STORM_PER_FRAME:
+            continue
+        call = _calls_of(seen, is_member, load)[0]
+        if load.own < load.count:
+            helps = "They set one another, or are set in a loop: is a delay of 0 intended?"
+        elif call.interval_ns:
+            helps = (
+                f"Its interval is {format_duration(call.interval_ns)} of the time of "
+                f"{seen.caller_name(call)}: use a longer interval, and loop over what is due."
+            )
+        else:
+            helps = "It was called repeatedly; is its delay too short?"
+        title = seen.title(call) if is_member else f"{seen.name(call)} on {seen.caller_name(call)}"
+        fired = "was called" if is_member else "fired"
+        text = f"{title} {fired} {load.count:,} times in frame {load.frame:,}. {helps}"
+        yield finding_of(seen, FindingKind.STORM, text, call, load.at_ns, load.cursor, load.frame)
+
+
+def herds(seen: Survey) -> Iterator[Finding]:
+    """Find frames in which many timers of one clock or scheduler are called together."""
+    frames = max(1, len(seen.frame_starts))
+    calls: Counter[Caller] = Counter()
+    for call in timers_of(seen) if seen.crowds else ():
+        calls[call.caller] += call.calls
+    for caller, load in seen.crowds.items():
+        if load.count * frames >= HERD_TIMES_AVERAGE * calls[caller]:
+            yield _herd(seen, caller, load)
+
+
+def _herd(seen: Survey, caller: Caller, load: Load) -> Finding:
+    calls = _calls_of(seen, caller[0], load)
+    interval_ns, same = Counter(call.interval_ns for call in calls).most_common(1)[0]
+    names = listed(list(dict.fromkeys(seen.name(call) for call in calls)))
+    fired = "were called" if caller[0] else "fired"
+    text = (
+        f"{load.count:,} timers of {seen.caller_name(calls[0])} {fired} together in frame "
+        f"{load.frame:,}: {names}."
+    )
+    if interval_ns and same > 1:
+        step = format_duration(interval_ns // same)
+        text += (
+            f" {same:,} of them repeat every {format_duration(interval_ns)}: first delays "
+            f"{step} apart would spread them evenly."
+        )
+    elif seen.frame_ns:
+        spread = format_duration(seen.frame_ns)
+        text += f" Delays {spread} apart would spread them over as many frames."
+    return finding_of(seen, FindingKind.HERD, text, calls[0], load.at_ns, load.cursor, load.frame)
+
+
+def _calls_of(seen: Survey, is_member: bool, load: Load) -> list[SeenTimer | SeenMember]:  # noqa: FBT001 - as in CallId
+    if is_member:
+        return [seen.members[number] for number in load.numbers]
+    return [seen.timers[number] for number in load.numbers]
+
+
+def skipped(seen: Survey) -> Iterator[Finding]:
+    """Find timers whose late calls were skipped."""
+    for call in timers_of(seen):
+        if not call.missed or call.missed_at == (0, 0):
+            continue
+        cursor, at_ns = call.missed_at
+        noun = "call" if call.is_member else "tick"
+        were = f"{noun} of {seen.name(call)} was"
+        if call.missed > 1:
+            were = f"{noun}s of {seen.name(call)} were"
+        if isinstance(call, SeenTimer):
+            why = (
+                "because the program returned too late: its kind is "
+                f"“{TimerKind(call.kind).text}”. The previous frame shows what took so long."
+            )
+        else:
+            why = (
+                f"by {seen.caller_name(call)}: more time had passed than it makes up for. The "
+                "frame shows what took so long."
+            )
+        text = f"{call.missed:,} {were} skipped {why}"
+        yield finding_of(seen, FindingKind.LEFT_OUT, text, call, at_ns, cursor)
+
+
+def orphans(seen: Survey) -> Iterator[Finding]:
+    """Find what is still scheduled for nodes and components that were destroyed."""
+    of_owner: dict[int, list[SeenMember]] = {}
+    for call in seen.members.values():
+        target = seen.members.get(call.known.parent_id)
+        if call.ended or call.kind not in _OF_TARGETS or target is None or not target.owner_id:
+            continue
+        owner = seen.members.get(target.owner_id)
+        if owner is not None and owner.ended_at is not None:
+            of_owner.setdefault(owner.number, []).append(call)
+    for owner_id, calls in of_owner.items():
+        owner, first = seen.members[owner_id], calls[0]
+        assert owner.ended_at is not None, "only such owners are listed"
+        cursor, at_ns = owner.ended_at
+        names = listed(list(dict.fromkeys(seen.name(call) for call in calls)))
+        verb = "is" if len(calls) == 1 else "are"
+        gone_ns = seen.timeline.at_ns - at_ns
+        text = (
+            f"{names} of {seen.caller_name(first)} {verb} still scheduled for the "
+            f"{owner.known.kind_text} “{owner.name}”, which was destroyed "
+            f"{format_duration(gone_ns)} ago, at {format_instant(at_ns)}"
+        )
+        called = [call for call in calls if call.last_ns > at_ns]
+        if called:
+            last = max(called, key=lambda call: call.last_ns)
+            text += f"; {seen.name(last)} was last called at {format_instant(last.last_ns)}"
+        text += ". Unschedule it in on_destroy."
+        yield finding_of(seen, FindingKind.ORPHAN, text, first, at_ns, cursor)
