@@ -22,7 +22,7 @@ SECOND = 1_000_000_000
 SCENE = """
     from inspector.frames.cocos.dialects import DIALECTS
     from inspector.frames.creator.components import Component
-    from inspector.frames.egret.ticker import BY_ELAPSED, TickerTimer
+    from inspector.frames.egret.timer import BY_ELAPSED, TickerTimer
     from inspector.frames.loop import start_loop
     from inspector.frames.open_flash import OpenFlashClock
 
