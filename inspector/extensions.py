@@ -46,7 +46,10 @@ logger = logging.getLogger(__name__)
 #: panels is in the window.
 GROUPS: Final = {
     "panels": "",
+    "importers": "inspector.sessions.frame_files:IMPORTERS",
     "exporters": "inspector.formats.export:EXPORTERS",
+    "schedulers": "inspector.frames.cocos.dialects:DIALECTS",
+    "time_sources": "inspector.sessions.sources.time_sources:TIME_SOURCES",
     "commands": "inspector.cli.commands:COMMANDS",
 }
 _PREFIX: Final = "timeline_inspector."
@@ -204,6 +207,15 @@ class Registry(Sequence[EntryT], Generic[EntryT]):
         joined = self._joined or ()
         return next((extension for each, extension in joined if each is entry), None)
 
+    def culprit(self, error: BaseException) -> Extension | None:
+        """Return the extension in whose module an error came up, else in whose package."""
+        modules = modules_of(error)
+        packages = {module.partition(".")[0] for module in modules}
+        named = [(each, each.target.partition(":")[0]) for each in self.extensions]
+        exact = (each for each, module in named if module in modules)
+        near = (each for each, module in named if module.partition(".")[0] in packages)
+        return next(exact, None) or next(near, None)
+
     def blame(self, extension: Extension, error: BaseException) -> ExtensionError:
         """Note what an extension raised, and return it as what can be shown or reported."""
         text = "".join(traceback.format_exception(error))
@@ -246,6 +258,12 @@ class Registry(Sequence[EntryT], Generic[EntryT]):
             if name.casefold() in taken:
                 return f"the name “{name}” is taken"
         return ""
+
+
+def modules_of(error: BaseException) -> set[str]:
+    """Return the modules that an error has passed through."""
+    frames = traceback.walk_tb(error.__traceback__)
+    return {str(frame.f_globals.get("__name__")) for frame, _line in frames}
 
 
 def report(error: ExtensionError) -> None:

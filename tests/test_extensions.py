@@ -269,6 +269,71 @@ def test_that_a_command_that_fails_is_named(tmp_path: Path) -> None:
     assert "The command “hello” of ext-hello 1.0 does not work: ZeroDivisionError" in done.stderr
 
 
+_IMPORTER = """
+from inspector.sessions.frame_files import Importer, captured
+
+TIMES = Importer("times", lambda head: head.startswith(b"times"), lambda path: captured(path, [7]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("broken", "reason"),
+    [
+        ("captured(path, [7])", "TypeError: 3 is not a FrameFile"),
+        ("head.startswith(b'times')", ""),
+    ],
+)
+def test_that_an_importer_that_fails_is_named(tmp_path: Path, broken: str, reason: str) -> None:
+    source = _IMPORTER.replace('"', "'").replace(broken, "3" if reason else "head.no_such")
+    assert source != _IMPORTER.replace('"', "'")
+    install(tmp_path, "ext-t", {"ext_t.py": source}, {"importers": {"times": "ext_t:TIMES"}})
+    (tmp_path / "t.txt").write_text("times\n" if reason else "ms\n16.5\n")
+
+    done = run_with(tmp_path, "export", "t.txt", "-o", "t.csv")
+
+    sentence = "The importer “times” of ext-t 1.0 does not work: "
+    assert sentence + (reason or "AttributeError: 'bytes' object has no attr") in done.stderr
+    # What cannot recognise anything is passed over.
+    assert (done.returncode == ExitCode.OK) == (not reason)
+
+
+_SOURCE = """
+from inspector.sessions.sources.time_sources import TimeSourceKind
+
+class Slow:
+    def __init__(self, host):
+        self.host = host
+        self.set_wake, self.attach, self.close = host.set_wake, host.attach, host.close
+
+    def now_ns(self):
+        return self.host.now_ns()
+
+SLOW = TimeSourceKind("slow", "a test", Slow)
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "reason"),
+    [
+        ("return self.host.now_ns()", "return self.no_such", "AttributeError: 'Slow' object"),
+        ("def now_ns", "def now", "has no method now_ns"),
+        ('"a test", Slow', '"a test", None', "it has no make, or its is_real is False"),
+    ],
+)
+@pytest.mark.parametrize("command", ["run", "lint"])
+def test_that_a_time_source_that_fails_is_named(
+    tmp_path: Path, command: str, before: str, after: str, reason: str
+) -> None:
+    source = _SOURCE.replace(before, after)
+    install(tmp_path, "ext-s", {"ext_s.py": source}, {"time_sources": {"slow": "ext_s:SLOW"}})
+
+    done = run_with(tmp_path, command, "1", "--seconds", "0.1", "--source", "slow")
+
+    assert done.returncode in (ExitCode.FAILED, ExitCode.USAGE)
+    assert "The time source “slow” of ext-s 1.0 does not work: " in done.stderr
+    assert reason in done.stderr
+
+
 def test_that_without_extensions_the_list_says_so(tmp_path: Path) -> None:
     done = run_with(tmp_path, "extensions")
 

@@ -44,7 +44,7 @@ from inspector.sessions.provenance import provenance_of_recording
 from inspector.sessions.runs.real import run_real
 from inspector.sessions.runs.virtual import RunOutcome, run_virtual
 from inspector.sessions.scene import find_scene
-from inspector.sessions.sources.virtual_source import VirtualTimeSource
+from inspector.sessions.sources.time_sources import TIME_SOURCES, make_source
 from inspector.timebase import NS_PER_SECOND, format_duration, format_instant
 
 #: So much session time a scene is run for if nothing else is said.
@@ -227,7 +227,7 @@ def _past(options: Namespace, err: TextIO, at_ns: int | None) -> Iterator[_Past]
         if options.seconds is not None:
             message = "Argument --seconds: a recording has a fixed length. Omit it."
             raise ArgumentError(message)
-        if options.real_time:
+        if options.source.is_real:
             message = "Argument --real-time: a recording is not run. Omit it."
             raise ArgumentError(message)
         recording = open_recording(path)
@@ -242,22 +242,23 @@ def _past(options: Namespace, err: TextIO, at_ns: int | None) -> Iterator[_Past]
         finally:
             recording.close()
         return
-    source = SystemTimeSource() if options.real_time else VirtualTimeSource()
+    host = SystemTimeSource()
+    source = make_source(options.source, host)
     scene = find_scene(options.past)
-    with EndlessCodeNote(err) as note:
+    with EndlessCodeNote(err) as note, TIME_SOURCES.guarding(options.source):
         session = HostedSession(scene, source, autorun=False)
         note.watch(session)
         try:
             if session.problem is not None:
                 raise session.problem
-            default = DEFAULT_REAL_SECONDS if options.real_time else DEFAULT_SECONDS
+            default = DEFAULT_REAL_SECONDS if options.source.is_real else DEFAULT_SECONDS
             duration_ns = options.seconds or max(at_ns or 0, default * NS_PER_SECOND)
-            run = _run(session, duration_ns, err, is_real=options.real_time)
+            run = _run(session, duration_ns, err, host if options.source.is_real else None)
             session.refresh()
             if not run.is_complete:
                 say(err, f"The run ended early. {session.status.message}")
             # What was reached may lie a little behind the last event.
-            hint = "" if options.real_time else _work_hint(session, run)
+            hint = "" if options.source.is_real else _work_hint(session, run)
             history, end_ns = session.history, session.timeline.at_ns
             within = " in virtual time" if hint else ""
             yield _Past(history, session.title, end_ns, session.frame_rate, hint, within)
@@ -265,12 +266,15 @@ def _past(options: Namespace, err: TextIO, at_ns: int | None) -> Iterator[_Past]
             session.close()
 
 
-def _run(session: HostedSession, duration_ns: int, err: TextIO, *, is_real: bool) -> RunOutcome:
-    if not is_real:
+def _run(
+    session: HostedSession, duration_ns: int, err: TextIO, host: SystemTimeSource | None
+) -> RunOutcome:
+    """Run a scene: in real time, woken by the host's source, or in virtual time without one."""
+    if host is None:
         return run_virtual(session, duration_ns=duration_ns)
     progress = Progress(err)
     try:
-        return run_real(session, duration_ns=duration_ns, on_progress=progress.show)
+        return run_real(session, host, duration_ns=duration_ns, on_progress=progress.show)
     finally:
         progress.clear()
 

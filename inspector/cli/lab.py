@@ -125,7 +125,7 @@ def _words(argument: str, texts: Sequence[str]) -> list[str]:
 
 def _recorded(text: str, duration_ns: int | None, err: TextIO) -> Display:
     path, column = split_column(text)
-    read = read_frame_file(path, column, version=__version__)
+    read = read_frame_file(path, column)
     say(err, *read.notes)
     times_ns = read.frames.interval_ns.tolist()
     try:

@@ -10,7 +10,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TextIO
 
-from inspector import __version__
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.analysis.statistics.frame_statistics import over_budget
 from inspector.cli.endless_code import EndlessCodeNote
@@ -30,7 +29,7 @@ from inspector.commands.clocks import SetRate
 from inspector.errors import ArgumentError, CaptureError, ExportError
 from inspector.events.recording import RecordingError
 from inspector.exit_codes import ExitCode
-from inspector.formats.captures.captures import read_frame_times, split_column
+from inspector.formats.captures.captures import split_column
 from inspector.formats.export import check_export, export_frames
 from inspector.formats.frame_times import (
     FrameTimes,
@@ -45,7 +44,7 @@ from inspector.sessions.provenance import provenance_of
 from inspector.sessions.runs.real import run_real
 from inspector.sessions.runs.virtual import RunOutcome, run_frame_times, run_virtual
 from inspector.sessions.scene import find_scene, user_place
-from inspector.sessions.sources.virtual_source import VirtualTimeSource
+from inspector.sessions.sources.time_sources import SYSTEM, TIME_SOURCES, make_source
 from inspector.timebase import MAX_NS, NS_PER_SECOND, format_duration
 from inspector.vocabulary import what_was_raised
 
@@ -65,12 +64,12 @@ class _Way:
 
     Attributes:
         text: In words.
-        is_real: Whether the computer's clock drives it.
+        host: What wakes the time source in real time.
         run: Runs a session; is given something to call with the share that is done.
     """
 
     text: str
-    is_real: bool
+    host: SystemTimeSource
     run: Callable[[HostedSession, Callable[[float], None]], RunOutcome]
 
 
@@ -90,9 +89,9 @@ def run_scene(options: Namespace, out: TextIO, err: TextIO) -> int:
     _frame_range(options)
     way = _way(options, err)
     _graph_options(options, "interval")
-    source = SystemTimeSource() if way.is_real else VirtualTimeSource()
+    source = make_source(options.source, way.host)
     scene = find_scene(options.scene)
-    with EndlessCodeNote(err) as note:
+    with EndlessCodeNote(err) as note, TIME_SOURCES.guarding(options.source):
         session = HostedSession(scene, source, failure_policy=options.failure_policy, autorun=False)
         note.watch(session)
         try:
@@ -168,7 +167,7 @@ def export_file(options: Namespace, out: TextIO, err: TextIO) -> int:
         check_export(path)
     start, stop = _frame_range(options)
     path, column = split_column(options.file)
-    read = read_frame_file(path, column, version=__version__)
+    read = read_frame_file(path, column)
     say(err, *read.notes)
     if not read.has_work and (options.measure == "busy" or options.stacked):
         message = f"{path} does not contain the time spent in callbacks. Use --measure interval."
@@ -192,12 +191,14 @@ def _way(options: Namespace, err: TextIO) -> _Way:
     frames, duration_ns = options.frames, options.seconds
     if options.frame_times is not None:
         return _capture_way(options, err)
-    if options.real_time:
+    host = SystemTimeSource()
+    if options.source.is_real:
+        name = "" if options.source is SYSTEM else f", {options.source.name}"
         return _Way(
-            "in real time",
-            is_real=True,
+            f"in real time{name}",
+            host,
             run=lambda session, follow: run_real(
-                session, frames=frames, duration_ns=duration_ns, on_progress=follow
+                session, host, frames=frames, duration_ns=duration_ns, on_progress=follow
             ),
         )
     step_ns = options.dt or _DEFAULT_STEP_NS
@@ -211,7 +212,7 @@ def _way(options: Namespace, err: TextIO) -> _Way:
     unit = " s" if seconds.numerator == 1 else ""
     return _Way(
         f"virtual time, dt {step}{unit}",
-        is_real=False,
+        host,
         run=lambda session, follow: run_virtual(
             session, frames=frames, duration_ns=duration_ns, dt_ns=step_ns, on_progress=follow
         ),
@@ -220,15 +221,19 @@ def _way(options: Namespace, err: TextIO) -> _Way:
 
 def _capture_way(options: Namespace, err: TextIO) -> _Way:
     path, column = split_column(options.frame_times)
-    capture = read_frame_times(path, column)
-    say(err, *capture.notes)
-    times_ns = capture.frame_times_ns
+    read = read_frame_file(path, column)
+    say(err, *read.notes)
+    times_ns = tuple(read.frames.interval_ns.tolist())
+    if not times_ns:
+        message = f"{path} holds no frames to run. Choose another file."
+        raise CaptureError(message)
     if options.seconds is not None and not any(times_ns):
         message = (
-            f"{path}: no time passes in {capture.column}, so it never gets to --seconds. "
+            f"{path}: no time passes in {read.column or 'it'}, so it never gets to --seconds. "
             "Say --frames instead, or choose another column."
         )
         raise CaptureError(message)
+    name = f" ({read.column})" if read.column else ""
     wanted, total_ns = options.frames or 0, sum(times_ns)
     again = ""
     if wanted > len(times_ns) or (options.seconds or 0) > total_ns:
@@ -236,11 +241,11 @@ def _capture_way(options: Namespace, err: TextIO) -> _Way:
         held = "1 frame" if len(times_ns) == 1 else f"{len(times_ns):,} frames"
         say(err, f"{path.name} holds {held}, {format_duration(total_ns)}; it is repeated.")
     return _Way(
-        f"frame times of {path.name} ({capture.column}){again}",
-        is_real=False,
+        f"frame times of {path.name}{name}{again}",
+        SystemTimeSource(),
         run=lambda session, follow: run_frame_times(
             session,
-            capture.frame_times_ns,
+            times_ns,
             frames=options.frames,
             duration_ns=options.seconds,
             on_progress=follow,

@@ -1,9 +1,13 @@
-"""Frame times read back from a file: our own exports in full, any capture by one column."""
+"""Frame times read from a file: one importer for each format, which knows it by its content.
+
+Our own exports are read in full, any capture by one column.
+"""
 
 from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Callable, Iterable
 from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -13,8 +17,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from inspector import __version__
 from inspector.errors import CaptureError
 from inspector.events.recording import as_far_as_it_goes, open_recording
+from inspector.extensions import ExtensionError, Registry, report
 from inspector.foreign.files import open_binary, open_text
 from inspector.foreign.numbers import shown
 from inspector.formats.captures.captures import read_frame_times
@@ -30,6 +36,9 @@ from inspector.sessions.provenance import provenance_of_recording, rate_in_file
 from inspector.timebase import MAX_NS
 from inspector.vocabulary import Phase
 
+_HEAD_BYTES: Final = 4096
+_SQLITE: Final = b"SQLite format 3"
+_BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 _NS_COLUMNS: Final = ("frame", "at_ns", "interval_ns", "delta_ns", "busy_ns", *PHASE_COLUMNS)
 
 
@@ -42,38 +51,93 @@ class FrameFile:
         provenance: Where they come from, as far as the file says.
         notes: Sentences that the user should read.
         has_work: Whether the file says how long the callbacks took.
+        column: What the file calls the frame times; empty if it has no name for them.
     """
 
     frames: FrameTimes
     provenance: Provenance
     notes: tuple[str, ...]
     has_work: bool
+    column: str = "interval_ns"
 
 
-def read_frame_file(path: Path, column: str | None = None, *, version: str) -> FrameFile:
-    """Read an export of ours (CSV or JSON) or any other capture.
+@dataclass(frozen=True, slots=True)
+class Importer:
+    """A format that frame times are read from.
+
+    Attributes:
+        name: Name of the format.
+        recognises: Whether a file is in this format, by its first 4,096 bytes.
+        read: Reads such a file; returns a :class:`FrameFile`, such as :func:`captured` makes.
+    """
+
+    name: str
+    recognises: Callable[[bytes], bool]
+    read: Callable[[Path], object]
+
+
+def read_frame_file(path: Path, column: str | None = None) -> FrameFile:
+    """Read the frame times in a file, by the first importer that recognises what is in it.
 
     Args:
-        path: The file; recognised by what is in it.
-        column: Column of frame times, for a capture that does not say which.
-        version: Version of the inspector, for the provenance of what says nothing.
+        path: The file.
+        column: Column of frame times, in a table that does not say which.
 
     Raises:
         UnreadableFileError: The file cannot be read.
         CaptureError: It holds no frame times, or is damaged.
+        ExtensionError: The importer is a package's, and failed.
     """
     with open_binary(path) as file:
-        head = file.read(4096).decode("utf-8-sig", errors="replace")
-    if head.startswith("SQLite format 3"):
-        return _read_recording(path)
-    if head.lstrip().startswith("{") and column is None:
-        return _read_json(path)
-    if column is None and head.startswith(",".join(CSV_COLUMNS)):
-        return _read_csv(path, version)
-    capture = read_frame_times(path, column)
-    note = f"column {capture.column}" + (f", {capture.stream}" if capture.stream else "")
-    provenance = Provenance(path.name, _changed(path), version, "capture", None, note)
-    return FrameFile(_intervals_only(capture.frame_times_ns), provenance, capture.notes, False)
+        head = file.read(_HEAD_BYTES)
+    if column is not None and not head.startswith(_SQLITE):
+        return _read_capture(path, column)
+    # Any text may be a table: it is tried last.
+    table, *others = IMPORTERS
+    chosen = next((each for each in others if _is_recognised(each, head)), table)
+    with IMPORTERS.guarding(chosen):
+        read = chosen.read(path)
+        if not isinstance(read, FrameFile):
+            message = f"{shown(read)} is not a FrameFile"
+            raise TypeError(message)
+    return read
+
+
+def captured(
+    path: Path,
+    frame_times_ns: Iterable[int],
+    column: str = "",
+    *,
+    notes: Iterable[str] = (),
+    stream: str = "",
+) -> FrameFile:
+    """Return frame times of which no more is known than how long they are.
+
+    Args:
+        path: The file they come from.
+        frame_times_ns: Whole nanoseconds, one number a frame.
+        column: What the file calls them.
+        notes: Sentences that the user should read.
+        stream: Which of several programs in the file they belong to.
+    """
+    note = ", ".join(filter(None, (f"column {column}" if column else "", stream)))
+    provenance = Provenance(path.name, _changed(path), __version__, "capture", None, note)
+    frames = _intervals_only(tuple(frame_times_ns))
+    return FrameFile(frames, provenance, tuple(notes), has_work=False, column=column)
+
+
+def _is_recognised(importer: Importer, head: bytes) -> bool:
+    try:
+        with IMPORTERS.guarding(importer):
+            return bool(importer.recognises(head))
+    except ExtensionError as error:
+        report(error)
+        return False
+
+
+def _read_capture(path: Path, column: str | None = None) -> FrameFile:
+    read = read_frame_times(path, column)
+    return captured(path, read.frame_times_ns, read.column, notes=read.notes, stream=read.stream)
 
 
 def _read_recording(path: Path) -> FrameFile:
@@ -134,7 +198,7 @@ def _provenance(path: Path, found: object) -> Provenance:
     )
 
 
-def _read_csv(path: Path, version: str) -> FrameFile:
+def _read_csv(path: Path) -> FrameFile:
     columns: dict[str, list[str]] = {name: [] for name in CSV_COLUMNS}
     # Other programs save it in encodings of their own; what is read here is digits.
     with open_text(path, "utf-8-sig") as file:
@@ -148,7 +212,7 @@ def _read_csv(path: Path, version: str) -> FrameFile:
         except csv.Error as error:
             message = f"{path}, line {reader.line_num}: {error}. Export it again."
             raise CaptureError(message) from None
-    provenance = Provenance(path.stem, _changed(path), version)
+    provenance = Provenance(path.stem, _changed(path), __version__)
     return FrameFile(_frames(path, columns), provenance, (), True)
 
 
@@ -209,3 +273,25 @@ def _intervals_only(times_ns: tuple[int, ...]) -> FrameTimes:
 
 def _changed(path: Path) -> datetime:
     return datetime.fromtimestamp(path.stat().st_mtime, UTC)
+
+
+def _is_json(head: bytes) -> bool:
+    return head.removeprefix(_BYTE_ORDER_MARK).lstrip().startswith(b"{")
+
+
+def _is_our_csv(head: bytes) -> bool:
+    return head.removeprefix(_BYTE_ORDER_MARK).startswith(",".join(CSV_COLUMNS).encode())
+
+
+#: The first is for what no other recognises.
+IMPORTERS: Final = Registry(
+    "importers",
+    Importer,
+    (
+        Importer("table", lambda _head: True, _read_capture),
+        Importer("recording", lambda head: head.startswith(_SQLITE), _read_recording),
+        Importer("JSON", _is_json, _read_json),
+        Importer("CSV", _is_our_csv, _read_csv),
+    ),
+    names=lambda each: (each.name,),
+)

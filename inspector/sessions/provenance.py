@@ -11,7 +11,7 @@ from inspector.analysis.statistics.frame_budget import LONGEST_BUDGET_MS, SHORTE
 from inspector.events.recording import Recording
 from inspector.foreign.numbers import number_in
 from inspector.formats.frame_times import Provenance
-from inspector.sessions.sources.source_names import source_name, source_text
+from inspector.sessions.sources.time_sources import source_name, source_text
 
 if TYPE_CHECKING:
     from inspector.clocks.sources.time_source import TimeSource

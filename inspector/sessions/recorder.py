@@ -15,7 +15,7 @@ from inspector.commands.breakpoints import DEFAULT_SAVED_NS, BreakAction
 from inspector.errors import InspectorError
 from inspector.foreign.paths import RECORDING_SUFFIX, is_there
 from inspector.sessions.replay.journal import file_digest
-from inspector.sessions.sources.source_names import source_name
+from inspector.sessions.sources.time_sources import source_name
 from inspector.sessions.sources.virtual_source import VirtualTimeSource
 
 if TYPE_CHECKING:

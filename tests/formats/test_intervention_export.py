@@ -174,7 +174,7 @@ def test_that_readers_of_the_files_take_them_with_interventions(
 ) -> None:
     for name in ("frames.csv", "frames.json"):
         export_frames(frames, provenance, ExportOptions(), tmp_path / name)
-        read = read_frame_file(tmp_path / name, version="1")
+        read = read_frame_file(tmp_path / name)
         assert read.frames.interval_ns.tolist() == frames.interval_ns.tolist()
         assert read.has_work
 

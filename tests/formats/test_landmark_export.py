@@ -215,7 +215,7 @@ def test_that_the_json_lists_them_and_they_are_read_back(
     }
     assert landmarks_from_values(values["landmarks"]) == frames.landmarks
     export_frames(frames, provenance, ExportOptions(), tmp_path / "frames.json")
-    read = read_frame_file(tmp_path / "frames.json", version="1")
+    read = read_frame_file(tmp_path / "frames.json")
     assert read.frames.landmarks == frames.landmarks
 
 

@@ -48,6 +48,39 @@ def test_that_every_example_is_listed_and_works(site: Path) -> None:
         assert {each["package"] for each in extensions} == {"frame-extras 1.0"}
 
 
+def test_that_the_importer_recognises_a_file_by_its_content(site: Path, tmp_path: Path) -> None:
+    (tmp_path / "times.txt").write_text("stopwatch, microseconds\n16500\n25250\n")
+
+    exported = run_with(site, "export", "times.txt", "-o", "t.csv", cwd=tmp_path)
+    ran = run_with(site, "run", "1", "--frame-times", "times.txt", cwd=tmp_path)
+
+    assert exported.returncode == 0, exported.stderr
+    rows = (tmp_path / "t.csv").read_text().splitlines()[1:]
+    assert [row.split(",")[2] for row in rows] == ["16500000", "25250000"]
+    assert "frame times of times.txt" in ran.stdout
+
+
+def test_that_the_dialect_is_a_subject_of_the_lab(site: Path, tmp_path: Path) -> None:
+    assert "my-engine-2" in run_with(site, "lab", "--list").stdout
+
+    line = ("lab", "--subject", "my-engine-2", "--display", "60", "--seconds", "1")
+    done = run_with(site, *line, cwd=tmp_path)
+
+    assert done.returncode == 0, done.stderr
+    assert "My engine 2" in done.stdout
+
+
+def test_that_the_time_source_drives_a_run(site: Path, tmp_path: Path) -> None:
+    line = ("run", "1", "--frames", "4", "--source", "coarse", "--export", "r.csv")
+    done = run_with(site, *line, cwd=tmp_path)
+
+    assert done.returncode == 0, done.stderr
+    assert "in real time, coarse" in done.stdout
+    rows = (tmp_path / "r.csv").read_text().splitlines()[1:]
+    assert {int(row.split(",")[2]) % 10_000_000 for row in rows} == {0}
+    assert "virtual, system, coarse" in run_with(site, "lint", "--help").stdout
+
+
 def test_that_the_exporter_writes(site: Path, tmp_path: Path) -> None:
     (tmp_path / "c.csv").write_text(_FRAMES)
 
@@ -77,9 +110,12 @@ class Keep(list):
 keep = Keep()
 shell = open_shell(keep, Path.cwd())
 window = shell.window
+shell.trigger("time-source-coarse")
+window.open_path(Path("scene.py"))
+said = {"source": type(shell.bridge.session.source).__name__}
 shell.trigger("panel-frame_count")
 shell.advance(1)
-said = {"panel": window.docks.panel("frame_count").text()}
+said["panel"] = window.docks.panel("frame_count").text()
 said["frames"] = shell.bridge.timeline.frames.end
 shell.trigger("export")
 QApplication.processEvents()
@@ -98,5 +134,6 @@ def test_that_the_examples_are_at_work_in_the_window(site: Path, tmp_path: Path)
     said = json.loads(done.stdout)
     assert said["panel"] == f"{said['frames']:,} frames have run."
     assert said["frames"] > 0
+    assert said["source"] == "CoarseTimeSource"
     assert "gnuplot: two columns for gnuplot" in said["formats"]
     assert said["notice"] == ""

@@ -34,7 +34,7 @@ def test_that_what_was_exported_is_read_back_whole(
     provenance = Provenance("A small game", created, "0.1.0", "virtual time")
     export_frames(frames, provenance, ExportOptions(), path)
 
-    read = read_frame_file(path, version="0.1.0")
+    read = read_frame_file(path)
 
     assert read.has_work
     for name in ("index", "at_ns", "interval_ns", "delta_ns", "busy_ns", "phases"):
@@ -55,7 +55,7 @@ def test_that_what_is_damaged_beside_the_frames_is_said(
     values |= {"interventions": [{"number": "x"}], "landmarks": [{}, "mark", {"kind": "mark"}]}
     path.write_text(json.dumps(values))
 
-    read = read_frame_file(path, version="0.1.0")
+    read = read_frame_file(path)
 
     assert len(read.frames) == len(frames)
     assert read.provenance.frame_rate is None
@@ -68,7 +68,7 @@ def test_that_a_capture_gives_intervals_and_no_work(tmp_path: Path) -> None:
     path = tmp_path / "capture.csv"
     path.write_text("MsBetweenPresents\n16.5\n17.25\n")
 
-    read = read_frame_file(path, version="0.1.0")
+    read = read_frame_file(path)
 
     assert read.frames.interval_ns.tolist() == [16_500_000, 17_250_000]
     assert read.frames.at_ns.tolist() == [16_500_000, 33_750_000]
@@ -83,7 +83,7 @@ def test_that_a_csv_cut_in_its_last_line_is_read_up_to_there(
     content = path.read_bytes()
     path.write_bytes(content[: len(content) - 150])
 
-    read = read_frame_file(path, version="0.1.0")
+    read = read_frame_file(path)
 
     assert len(frames) - 3 <= len(read.frames) < len(frames)
 
@@ -104,11 +104,11 @@ def test_that_a_json_that_is_none_of_ours_is_refused_with_a_sentence(
     path.write_text(content)
 
     with pytest.raises(CaptureError, match=message):
-        read_frame_file(path, version="0.1.0")
+        read_frame_file(path)
 
 
 def test_that_a_missing_file_and_a_folder_are_sentences(tmp_path: Path) -> None:
     with pytest.raises(UnreadableFileError, match="There is no file"):
-        read_frame_file(tmp_path / "none.csv", version="0.1.0")
+        read_frame_file(tmp_path / "none.csv")
     with pytest.raises(UnreadableFileError, match="is a folder"):
-        read_frame_file(tmp_path, version="0.1.0")
+        read_frame_file(tmp_path)

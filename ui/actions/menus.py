@@ -17,6 +17,7 @@ class MenuId(Enum):
     FRAME_RATE = "Fr&ame rate"
     FAILURE_POLICY = "When a &callback fails"
     PRECISION = "Time source &precision"
+    TIME_SOURCE = "T&ime source"
     BRANCH = "&Branch"
     MEMBER = "Scheduler, component, &machine"
     TIMER = "Ti&mer"
@@ -44,6 +45,7 @@ _PARENTS: Final = {
     MenuId.FRAME_RATE: MenuId.TIME,
     MenuId.FAILURE_POLICY: MenuId.TIME,
     MenuId.PRECISION: MenuId.TIME,
+    MenuId.TIME_SOURCE: MenuId.TIME,
     MenuId.MEMBER: MenuId.BRANCH,
     MenuId.PANELS: MenuId.VIEW,
     MenuId.LAYOUT: MenuId.VIEW,

@@ -22,7 +22,6 @@ from PySide6.QtWidgets import (
 )
 from typing_extensions import override
 
-import inspector
 from inspector.analysis.lab.display import (
     DISPLAY_RATES,
     VARIABLE,
@@ -249,7 +248,7 @@ class LabForm(QWidget):
         Raises:
             InspectorError: The file has none; the message says why.
         """
-        read = read_frame_file(path, version=inspector.__version__)
+        read = read_frame_file(path)
         self._recorded[path.name] = tuple(read.frames.interval_ns.tolist())
         action = self.display_actions.get(path.name)
         if action is None:

@@ -17,6 +17,7 @@ from inspector.errors import InspectorError
 from inspector.events.timeline import Timeline
 from inspector.foreign.paths import is_recording_name
 from inspector.sessions.session import SessionPhase, SessionStatus, StepsAside
+from inspector.sessions.sources.time_sources import TIME_SOURCES, make_source
 from inspector.timebase import NS_PER_SECOND
 
 from .annotation_desk import AnnotationDesk
@@ -24,6 +25,7 @@ from .opening import (
     hosted_session,
     is_rewound,
     qt_source,
+    real_source,
     recorded_session,
 )
 from .playhead import Playhead
@@ -71,6 +73,7 @@ class SessionBridge(QObject):
         failure_policy: What follows a failure in scenes that are opened from now on.
         kept_breakpoints: The breakpoints of the session, or what the next one begins with.
         panel_choices: What panels want to find again at the next start, by a name of theirs.
+        time_source: Name of the time source of scenes that are opened from now on.
         pace: When refreshes come.
         playhead: Where in the past the session is shown.
         annotations: Bookmarks, notes and named ranges of the session.
@@ -128,6 +131,7 @@ class SessionBridge(QObject):
         self.failure_policy = FailurePolicy.CONTINUE
         self.kept_breakpoints: tuple[Breakpoint, ...] = ()
         self.panel_choices: dict[str, str] = {}
+        self.time_source = "system"
         self._breakpoints_version = 0
         self._entries = _Entries()
         self._owner = get_ident()
@@ -199,12 +203,13 @@ class SessionBridge(QObject):
     def open_scene(self, path: Path) -> None:
         """Open a scene file in place of the session, see :meth:`open_path`."""
         former = _scene_session(self._session)
-        make_source = self._make_source or qt_source
-        source = make_source(self._precision)
+        kind = real_source(self.time_source)
+        source = host = (self._make_source or qt_source)(self._precision)
         if former is not None:
             former.set_aside()
         try:
-            with self._entries:
+            with self._entries, TIME_SOURCES.guarding(kind):
+                source = make_source(kind, host)
                 session = (self._make_session or self._host)(path, source)
         except (InspectorError, OSError) as error:
             source.close()
@@ -220,7 +225,7 @@ class SessionBridge(QObject):
             session.close()
             self._fail_to_open(path, status, former)
             return
-        self._replace_session(path, session, source)
+        self._replace_session(path, session, host)
 
     def _replace_session(
         self, path: Path, session: Session | None, source: TimeSource | None = None

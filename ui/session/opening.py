@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from inspector.sessions.sources.time_sources import SYSTEM, TimeSourceKind, choosable_sources
+
 from .qt_time_source import Precision, QtTimeSource
 
 if TYPE_CHECKING:
@@ -47,6 +49,12 @@ def recorded_session(path: Path) -> Session:
 def qt_source(precision: Precision) -> TimeSource:
     """Return a time source on the Qt event loop."""
     return QtTimeSource(precision=precision)
+
+
+def real_source(name: str) -> TimeSourceKind:
+    """Return the time source of that name, or the window's own if there is none."""
+    kinds = {kind.name: kind for kind in choosable_sources() if kind.is_real}
+    return kinds.get(name, SYSTEM)
 
 
 def is_rewound(former: Timeline, now: Timeline) -> bool:

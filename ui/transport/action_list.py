@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from inspector.clocks.failures import FailurePolicy
+from inspector.sessions.sources.time_sources import SYSTEM, TIME_SOURCES, TimeSourceKind
 
 from ..actions.descriptions import ActionDescription, Needs
 from ..actions.menus import MenuId
@@ -41,6 +42,18 @@ def _precision(
         icon=icon, choice=precision.value, is_checkable=True, tip=tip,
     )
 
+
+def _time_source(kind: TimeSourceKind) -> ActionDescription[TransportActions]:
+    return ActionDescription(
+        f"time-source-{kind.name}", kind.name.replace("&", "&&"), MenuId.TIME_SOURCE,
+        lambda actions: actions.set_time_source(kind.name),
+        choice=kind.name, is_checkable=True,
+        tip=f"Scenes opened from now on get their time from {kind.summary}.",
+    )
+
+
+#: Those of installed packages; without any there is nothing to choose.
+_OTHER_SOURCES: Final = TIME_SOURCES[len(TIME_SOURCES.own) :]
 
 RELOAD_ACTIONS: Final = (
     ActionDescription(
@@ -161,6 +174,7 @@ HOW_TIME_PASSES_ACTIONS: Final = (
     _precision(
         "&Fine", Precision.FINE, "Wake 1 to 2 µs late, using some processor time.", "precision"
     ),
+    *map(_time_source, _OTHER_SOURCES and (SYSTEM, *_OTHER_SOURCES)),
 )
 
 FOLLOW_ACTIONS: Final = (

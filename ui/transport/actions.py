@@ -75,6 +75,7 @@ class TransportActions(QObject):
         bridge.precision_changed.connect(self._show_precision)
         self._actions["follow"].show_checked(bridge.is_following)
         self._show_precision(bridge.precision)
+        self.set_time_source(bridge.time_source)
         self._show_states()
 
     # ---------------------------------------------------------------- running and stepping
@@ -186,6 +187,11 @@ class TransportActions(QObject):
     def set_precision(self, precision: Precision) -> None:
         """Choose how hard the time source tries to be on time."""
         self._bridge.set_precision(precision)
+
+    def set_time_source(self, name: str) -> None:
+        """Choose where the time of scenes comes from that are opened from now on."""
+        self._bridge.time_source = name
+        self._actions.show_choice(MenuId.TIME_SOURCE, name)
 
     def ask_for_mark(self) -> None:
         """Ask for a text and leave it as a mark."""

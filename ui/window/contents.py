@@ -78,7 +78,7 @@ class WindowContents(QObject):
         bridge.setParent(window)
         window.theme.follow_system()
         self._adopt_settings()
-        self._extension_reporter = ExtensionReporter(window)
+        window.extension_reporter = ExtensionReporter(window)
         self._add_middle_and_docks()
         self._add_actions()
         self._add_bars()
@@ -175,6 +175,7 @@ class WindowContents(QObject):
         bridge, settings = self._bridge, self._window.settings
         bridge.failure_policy = FailurePolicy(settings.failure_policy)
         bridge.set_precision(Precision(settings.precision))
+        bridge.time_source = settings.time_source
         bridge.set_budgets_ms(settings.budgets_ms)
         bridge.panel_choices = dict(settings.panel_choices)
         if not settings.breakpoints:
@@ -204,6 +205,7 @@ class WindowContents(QObject):
             breakpoints=breakpoints_to_json(kept) if kept else "",
             failure_policy=bridge.failure_policy.value,
             precision=bridge.precision.value,
+            time_source=bridge.time_source,
             panel_choices=dict(bridge.panel_choices),
         )
 
@@ -244,7 +246,7 @@ class WindowContents(QObject):
         if self._window.docks.is_settled:
             self._window.settings_file.save(self._settings_to_save())
         self._bridge.close()
-        self._extension_reporter.stop()
+        self._window.extension_reporter.stop()
 
     def _take_drop(self, event: QDropEvent, *, is_over: bool) -> bool:
         """Accept a single scene or recording, and open it once it is dropped."""

@@ -9,7 +9,7 @@ from PySide6.QtCore import QTimer, Slot
 from PySide6.QtGui import QFontDatabase, QGuiApplication
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPlainTextEdit, QVBoxLayout, QWidget
 
-from inspector.extensions import GROUPS, are_installed, extensions_text, registry_of
+from inspector.extensions import GROUPS, are_installed, extensions_text, registry_of, report
 from inspector.extensions import logger as extension_problems
 
 from ..actions.panels import PANELS
@@ -57,6 +57,18 @@ class ExtensionReporter(logging.Handler):
         many = f"{count} problems with extensions. " if count > 1 else ""
         text = f"{many}{self._problems[-1]}"
         self._window.notice.show_notice(text, "Show extensions", self._show)
+
+    def blame(self, error: BaseException) -> bool:
+        """Report an error that comes from an extension, once; return whether it does."""
+        if self._window.docks.blame(error):
+            return True
+        for registry in _registries() if are_installed() else ():
+            extension = registry.culprit(error)
+            if extension is not None:
+                if not extension.problem:
+                    report(registry.blame(extension, error))
+                return True
+        return False
 
     def stop(self) -> None:
         """Report nothing any more."""

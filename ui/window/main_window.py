@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ..transport.actions import TransportActions
     from ..transport.playhead_bar import PlayheadBar
     from ..transport.transport_bar import TransportBar
+    from .extensions import ExtensionReporter
     from .notice_bar import NoticeBar
     from .panel_docks import PanelDocks
     from .settings import Settings, SettingsFile
@@ -55,6 +56,7 @@ class MainWindow(QMainWindow):
         is_complete: Whether actions and panels are there.
         bridge: The session and what panels share; set by the contents, like all below.
         docks: The panels around the middle.
+        extension_reporter: Shows which extensions do not work.
         middle: What is in the middle: the frame times, or why a scene could not be loaded.
         actions_by_id: Every action.
         transport_actions: What carries out the actions on time.
@@ -69,6 +71,7 @@ class MainWindow(QMainWindow):
 
     bridge: SessionBridge
     docks: PanelDocks
+    extension_reporter: ExtensionReporter
     middle: QStackedWidget
     actions_by_id: ActionSet
     transport_actions: TransportActions
@@ -164,8 +167,8 @@ class MainWindow(QMainWindow):
         self.bridge.open_path(path)
 
     def blames_extension(self, error: BaseException) -> bool:
-        """Return whether an error comes from an installed panel; the reason takes its place."""
-        return self.is_complete and self.docks.blame(error)
+        """Return whether an error comes from an extension; it is reported then."""
+        return self.is_complete and self.extension_reporter.blame(error)
 
     def report_fault(self, summary: str) -> None:
         """Say that something went wrong inside the inspector itself."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from traceback import walk_tb
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QByteArray, QObject, Qt, QTimer, Signal, Slot
@@ -19,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 from shiboken6 import isValid
 
-from inspector.extensions import ExtensionError, PanelArea, report
+from inspector.extensions import ExtensionError, PanelArea, modules_of, report
 from inspector.foreign.numbers import count_in
 
 from ..actions.panels import PANELS
@@ -177,20 +176,15 @@ class PanelDocks(QObject):
         return dock.widget()
 
     def blame(self, error: BaseException) -> bool:
-        """Replace the panel of a package by the reason if an error comes from that package.
+        """Replace the panel of a package by the reason if an error comes from its module.
 
         Returns:
             Whether it does.
         """
-        trace = walk_tb(error.__traceback__)
-        modules = {str(frame.f_globals.get("__name__")) for frame, _line in trace}
-        packages = {module.partition(".")[0] for module in modules}
+        modules = modules_of(error)
         for panel in PANELS:
             extension = PANELS.extension_of(panel)
-            if (
-                extension is None
-                or panel.widget.partition(":")[0].partition(".")[0] not in packages
-            ):
+            if extension is None or panel.widget.partition(":")[0] not in modules:
                 continue
             if not extension.problem:
                 failure = PANELS.blame(extension, error)

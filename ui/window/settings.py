@@ -43,6 +43,7 @@ class Settings:
         budgets_ms: Frame times to compare with, the most important first.
         failure_policy: What follows when a callback raises.
         precision: How hard the time source tries to be on time.
+        time_source: Name of the time source that scenes are opened on.
         breakpoints: What was looked out for, as in a file of breakpoints, or empty.
         export_folder: Where a graph was last written, or empty.
         export_choices: What was last chosen in the export dialog, by field.
@@ -59,6 +60,7 @@ class Settings:
     budgets_ms: tuple[float, ...] = (1000 / 60, 1000 / 120, 1000 / 30)
     failure_policy: Literal["continue", "pause branch", "stop"] = "continue"
     precision: Literal["economical", "fine"] = "economical"
+    time_source: str = "system"
     breakpoints: str = ""
     export_folder: str = ""
     export_choices: dict[str, str] = field(default_factory=dict)

@@ -6,7 +6,7 @@ from argparse import ArgumentParser, ArgumentTypeError
 from typing import Final
 
 from inspector.cli.command import Command
-from inspector.cli.commands.values import duration_ns
+from inspector.cli.commands.values import add_time_source, duration_ns
 from inspector.cli.explain import (
     DEFAULT_REAL_SECONDS,
     DEFAULT_SECONDS,
@@ -120,10 +120,9 @@ def _add_past(parser: ArgumentParser) -> None:
         help=f"how long to run the scene (default {DEFAULT_SECONDS}, in real time "
         f"{DEFAULT_REAL_SECONDS})",
     )
-    parser.add_argument(
-        "--real-time",
-        action="store_true",
-        help="run the scene in real time, where blocking callbacks delay others",
+    add_time_source(
+        parser.add_mutually_exclusive_group(),
+        "run the scene in real time, where blocking callbacks delay others",
     )
 
 

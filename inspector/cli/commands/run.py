@@ -10,6 +10,7 @@ from inspector.analysis.statistics.frame_budget import OVER_RULE
 from inspector.cli.command import Command
 from inspector.cli.commands.recordings import add_formats, is_pytest
 from inspector.cli.commands.values import (
+    add_time_source,
     count,
     dots_per_inch,
     duration_ns,
@@ -29,6 +30,7 @@ how time passes:
   --dt 1/60       virtual time, as fast as the processor allows: frames at this
                   distance, timers exactly when they are due (the default)
   --real-time     real time, at the scene's frame rate
+  --source        time of an installed time source, likewise
   --frame-times   frames with the durations of a capture, as in a program that
                   reads its clocks once per frame: timers are as late as there
 
@@ -80,11 +82,11 @@ def add_run_arguments(parser: ArgumentParser) -> None:
     times.add_argument(
         "--dt", metavar="T", type=step_ns, help="time between frames: 1/60 (default), 10ms"
     )
-    times.add_argument("--real-time", action="store_true", help="in real time")
+    add_time_source(times, "in real time; the same as --source system")
     times.add_argument(
         "--frame-times",
-        metavar="FILE[:COLUMN]",
-        help="frame times of a capture, repeated if it is too short",
+        metavar="FILE",
+        help="frame times of a file, or of one column (FILE:COLUMN); repeated if too short",
     )
     time.add_argument(
         "--rate", metavar="R", type=rate, help="rate of the root clock: 0.25, 1/3, 2x, 50%%"

@@ -6,13 +6,20 @@ behind the name of the argument.
 
 from __future__ import annotations
 
-from argparse import ArgumentTypeError
+from argparse import ArgumentParser, ArgumentTypeError, _MutuallyExclusiveGroup
 from fractions import Fraction
 
 from inspector.analysis.statistics.frame_budget import checked_budget_ms
 from inspector.clocks.failures import FailurePolicy
 from inspector.clocks.rate import D, rate_numerator
 from inspector.foreign.numbers import count_in, number_in, refusal, shown
+from inspector.sessions.sources.time_sources import (
+    SYSTEM,
+    VIRTUAL,
+    TimeSourceKind,
+    choosable_sources,
+    source_kind,
+)
 from inspector.timebase import MAX_NS, NS_PER_SECOND, parse_duration_ns
 
 
@@ -67,6 +74,39 @@ def rate(text: str) -> Fraction:
         return Fraction(rate_numerator(text), D)
     except ValueError as error:
         raise ArgumentTypeError(str(error)) from None
+
+
+def time_source(text: str) -> TimeSourceKind:
+    """Return the time source of that name: one of ours, or of an installed package."""
+    try:
+        return source_kind(text)
+    except ValueError as error:
+        raise ArgumentTypeError(str(error)) from None
+
+
+def add_time_source(parser: ArgumentParser | _MutuallyExclusiveGroup, real_time: str) -> None:
+    """Add the arguments that choose a time source.
+
+    Args:
+        parser: The parser, or a group of it.
+        real_time: What ``--real-time`` does, for help.
+    """
+    names = ", ".join(each.name for each in choosable_sources())
+    parser.add_argument(
+        "--real-time",
+        dest="source",
+        action="store_const",
+        const=SYSTEM,
+        default=VIRTUAL,
+        help=real_time,
+    )
+    parser.add_argument(
+        "--source",
+        metavar="NAME",
+        type=time_source,
+        default=VIRTUAL,
+        help=f"time source: {names} (default virtual)",
+    )
 
 
 def failure_policy(text: str) -> FailurePolicy:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, fields
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final
 
+from inspector.extensions import Registry
 from inspector.frames.scheduling import Overshoot
 
 if TYPE_CHECKING:
@@ -303,8 +304,13 @@ COCOS2DX_3_15: Final = Dialect(
     runs_posted_functions=True,
 )
 
-#: Every dialect, the oldest first.
-DIALECTS: Final = (CREATOR_2_4, CREATOR_3_8, COCOS2DX_3_4, COCOS2DX_3_15)
+#: Every dialect, the oldest first; the refresh-rate lab offers them all.
+DIALECTS: Final = Registry(
+    "schedulers",
+    Dialect,
+    (CREATOR_2_4, CREATOR_3_8, COCOS2DX_3_4, COCOS2DX_3_15),
+    names=lambda each: (each.name, each.title),
+)
 
 
 class Complaint(Enum):

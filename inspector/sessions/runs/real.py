@@ -17,6 +17,7 @@ _SLICE_NS: Final = 50_000_000
 
 def run_real(
     session: HostedSession,
+    host: SystemTimeSource,
     *,
     frames: int | None = None,
     duration_ns: int | None = None,
@@ -25,18 +26,12 @@ def run_real(
     """Run on the computer's clock, in slices, so that the log is read meanwhile.
 
     Args:
-        session: A session on a :class:`~inspector.clocks.SystemTimeSource`.
+        session: A session on ``host``, or on a time source that is woken by it.
+        host: What is run.
         frames: How many frames to run.
         duration_ns: How much session time to let pass, instead of ``frames``.
         on_progress: Called after every slice with the share that is done, from 0 to 1.
-
-    Raises:
-        TypeError: The session's time source is another one.
     """
-    source = session.source
-    if not isinstance(source, SystemTimeSource):
-        message = f"a run in real time needs the computer's clock, not {source!r}"
-        raise TypeError(message)
     begun_ns = perf_counter_ns()
     session.submit(Run())
     is_complete = True
@@ -50,7 +45,7 @@ def run_real(
         if frames is not None:
             # Up to the last frame that is wanted, and not beyond.
             left_ns = min(left_ns, _until_frame(session, frames - session.frames_run))
-        source.run(source.now_ns() + min(left_ns, _SLICE_NS))
+        host.run(host.now_ns() + min(left_ns, _SLICE_NS))
         session.refresh()
         done = session.frames_run / frames if frames else session.session_ns / (duration_ns or 1)
         on_progress(min(done, 1.0))

@@ -29,6 +29,6 @@ def test_that_window_and_command_line_say_the_same_about_a_recording(
 
     assert dialog.export_to(exported)
 
-    told = read_frame_file(exported, version="").provenance
-    assert told == read_frame_file(recording, version="").provenance
+    told = read_frame_file(exported).provenance
+    assert told == read_frame_file(recording).provenance
     assert told.source == "virtual time"

@@ -74,6 +74,9 @@ class WindowActions(QObject):
             if action.description.starts_section:
                 menu.addSeparator()
             menu.addAction(action)
+        # Empty unless a package adds one.
+        sources = self._menus[MenuId.TIME_SOURCE]
+        sources.menuAction().setVisible(not sources.isEmpty())
         after_open = self._actions["reload"]
         for menu_id in MenuId:
             parent = menu_id.parent

@@ -1,10 +1,12 @@
-"""Panels of installed packages: at work, failing, and in the list of extensions."""
+"""Panels and time sources of packages in the window: at work, failing, and in the list."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from tests.extension_packages import install, python_with
 
@@ -123,3 +125,68 @@ def test_that_a_panel_that_does_not_load_is_named_in_a_notice(tmp_path: Path) ->
         "The panel “counter” of ext-counter 1.0 does not work: it has no area, and the middle "
         "of the window is taken."
     )
+
+
+_SOURCE = """
+from inspector.sessions.sources.time_sources import TimeSourceKind
+
+class Slow:
+    def __init__(self, host):
+        self.host, self.count = host, 0
+        self.set_wake, self.attach, self.close = host.set_wake, host.attach, host.close
+
+    def now_ns(self):
+        self.count += 1
+        if self.count > LIMIT:
+            raise RuntimeError("no more time")
+        return self.host.now_ns()
+
+SLOW = TimeSourceKind("slow", "a test", Slow)
+"""
+_SOURCE_PROGRAM = """
+import json
+from pathlib import Path
+from PySide6.QtWidgets import QApplication
+from tests.ui.shell import open_shell
+from ui.window.faults import FaultReporter
+
+class Keep(list):
+    addWidget = list.append
+
+keep = Keep()
+shell = open_shell(keep, Path.cwd())
+window = shell.window
+FaultReporter(window)
+shell.trigger("time-source-slow")
+window.open_path(Path("scene.py"))
+QApplication.processEvents()
+said = {"source": type(shell.bridge.session.source).__name__}
+def late():
+    shell.sources[-1].advance(0.1)
+from PySide6.QtCore import QTimer
+for _ in range(40):
+    QTimer.singleShot(0, late)
+    QApplication.processEvents()
+said["notice"] = window.notice.label.text() if window.notice.isVisible() else ""
+window.close()
+print(json.dumps(said))
+"""
+
+
+@pytest.mark.parametrize(
+    ("limit", "source"), [("1e9", "Slow"), ("0", "ManualTimeSource"), ("20", "Slow")]
+)
+def test_that_a_time_source_that_fails_is_named_and_the_window_goes_on(
+    tmp_path: Path, limit: str, source: str
+) -> None:
+    module = _SOURCE.replace("LIMIT", limit)
+    install(tmp_path, "ext-s", {"ext_s.py": module}, {"time_sources": {"slow": "ext_s:SLOW"}})
+
+    done = python_with(tmp_path, "-c", _SOURCE_PROGRAM)
+
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    assert said["source"] == source
+    reason = "The time source “slow” of ext-s 1.0 does not work: RuntimeError: no more time."
+    assert said["notice"].partition(" “scene”")[0].startswith("" if limit == "1e9" else reason)
+    assert bool(said["notice"]) == (limit != "1e9")

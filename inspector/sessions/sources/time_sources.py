@@ -1,0 +1,114 @@
+"""The time sources that there are, and what recordings and people call them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from inspector.clocks.sources.time_source import TimeSource
+from inspector.extensions import Registry
+from inspector.foreign.numbers import shown
+from inspector.sessions.sources.virtual_source import VirtualTimeSource
+
+_METHODS: Final = ("now_ns", "set_wake", "attach", "close")
+
+
+@dataclass(frozen=True, slots=True)
+class TimeSourceKind:
+    """A kind of time source.
+
+    Attributes:
+        name: What recordings and the command line call it.
+        summary: Where its time comes from, in a few words.
+        make: Makes one, given the source of the host, which wakes: a QTimer in the window, a
+            loop that sleeps on the command line. ``None`` for those that only hosts make.
+        is_real: Whether time passes by itself.
+    """
+
+    name: str
+    summary: str
+    make: Callable[[Any], Any] | None
+    is_real: bool = True
+
+
+def _check(kind: TimeSourceKind) -> str:
+    """Return why nobody can choose a source of a package, or nothing."""
+    if kind.make is None or not kind.is_real:
+        return "it has no make, or its is_real is False"
+    return ""
+
+
+VIRTUAL: Final = TimeSourceKind(
+    "virtual",
+    "as fast as the processor allows, timers exactly when they are due",
+    lambda _host: VirtualTimeSource(),
+    is_real=False,
+)
+SYSTEM: Final = TimeSourceKind("system", "the computer's clock", lambda host: host)
+
+TIME_SOURCES: Final = Registry(
+    "time_sources",
+    TimeSourceKind,
+    (
+        VIRTUAL,
+        SYSTEM,
+        TimeSourceKind("manual", "a test that advances it", None, is_real=False),
+        TimeSourceKind("qt", "the event loop of Qt", None),
+        TimeSourceKind("asyncio", "an event loop of asyncio", None),
+    ),
+    names=lambda each: (each.name,),
+    check=_check,
+)
+
+
+def choosable_sources() -> tuple[TimeSourceKind, ...]:
+    """Return the kinds that a user can choose."""
+    return tuple(each for each in TIME_SOURCES if each.make is not None)
+
+
+def source_kind(name: str) -> TimeSourceKind:
+    """Return the kind of that name that can be chosen.
+
+    Raises:
+        ValueError: There is none; the message names those there are.
+    """
+    kinds = choosable_sources()
+    for each in kinds:
+        if each.name == name:
+            return each
+    message = f"no time source: {shown(name)} (there are {', '.join(each.name for each in kinds)})"
+    raise ValueError(message)
+
+
+def make_source(kind: TimeSourceKind, host: TimeSource) -> TimeSource:
+    """Make a time source that is woken by the source of the host.
+
+    Raises:
+        ExtensionError: It is a package's, and cannot be made.
+    """
+    assert kind.make is not None, kind.name
+    with TIME_SOURCES.guarding(kind):
+        source: TimeSource = kind.make(host)
+        for name in _METHODS:
+            if not callable(getattr(source, name, None)):
+                message = f"{shown(source)} has no method {name}"
+                raise TypeError(message)
+    return source
+
+
+def source_name(source: TimeSource) -> str:
+    """Return what recordings call a time source: ``qt``, ``system``, ``virtual``."""
+    return type(source).__name__.removesuffix("TimeSource").lower()
+
+
+def source_text(name: str) -> str:
+    """Return whether a time source gives real or virtual time; its name if that is not known.
+
+    Args:
+        name: What :func:`source_name` returned.
+    """
+    for each in TIME_SOURCES.own:
+        if each.name == name:
+            return "real time" if each.is_real else "virtual time"
+    return name
