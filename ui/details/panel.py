@@ -28,6 +28,7 @@ from .detail_grid import DetailGrid, ShareBar
 from .detail_labels import LinkedLabel, ValueLabel, breakable
 from .detail_rows import LOOK_AT, Census, DetailRow, RowKind, heading
 from .frame_details import frame_rows
+from .member_details import member_rows
 from .session_details import overview_rows
 from .timer_details import timer_rows
 
@@ -170,8 +171,6 @@ class DetailsPanel(QWidget):
                 why = self._why.rows(history, timeline, CallId(selection.id), is_live=is_live)
                 return timer_rows(timeline, selection.id, why, self._why.subject)
             case SelectionKind.MEMBER:
-                from .member_details import member_rows  # noqa: PLC0415 - likewise
-
                 call_id = CallId(selection.id, is_member=True)
                 why = self._why.rows(history, timeline, call_id, is_live=is_live)
                 if selection.id not in timeline.members.by_id:

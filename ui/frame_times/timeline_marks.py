@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from inspector.analysis.intervention_list import held_host_ms
 from inspector.events.annotations import Annotation
 from inspector.events.timeline import Timeline
 from inspector.timebase import NS_PER_MS, format_duration, format_instant
@@ -192,8 +193,6 @@ class TimelineMarks:
                 hit = timeline.hits[number]
                 return f"{instant}  breakpoint {hit.number}, frame {hit.frame}: {hit.text}"
             case MarkKind.HELD:
-                from inspector.analysis.intervention_list import held_host_ms  # noqa: PLC0415
-
                 held_ms = held_host_ms(timeline, at_ns)
                 long = f" for {format_duration(held_ms * NS_PER_MS)}" if held_ms else ""
                 return f"{instant}  held{long}: no session time passed"

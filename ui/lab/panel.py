@@ -22,7 +22,8 @@ from inspector.analysis.lab.refresh_lab import LabResult, summary_text
 from inspector.analysis.lab.timer import SceneTimer
 from inspector.errors import InspectorError
 from inspector.foreign.paths import RECORDING_SUFFIX, stored_path
-from inspector.formats.frame_times import Provenance
+from inspector.formats.frame_times import FrameTimes, Provenance
+from inspector.formats.lab.export import LAB_EXPORTERS, export_lab
 from inspector.formats.lab.graph import LabGraphOptions
 
 from ..kit.guards import guarded
@@ -297,8 +298,6 @@ class LabPanel(QWidget):
         session = self._bridge.session
         if session is None:
             return ()
-        from inspector.formats.frame_times import FrameTimes  # noqa: PLC0415 - rarely asked for
-
         frames = FrameTimes.from_history(session.timeline.frames)
         return tuple(frames.interval_ns.tolist())
 
@@ -358,8 +357,6 @@ class LabPanel(QWidget):
 
     @Slot()
     def _ask_for_export(self) -> None:
-        from inspector.formats.lab.export import LAB_EXPORTERS  # noqa: PLC0415 - 50 ms
-
         kinds = {each.suffix: f"{each.format}: {each.description}" for each in LAB_EXPORTERS}
         proposed = self._folder / "refresh-rate-lab.png"
         dialog = SaveDialog("Export results", proposed, kinds, self)
@@ -369,8 +366,6 @@ class LabPanel(QWidget):
     @Slot(object)
     def export_to(self, path: Path) -> None:
         """Write the results to a file in the format of its suffix."""
-        from inspector.formats.lab.export import export_lab  # noqa: PLC0415 - 50 ms
-
         self._folder = path.parent
         provenance = Provenance(
             "", datetime.now().astimezone(), inspector.__version__, "virtual time"

@@ -9,6 +9,10 @@ from typing import TYPE_CHECKING, Final
 from PySide6.QtCore import QObject, QPoint, QRect, QTimer, Slot
 from PySide6.QtWidgets import QMenu
 
+from inspector.analysis.predict.changes import preview
+from inspector.analysis.predict.table import preview_table
+from inspector.commands.clocks import SetRate
+
 from ..kit.rate_slider import parse_rate
 from .preview_card import PreviewCard
 from .selected import rate_command
@@ -96,9 +100,6 @@ class Previewer(QObject):
         """Show what is considered now, and look again in a moment if time goes on."""
         if self._command is None or self._anchor is None:
             return
-        from inspector.analysis.predict.changes import preview  # noqa: PLC0415 - on demand
-        from inspector.analysis.predict.table import preview_table  # noqa: PLC0415 - on demand
-
         began_s = perf_counter()
         timeline = self._bridge.timeline
         foreseen = preview(timeline, self._command)

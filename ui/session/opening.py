@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from inspector.sessions.hosted import HostedSession
+from inspector.sessions.recorded import RecordedSession
 from inspector.sessions.sources.time_sources import SYSTEM, TimeSourceKind, choosable_sources
 
 from .qt_time_source import Precision, QtTimeSource
@@ -19,8 +21,6 @@ if TYPE_CHECKING:
 #: The window stands still for so long at a time while a scene goes back in time.
 _SLICE_NS: Final = 50_000_000
 
-# Opening anything comes after the first paint, and so does what it needs.
-
 
 def hosted_session(path: Path, source: TimeSource, policy: FailurePolicy) -> Session:
     """Run a scene in this process.
@@ -28,8 +28,6 @@ def hosted_session(path: Path, source: TimeSource, policy: FailurePolicy) -> Ses
     Raises:
         InspectorError: It cannot be opened at all.
     """
-    from inspector.sessions.hosted import HostedSession  # noqa: PLC0415
-
     session = HostedSession(path, source, failure_policy=policy)
     session.slice_ns = _SLICE_NS
     return session
@@ -41,8 +39,6 @@ def recorded_session(path: Path) -> Session:
     Raises:
         RecordingError: It cannot be opened; the message says why.
     """
-    from inspector.sessions.recorded import RecordedSession  # noqa: PLC0415
-
     return RecordedSession(path)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import linecache
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Slot
@@ -39,9 +38,6 @@ class Completion(QObject):
         bridge.session_changed.connect(self._next_turn.start)
         self._endless_code = EndlessCode(window)
         self._interrupts = Interrupts(window, self._endless_code.end)
-        # Qt for Python reads the source of every module that is imported, and the lines stay
-        # in memory: 10 MB.
-        linecache.clearcache()
         # Modules and widgets stay; going through all of them for garbage takes 20 ms each
         # time, in which no frame of the scene could begin.
         gc.freeze()

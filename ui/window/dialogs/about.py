@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import platform
-from importlib.metadata import PackageNotFoundError, version
 
+import numpy as np
+import pyqtgraph
 from PySide6 import __version__ as pyside_version
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QFont, QGuiApplication
@@ -28,7 +29,7 @@ class AboutDialog(QDialog):
             (
                 f"Timeline Inspector {inspector.__version__}",
                 f"Python {platform.python_version()}, PySide6 {pyside_version}",
-                f"pyqtgraph {_version('pyqtgraph')}, NumPy {_version('numpy')}",
+                f"pyqtgraph {pyqtgraph.__version__}, NumPy {np.__version__}",
                 f"{platform.platform()}, {QGuiApplication.platformName()}",
                 f"Settings: {settings_path}",
             )
@@ -68,10 +69,3 @@ class AboutDialog(QDialog):
     def copy_versions(self) -> None:
         """Put the versions on the clipboard."""
         QGuiApplication.clipboard().setText(self.versions)
-
-
-def _version(name: str) -> str:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return "unknown"

@@ -23,7 +23,6 @@ from ..dialogs.keys_page import KeysPage
 from ..extensions import ExtensionsDialog
 from ..focus import enter
 from .command_palette import CommandPalette
-from .export_setup import choices_of, export_dialog
 from .menu_previews import MenuPreviews
 from .palette_entries import palette_entries
 
@@ -144,6 +143,9 @@ class WindowActions(QObject):
 
     def export_frames(self) -> None:
         """Open the export dialog for the frames there are now."""
+        # Graphs, fonts and file formats: half a first paint.
+        from .export_setup import choices_of, export_dialog  # noqa: PLC0415
+
         window = self._window
         session = window.bridge.session
         if session is None:
