@@ -11,7 +11,6 @@ from PySide6.QtWidgets import QMenu
 
 from inspector.analysis.predict.changes import preview
 from inspector.analysis.predict.table import preview_table
-from inspector.commands.clocks import SetRate
 
 from ..kit.rate_slider import parse_rate
 from .preview_card import PreviewCard

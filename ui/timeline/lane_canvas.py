@@ -4,47 +4,58 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QEvent, QPointF, QSize, Qt, Signal
-from PySide6.QtGui import (
-    QHelpEvent,
-    QKeyEvent,
-    QMouseEvent,
-    QPainter,
-    QPaintEvent,
-    QResizeEvent,
-    QWheelEvent,
-)
-from PySide6.QtWidgets import QAbstractScrollArea, QToolTip, QWidget
+from PySide6.QtCore import QEvent, QPointF, Qt, Slot
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QWheelEvent
 from typing_extensions import override
 
-from inspector.analysis.lanes.lanes import LaneKey, LaneKind, LaneStore
-from inspector.display_text import as_plain
-from inspector.events.timeline import Timeline
-
 from ..kit.guards import guarded
-from ..plotting.frame_series import FrameSeries, XAxis
-from ..plotting.frame_view import ViewMode
-from ..plotting.lane_view import FOLLOWED_NS, LaneView, LaneWindow
-from ..plotting.machine_shape import state_numbers
-from ..session.bridge import Selection, SelectionKind
-from .lane_input import OWN_KEYS, LaneInput
-from .lane_picture import LanePicture, measured_text
-from .lane_readout import LaneReader, LaneReading
-from .lane_rows import LaneRow, RowChoices, RowPlaces, is_about, rows_of
-from .lane_walk import NEAR, LaneWalk
+from .lane_picture import LanePicture
+from .lane_surface import LaneSurface
+from .lane_walk import LaneWalk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from PySide6.QtWidgets import QWidget
 
     from ..kit.theme import Theme
+    from ..session.bridge import Selection
 
-_HEADER: Final = 190
-_LEAST_HEADER: Final = 70
-_FRAME_LINES: Final = 2.4
+_DRAG_FROM: Final = 4
+_WHEEL_STEP: Final = 1.25
+_NOTCH: Final = 120
+_FASTER: Final = 3
+_KEY_ZOOM: Final = 1.5
+_KEY_PAN: Final = 0.15
+_GRIP: Final = 3
+
+#: Keys that mean something here and something else in the window.
+OWN_KEYS: Final = frozenset(
+    {
+        Qt.Key.Key_W,
+        Qt.Key.Key_S,
+        Qt.Key.Key_A,
+        Qt.Key.Key_D,
+        Qt.Key.Key_F,
+        Qt.Key.Key_C,
+        Qt.Key.Key_T,
+        Qt.Key.Key_Home,
+        Qt.Key.Key_End,
+        Qt.Key.Key_L,
+        Qt.Key.Key_Left,
+        Qt.Key.Key_Right,
+        Qt.Key.Key_Up,
+        Qt.Key.Key_Down,
+        Qt.Key.Key_PageUp,
+        Qt.Key.Key_PageDown,
+        Qt.Key.Key_BracketLeft,
+        Qt.Key.Key_BracketRight,
+        Qt.Key.Key_Return,
+        Qt.Key.Key_Enter,
+    }
+)
 
 
 @guarded
-class LaneCanvas(QAbstractScrollArea):
+class LaneCanvas(LaneSurface):
     """Draws lanes and lets people move along them.
 
     The wheel zooms at the pointer and scrolls the rows over their names, dragging moves both
@@ -54,129 +65,23 @@ class LaneCanvas(QAbstractScrollArea):
     clock, T keeps it at the top, Enter selects it.
 
     Attributes:
-        store: The lanes.
-        view: What is in view.
-        choices: What people chose about rows.
-        timeline: The present state.
-        series: The frames, ``None`` without any session.
-        pinned: The rows that stay at the top.
-        rows: The rows below them.
-        ruler_clock_id: Whose local time the ruler shows; 0 for session time.
-        chosen_key: The lane that keys are about.
-        caret_ns: The instant that keys have reached.
-        hover_ns: The instant under the pointer, here or in another panel.
-        measured: The stretch that was measured.
-        playhead_ns: The instant whose state other panels show, ``None`` for the present.
-        past: The state at the playhead, from which is predicted; ``None`` for the present.
         walk: What keys and clicks lead to.
-        reader: Says what is where.
+        picture: What paints the lanes.
     """
-
-    #: The instant under the pointer.
-    instant_hovered = Signal(object)  # int | None
-    #: What is said of what is under the pointer.
-    reading_changed = Signal(object)  # LaneReading | None
-    #: Somebody was clicked.
-    subject_chosen = Signal(object)  # Selection
-    #: The playhead was put somewhere: an instant of session time in nanoseconds.
-    playhead_moved = Signal(object)  # int
-    #: The present is to be followed and shown.
-    live_requested = Signal()
-    #: The view began or ceased to follow the present.
-    following_changed = Signal(bool)
-    #: The right button asks for a menu: on a row or ``None``, at a place of the screen.
-    menu_requested = Signal(object, object)  # LaneRow | None, QPoint
-    #: Another lane is the one that keys are about.
-    lane_chosen = Signal(object)  # LaneRow | None
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         """Show nothing."""
         super().__init__(parent)
-        self.store = LaneStore()
-        self.view = LaneView()
-        self.choices = RowChoices()
-        self.timeline = Timeline([""])
-        self.series: FrameSeries | None = None
-        self.pinned = RowPlaces((), ())
-        self.rows = RowPlaces((), ())
-        self.ruler_clock_id = 0
-        self.chosen_key: LaneKey | None = None
-        self.caret_ns: int | None = None
-        self.hover_ns: float | None = None
-        self.measured: tuple[float, float] | None = None
-        self.playhead_ns: int | None = None
-        self.past: Timeline | None = None
         self.picture = LanePicture(theme)
-        self._theme = theme
-        self._strings: Sequence[str] = ("",)
-        self.reader = LaneReader(self.store, self.timeline, self._strings)
-        self._reading: LaneReading | None = None
-        self._is_pointed_at = False
-        self._selection = Selection()
-        self._state_numbers: dict[int, dict[int, int]] = {}
-        self._rows_version = -1
-        self._header_width = _HEADER
         self.walk = LaneWalk(self)
-        self._input = LaneInput(self)
-        self.setFrameShape(QAbstractScrollArea.Shape.NoFrame)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.viewport().setMouseTracking(True)
-        self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
-        self.setAccessibleName("Timeline")
+        self._pressed: QPointF | None = None
+        self._dragged: QPointF | None = None
+        self._measure_from: float | None = None
+        self._is_resizing = False
+        self._is_scrubbing = False
+        self.rows_arranged.connect(self.walk.seek_on)
         theme.changed.connect(self._apply_theme)
-
-    # ---------------------------------------------------------------- what is drawn
-
-    def show_session(self, timeline: Timeline, strings: Sequence[str], store: LaneStore) -> None:
-        """Show another session, following its present; what people chose about rows is kept."""
-        self.store, self.timeline, self._strings = store, timeline, strings
-        self.series = FrameSeries(timeline.frames, XAxis.TIME)
-        self.reader = LaneReader(store, timeline, strings)
-        self._state_numbers.clear()
-        self.caret_ns = self.hover_ns = self.measured = None
-        self._rows_version = -1
-        was_following = self.is_following
-        self.view = LaneView()
-        self.refresh()
-        if not was_following:
-            self.following_changed.emit(True)
-
-    def refresh(self) -> None:
-        """Draw what is new."""
-        if self.series is not None:
-            self.series.take_new_frames()
-        if self._rows_version != self.store.version:
-            self.arrange_rows()
-        self.view.settle(self.present_ns, self.lane_width)
-        self.viewport().update()
-
-    def arrange_rows(self) -> None:
-        """Take the rows anew, because there are others or people want others."""
-        self._rows_version = self.store.version
-        pinned, rows = rows_of(self.store, self.choices)
-        self.pinned = RowPlaces(pinned, map(self._height_of, pinned))
-        self.rows = RowPlaces(rows, map(self._height_of, rows))
-        self._fit_scroll_bar()
-        self.walk.seek_on()
-        self.viewport().update()
-
-    def choose_words(self, text: str) -> None:
-        """Show only the lanes whose labels have all words in them."""
-        self.choices.words = tuple(text.lower().split())
-        self.arrange_rows()
-
-    def choose_kind(self, kind: LaneKind, *, is_shown: bool) -> None:
-        """Show or hide all lanes of a kind."""
-        self.choices.hidden.discard(kind)
-        if not is_shown:
-            self.choices.hidden.add(kind)
-        self.arrange_rows()
-
-    def choose_ruler(self, clock_id: int) -> None:
-        """Show the local time of a clock on the ruler; 0 for session time."""
-        self.ruler_clock_id = clock_id
-        self.viewport().update()
+        self._apply_theme()
 
     def show_selection(self, selection: Selection) -> None:
         """Mark what is selected in all panels, and have its lane in view."""
@@ -185,239 +90,158 @@ class LaneCanvas(QAbstractScrollArea):
         self._selection = selection
         self.viewport().update()
 
-    def show_hover_ns(self, at_ns: int | None) -> None:
-        """Show the instant that is pointed at elsewhere."""
-        if not self._is_pointed_at and at_ns != self.hover_ns:
-            self.hover_ns = at_ns
-            self.viewport().update()
-
-    def show_playhead_ns(self, at_ns: int | None) -> None:
-        """Draw the playhead at an instant, and have it in view; ``None`` for nowhere."""
-        self.playhead_ns = at_ns
-        view = self.view
-        if at_ns is not None and not view.low <= at_ns <= view.high:
-            middle = (view.low + view.high) / 2
-            self._move(lambda: view.pan(at_ns - middle, self.present_ns))
+    @Slot()
+    def _apply_theme(self) -> None:
+        self.picture.apply_theme()
         self.viewport().update()
-
-    # ---------------------------------------------------------------- questions
-
-    @property
-    def present_ns(self) -> int:
-        """Until when there is anything."""
-        return self.timeline.at_ns
-
-    @property
-    def is_following(self) -> bool:
-        """Whether the present is kept in view."""
-        return self.view.mode is ViewMode.FOLLOW
-
-    @property
-    def header_width(self) -> int:
-        """How wide the names are."""
-        return min(self._header_width, max(self.viewport().width() // 2, _LEAST_HEADER))
-
-    @property
-    def lane_width(self) -> int:
-        """How wide the lanes are."""
-        return max(self.viewport().width() - self.header_width, 1)
-
-    @property
-    def ruler_height(self) -> int:
-        """How high the ruler is."""
-        return self.fontMetrics().height() + 8
-
-    def lane_window(self) -> LaneWindow:
-        """Return what is in view, and the pixels it is shown in."""
-        view = self.view
-        return LaneWindow(view.low, view.high, self.header_width, self.lane_width, self.present_ns)
-
-    def at_x(self, x: float) -> float:
-        """Return the instant at a place, the nearest in view."""
-        return self.lane_window().at(min(max(x, self.header_width), self.viewport().width()))
-
-    def row_at(self, y: float) -> LaneRow | None:
-        """Return the row at a height of the viewport."""
-        y -= self.ruler_height
-        if y < 0:
-            return None
-        if y < self.pinned.height:
-            place = self.pinned.at(y)
-            return None if place is None else self.pinned.rows[place]
-        place = self.rows.at(y - self.pinned.height + self.verticalScrollBar().value())
-        return None if place is None else self.rows.rows[place]
-
-    def place_of(self, row: LaneRow, at_ns: float) -> QPointF:
-        """Return where an instant of a row is in the viewport."""
-        x = self.lane_window().x(at_ns)
-        if row.is_pinned:
-            place, places, y = self.pinned.rows.index(row), self.pinned, self.ruler_height
-        else:
-            place, places = self.rows.rows.index(row), self.rows
-            y = self.ruler_height + self.pinned.height - self.verticalScrollBar().value()
-        return QPointF(x, y + (places.top(place) + places.bottom(place)) / 2)
-
-    def row(self, key: LaneKey | None) -> LaneRow | None:
-        """Return the row of a lane, ``None`` when it is not shown."""
-        rows = (*self.pinned.rows, *self.rows.rows)
-        return next((row for row in rows if row.key == key), None)
-
-    def text(self, number: int) -> str:
-        """Return a text of the log."""
-        return self._strings[number] if 0 <= number < len(self._strings) else ""
-
-    def state_number(self, machine_id: int) -> Callable[[int], int]:
-        """Return what numbers the states of a machine: as its diagram does."""
-        numbers = self._state_numbers.setdefault(machine_id, {})
-
-        def number_of(state: int) -> int:
-            if state not in numbers:
-                known = state_numbers(self.timeline.members, machine_id)
-                numbers.update((each, number) for number, each in enumerate(known))
-            return numbers.setdefault(state, len(numbers))
-
-        return number_of
-
-    def ruler_name(self) -> str:
-        """Return what the ruler shows."""
-        past = self.store.clocks.by_id.get(self.ruler_clock_id)
-        return "session time" if past is None else f"local time of {past.name}"
-
-    def is_selected(self, row: LaneRow) -> bool:
-        """Return whether a row is about what is selected in all panels."""
-        return is_about(row, self._selection)
-
-    def selected_frame_span(self) -> tuple[int, int] | None:
-        """Return when the selected frame began and the next one did, in session time."""
-        frames, index = self.timeline.frames, self._selection.id
-        if self._selection.kind is not SelectionKind.FRAME:
-            return None
-        if not frames.first <= index < frames.end:
-            return None
-        place = index - frames.first
-        began = frames.at_ns[place]
-        following = place + 1
-        return began, frames.at_ns[following] if following < len(frames) else self.present_ns
-
-    def kept_bottom(self) -> int:
-        """Return how far below the ruler the lanes end whose records never fall off."""
-        kept = [place for place, row in enumerate(self.rows.rows) if not row.clock_id]
-        bottom = self.rows.bottom(kept[-1]) if kept else 0
-        return self.pinned.height + max(bottom - self.verticalScrollBar().value(), 0)
-
-    def measured_text(self) -> str:
-        """Return what is said of the measured stretch."""
-        if self.measured is None:
-            return ""
-        low, high = self.measured
-        clocks, number = self.store.clocks, self.ruler_clock_id
-        edges = [clocks.local_ns(number, int(each)) for each in (low, high)] if number else [None]
-        known = [edge for edge in edges if edge is not None]
-        local = known[1] - known[0] if len(known) == 2 else None  # noqa: PLR2004 - both edges
-        row = self.row(self.chosen_key)
-        count = "" if row is None else f"{self.reader.count(row, low, high):,} on {row.label}"
-        return measured_text(low, high, local, count)
-
-    # ---------------------------------------------------------------- moving about
-
-    def fit(self) -> None:
-        """Show everything, also what is still to come."""
-        self._move(lambda: setattr(self.view, "mode", ViewMode.FIT))
-
-    def fit_measured(self) -> None:
-        """Show the measured stretch; everything if there is none or it is in view already."""
-        measured = self.measured
-        if measured is None or (self.view.low, self.view.high) == measured:
-            self.fit()
-        else:
-            self._move(lambda: self.view.show(*measured, self.present_ns))
-
-    def set_following(self, is_following: bool) -> None:  # noqa: FBT001 - follows a toggle
-        """Keep the present in view from now on, or stay here."""
-        if is_following == self.is_following:
-            return
-        if not is_following:
-            self._move(lambda: setattr(self.view, "mode", ViewMode.FREE))
-            return
-        is_part = self.view.mode is ViewMode.FREE and self.view.span < 0.9 * self.present_ns
-        span = self.view.span if is_part else FOLLOWED_NS
-        self._move(lambda: self.view.follow(span))
-
-    def zoom(self, factor: float, about: float | None = None) -> None:
-        """Show ``factor`` times as much, keeping an instant (the middle) where it is."""
-        middle = (self.view.low + self.view.high) / 2
-        place = middle if about is None else about
-        self._move(lambda: self.view.zoom(factor, place, self.present_ns))
-
-    def pan(self, share: float) -> None:
-        """Move by a share of what is in view; stops following."""
-        self._move(lambda: self.view.pan(share * self.view.span, self.present_ns))
-
-    def show_span(self, low_ns: float, high_ns: float) -> None:
-        """Show a stretch; stops following."""
-        self._move(lambda: self.view.show(low_ns, high_ns, self.present_ns))
-
-    def measure(self, start_ns: float | None, end_ns: float | None) -> None:
-        """Measure from one instant to another, or nothing any more."""
-        if start_ns is None or end_ns is None:
-            self.measured = None
-        else:
-            low, high = sorted((start_ns, end_ns))
-            self.measured = max(low, 0.0), max(high, 0.0)
-        self.viewport().update()
-
-    def set_header_width(self, width: int) -> None:
-        """Give the names another width."""
-        self._header_width = min(max(width, _LEAST_HEADER), self.viewport().width() // 2)
-        self.viewport().update()
-
-    # ---------------------------------------------------------------- pointing
-
-    def point_at(self, place: QPointF | None) -> None:
-        """Read what is at a place, until the pointer is elsewhere."""
-        is_inside = place is not None and place.x() >= self.header_width
-        self._is_pointed_at = is_inside
-        reading = None
-        if place is not None and is_inside:
-            self.hover_ns = self.at_x(place.x())
-            row = self.row_at(place.y())
-            if row is not None:
-                near = NEAR * self.lane_window().per_pixel
-                reading = self.reader.read(row, self.hover_ns, near)
-        else:
-            self.hover_ns = None
-        self.viewport().update()
-        self.show_reading(reading)
-        hovered = None if self.hover_ns is None else int(self.hover_ns)
-        is_there = hovered is not None and 0 <= hovered <= self.present_ns
-        self.instant_hovered.emit(hovered if is_there else None)
-
-    def show_reading(self, reading: LaneReading | None) -> None:
-        """Have it said what there is."""
-        if reading != self._reading:
-            self._reading = reading
-            self.reading_changed.emit(reading)
-
-    def show_cursor(self, shape: Qt.CursorShape | None) -> None:
-        """Give the pointer another shape, or its usual one."""
-        if shape is None:
-            self.viewport().unsetCursor()
-        else:
-            self.viewport().setCursor(shape)
-
-    # ---------------------------------------------------------------- events
 
     @override
-    def viewportEvent(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
-            reading = self._reading
-            text = "" if reading is None else "\n".join(reading.lines)
-            if not text and event.pos().x() < self.header_width:
-                row = self.row_at(event.pos().y())
-                text = "" if row is None else f"{row.label} ({row.kind.text})"
-            QToolTip.showText(event.globalPos(), as_plain(text), self)
-            return True
-        return super().viewportEvent(event)
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Zoom at the pointer, with Ctrl faster; over the names, or with Alt, scroll the rows."""
+        event.accept()
+        place = event.position()
+        delta = event.angleDelta()
+        modifiers = event.modifiers()
+        is_sideways = bool(delta.x()) and not delta.y()
+        if is_sideways and not modifiers & Qt.KeyboardModifier.AltModifier:
+            self.pan(-delta.x() / _NOTCH * _KEY_PAN / 2)
+        elif place.x() < self.header_width or modifiers & Qt.KeyboardModifier.AltModifier:
+            bar = self.verticalScrollBar()
+            bar.setValue(bar.value() - (delta.y() or delta.x()) // 2)
+        elif modifiers & Qt.KeyboardModifier.ShiftModifier:
+            self.pan(-delta.y() / _NOTCH * _KEY_PAN)
+        else:
+            fast = _FASTER if modifiers & Qt.KeyboardModifier.ControlModifier else 1
+            self.zoom(_WHEEL_STEP ** (-delta.y() / _NOTCH * fast), self.at_x(place.x()))
+
+    @override
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Begin a click, a drag, with Shift a measurement; on the ruler or with Alt scrub."""
+        event.accept()
+        place = event.position()
+        self._pressed, self._dragged = place, None
+        self._is_resizing = self._is_on_grip(place)
+        is_left = event.button() is Qt.MouseButton.LeftButton
+        has_alt = bool(event.modifiers() & Qt.KeyboardModifier.AltModifier)
+        if is_left and not self._is_resizing and (self._is_on_ruler(place) or has_alt):
+            self._is_scrubbing = True
+            self._put_playhead(place)
+            return
+        has_shift = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+        is_measure = is_left and has_shift and place.x() >= self.header_width
+        self._measure_from = self.at_x(place.x()) if is_measure else None
+
+    @override
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Drag what was pressed, or read what is under the pointer."""
+        event.accept()
+        place = event.position()
+        if self._is_scrubbing:
+            self._put_playhead(place)
+            return
+        if self._pressed is None or not event.buttons():
+            is_sideways = self._is_on_grip(place) or self._is_on_ruler(place)
+            self.show_cursor(Qt.CursorShape.SplitHCursor if is_sideways else None)
+            self.point_at(place)
+            return
+        if self._dragged is None:
+            away = place - self._pressed
+            if max(abs(away.x()), abs(away.y())) < _DRAG_FROM:
+                return
+            self._dragged = self._pressed
+        if self._is_resizing:
+            self.set_header_width(int(place.x()))
+        elif self._measure_from is not None:
+            self.measure(self._measure_from, self.at_x(place.x()))
+        elif self._pressed.x() >= self.header_width:
+            self.show_cursor(Qt.CursorShape.ClosedHandCursor)
+            moved = place - self._dragged
+            self.pan(-moved.x() / max(self.lane_width, 1))
+            bar = self.verticalScrollBar()
+            bar.setValue(bar.value() - round(moved.y()))
+        self._dragged = place
+
+    @override
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """End a drag, or click: the left button what is there, the right one a menu."""
+        event.accept()
+        if self._is_scrubbing:
+            self._is_scrubbing = event.button() is not Qt.MouseButton.LeftButton
+            self._pressed = None
+            return
+        was_click = self._pressed is not None and self._dragged is None
+        self._pressed = self._dragged = self._measure_from = None
+        self.show_cursor(None)
+        if not was_click:
+            return
+        if event.button() is Qt.MouseButton.RightButton:
+            self.walk.ask_for_menu(event.position(), event.globalPosition().toPoint())
+        elif event.button() is Qt.MouseButton.LeftButton:
+            self.walk.click(event.position())
+
+    @override
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Fold a clock over the names, go to a bookmark; else show everything."""
+        event.accept()
+        if event.position().x() < self.header_width:
+            self.walk.toggle_folded()
+        elif not self.walk.go_to_bookmark(event.position()):
+            self.fit()
+
+    @override
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if not self._take_key(event):
+            event.ignore()
+
+    def _take_key(self, event: QKeyEvent) -> bool:  # noqa: C901, PLR0912 - one line a key
+        """Act on a key; returns whether it means anything here."""
+        has_shift = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+        others = Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.KeypadModifier
+        if event.modifiers() & ~others:
+            return False
+        match event.key():
+            case Qt.Key.Key_W:
+                self.zoom(1 / _KEY_ZOOM)
+            case Qt.Key.Key_S:
+                self.zoom(_KEY_ZOOM)
+            case Qt.Key.Key_A:
+                self.pan(-_KEY_PAN)
+            case Qt.Key.Key_D:
+                self.pan(_KEY_PAN)
+            case Qt.Key.Key_F if not has_shift:
+                self.fit_measured()
+            case Qt.Key.Key_Home:
+                self.fit()
+            case Qt.Key.Key_End | Qt.Key.Key_L:
+                self.set_following(True)
+                self.live_requested.emit()
+            case Qt.Key.Key_C:
+                self.walk.toggle_folded()
+            case Qt.Key.Key_T:
+                self.walk.toggle_pinned()
+            case Qt.Key.Key_Left | Qt.Key.Key_BracketLeft:
+                self.walk.jump(-1)
+            case Qt.Key.Key_Right | Qt.Key.Key_BracketRight:
+                self.walk.jump(1)
+            case Qt.Key.Key_Up:
+                self.walk.choose_neighbour(-1)
+            case Qt.Key.Key_Down:
+                self.walk.choose_neighbour(1)
+            case Qt.Key.Key_PageUp:
+                self.walk.choose_neighbour(-8)
+            case Qt.Key.Key_PageDown:
+                self.walk.choose_neighbour(8)
+            case Qt.Key.Key_Return | Qt.Key.Key_Enter:
+                self.walk.select_chosen()
+            case Qt.Key.Key_Escape if self.measured is not None:
+                self.measure(None, None)
+            case _:
+                return False
+        return True
+
+    @override
+    def leaveEvent(self, event: QEvent) -> None:
+        self.point_at(None)
 
     @override
     def event(self, event: QEvent) -> bool:
@@ -429,11 +253,6 @@ class LaneCanvas(QAbstractScrollArea):
         return super().event(event)
 
     @override
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if not self._input.key(event):
-            event.ignore()
-
-    @override
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self.viewport())
         try:
@@ -442,66 +261,11 @@ class LaneCanvas(QAbstractScrollArea):
             # A painter that outlives its event takes Qt down with it.
             painter.end()
 
-    @override
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        self._input.turn(event)
+    def _is_on_ruler(self, place: QPointF) -> bool:
+        return place.y() < self.ruler_height and place.x() > self.header_width
 
-    @override
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        self._input.press(event)
+    def _put_playhead(self, place: QPointF) -> None:
+        self.playhead_moved.emit(max(0, int(self.at_x(place.x()))))
 
-    @override
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        self._input.move(event)
-
-    @override
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        self._input.release(event)
-
-    @override
-    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        self._input.double_click(event)
-
-    @override
-    def leaveEvent(self, event: QEvent) -> None:
-        self.point_at(None)
-
-    @override
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._fit_scroll_bar()
-        self.view.settle(self.present_ns, self.lane_width)
-
-    @override
-    def sizeHint(self) -> QSize:
-        return QSize(600, 260)
-
-    # ---------------------------------------------------------------- inside
-
-    def _height_of(self, row: LaneRow) -> int:
-        line = self.fontMetrics().height()
-        match row.kind:
-            case LaneKind.FRAMES:
-                return round(_FRAME_LINES * line)
-            case LaneKind.CLOCK | LaneKind.MACHINE | LaneKind.BOOKMARKS:
-                return line + 7
-        return line + 3
-
-    def _move(self, change: Callable[[], None]) -> None:
-        was_following = self.is_following
-        change()
-        self.view.settle(self.present_ns, self.lane_width)
-        self.viewport().update()
-        if self.is_following != was_following:
-            self.following_changed.emit(self.is_following)
-
-    def _fit_scroll_bar(self) -> None:
-        room = self.viewport().height() - self.ruler_height - self.pinned.height
-        bar = self.verticalScrollBar()
-        bar.setPageStep(max(room, 1))
-        bar.setSingleStep(self.fontMetrics().height())
-        bar.setRange(0, max(self.rows.height - room, 0))
-
-    def _apply_theme(self) -> None:
-        self.picture.apply_theme()
-        self.viewport().update()
+    def _is_on_grip(self, place: QPointF) -> bool:
+        return abs(place.x() - self.header_width) <= _GRIP

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from ..kit.theme import Theme
     from ..plotting.lane_view import LaneWindow
-    from .lane_canvas import LaneCanvas
     from .lane_rows import LaneRow
+    from .lane_surface import LaneSurface
 
 _INDENT: Final = 12
 _FOLD_WIDTH: Final = 14
@@ -84,7 +84,7 @@ class LanePicture:
         self._labels.clear()
         self._lanes.apply_theme()
 
-    def paint(self, painter: QPainter, canvas: LaneCanvas) -> None:
+    def paint(self, painter: QPainter, canvas: LaneSurface) -> None:
         """Paint everything."""
         window = canvas.lane_window()
         viewport = canvas.viewport().rect()
@@ -115,7 +115,7 @@ class LanePicture:
         painter.setPen(self._theme.color(ColorRole.GRID))
         painter.drawLine(canvas.header_width, 0, canvas.header_width, viewport.bottom())
 
-    def _pinned(self, painter: QPainter, canvas: LaneCanvas, window: LaneWindow) -> None:
+    def _pinned(self, painter: QPainter, canvas: LaneSurface, window: LaneWindow) -> None:
         if not canvas.pinned.rows:
             return
         width = canvas.viewport().width()
@@ -132,7 +132,7 @@ class LanePicture:
     def _row(
         self,
         painter: QPainter,
-        canvas: LaneCanvas,
+        canvas: LaneSurface,
         row: LaneRow,
         window: LaneWindow,
         place: tuple[int, int],
@@ -163,7 +163,7 @@ class LanePicture:
     def _records(
         self,
         painter: QPainter,
-        canvas: LaneCanvas,
+        canvas: LaneSurface,
         row: LaneRow,
         window: LaneWindow,
         box: QRect,
@@ -195,7 +195,7 @@ class LanePicture:
     def _predicted(
         self,
         painter: QPainter,
-        canvas: LaneCanvas,
+        canvas: LaneSurface,
         lane: Lane,
         window: LaneWindow,
         box: QRect,
@@ -217,7 +217,7 @@ class LanePicture:
         self._lanes.hollow(painter, sorted(instants), window, box)
 
     def _frames(
-        self, painter: QPainter, canvas: LaneCanvas, window: LaneWindow, box: QRect
+        self, painter: QPainter, canvas: LaneSurface, window: LaneWindow, box: QRect
     ) -> None:
         series = canvas.series
         if series is None or series.first == series.end:
@@ -298,7 +298,7 @@ class LanePicture:
 
     # ---------------------------------------------------------------- over the lanes
 
-    def _over(self, painter: QPainter, canvas: LaneCanvas, window: LaneWindow) -> None:
+    def _over(self, painter: QPainter, canvas: LaneSurface, window: LaneWindow) -> None:
         theme = self._theme
         bottom = canvas.viewport().height()
         top = canvas.ruler_height
@@ -330,7 +330,7 @@ class LanePicture:
         painter.restore()
 
     def _gaps(
-        self, painter: QPainter, canvas: LaneCanvas, window: LaneWindow, edges: tuple[int, int]
+        self, painter: QPainter, canvas: LaneSurface, window: LaneWindow, edges: tuple[int, int]
     ) -> None:
         """Cross out the times of which the events have fallen off, on lanes of clocks."""
         top, bottom = edges
@@ -349,7 +349,7 @@ class LanePicture:
                 self._note(painter, text, (left + right) / 2, top + 4, window)
 
     def _measure(
-        self, painter: QPainter, canvas: LaneCanvas, window: LaneWindow, edges: tuple[int, int]
+        self, painter: QPainter, canvas: LaneSurface, window: LaneWindow, edges: tuple[int, int]
     ) -> None:
         assert canvas.measured is not None, "asked before"
         top, bottom = edges
@@ -388,7 +388,7 @@ class LanePicture:
             [QPoint(x - _GRIP, bottom - 9), QPoint(x + _GRIP, bottom - 9), QPoint(x, bottom)]
         )
 
-    def _corner(self, painter: QPainter, canvas: LaneCanvas) -> None:
+    def _corner(self, painter: QPainter, canvas: LaneSurface) -> None:
         box = QRect(6, 0, canvas.header_width - 10, canvas.ruler_height)
         painter.fillRect(
             QRect(0, 0, canvas.header_width, canvas.ruler_height),
@@ -400,7 +400,7 @@ class LanePicture:
         flags = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         painter.drawText(box, flags, text)
 
-    def _readings(self, painter: QPainter, canvas: LaneCanvas, window: LaneWindow) -> None:
+    def _readings(self, painter: QPainter, canvas: LaneSurface, window: LaneWindow) -> None:
         """Write the instant under the pointer on the ruler."""
         at_ns = canvas.hover_ns
         if at_ns is None or not window.low <= at_ns <= window.high:
@@ -418,11 +418,3 @@ def _decimals(per_pixel_ns: float) -> int:
         if per_pixel_ns >= unit_ns / 10:
             return decimals
     return 9
-
-
-def measured_text(low_ns: float, high_ns: float, local_ns: int | None, count: str) -> str:
-    """Return what is said of a measured stretch."""
-    text = format_duration(round(high_ns - low_ns))
-    if local_ns is not None:
-        text += f"   {format_duration(local_ns)} local"
-    return f"{text}   {count}" if count else text

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 _MOST_PATH = 4
 _MOST_LINES = 6
 
+#: How far from the pointer something may be to count as pointed at, in pixels.
+NEAR = 5
+
 
 @dataclass(frozen=True, slots=True)
 class LaneReading:

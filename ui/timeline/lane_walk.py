@@ -9,20 +9,19 @@ from PySide6.QtCore import QPoint, QPointF
 from inspector.analysis.lanes.lanes import LaneKind
 
 from ..session.bridge import Selection, SelectionKind
+from .lane_readout import NEAR
 
 if TYPE_CHECKING:
-    from .lane_canvas import LaneCanvas
     from .lane_rows import LaneRow
+    from .lane_surface import LaneSurface
 
-#: How far from the pointer something may be to count as clicked, in pixels.
-NEAR: Final = 5
 _FOLD_SIGN: Final = 20
 
 
 class LaneWalk:
     """What can be done with the lanes of a canvas, by keys and clicks."""
 
-    def __init__(self, canvas: LaneCanvas) -> None:
+    def __init__(self, canvas: LaneSurface) -> None:
         """Walk on a canvas."""
         self._canvas = canvas
         self._sought: Selection | None = None

@@ -12,7 +12,8 @@ from pytestqt.qtbot import QtBot
 
 from inspector.events.states import CommandRecord, Failure, Mark
 from tests.ui.plotting.frames import MS, add_frame, timeline_of, usual_timeline
-from ui.frame_times.frame_plot import EMPTY_TEXT, NO_SCENE_TEXT, FramePlot
+from ui.frame_times.frame_plot import FramePlot
+from ui.frame_times.plotted_frames import EMPTY_TEXT, NO_SCENE_TEXT
 from ui.kit.theme import Theme
 from ui.plotting.frame_series import XAxis
 

@@ -17,7 +17,8 @@ from tests.events.recording.recorded_worlds import record, scene_log
 from tests.ui.looking_back import settle
 from tests.ui.shell import Shell, open_shell
 from tests.ui.world import PlayedSession
-from ui.frame_times.frame_plot import NONE_RECORDED_TEXT, FramePlot
+from ui.frame_times.frame_plot import FramePlot
+from ui.frame_times.plotted_frames import NONE_RECORDED_TEXT
 
 
 class Recorded(PlayedSession):
