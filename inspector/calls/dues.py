@@ -23,6 +23,10 @@ TIMED_CALLS: Final = CLOCK_CALLS | {MemberKind.FRAME_TIMER, MemberKind.TICKER_TI
 _KEEPS_REMAINDER: Final = TIMED_CALLS | {MemberKind.TARGET, MemberKind.CHILD_CLOCK}
 
 
+#: In whose time frame timers wait.
+_WITH_TIME: Final = frozenset({MemberKind.SCHEDULER, MemberKind.TICKER})
+
+
 def session_instant(due_ns: int, path: Iterable[ClockState]) -> int:
     """Return when a local time is reached in session time; ``NEVER`` on a stopped clock.
 
@@ -43,14 +47,14 @@ class _SchedulerTime:
 
     Attributes:
         time_ns: That time, of a scheduler as of its last frame.
-        scale: Its time scale.
+        scale: Its time scale, as numerator and denominator.
         clocks: The clock it runs on and those above.
         frame_local_ns: Local time of that clock at the last frame.
         local_ns: The same now.
     """
 
     time_ns: int
-    scale: Fraction
+    scale: tuple[int, int]
     clocks: Sequence[ClockState]
     frame_local_ns: int
     local_ns: int
@@ -82,17 +86,27 @@ class DueTimes:
     the one at which that time has come; the call is made in the first frame from then on.
     """
 
-    def __init__(self, timeline: Timeline) -> None:
-        """Ask about a timeline; only for as long as nothing more is folded into it."""
-        self._timeline = timeline
-        self._times: dict[tuple[int, int], _SchedulerTime | None] = {}
-
-    def session_due_ns(self, call: MemberState, change: SchedulerChange = UNCHANGED) -> int | None:
-        """Return when a call is due; ``NEVER`` while something stops it.
+    def __init__(
+        self,
+        timeline: Timeline,
+        change: SchedulerChange = UNCHANGED,
+        clocks: Timeline | None = None,
+    ) -> None:
+        """Ask about a timeline; only for as long as nothing more is folded into it.
 
         Args:
-            call: The call.
-            change: What would be different.
+            timeline: The state now.
+            change: What would be different in the frame engine.
+            clocks: The clocks as they would be at the same instant; as now if left out.
+        """
+        self._timeline = timeline
+        self._change = change
+        self._clocks = timeline if clocks is None else clocks
+        self._times: dict[tuple[int, int], _SchedulerTime | None] = {}
+        self._aboves: dict[tuple[int, int], tuple[bool, bool, _SchedulerTime | None]] = {}
+
+    def session_due_ns(self, call: MemberState) -> int | None:
+        """Return when a call is due; ``NEVER`` while something stops it.
 
         Returns:
             ``None`` for a call that waits for no instant, or in a time that is not known.
@@ -100,25 +114,41 @@ class DueTimes:
         fields = call.fields
         if fields.get(Field.DUE, NEVER) == NEVER and Field.REMAINING not in fields:
             return None
-        path = self._timeline.members.path(call.id)
-        time = self._time_of(path)
+        # Calls come by the thousand, and those of one target have all of this in common.
+        key = call.parent_id, call.clock_id if call.kind in CLOCK_CALLS else 0
+        above = self._aboves.get(key)
+        if above is None:
+            path = self._timeline.members.path(call.id)
+            above = self._aboves[key] = (*self._pauses(path[1:]), self._time_of(path))
+        is_stopped, keeps_remainder, time = above
         if time is None:
             return None
-        keeps_remainder = False
-        for each in path:
-            if each.id in change.paused or (each.is_paused and each.id not in change.resumed):
-                return NEVER
-            keeps_remainder |= each.is_paused and each.kind in _KEEPS_REMAINDER
-        scale = time.scale if change.scale is None else change.scale
-        if scale <= 0:
+        if fields.get(Field.PAUSED) or call.id in self._change.paused:
+            is_own, keeps_own = self._pauses([call])
+            is_stopped |= is_own
+            keeps_remainder |= keeps_own
+        numerator, denominator = time.scale
+        if is_stopped or numerator <= 0:
             return NEVER
         if keeps_remainder and Field.REMAINING in fields:
             left_ns = fields[Field.REMAINING]
         else:
             left_ns = fields.get(Field.DUE, NEVER) - time.time_ns
         since_ns = time.local_ns if keeps_remainder else time.frame_local_ns
-        wait_ns = -(-left_ns * scale.denominator // scale.numerator)
+        wait_ns = -(-left_ns * denominator // numerator)
         return session_instant(since_ns + wait_ns, time.clocks)
+
+    def _pauses(self, path: Sequence[MemberState]) -> tuple[bool, bool]:
+        """Return whether something on a path would be paused, and whether a pause would end.
+
+        The second is asked of what keeps the remainder of a wait.
+        """
+        change, keeps_remainder = self._change, False
+        for each in path:
+            if each.id in change.paused or (each.is_paused and each.id not in change.resumed):
+                return True, False
+            keeps_remainder |= each.is_paused and each.kind in _KEEPS_REMAINDER
+        return False, keeps_remainder
 
     def left_ns(self, call: MemberState) -> int | None:
         """Return how long until a call in the time of its scheduler or clock, 0 when overdue.
@@ -141,7 +171,7 @@ class DueTimes:
         if call.kind in CLOCK_CALLS:
             key = 0, call.clock_id
         else:
-            scheduler = timeline.members.scheduler_of(call.id)
+            scheduler = next((each for each in path if each.kind in _WITH_TIME), None)
             if scheduler is None or Field.TIME not in scheduler.fields:
                 return None
             # Calls are made on the clock of the scheduler or ticker that makes them.
@@ -154,18 +184,21 @@ class DueTimes:
         timeline = self._timeline
         if clock_id not in timeline.clocks:
             return None
-        clocks, local_ns = timeline.path(clock_id), timeline.local_ns(clock_id)
+        clocks, local_ns = self._clocks.path(clock_id), timeline.local_ns(clock_id)
         if not scheduler_id:
-            return _SchedulerTime(local_ns, Fraction(1), clocks, local_ns, local_ns)
+            return _SchedulerTime(local_ns, (1, 1), clocks, local_ns, local_ns)
         scheduler = timeline.members.by_id[scheduler_id]
         frames, added_ns = timeline.frames, scheduler.added_ns
         # The time of a scheduler is that of its last frame.
         last_ns = frames.at_ns[-1] if frames.end > frames.first else added_ns
         last_ns = min(max(last_ns, added_ns), timeline.at_ns)
-        rate_n = scheduler.fields.get(Field.RATE, RATE_DENOMINATOR)
+        scale = self._change.scale
+        if scale is None:
+            rate_n = scheduler.fields.get(Field.RATE, RATE_DENOMINATOR)
+            scale = Fraction(rate_n, RATE_DENOMINATOR)
         return _SchedulerTime(
             scheduler.fields[Field.TIME],
-            Fraction(rate_n, RATE_DENOMINATOR),
+            scale.as_integer_ratio(),
             clocks,
             timeline.local_ns(clock_id, last_ns),
             local_ns,

@@ -128,9 +128,12 @@ def _preview(timeline: Timeline, options: Namespace, out: TextIO) -> ExitCode:
     foreseen = preview(timeline, considered_command(timeline, options.preview))
     assert foreseen is not None, "the clock or member is there, and the rate was read"
     if options.json:
-        number = "member_id" if foreseen.is_of_members else "timer_id"
         timers = [
-            {number: each.timer_id, "old_ns": each.old_ns, "new_ns": each.new_ns}
+            {
+                "member_id" if each.call.is_member else "timer_id": each.call.number,
+                "old_ns": each.old_ns,
+                "new_ns": each.new_ns,
+            }
             for each in foreseen
         ]
         values: dict[str, object] = {"at_ns": timeline.at_ns, "sentence": foreseen.sentence}

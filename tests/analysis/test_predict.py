@@ -12,6 +12,7 @@ from inspector.analysis.predict.forecast import Forecast
 from inspector.analysis.predict.preview import DuePreview, Preview
 from inspector.analysis.predict.scores import Outcome, score
 from inspector.analysis.predict.timers import Prediction, next_fires, upcoming, waiting
+from inspector.calls.call import CallId
 from inspector.clocks import Clock, ClockTree
 from inspector.commands.clocks import ClockCommand, PauseClock, ResumeClock, SetRate
 from inspector.commands.command import ClockEffect, Command
@@ -166,7 +167,7 @@ def test_that_a_preview_says_what_the_state_is_after_the_change(
     )
     for each in foreseen:
         for state, said_ns in ((timeline, each.old_ns), (after, each.new_ns)):
-            due_ns = state.session_due_ns(each.timer_id)
+            due_ns = state.session_due_ns(each.call.number)
             assert said_ns == (None if due_ns is None else max(due_ns, state.at_ns))
 
 
@@ -230,6 +231,25 @@ def late_host(stand: Stand) -> Timeline:
     timeline = stand.timeline()
     timeline.set_present(10_250 * MS)
     return timeline
+
+
+def test_that_previews_and_predictions_agree_on_what_the_host_is_late_for() -> None:
+    stand = Stand()
+    late = stand.root.set_timeout_ns(10_070 * MS, int)
+    later = stand.root.set_timeout_ns(11 * SECOND, int)
+    timeline = late_host(stand)
+    pause, slow = PauseClock(stand.root.id), SetRate(stand.root.id, Fraction(1, 2))
+
+    stopped, slowed = (
+        {each.call.number: (each.old_ns, each.new_ns) for each in foreseen_of(timeline, command)}
+        for command in (pause, slow)
+    )
+
+    # It is called for its own instant, before the command is carried out.
+    assert next_fires(timeline, late.id, 11 * SECOND) == [10_070 * MS]
+    assert stopped[late.id] == slowed[late.id] == (10_070 * MS, 10_070 * MS)
+    assert stopped[later.id] == (11 * SECOND, None)
+    assert slowed[later.id] == (11 * SECOND, 11_750 * MS)
 
 
 @pytest.mark.parametrize("missed", ["burst", "delay", "skip"])
@@ -318,7 +338,7 @@ def test_that_a_preview_says_in_a_sentence_what_a_pause_would_do() -> None:
 
     foreseen = foreseen_of(stand.timeline(), PauseClock(game.id))
 
-    assert list(foreseen) == [DuePreview(attack.id, 2 * SECOND, None)]
+    assert list(foreseen) == [DuePreview(CallId(attack.id), 2 * SECOND, None)]
     assert foreseen.sentence == "Pausing “game”: 1 timer would wait until that is undone."
     assert not game.is_paused
 

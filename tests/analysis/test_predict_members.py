@@ -10,7 +10,7 @@ import pytest
 from inspector.analysis.predict.changes import preview
 from inspector.analysis.predict.table import preview_table
 from inspector.cli.preview import considered_command
-from inspector.commands.clocks import SetRate
+from inspector.commands.clocks import PauseClock, SetRate
 from inspector.commands.command import Command
 from inspector.commands.members import PauseFromPriority, PauseMember, ResumeMember, SetTimeScale
 from inspector.commands.transport import StepFrames
@@ -63,7 +63,7 @@ def foreseen(session: HostedSession, command: Command) -> dict[str, tuple[int | 
     found = preview(session.timeline, command)
     assert found is not None
     names = session.timeline.members.by_id
-    return {names[each.timer_id].name: (each.old_ns, each.new_ns) for each in found}
+    return {names[each.call.number].name: (each.old_ns, each.new_ns) for each in found}
 
 
 def first_call(session: HostedSession, name: str) -> int | None:
@@ -127,6 +127,39 @@ def test_that_a_time_scale_moves_every_timer_of_the_scheduler(
     assert (new_ns is None) == (rate == 0)
     if new_ns is not None and new_ns < 10 * SECOND:
         assert matches(first_call(session, "hero"), new_ns)
+    session.close()
+
+
+def test_that_a_timer_that_frames_are_late_for_is_due_at_its_own_instant(
+    session: HostedSession,
+) -> None:
+    combat = member(session, "combat", MemberKind.SCHEDULER)
+    hero = member(session, "hero", MemberKind.TARGET)
+    due_ns = foreseen(session, PauseMember(hero))["hero shoots"][0]
+    timeline = session.timeline
+    assert due_ns is not None
+    timeline.set_present(due_ns + SECOND)
+
+    slowed = preview(timeline, SetTimeScale(combat, Fraction(1, 2)))
+    stopped = preview(timeline, SetTimeScale(combat, Fraction(0)))
+
+    assert slowed is not None
+    assert stopped is not None
+    assert [(each.old_ns, each.new_ns) for each in slowed] == [(due_ns, due_ns)] * 2
+    # The frame that makes the call comes after the command.
+    assert [(each.old_ns, each.new_ns) for each in stopped] == [(due_ns, None)] * 2
+
+
+def test_that_the_timers_of_a_scheduler_wait_with_its_clock(session: HostedSession) -> None:
+    game = next(each.id for each in session.timeline.clocks.values() if each.name == "game")
+
+    paused = foreseen(session, PauseClock(game))
+    faster = foreseen(session, SetRate(game, Fraction(1)))
+    session.submit(SetRate(game, Fraction(1)))
+
+    assert set(paused) == {"hero shoots", "enemy shoots"}
+    assert [new_ns for _, new_ns in paused.values()] == [None, None]
+    assert matches(first_call(session, "hero"), faster["hero shoots"][1])
     session.close()
 
 

@@ -247,11 +247,11 @@ def test_that_a_pause_is_previewed_without_being_made(
     lines = capsys.readouterr().out.splitlines()
     assert lines[:4] == [
         "At 00:01.200.",
-        "Pausing “game”: 5 timers would wait until that is undone.",
+        "Pausing “game”: 6 timers would wait until that is undone.",
         "  timer   fires at  would fire at",
         "  wave   00:01.500          never  waits",
     ]
-    assert len(lines) == 8
+    assert len(lines) == 9
 
 
 def test_that_a_rate_is_previewed_for_programs_too(
@@ -261,7 +261,8 @@ def test_that_a_rate_is_previewed_for_programs_too(
 
     values = json.loads(capsys.readouterr().out)
     assert values["timers"][0] == {"timer_id": 3, "old_ns": 500_000_000, "new_ns": 1_000_000_000}
-    assert len(values["timers"]) == 6
+    assert len(values["timers"]) == 7
+    assert len([each for each in values["timers"] if "member_id" in each]) == 1
 
 
 COMBAT = """

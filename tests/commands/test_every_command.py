@@ -158,8 +158,10 @@ def test_that_what_every_command_would_do_to_timers_is_what_it_does(
     if foreseen is not None:
         assert refusal == ""
         assert foreseen.sentence
-        for each in () if foreseen.is_of_members else foreseen:
-            assert session.timeline.session_due_ns(each.timer_id) == each.new_ns
+        for each in foreseen:
+            if not each.call.is_member:
+                due_ns = session.timeline.session_due_ns(each.call.number)
+                assert due_ns == each.new_ns
     session.close()
 
 
@@ -231,8 +233,9 @@ def test_that_a_new_command_is_previewed(
     last_of(session, scale_rate(GAME))
 
     assert foreseen is not None
-    assert foreseen.sentence.startswith("Scaling “game”: 1 timer would fire ")
-    assert session.timeline.session_due_ns(foreseen[0].timer_id) == foreseen[0].new_ns
+    assert foreseen.sentence.startswith("Scaling “game”: 2 timers would fire ")
+    (wave,) = (each for each in foreseen if not each.call.is_member)
+    assert session.timeline.session_due_ns(wave.call.number) == wave.new_ns
 
 
 def test_that_a_new_command_is_done_again_when_the_scene_goes_back(

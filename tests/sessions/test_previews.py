@@ -34,7 +34,7 @@ def test_that_what_is_previewed_is_what_comes_of_the_command(tmp_path: Path) -> 
         session.refresh()
 
         for each in foreseen:
-            assert session.timeline.session_due_ns(each.timer_id) == each.new_ns
+            assert session.timeline.session_due_ns(each.call.number) == each.new_ns
     session.close()
 
 

@@ -1,29 +1,45 @@
-"""What a pause, a rate or a time scale would do to when timers fire."""
+"""What a pause, a rate or a time scale would do to when timers fire.
+
+Frame timers wait in the time of their scheduler, which passes in frames. What is said of them
+is the instant at which that time has come; they are called in the first frame from then on.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from inspector.analysis.predict.members import preview_members
 from inspector.analysis.predict.preview import Preview
+from inspector.calls.dues import TIMED_CALLS, DueTimes, SchedulerChange
 from inspector.clocks.rate import D
-from inspector.commands.command import ClockEffect
+from inspector.commands.command import ClockEffect, MemberEffect
 from inspector.events.due_times import session_instants
+from inspector.events.members import CLOCK_CALLS
 from inspector.events.timeline import Timeline
-from inspector.vocabulary import NEVER
+from inspector.vocabulary import NEVER, Field, Life, MemberKind
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from numpy.typing import NDArray
 
     from inspector.commands.command import Command
+    from inspector.events.members import MemberState
+
+#: What is paused by flags, and has its timers with its director's scheduler.
+_FLAGGED: Final = frozenset({MemberKind.COMPONENT, MemberKind.NODE})
+#: The rules of our own scheduler: a pause from a priority on is one of targets.
+_SOUND: Final = "sound"
 
 
 def preview(timeline: Timeline, command: Command) -> Preview | None:
     """Return what a command would do now to when timers fire.
 
-    Nothing is changed. Ten thousand timers on one clock take a millisecond or two.
+    Of a clock that is every timer of its branch, and those of the schedulers on it; of a
+    component or node what its components were given. Nothing is changed and nothing is called:
+    what ``on_enable`` and ``on_disable`` would do is not seen. Ten thousand timers on one clock
+    take a millisecond or two.
 
     Args:
         timeline: The state now.
@@ -37,41 +53,91 @@ def preview(timeline: Timeline, command: Command) -> Preview | None:
         effect = command.effect(timeline)
     except ValueError:
         return None
+    none = np.zeros(0, np.int64)
     match effect:
         case None:
             return None
         case ClockEffect():
-            return _preview_branch(timeline, effect)
-        case _:
-            return preview_members(timeline, effect)
+            branch = set(timeline.branch(effect.clock_id))
+            after = _clocks_after(timeline, effect)
+            table = timeline.timers
+            clocks = table.numpy("clock") if len(table) else none
+            rows = np.flatnonzero(np.isin(clocks, np.fromiter(branch, np.int64)))
+            timers = none, none, none, none
+            if rows.size:
+                old_ns, new_ns = (_session_dues(timeline, each, rows) for each in (timeline, after))
+                timers = table.numpy("id")[rows], table.numpy("order")[rows], old_ns, new_ns
+            calls = (each for each in timeline.members.by_id.values() if each.clock_id in branch)
+            changed = DueTimes(timeline, clocks=after)
+        case MemberEffect():
+            timers = none, none, none, none
+            heads, change = _scheduler_change(timeline, effect)
+            calls = (call for head in heads for call in timeline.members.branch(head.id))
+            changed = DueTimes(timeline, change)
+    return _preview(timeline, effect.text, timers, _scheduled(timeline, calls, changed))
 
 
-def _preview_branch(timeline: Timeline, effect: ClockEffect) -> Preview:
-    """Return what would come to every timer of a clock's branch."""
+def _preview(
+    timeline: Timeline,
+    text: str,
+    timers: tuple[NDArray[np.int64], ...],
+    scheduled: list[tuple[int, int, int, int, bool]],
+) -> Preview:
+    """Return a preview of timers of clocks and of scheduled calls.
+
+    Args:
+        timeline: The state now.
+        text: What would be changed, in words.
+        timers: Numbers, order among ties, instants before and after of timers.
+        scheduled: The same of each scheduled call, and whether a frame calls it.
+    """
+    columns = np.array(scheduled, np.int64).reshape(-1, 5).T
+    numbers, order, old_ns, new_ns = (
+        np.concatenate(both) for both in zip(timers, columns[:4], strict=True)
+    )
+    is_member = np.arange(len(numbers)) >= len(timers[0])
+    # What is due since the last event is called for its own instant, before a command that
+    # comes now; a frame timer in the frame after it. See also predict/timers.py.
+    reached_ns, now_ns = timeline.newest_ns, timeline.at_ns
+    is_before = (old_ns > reached_ns) & (old_ns < now_ns)
+    is_before[len(timers[0]) :] &= columns[4] == 0
+    is_overdue = is_before | ((old_ns <= now_ns) & (new_ns != NEVER))
+    new_ns = np.where(new_ns == NEVER, NEVER, np.maximum(new_ns, now_ns))
+    old_ns = np.maximum(old_ns, reached_ns)
+    new_ns = np.where(is_overdue, old_ns, new_ns)
+    by_due = np.lexsort((order, new_ns, old_ns))
+    return Preview(text, numbers[by_due], is_member[by_due], old_ns[by_due], new_ns[by_due])
+
+
+def _scheduled(
+    timeline: Timeline, calls: Iterable[MemberState], changed: DueTimes
+) -> list[tuple[int, int, int, int, bool]]:
+    """Return the number, the order among ties and the dues of calls, before and after."""
+    present, found = DueTimes(timeline), []
+    for call in calls:
+        if call.kind not in TIMED_CALLS:
+            continue
+        old_ns, new_ns = present.session_due_ns(call), changed.session_due_ns(call)
+        if old_ns is not None and new_ns is not None:
+            found.append((call.id, call.id, old_ns, new_ns, call.kind not in CLOCK_CALLS))
+    return found
+
+
+def _clocks_after(timeline: Timeline, effect: ClockEffect) -> Timeline:
+    """Return the clocks as they would be after a change."""
     after = Timeline([""])
     after.clocks = {number: clock.copy() for number, clock in timeline.clocks.items()}
     after.root_id = timeline.root_id
     after.set_present(timeline.at_ns)
     if effect.event is not None:
         after.apply_all([effect.event])
-    branch = timeline.branch(effect.clock_id)
-    table = timeline.timers
-    clocks = table.numpy("clock") if len(table) else np.zeros(0, np.int64)
-    rows = np.flatnonzero(np.isin(clocks, np.array(branch, np.int64)))
-    if not rows.size:
-        empty = np.zeros(0, np.int64)
-        return Preview(effect.text, empty, empty, empty)
-    old_ns = _session_dues(timeline, timeline, rows)
-    new_ns = _session_dues(timeline, after, rows)
-    order = np.lexsort((table.numpy("order")[rows], new_ns, old_ns))
-    ids = table.numpy("id")[rows][order]
-    return Preview(effect.text, ids, old_ns[order], new_ns[order])
+    return after
 
 
 def _session_dues(
     timeline: Timeline, clocks: Timeline, rows: NDArray[np.intp]
 ) -> NDArray[np.int64]:
-    """Return when timers fire by the clocks of a timeline; overdue ones fire now."""
+    """Return the instants at which timers are due by the clocks of a timeline."""
     due_ns = timeline.timers.numpy("due")[rows]
     owners, owner_of_row = np.unique(timeline.timers.numpy("clock")[rows], return_inverse=True)
     found = np.full(len(rows), NEVER, np.int64)
@@ -85,6 +151,75 @@ def _session_dues(
             found[mine] = due_ns[mine] - sum(clock.off // D for clock in path)
         else:
             found[mine] = session_instants(due_ns[mine], path)
-    running = found != NEVER
-    found[running] = np.maximum(found[running], timeline.at_ns)
     return found
+
+
+def _scheduler_change(
+    timeline: Timeline, effect: MemberEffect
+) -> tuple[list[MemberState], SchedulerChange]:
+    """Return below what calls may change, and what would be different there."""
+    member = timeline.members.by_id[effect.member_id]
+    heads = list(_targets_of(timeline, member)) if member.kind in _FLAGGED else [member]
+    paused = {head.id for head in heads} if effect.pauses else set()
+    if effect.min_priority is not None:
+        paused = set(_from_priority(timeline, member, effect.min_priority))
+    resumed = _resumed_with(timeline, member, heads) if effect.resumes else set()
+    return heads, SchedulerChange(paused, resumed, effect.time_scale)
+
+
+def _targets_of(timeline: Timeline, above: MemberState) -> Iterator[MemberState]:
+    """Go through the targets that are components of a branch, with their own director."""
+    members = timeline.members
+    below = {each.id for each in members.branch(above.id)}
+    director = members.path(above.id)[-1]
+    for each in members.branch(director.id):
+        if each.kind is MemberKind.TARGET and each.fields.get(Field.OWNER) in below:
+            yield each
+
+
+def _would_be_on(timeline: Timeline, target: MemberState, resumed: MemberState) -> bool:
+    """Whether the component that a target is would run if something above it, or it, did."""
+    members = timeline.members
+    path = members.path(target.fields[Field.OWNER])
+    return path[0].fields.get(Field.LIFE) != Life.DESTROYING and not any(
+        each.is_paused for each in path if each is not resumed and each.kind in _FLAGGED
+    )
+
+
+def _resumed_with(
+    timeline: Timeline, member: MemberState, heads: Iterable[MemberState]
+) -> set[int]:
+    """Return whose own pause ends when a member is resumed.
+
+    Args:
+        timeline: The state now.
+        member: What would be resumed.
+        heads: That, or for a component or node the targets of its branch.
+    """
+    members = timeline.members
+    resumed: set[int] = set()
+    for head in heads:
+        if head is not member and not _would_be_on(timeline, head, member):
+            continue
+        scheduler = members.scheduler_of(head.id)
+        is_sound = scheduler and members.field_text(scheduler.id, Field.RULES) == _SOUND
+        # Schedulers modelled on others resume all that a target has, whoever paused it.
+        takes_all = head.kind is MemberKind.TARGET and not is_sound
+        resumed |= {each.id for each in members.branch(head.id)} if takes_all else {head.id}
+    return resumed
+
+
+def _from_priority(timeline: Timeline, scheduler: MemberState, priority: int) -> Iterable[int]:
+    """Return what a pause from a priority on lets wait."""
+    members = timeline.members
+    if members.field_text(scheduler.id, Field.RULES) != _SOUND:
+        # Those that are modelled on others pause all timers, and choose among updates only.
+        yield scheduler.id
+        return
+    for each in members.branch(scheduler.id):
+        if each.kind is MemberKind.TARGET:
+            below = (members.by_id[number] for number in each.children)
+            updates = [call for call in below if call.kind is MemberKind.UPDATE]
+            own = updates[0].fields.get(Field.PRIORITY, 0) if updates else 0
+            if own >= priority:
+                yield each.id

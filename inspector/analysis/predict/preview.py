@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 from typing_extensions import override
 
+from inspector.calls.call import CallId
 from inspector.timebase import format_duration, format_instant
 from inspector.vocabulary import NEVER
 
@@ -21,12 +22,12 @@ class DuePreview:
     """When a timer fires as things are, and when it would.
 
     Attributes:
-        timer_id: The timer; a member's number where the preview is of members.
+        call: Which timer.
         old_ns: Session instant as things are, ``None`` for never.
         new_ns: Session instant after the change, ``None`` for never.
     """
 
-    timer_id: int
+    call: CallId
     old_ns: int | None
     new_ns: int | None
 
@@ -37,22 +38,22 @@ class Preview(Sequence[DuePreview]):
 
     Attributes:
         text: What would be changed, in words.
-        timer_ids: The timers; int64, shape (timers,).
-        is_of_members: Whether those are numbers of members: timers of schedulers, tickers.
+        numbers: The timers; int64, shape (timers,).
+        is_member: Whether that is a number of ``timeline.members``: a frame timer, a loop.
         old_ns: When they fire as things are; ``NEVER`` for never.
         new_ns: When they would; ``NEVER`` for never.
     """
 
     text: str
-    timer_ids: NDArray[np.int64]
+    numbers: NDArray[np.int64]
+    is_member: NDArray[np.bool_]
     old_ns: NDArray[np.int64]
     new_ns: NDArray[np.int64]
-    is_of_members: bool = False
 
     @override
     def __len__(self) -> int:
         """Return how many timers the branch has."""
-        return len(self.timer_ids)
+        return len(self.numbers)
 
     @overload
     def __getitem__(self, index: int) -> DuePreview: ...
@@ -65,7 +66,7 @@ class Preview(Sequence[DuePreview]):
             return [self[each] for each in range(*index.indices(len(self)))]
         old_ns, new_ns = int(self.old_ns[index]), int(self.new_ns[index])
         return DuePreview(
-            int(self.timer_ids[index]),
+            CallId(int(self.numbers[index]), bool(self.is_member[index])),
             None if old_ns == NEVER else old_ns,
             None if new_ns == NEVER else new_ns,
         )

@@ -74,9 +74,7 @@ def preview_table(timeline: Timeline, preview: Preview, most: int = MOST_ROWS) -
         most: So many timers are listed.
     """
     changed = np.flatnonzero(preview.old_ns != preview.new_ns)
-    rows = tuple(
-        _row(_name(timeline, preview, int(place)), preview[int(place)]) for place in changed[:most]
-    )
+    rows = tuple(_row(timeline, preview[int(place)]) for place in changed[:most])
     more, same = len(changed) - len(rows), len(preview) - len(changed)
     parts = []
     if more:
@@ -87,14 +85,12 @@ def preview_table(timeline: Timeline, preview: Preview, most: int = MOST_ROWS) -
     return PreviewTable(preview.sentence, rows, "; ".join(parts))
 
 
-def _name(timeline: Timeline, preview: Preview, place: int) -> str:
-    number = int(preview.timer_ids[place])
-    if preview.is_of_members:
-        return timeline.members.by_id[number].name or f"member {number}"
-    return timeline.timers.row(number).label or f"timer {number}"
-
-
-def _row(name: str, due: DuePreview) -> PreviewRow:
+def _row(timeline: Timeline, due: DuePreview) -> PreviewRow:
+    number = due.call.number
+    if due.call.is_member:
+        name = timeline.members.by_id[number].name or f"member {number}"
+    else:
+        name = timeline.timers.row(number).label or f"timer {number}"
     return PreviewRow(name, _at(due.old_ns), _at(due.new_ns), _difference(due))
 
 
