@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, ClassVar, Final, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Final, Protocol, TypeVar
 
 from typing_extensions import override
 
@@ -264,10 +264,35 @@ VALUE_KINDS[Breakpoint] = ValueKind(
 )
 
 
+class BreakpointControl(Protocol):
+    """The breakpoints of a session."""
+
+    @property
+    def next_number(self) -> int:
+        """The number that the next one will have."""
+
+    def get(self, number: int) -> Breakpoint | None:
+        """Return a breakpoint by its number, ``None`` if it is gone."""
+
+    def check_room(self) -> None:
+        """Refuse one more when there are too many, with a :class:`BreakpointError`."""
+
+    def add(self, breakpoint_: Breakpoint) -> int:
+        """Look out for one more; returns its number."""
+
+    def replace(self, number: int, breakpoint_: Breakpoint) -> bool:
+        """Change a breakpoint, keeping its hits."""
+
+    def remove(self, number: int) -> bool:
+        """Forget a breakpoint."""
+
+
 class BreakpointCommand(Command):
     """A command on the breakpoints of a session."""
 
     __slots__ = ()
+
+    capability: ClassVar = Capability.BREAKPOINTS
 
     @override
     def prepare(self, target: Target, number: int) -> Action:
@@ -301,14 +326,10 @@ class AddBreakpoint(BreakpointCommand):
         is_kept: It was looked out for in the session before, so nobody has asked for it now.
     """
 
-    capability: ClassVar = Capability.BREAKPOINTS
+    words: ClassVar = "break when {self.breakpoint.text}: {self.breakpoint.action.value}"
 
     breakpoint: Breakpoint
     is_kept: bool = False
-
-    @override
-    def sentence(self, timeline: Timeline) -> str:
-        return f"break when {self.breakpoint.text}: {self.breakpoint.action.value}"
 
     @property
     @override
@@ -328,14 +349,9 @@ class AddBreakpoint(BreakpointCommand):
         return None if self.is_kept else RemoveBreakpoint(target.breakpoints.next_number)
 
 
+@dataclass(frozen=True, slots=True)
 class NumberedBreakpointCommand(BreakpointCommand):
-    """A command on one breakpoint.
-
-    Attributes:
-        number: The breakpoint.
-    """
-
-    __slots__ = ()
+    """A command on one breakpoint."""
 
     number: int
 
@@ -350,15 +366,14 @@ class NumberedBreakpointCommand(BreakpointCommand):
 class ChangeBreakpoint(NumberedBreakpointCommand):
     """Put another breakpoint in the place of one, which keeps its number and its hits."""
 
-    capability: ClassVar = Capability.BREAKPOINTS
+    words: ClassVar = "{verb} breakpoint {self.number}: {self.breakpoint.text}"
 
-    number: int
     breakpoint: Breakpoint
 
     @override
     def sentence(self, timeline: Timeline) -> str:
         verb = "set" if self.breakpoint.is_enabled else "turn off"
-        return f"{verb} breakpoint {self.number}: {self.breakpoint.text}"
+        return self.words.format(self=self, verb=verb)
 
     @override
     def change(self, target: Target) -> None:
@@ -374,13 +389,7 @@ class ChangeBreakpoint(NumberedBreakpointCommand):
 class RemoveBreakpoint(NumberedBreakpointCommand):
     """Look out for something no longer."""
 
-    capability: ClassVar = Capability.BREAKPOINTS
-
-    number: int
-
-    @override
-    def sentence(self, timeline: Timeline) -> str:
-        return f"remove breakpoint {self.number}"
+    words: ClassVar = "remove breakpoint {self.number}"
 
     @override
     def change(self, target: Target) -> None:

@@ -20,16 +20,18 @@ if TYPE_CHECKING:
     from inspector.events.timeline import Timeline
 
 
+@dataclass(frozen=True, slots=True)
 class ClockCommand(Command):
-    """A command on one clock.
+    """A command on one clock."""
 
-    Attributes:
-        clock_id: The clock.
-    """
-
-    __slots__ = ()
+    capability: ClassVar = Capability.PAUSE
 
     clock_id: int
+
+    @override
+    def subject(self, timeline: Timeline) -> str:
+        clock = self.state(timeline)
+        return f"clock {self.clock_id}" if clock is None else f"“{clock.name}”"
 
     @override
     def clock_about(self, timeline: Timeline) -> int:
@@ -40,93 +42,77 @@ class ClockCommand(Command):
         return timeline.clocks.get(self.clock_id)
 
     def clock(self, target: Target) -> Clock:
-        """Return the clock.
-
-        Raises:
-            CommandError: It is gone, or no scene is running.
-        """
+        """Return the clock; raises a :class:`CommandError` if it is gone."""
         clock = target.scene.clock(self.clock_id)
         if clock is None:
-            message = f"There is no {clock_text(self.clock_id, target.timeline)} any more."
+            message = f"There is no {self.subject(target.timeline)} any more."
             raise CommandError(message)
         return clock
 
 
+class OwnPause(ClockCommand):
+    """A command on a clock's own pause.
+
+    Attributes:
+        pauses: Whether it begins the pause, or ends it.
+    """
+
+    __slots__ = ()
+
+    pauses: ClassVar[bool]
+
+    @override
+    def prepare(self, target: Target, number: int) -> Action:
+        clock = self.clock(target)
+        change = clock.pause if self.pauses else clock.resume
+        return lambda: change(cause=number)
+
+    @override
+    def inverse(self, target: Target) -> Command | None:
+        clock = self.state(target.timeline)
+        if clock is None or clock.paused is self.pauses:
+            return None
+        return ResumeClock(self.clock_id) if self.pauses else PauseClock(self.clock_id)
+
+    @override
+    def effect(self, timeline: Timeline) -> ClockEffect | None:
+        clock = self.state(timeline)
+        if clock is None:
+            return None
+        kind = CLOCK_PAUSED if self.pauses else CLOCK_RESUMED
+        event = None if clock.paused is self.pauses else (timeline.at_ns, kind, clock.id, 0, 0)
+        verb = "Pausing" if self.pauses else "Resuming"
+        return ClockEffect(f"{verb} “{clock.name}”", clock.id, event)
+
+
 @dataclass(frozen=True, slots=True)
-class PauseClock(ClockCommand):
+class PauseClock(OwnPause):
     """Pause a branch."""
 
-    capability: ClassVar = Capability.PAUSE
-
-    clock_id: int
-
-    @override
-    def sentence(self, timeline: Timeline) -> str:
-        return f"pause {clock_text(self.clock_id, timeline)}"
-
-    @override
-    def prepare(self, target: Target, number: int) -> Action:
-        clock = self.clock(target)
-        return lambda: clock.pause(cause=number)
-
-    @override
-    def inverse(self, target: Target) -> Command | None:
-        clock = self.state(target.timeline)
-        return None if clock is None or clock.paused else ResumeClock(self.clock_id)
-
-    @override
-    def effect(self, timeline: Timeline) -> ClockEffect | None:
-        clock = self.state(timeline)
-        if clock is None:
-            return None
-        event = None if clock.paused else (timeline.at_ns, CLOCK_PAUSED, clock.id, 0, 0)
-        return ClockEffect(f"Pausing “{clock.name}”", clock.id, event)
+    words: ClassVar = "pause {name}"
+    pauses: ClassVar = True
 
 
 @dataclass(frozen=True, slots=True)
-class ResumeClock(ClockCommand):
+class ResumeClock(OwnPause):
     """Undo a branch's own pause."""
 
-    capability: ClassVar = Capability.PAUSE
-
-    clock_id: int
-
-    @override
-    def sentence(self, timeline: Timeline) -> str:
-        return f"resume {clock_text(self.clock_id, timeline)}"
-
-    @override
-    def prepare(self, target: Target, number: int) -> Action:
-        clock = self.clock(target)
-        return lambda: clock.resume(cause=number)
-
-    @override
-    def inverse(self, target: Target) -> Command | None:
-        clock = self.state(target.timeline)
-        return None if clock is None or not clock.paused else PauseClock(self.clock_id)
-
-    @override
-    def effect(self, timeline: Timeline) -> ClockEffect | None:
-        clock = self.state(timeline)
-        if clock is None:
-            return None
-        event = (timeline.at_ns, CLOCK_RESUMED, clock.id, 0, 0) if clock.paused else None
-        return ClockEffect(f"Resuming “{clock.name}”", clock.id, event)
+    words: ClassVar = "resume {name}"
+    pauses: ClassVar = False
 
 
 @dataclass(frozen=True, slots=True)
 class SetRate(ClockCommand):
     """Give a branch another rate."""
 
+    words: ClassVar = "set the rate of {name} to {rate}"
     capability: ClassVar = Capability.RATE
 
-    clock_id: int
     rate: Fraction
 
     @override
     def sentence(self, timeline: Timeline) -> str:
-        name = clock_text(self.clock_id, timeline)
-        return f"set the rate of {name} to {number_text(self.rate)}"
+        return self.words.format(name=self.subject(timeline), rate=number_text(self.rate))
 
     @override
     def prepare(self, target: Target, number: int) -> Action:
@@ -149,12 +135,6 @@ class SetRate(ClockCommand):
         rate_n = rate_numerator(self.rate)
         text = f"Setting the rate of “{clock.name}” to {rate_text(rate_n)}"
         return ClockEffect(text, clock.id, (timeline.at_ns, CLOCK_RATE, clock.id, rate_n, 0))
-
-
-def clock_text(clock_id: int, timeline: Timeline) -> str:
-    """Return a clock's name in quotes, or its number when it is not known."""
-    clock = timeline.clocks.get(clock_id)
-    return f"clock {clock_id}" if clock is None else f"“{clock.name}”"
 
 
 def number_text(rate: Fraction) -> str:

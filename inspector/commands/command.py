@@ -15,14 +15,13 @@ from inspector.commands.values import shown, value_kinds
 from inspector.errors import CommandError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from inspector.clocks.clock import Clock
     from inspector.clocks.failures import FailurePolicy
     from inspector.clocks.timer import Timer
     from inspector.clocks.transport import Transport
     from inspector.clocks.tree import ClockTree
-    from inspector.commands.breakpoints import Breakpoint
+    from inspector.commands.breakpoints import BreakpointControl
+    from inspector.commands.recording import RecorderControl
     from inspector.commands.undoing import Undoing
     from inspector.events.timeline import Timeline
     from inspector.frames.director import Director
@@ -104,41 +103,46 @@ class MemberEffect:
 class Command:
     """What a session can be told to do.
 
-    A command is a frozen dataclass derived from this class, and is known from then on: to
-    journals, menus and tests. Its fields are its values; their types say what is accepted,
-    see :mod:`inspector.commands.values`.
+    A command is a frozen dataclass derived from this class. As soon as one says its words it
+    is known: to journals, menus, tests. Its fields are its values, and their types say what
+    is accepted, see :mod:`inspector.commands.values`.
 
     Attributes:
+        words: What is asked for; ``{name}`` is :meth:`subject`, ``{self.rate}`` a value.
         capability: What a session must be capable of to take it.
         lets_time_pass: Whether a stopped scene continues with it.
         waits_for_wake_end: Whether it holds or replaces the transport, which has to wait for
             the end of a wake-up.
         ends_step: Whether it ends a step that is still going on.
+        asker: Who asks for it, if its values tell; else empty.
     """
 
     __slots__ = ()
 
+    words: ClassVar[str]
     capability: ClassVar[Capability]
     lets_time_pass: ClassVar[bool] = False
     waits_for_wake_end: ClassVar[bool] = False
     ends_step: ClassVar[bool] = False
 
     def __init_subclass__(cls) -> None:
-        """Make a command known by its name; a base without a capability is not one."""
-        if hasattr(cls, "capability"):
+        if "words" in vars(cls):
             COMMANDS[cls.__name__] = cls
 
     def sentence(self, timeline: Timeline) -> str:
         """Return what is asked for, in words, with names instead of numbers."""
-        raise NotImplementedError
+        return self.words.format(self=self, name=self.subject(timeline))
 
-    def clock_about(self, timeline: Timeline) -> int:  # noqa: ARG002 - for those that override it
+    def subject(self, timeline: Timeline) -> str:  # noqa: ARG002 - for those that override it
+        """Return what the command is about, by its name in quotes."""
+        return ""
+
+    def clock_about(self, timeline: Timeline) -> int:  # noqa: ARG002 - likewise
         """Return the clock that the command is about, 0 for none."""
         return 0
 
     @property
-    def asker(self) -> str:
-        """Who asks for it, if its values tell; else empty."""
+    def asker(self) -> str:  # noqa: D102 - an attribute of the class
         return ""
 
     def prepare(self, target: Target, number: int) -> Action:  # noqa: ARG002 - likewise
@@ -155,11 +159,7 @@ class Command:
         raise CommandError(message)
 
     def inverse(self, target: Target) -> Command | None:  # noqa: ARG002 - likewise
-        """Return what would undo the command; ``None`` when nothing does, or it changes nothing.
-
-        Args:
-            target: What it is about to be applied to.
-        """
+        """Return what would undo the command; ``None`` when nothing does, or it changes nothing."""
         return None
 
     def effect(self, timeline: Timeline) -> ClockEffect | MemberEffect | None:  # noqa: ARG002
@@ -171,11 +171,6 @@ class Command:
         return None
 
     # ------------------------------------------------------------------ as values
-
-    @property
-    def journal_name(self) -> str:
-        """What it is called in a journal."""
-        return type(self).__name__
 
     def problem(self) -> str:
         """Return a sentence on the first value that cannot be used, empty when all can be."""
@@ -189,22 +184,17 @@ class Command:
         """Return it as plain values, for a journal."""
         kinds = value_kinds(type(self))
         values = {name: kind.written(getattr(self, name)) for name, kind in kinds.items()}
-        return {"command": self.journal_name} | values
+        return {"command": type(self).__name__} | values
 
     @classmethod
     def from_values(cls, values: dict[str, object]) -> Self:
         """Return the command that :meth:`as_values` gave.
 
         What is missing is what an older version did not know, and has its default.
-
-        Raises:
-            ValueError: A value cannot be understood.
-            TypeError: Likewise, or one is missing.
         """
         kinds = value_kinds(cls)
-        return cls(
-            **{name: kind.read(values[name]) for name, kind in kinds.items() if name in values}
-        )
+        found = {name: kind.read(values[name]) for name, kind in kinds.items() if name in values}
+        return cls(**found)
 
 
 #: Every command, by its name.
@@ -218,12 +208,12 @@ class BadCommand(Command):
     Attributes:
         text: What was asked for, in words.
         refusal: Why it is refused.
-        former_name: What it is called in a journal.
+        name: What it is called in a journal.
     """
 
     text: str
     refusal: str
-    former_name: str = "BadCommand"
+    name: str = "BadCommand"
 
     @override
     def sentence(self, timeline: Timeline) -> str:
@@ -233,18 +223,13 @@ class BadCommand(Command):
     def prepare(self, target: Target, number: int) -> Action:
         raise CommandError(self.refusal)
 
-    @property
-    @override
-    def journal_name(self) -> str:
-        return self.former_name
-
     @override
     def problem(self) -> str:
-        return self.refusal
+        return ""
 
     @override
     def as_values(self) -> dict[str, object]:
-        return {"command": self.former_name, "is_bad": True}
+        return {"command": self.name, "is_bad": True}
 
 
 def usable(command: object) -> Command:
@@ -259,20 +244,12 @@ def usable(command: object) -> Command:
         return BadCommand(f"unknown command ({spaced})", problem, name)
     if not (problem := command.problem()):
         return command
-    if isinstance(command, BadCommand):
-        return command
     values = ", ".join(shown(getattr(command, name)) for name in value_kinds(type(command)))
     return BadCommand(f"{spaced} {values}".strip(), problem, name)
 
 
 def command_from_values(values: dict[str, object]) -> Command:
-    """Return the command in the values of a journal.
-
-    Raises:
-        KeyError: There is no such command.
-        ValueError: A value cannot be understood.
-        TypeError: Likewise, or one is missing.
-    """
+    """Return the command in the values of a journal; raises what is :data:`UNREADABLE`."""
     return COMMANDS[str(values["command"])].from_values(values)
 
 
@@ -302,11 +279,8 @@ def checked(check: Callable[[_V], _T], value: _V) -> _T:
         raise CommandError(message) from None
 
 
-# --------------------------------------------------------------- what is commanded
-
-
-class StageControl(Protocol):
-    """The stage of a scene, as far as commands know it."""
+class Stage(Protocol):
+    """What a scene was built with, as far as commands know it."""
 
     frame_rate: Fraction
 
@@ -314,28 +288,48 @@ class StageControl(Protocol):
         """Mark the present instant."""
 
 
-class BuiltScene(Protocol):
-    """A scene that was built, with everything that drives it."""
+class Target(Protocol):
+    """One run of a scene: what commands are applied to.
 
-    @property
-    def tree(self) -> ClockTree:
-        """Its clocks."""
+    Attributes:
+        timeline: Its state, for what clocks, timers and members are called.
+        tree: Its clocks.
+        transport: Between the time source and the clocks.
+        director: Runs its frames.
+        pauses: By scheduler: what undoes each pause of its targets by a command.
+        failure_policy: What follows when a callback raises.
+        undoing: What would undo each command.
+        stage: What its ``build`` was given.
+        frame_rate: Target frames per second.
+        frames_run: How many frames have begun.
+        breakpoints: What is looked out for.
+        recorder: Writes recordings; ``None`` for a replay, in which nothing is new.
+        scene: The run itself; raises a :class:`CommandError` when its scene was not built.
+    """
 
-    @property
-    def transport(self) -> Transport:
-        """Between the time source and the clocks."""
+    timeline: Timeline
+    tree: ClockTree
+    transport: Transport
+    director: Director
+    pauses: dict[int, list[Action]]
+    failure_policy: FailurePolicy
+    undoing: Undoing
 
+    # ruff: disable[D102]
     @property
-    def director(self) -> Director:
-        """Runs its frames."""
+    def stage(self) -> Stage: ...
+    @property
+    def frame_rate(self) -> Fraction: ...
+    @property
+    def frames_run(self) -> int: ...
+    @property
+    def breakpoints(self) -> BreakpointControl: ...
+    @property
+    def recorder(self) -> RecorderControl | None: ...
+    @property
+    def scene(self) -> Target: ...
 
-    @property
-    def stage(self) -> StageControl:
-        """What its ``build`` was given."""
-
-    @property
-    def pauses(self) -> dict[int, list[Action]]:
-        """By scheduler: what undoes each pause of its targets by a command."""
+    # ruff: enable[D102]
 
     def clock(self, clock_id: int) -> Clock | None:
         """Return a clock by its number, ``None`` if it is gone."""
@@ -345,83 +339,6 @@ class BuiltScene(Protocol):
 
     def why_no_timer_is_next(self) -> str:
         """Return a sentence on why nothing will fire, for when nothing will."""
-
-
-class BreakpointControl(Protocol):
-    """The breakpoints of a session."""
-
-    @property
-    def next_number(self) -> int:
-        """The number that the next one will have."""
-
-    def get(self, number: int) -> Breakpoint | None:
-        """Return a breakpoint by its number, ``None`` if it is gone."""
-
-    def check_room(self) -> None:
-        """Refuse one more when there are too many, with a :class:`CommandError`."""
-
-    def add(self, breakpoint_: Breakpoint) -> int:
-        """Look out for one more; returns its number."""
-
-    def replace(self, number: int, breakpoint_: Breakpoint) -> bool:
-        """Change a breakpoint, keeping its hits."""
-
-    def remove(self, number: int) -> bool:
-        """Forget a breakpoint."""
-
-
-class RecorderControl(Protocol):
-    """What writes recordings."""
-
-    def start(self, path: Path | None) -> object:
-        """Start recording to a file, a new one if none is named."""
-
-    def stop(self) -> object:
-        """End the recording."""
-
-    def save_last(self, duration_ns: int, path: Path | None) -> object:
-        """Write the last of the past to a file."""
-
-    def note_problem(self, problem: str) -> None:
-        """Take note of what the disk refused."""
-
-
-class Target(Protocol):
-    """One run of a scene: what commands are applied to.
-
-    Attributes:
-        failure_policy: What follows when a callback raises.
-    """
-
-    failure_policy: FailurePolicy
-
-    @property
-    def timeline(self) -> Timeline:
-        """Its state, for what clocks, timers and members are called."""
-
-    @property
-    def scene(self) -> BuiltScene:
-        """The scene; raises a :class:`CommandError` when none is running."""
-
-    @property
-    def frame_rate(self) -> Fraction:
-        """Target frames per second."""
-
-    @property
-    def frames_run(self) -> int:
-        """How many frames have begun."""
-
-    @property
-    def breakpoints(self) -> BreakpointControl:
-        """What is looked out for."""
-
-    @property
-    def undoing(self) -> Undoing:
-        """What would undo each command."""
-
-    @property
-    def recorder(self) -> RecorderControl | None:
-        """What writes recordings; ``None`` for a replay, in which nothing is new."""
 
     def check_journal(self) -> None:
         """Refuse to go back when what is needed for it was given up."""

@@ -29,18 +29,23 @@ if TYPE_CHECKING:
     from inspector.events.timeline import Timeline
 
 
+@dataclass(frozen=True, slots=True)
 class MemberCommand(Command):
     """A command on one member of the clock tree.
 
     Attributes:
-        member_id: The member.
         cannot_be: What cannot be done to a member of another kind.
     """
 
-    __slots__ = ()
+    capability: ClassVar = Capability.MEMBERS
+    cannot_be: ClassVar[str]
 
     member_id: int
-    cannot_be: ClassVar[str]
+
+    @override
+    def subject(self, timeline: Timeline) -> str:
+        member = self.state(timeline)
+        return f"member {self.member_id}" if member is None else f"“{member.name}”"
 
     @override
     def clock_about(self, timeline: Timeline) -> int:
@@ -64,7 +69,7 @@ class MemberCommand(Command):
         members, state = scene.tree.members, self.state(timeline)
         member = members.find(self.member_id)
         if member is None or state is None:
-            message = f"There is no {member_text(self.member_id, timeline)} any more."
+            message = f"There is no {self.subject(timeline)} any more."
             raise CommandError(message)
         action = self.action(member, target)
         if action is None:
@@ -100,80 +105,65 @@ class MemberCommand(Command):
         return state if state is not None and state.kind is MemberKind.SCHEDULER else None
 
 
+class MemberPause(MemberCommand):
+    """A command on a member's own pause.
+
+    Attributes:
+        pauses: Whether it begins the pause, or ends it.
+    """
+
+    __slots__ = ()
+
+    pauses: ClassVar[bool]
+
+    @override
+    def action(self, member: object, target: Target) -> Action | None:
+        if not isinstance(member, Pausable):
+            return None
+        return member.pause if self.pauses else member.resume
+
+    @override
+    def inverse(self, target: Target) -> Command | None:
+        member = self.state(target.timeline)
+        if member is None or member.is_paused is self.pauses:
+            return None
+        return ResumeMember(self.member_id) if self.pauses else PauseMember(self.member_id)
+
+    @override
+    def effect(self, timeline: Timeline) -> MemberEffect | None:
+        member = self.state(timeline)
+        if member is None or member.kind not in PAUSABLE:
+            return None
+        text = f"{'Pausing' if self.pauses else 'Resuming'} “{member.name}”"
+        return MemberEffect(text, self.member_id, pauses=self.pauses, resumes=not self.pauses)
+
+
 @dataclass(frozen=True, slots=True)
-class PauseMember(MemberCommand):
+class PauseMember(MemberPause):
     """Pause a target, a call, a ticker or a component director."""
 
-    capability: ClassVar = Capability.MEMBERS
+    words: ClassVar = "pause {name}"
     cannot_be: ClassVar = "paused by itself"
-
-    member_id: int
-
-    @override
-    def sentence(self, timeline: Timeline) -> str:
-        return f"pause {member_text(self.member_id, timeline)}"
-
-    @override
-    def action(self, member: object, target: Target) -> Action | None:
-        return member.pause if isinstance(member, Pausable) else None
-
-    @override
-    def inverse(self, target: Target) -> Command | None:
-        member = self.state(target.timeline)
-        return None if member is None or member.is_paused else ResumeMember(self.member_id)
-
-    @override
-    def effect(self, timeline: Timeline) -> MemberEffect | None:
-        member = self.state(timeline)
-        if member is None or member.kind not in PAUSABLE:
-            return None
-        return MemberEffect(f"Pausing “{member.name}”", self.member_id, pauses=True)
+    pauses: ClassVar = True
 
 
 @dataclass(frozen=True, slots=True)
-class ResumeMember(MemberCommand):
+class ResumeMember(MemberPause):
     """Undo a member's own pause."""
 
-    capability: ClassVar = Capability.MEMBERS
+    words: ClassVar = "resume {name}"
     cannot_be: ClassVar = "resumed by itself"
-
-    member_id: int
-
-    @override
-    def sentence(self, timeline: Timeline) -> str:
-        return f"resume {member_text(self.member_id, timeline)}"
-
-    @override
-    def action(self, member: object, target: Target) -> Action | None:
-        return member.resume if isinstance(member, Pausable) else None
-
-    @override
-    def inverse(self, target: Target) -> Command | None:
-        member = self.state(target.timeline)
-        return None if member is None or not member.is_paused else PauseMember(self.member_id)
-
-    @override
-    def effect(self, timeline: Timeline) -> MemberEffect | None:
-        member = self.state(timeline)
-        if member is None or member.kind not in PAUSABLE:
-            return None
-        return MemberEffect(f"Resuming “{member.name}”", self.member_id, resumes=True)
+    pauses: ClassVar = False
 
 
 @dataclass(frozen=True, slots=True)
 class PauseFromPriority(MemberCommand):
     """Pause every target of a scheduler whose priority is not below a number."""
 
-    capability: ClassVar = Capability.MEMBERS
+    words: ClassVar = "pause everything in {name} from priority {self.min_priority} on"
     cannot_be: ClassVar = "paused from a priority on"
 
-    member_id: int
     min_priority: int
-
-    @override
-    def sentence(self, timeline: Timeline) -> str:
-        name = member_text(self.member_id, timeline)
-        return f"pause everything in {name} from priority {self.min_priority} on"
 
     @override
     def action(self, member: object, target: Target) -> Action | None:
@@ -200,14 +190,8 @@ class PauseFromPriority(MemberCommand):
 class ResumeFromPriority(MemberCommand):
     """Undo the last :class:`PauseFromPriority` of a scheduler, and nothing else."""
 
-    capability: ClassVar = Capability.MEMBERS
+    words: ClassVar = "resume what was paused by priority in {name}"
     cannot_be: ClassVar = "resumed from a priority on"
-
-    member_id: int
-
-    @override
-    def sentence(self, timeline: Timeline) -> str:
-        return f"resume what was paused by priority in {member_text(self.member_id, timeline)}"
 
     @override
     def action(self, member: object, target: Target) -> Action | None:
@@ -215,7 +199,7 @@ class ResumeFromPriority(MemberCommand):
             return None
         pauses = target.scene.pauses.setdefault(self.member_id, [])
         if not pauses:
-            name = member_text(self.member_id, target.timeline)
+            name = self.subject(target.timeline)
             message = f"No command has paused {name} from a priority on."
             raise CommandError(message)
 
@@ -229,14 +213,8 @@ class ResumeFromPriority(MemberCommand):
 class UnscheduleMember(MemberCommand):
     """Take back a call, or everything of a target."""
 
-    capability: ClassVar = Capability.MEMBERS
+    words: ClassVar = "unschedule {name}"
     cannot_be: ClassVar = "unscheduled"
-
-    member_id: int
-
-    @override
-    def sentence(self, timeline: Timeline) -> str:
-        return f"unschedule {member_text(self.member_id, timeline)}"
 
     @override
     def action(self, member: object, target: Target) -> Action | None:
@@ -247,16 +225,14 @@ class UnscheduleMember(MemberCommand):
 class SetTimeScale(MemberCommand):
     """Give a scheduler another time scale."""
 
-    capability: ClassVar = Capability.MEMBERS
+    words: ClassVar = "set the time scale of {name} to {rate}"
     cannot_be: ClassVar = "given a time scale"
 
-    member_id: int
     rate: Fraction
 
     @override
     def sentence(self, timeline: Timeline) -> str:
-        name = member_text(self.member_id, timeline)
-        return f"set the time scale of {name} to {number_text(self.rate)}"
+        return self.words.format(name=self.subject(timeline), rate=number_text(self.rate))
 
     @override
     def action(self, member: object, target: Target) -> Action | None:
@@ -288,15 +264,10 @@ class SetTimeScale(MemberCommand):
 class MakeTransition(MemberCommand):
     """Make a named transition of a state machine."""
 
-    capability: ClassVar = Capability.MEMBERS
+    words: ClassVar = "make “{self.name}” of {name}"
     cannot_be: ClassVar = "told to make a transition"
 
-    member_id: int
     name: str
-
-    @override
-    def sentence(self, timeline: Timeline) -> str:
-        return f"make “{self.name}” of {member_text(self.member_id, timeline)}"
 
     @override
     def action(self, member: object, target: Target) -> Action | None:
@@ -304,7 +275,7 @@ class MakeTransition(MemberCommand):
             return None
         wanted, timeline = self.name, target.timeline
         known = {str(name): name for name in member.names}
-        name = member_text(self.member_id, timeline)
+        name = self.subject(timeline)
         if wanted not in known:
             listed = ", ".join(f"“{each}”" for each in known) or "none at all"
             message = f"{name} has no transition “{wanted}”. It has {listed}."
@@ -316,9 +287,3 @@ class MakeTransition(MemberCommand):
             message = f"“{wanted}” does not lead away from “{state}”; {listed} does."
             raise CommandError(message)
         return lambda: member.go(known[wanted])
-
-
-def member_text(member_id: int, timeline: Timeline) -> str:
-    """Return a member's name in quotes, or its number when it is not known."""
-    member = timeline.members.by_id.get(member_id)
-    return f"member {member_id}" if member is None else f"“{member.name}”"

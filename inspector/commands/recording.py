@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from typing_extensions import override
 
@@ -15,8 +15,24 @@ from inspector.timebase import format_duration
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from inspector.commands.command import RecorderControl, Target
+    from inspector.commands.command import Target
     from inspector.events.timeline import Timeline
+
+
+class RecorderControl(Protocol):
+    """What writes recordings."""
+
+    def start(self, path: Path | None) -> object:
+        """Start recording to a file, a new one if none is named."""
+
+    def stop(self) -> object:
+        """End the recording."""
+
+    def save_last(self, duration_ns: int, path: Path | None) -> object:
+        """Write the last of the past to a file."""
+
+    def note_problem(self, problem: str) -> None:
+        """Take note of what the disk refused."""
 
 
 class RecordingCommand(Command):
@@ -27,6 +43,8 @@ class RecordingCommand(Command):
     """
 
     __slots__ = ()
+
+    capability: ClassVar = Capability.RECORD
 
     @override
     def prepare(self, target: Target, number: int) -> Action:
@@ -55,13 +73,13 @@ class RecordingCommand(Command):
 class StartRecording(RecordingCommand):
     """Record to a file from now on, with what is still known of the past."""
 
-    capability: ClassVar = Capability.RECORD
+    words: ClassVar = "record to {file}"
 
     path: str
 
     @override
     def sentence(self, timeline: Timeline) -> str:
-        return f"record to {self.path or 'a new file'}"
+        return self.words.format(file=self.path or "a new file")
 
     @override
     def record(self, recorder: RecorderControl) -> None:
@@ -72,11 +90,7 @@ class StartRecording(RecordingCommand):
 class StopRecording(RecordingCommand):
     """End the recording."""
 
-    capability: ClassVar = Capability.RECORD
-
-    @override
-    def sentence(self, timeline: Timeline) -> str:
-        return "stop recording"
+    words: ClassVar = "stop recording"
 
     @override
     def record(self, recorder: RecorderControl) -> None:
@@ -87,7 +101,7 @@ class StopRecording(RecordingCommand):
 class SaveLast(RecordingCommand):
     """Write the last ``duration_ns`` of session time to a file."""
 
-    capability: ClassVar = Capability.RECORD
+    words: ClassVar = "save the last {past} to {file}"
 
     path: str
     duration_ns: int
@@ -95,7 +109,7 @@ class SaveLast(RecordingCommand):
     @override
     def sentence(self, timeline: Timeline) -> str:
         past = format_duration(self.duration_ns)
-        return f"save the last {past} to {self.path or 'a new file'}"
+        return self.words.format(past=past, file=self.path or "a new file")
 
     @override
     def prepare(self, target: Target, number: int) -> Action:

@@ -28,13 +28,14 @@ FASTEST_FRAME_RATE: Final = Fraction(10_000)
 class SetFrameRate(Command):
     """Change how many frames run per second of session time."""
 
+    words: ClassVar = "run {rate} frames per second"
     capability: ClassVar = Capability.FRAME_RATE
 
     frames_per_second: Fraction
 
     @override
     def sentence(self, timeline: Timeline) -> str:
-        return f"run {float(self.frames_per_second):.10g} frames per second"
+        return self.words.format(rate=f"{float(self.frames_per_second):.10g}")
 
     @override
     def prepare(self, target: Target, number: int) -> Action:
@@ -52,13 +53,10 @@ class SetFrameRate(Command):
 class AddMark(Command):
     """Add a note at the present instant."""
 
+    words: ClassVar = "mark “{self.text}”"
     capability: ClassVar = Capability.MARK
 
     text: str
-
-    @override
-    def sentence(self, timeline: Timeline) -> str:
-        return f"mark “{self.text}”"
 
     @override
     def prepare(self, target: Target, number: int) -> Action:
@@ -70,13 +68,10 @@ class AddMark(Command):
 class SetFailurePolicy(Command):
     """Choose what follows when a callback raises."""
 
+    words: ClassVar = "after a failure: {self.policy.value}"
     capability: ClassVar = Capability.FAILURE_POLICY
 
     policy: FailurePolicy
-
-    @override
-    def sentence(self, timeline: Timeline) -> str:
-        return f"after a failure: {self.policy.value}"
 
     @override
     def prepare(self, target: Target, number: int) -> Action:
@@ -92,13 +87,10 @@ class SetFailurePolicy(Command):
 class Reload(Command):
     """Rebuild the scene from its file."""
 
+    words: ClassVar = "reload the scene"
     capability: ClassVar = Capability.RELOAD
     waits_for_wake_end: ClassVar = True
     ends_step: ClassVar = True
-
-    @override
-    def sentence(self, timeline: Timeline) -> str:
-        return "reload the scene"
 
 
 class GoBack(Command):
@@ -110,6 +102,7 @@ class GoBack(Command):
 
     __slots__ = ()
 
+    capability: ClassVar = Capability.REWIND
     waits_for_wake_end: ClassVar = True
     ends_step: ClassVar = True
 
@@ -137,13 +130,13 @@ class GoBack(Command):
 class StepBack(GoBack):
     """Go back ``frames`` frames, to how everything was when that frame had ended."""
 
-    capability: ClassVar = Capability.REWIND
+    words: ClassVar = "go back {self.frames:,} frames"
 
     frames: int = 1
 
     @override
     def sentence(self, timeline: Timeline) -> str:
-        return "go back 1 frame" if self.frames == 1 else f"go back {self.frames:,} frames"
+        return "go back 1 frame" if self.frames == 1 else self.words.format(self=self)
 
     @override
     def frame_to_go_back_to(self, timeline: Timeline, frames: int) -> int:
@@ -165,13 +158,13 @@ class StepBack(GoBack):
 class RewindTo(GoBack):
     """Go back to the last frame that began at or before ``at_ns``."""
 
-    capability: ClassVar = Capability.REWIND
+    words: ClassVar = "go back to {instant}"
 
     at_ns: int
 
     @override
     def sentence(self, timeline: Timeline) -> str:
-        return f"go back to {format_instant(self.at_ns)}"
+        return self.words.format(instant=format_instant(self.at_ns))
 
     @override
     def frame_to_go_back_to(self, timeline: Timeline, frames: int) -> int:

@@ -16,16 +16,18 @@ if TYPE_CHECKING:
     from inspector.events.timeline import Timeline
 
 
+@dataclass(frozen=True, slots=True)
 class TimerCommand(Command):
-    """A command on one pending timer.
+    """A command on one pending timer."""
 
-    Attributes:
-        timer_id: The timer.
-    """
-
-    __slots__ = ()
+    capability: ClassVar = Capability.TIMERS
 
     timer_id: int
+
+    @override
+    def subject(self, timeline: Timeline) -> str:
+        timers, number = timeline.timers, self.timer_id
+        return f"“{timers.row(number).label}”" if number in timers else f"timer {number}"
 
     @override
     def clock_about(self, timeline: Timeline) -> int:
@@ -33,11 +35,7 @@ class TimerCommand(Command):
         return timers.row(self.timer_id).clock_id if self.timer_id in timers else 0
 
     def timer(self, target: Target) -> Timer:
-        """Return the timer.
-
-        Raises:
-            CommandError: It is gone, or no scene is running.
-        """
+        """Return the timer; raises a :class:`CommandError` if it is gone."""
         scene, table = target.scene, target.timeline.timers
         timer = None
         if self.timer_id in table:
@@ -53,13 +51,7 @@ class TimerCommand(Command):
 class ClearTimer(TimerCommand):
     """Cancel a pending timer."""
 
-    capability: ClassVar = Capability.TIMERS
-
-    timer_id: int
-
-    @override
-    def sentence(self, timeline: Timeline) -> str:
-        return f"clear {timer_text(self.timer_id, timeline)}"
+    words: ClassVar = "clear {name}"
 
     @override
     def prepare(self, target: Target, number: int) -> Action:
@@ -71,24 +63,9 @@ class ClearTimer(TimerCommand):
 class FireTimer(TimerCommand):
     """Call a timer now; a one-shot is used up, a repeating one keeps its schedule."""
 
-    capability: ClassVar = Capability.TIMERS
-
-    timer_id: int
-
-    @override
-    def sentence(self, timeline: Timeline) -> str:
-        return f"fire {timer_text(self.timer_id, timeline)} now"
+    words: ClassVar = "fire {name} now"
 
     @override
     def prepare(self, target: Target, number: int) -> Action:
         timer = self.timer(target)
         return lambda: timer.clock.fire_now(timer)
-
-
-def timer_text(timer_id: int, timeline: Timeline) -> str:
-    """Return a timer's label in quotes, or its number when it is not pending."""
-    try:
-        label = timeline.timers.row(timer_id).label
-    except KeyError:
-        return f"timer {timer_id}"
-    return f"“{label}”"

@@ -13,7 +13,7 @@ from inspector.errors import CommandError
 from inspector.timebase import MAX_NS, format_duration, format_instant
 
 if TYPE_CHECKING:
-    from inspector.commands.command import BuiltScene, Target
+    from inspector.commands.command import Target
     from inspector.events.timeline import Timeline
 
 #: More frames than this in one step is taken for a slip of the finger.
@@ -24,13 +24,10 @@ MAX_STEP_FRAMES: Final = 1_000_000
 class Run(Command):
     """Let session time follow the time source."""
 
+    words: ClassVar = "run"
     capability: ClassVar = Capability.TRANSPORT
     lets_time_pass: ClassVar = True
     waits_for_wake_end: ClassVar = True
-
-    @override
-    def sentence(self, timeline: Timeline) -> str:
-        return "run"
 
     @override
     def prepare(self, target: Target, number: int) -> Action:
@@ -41,13 +38,10 @@ class Run(Command):
 class Hold(Command):
     """Let no session time pass, until the next step or run."""
 
+    words: ClassVar = "hold"
     capability: ClassVar = Capability.TRANSPORT
     waits_for_wake_end: ClassVar = True
     ends_step: ClassVar = True
-
-    @override
-    def sentence(self, timeline: Timeline) -> str:
-        return "hold"
 
     @override
     def prepare(self, target: Target, number: int) -> Action:
@@ -59,6 +53,7 @@ class Step(Command):
 
     __slots__ = ()
 
+    capability: ClassVar = Capability.STEP
     lets_time_pass: ClassVar = True
 
     @override
@@ -69,7 +64,7 @@ class Step(Command):
             raise CommandError(message)
         return self.steps(scene)
 
-    def steps(self, scene: BuiltScene) -> Action:
+    def steps(self, scene: Target) -> Action:
         """Return what runs the step; by default it goes to :meth:`end_ns`.
 
         Raises:
@@ -82,7 +77,7 @@ class Step(Command):
         _check_length(target_ns - now_ns, scene)
         return lambda: _step_to(scene, target_ns)
 
-    def end_ns(self, scene: BuiltScene) -> int:
+    def end_ns(self, scene: Target) -> int:
         """Return the instant at which it ends.
 
         Raises:
@@ -95,16 +90,16 @@ class Step(Command):
 class StepFrames(Step):
     """Let ``count`` frames run, one frame period of session time apart."""
 
-    capability: ClassVar = Capability.STEP
+    words: ClassVar = "step {self.count:,} frames"
 
     count: int = 1
 
     @override
     def sentence(self, timeline: Timeline) -> str:
-        return "step 1 frame" if self.count == 1 else f"step {self.count:,} frames"
+        return "step 1 frame" if self.count == 1 else self.words.format(self=self)
 
     @override
-    def steps(self, scene: BuiltScene) -> Action:
+    def steps(self, scene: Target) -> Action:
         if not 1 <= self.count <= MAX_STEP_FRAMES:
             message = f"A step is 1 to {MAX_STEP_FRAMES:,} frames, not {self.count:,}."
             raise CommandError(message)
@@ -115,16 +110,16 @@ class StepFrames(Step):
 class StepBy(Step):
     """Let ``duration_ns`` of session time pass."""
 
-    capability: ClassVar = Capability.STEP
+    words: ClassVar = "step by {ns}"
 
     duration_ns: int
 
     @override
     def sentence(self, timeline: Timeline) -> str:
-        return f"step by {format_duration(self.duration_ns)}"
+        return self.words.format(ns=format_duration(self.duration_ns))
 
     @override
-    def end_ns(self, scene: BuiltScene) -> int:
+    def end_ns(self, scene: Target) -> int:
         if self.duration_ns <= 0:
             message = f"A step goes forward, not by {format_duration(self.duration_ns)}."
             raise CommandError(message)
@@ -135,14 +130,10 @@ class StepBy(Step):
 class StepToNextTimer(Step):
     """Let session time pass up to the instant at which the next timer fires."""
 
-    capability: ClassVar = Capability.STEP
+    words: ClassVar = "step to the next timer"
 
     @override
-    def sentence(self, timeline: Timeline) -> str:
-        return "step to the next timer"
-
-    @override
-    def end_ns(self, scene: BuiltScene) -> int:
+    def end_ns(self, scene: Target) -> int:
         due_ns = scene.tree.next_wake_ns()
         if due_ns is None:
             raise CommandError(scene.why_no_timer_is_next())
@@ -153,16 +144,16 @@ class StepToNextTimer(Step):
 class StepTo(Step):
     """Let session time pass up to ``at_ns``."""
 
-    capability: ClassVar = Capability.STEP
+    words: ClassVar = "step to {ns}"
 
     at_ns: int
 
     @override
     def sentence(self, timeline: Timeline) -> str:
-        return f"step to {format_instant(self.at_ns)}"
+        return self.words.format(ns=format_instant(self.at_ns))
 
     @override
-    def end_ns(self, scene: BuiltScene) -> int:
+    def end_ns(self, scene: Target) -> int:
         now_ns = scene.tree.now_ns
         if self.at_ns < now_ns:
             message = (
@@ -173,7 +164,7 @@ class StepTo(Step):
         return self.at_ns
 
 
-def _check_length(duration_ns: int, scene: BuiltScene) -> None:
+def _check_length(duration_ns: int, scene: Target) -> None:
     """Refuse what would take more frames than anybody waits for.
 
     Raises:
@@ -190,7 +181,7 @@ def _check_length(duration_ns: int, scene: BuiltScene) -> None:
     raise CommandError(message)
 
 
-def _step_frames(scene: BuiltScene, count: int) -> Generator[None]:
+def _step_frames(scene: Target, count: int) -> Generator[None]:
     """Run frames, one at each turn: what runs them again can make a pause in between."""
     for _ in range(count):
         scene.transport.step_frame()
@@ -199,7 +190,7 @@ def _step_frames(scene: BuiltScene, count: int) -> Generator[None]:
         yield
 
 
-def _step_to(scene: BuiltScene, target_ns: int) -> Generator[None]:
+def _step_to(scene: Target, target_ns: int) -> Generator[None]:
     """Go to an instant, a frame at each turn."""
     transport, tree, director = scene.transport, scene.tree, scene.director
     while (frame_ns := transport.next_frame_ns) is not None and frame_ns < target_ns:

@@ -55,14 +55,15 @@ class Undoing:
 class Undo(Command):
     """Undo what a command has changed, where that has a meaning."""
 
+    words: ClassVar = "undo command {self.number}{former}"
     capability: ClassVar = Capability.UNDO
 
     number: int
 
     @override
     def sentence(self, timeline: Timeline) -> str:
-        former = next((each for each in timeline.commands if each.number == self.number), None)
-        return f"undo command {self.number}" + ("" if former is None else f": {former.text}")
+        former = (f": {each.text}" for each in timeline.commands if each.number == self.number)
+        return self.words.format(self=self, former=next(former, ""))
 
     @override
     def prepare(self, target: Target, number: int) -> Action:

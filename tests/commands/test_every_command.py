@@ -21,6 +21,7 @@ from inspector.commands.clocks import ClockCommand
 from inspector.commands.command import (
     COMMANDS,
     Action,
+    BadCommand,
     Capability,
     ClockEffect,
     Command,
@@ -107,7 +108,8 @@ def test_that_every_command_refuses_every_value_of_another_kind(data: st.DataObj
         good = {each: getattr(command, each) for each in value_kinds(kind)}
         refused = usable(kind(**good | {name: [1]}))
 
-        assert refused.problem() == f"“{name.replace('_', ' ')}” must be {of.text}, not [1]."
+        assert isinstance(refused, BadCommand)
+        assert refused.refusal == f"“{name.replace('_', ' ')}” must be {of.text}, not [1]."
         assert refused.as_values() == {"command": kind.__name__, "is_bad": True}
 
 
@@ -171,14 +173,10 @@ def scale_rate() -> Iterator[Callable[..., Command]]:
 
     @dataclass(frozen=True, slots=True)
     class ScaleRate(ClockCommand):
+        words: ClassVar = "make {name} {self.factor} times as fast"
         capability: ClassVar = Capability.RATE
 
-        clock_id: int
         factor: Fraction = Fraction(2)
-
-        @override
-        def sentence(self, timeline: Timeline) -> str:
-            return f"make clock {self.clock_id} {self.factor} times as fast"
 
         @override
         def prepare(self, target: Target, number: int) -> Action:
@@ -214,7 +212,7 @@ def test_that_a_new_command_is_done_undone_and_listed(
 ) -> None:
     text, refusal, about, form = last_of(session, scale_rate(GAME))
 
-    assert (text, refusal, about) == ("make clock 2 2 times as fast", "", GAME)
+    assert (text, refusal, about) == ("make “game” 2 times as fast", "", GAME)
     assert form == '{"command": "ScaleRate", "clock_id": 2, "factor": "2"}'
     assert session.timeline.clocks[GAME].rate == 1
     session.submit(Undo(2))

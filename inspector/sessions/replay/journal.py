@@ -364,7 +364,7 @@ def _applied(
         place = Place(at)
         values = json.loads(form)
         if "is_bad" in values:
-            former = replace(bad, former_name=str(values.get("command", "")))
+            former = replace(bad, name=str(values.get("command", "")))
             return AppliedCommand(former, place, by, host_ms), False
         command = usable(command_from_values(values))
         is_rewind = "breakpoints" in values
