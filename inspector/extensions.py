@@ -48,6 +48,7 @@ GROUPS: Final = {
     "panels": "",
     "importers": "inspector.sessions.frame_files:IMPORTERS",
     "exporters": "inspector.formats.export:EXPORTERS",
+    "lint_rules": "inspector.analysis.lint.rules:RULES",
     "schedulers": "inspector.frames.cocos.dialects:DIALECTS",
     "time_sources": "inspector.sessions.sources.time_sources:TIME_SOURCES",
     "commands": "inspector.cli.commands:COMMANDS",
@@ -239,7 +240,7 @@ class Registry(Sequence[EntryT], Generic[EntryT]):
         self._extensions.append(extension)
         try:
             entry = point.load()
-            misfit = _misfit(entry, self._kind) or self._misnomer(entry) or self._check(entry)
+            misfit = misfit_of(entry, self._kind) or self._misnomer(entry) or self._check(entry)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - code of other people
             report(self.blame(extension, error))
             return
@@ -342,7 +343,7 @@ def _name(text: str) -> str:
     return one_line(text[:_LONGEST_NAME])
 
 
-def _misfit(value: object, kind: type) -> str:
+def misfit_of(value: object, kind: type) -> str:
     """Return why a value is no entry of a kind, or nothing."""
     if not isinstance(value, kind):
         return f"{shown(value)} is not of the type {kind.__name__}"

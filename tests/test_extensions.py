@@ -297,6 +297,45 @@ def test_that_an_importer_that_fails_is_named(tmp_path: Path, broken: str, reaso
     assert (done.returncode == ExitCode.OK) == (not reason)
 
 
+_RULE = """
+from inspector.analysis.lint.findings import Finding, FindingKind
+from inspector.analysis.lint.rules import LintRule
+
+ODD = FindingKind("odd", "Odd.", "what is odd")
+
+def find(seen):
+    return [Finding(ODD, "It\\nis odd.", 0, None, 0)]
+
+RULE = LintRule((ODD,), find)
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "reason"),
+    [
+        ("", "", ""),
+        ("seen)", "seen, more)", "TypeError: find() missing 1 required positional argument"),
+        ("[Finding(", "[(", "TypeError: (FindingKind(name='odd'"),
+        ("0, None", "'x', None", "is not a finding of this rule"),
+        ("(ODD,)", "()", "it has no kinds"),
+        ("'what is odd'", "7", "its detail cannot be 7"),
+    ],
+)
+def test_that_a_lint_rule_that_fails_is_named_and_the_others_run(
+    tmp_path: Path, before: str, after: str, reason: str
+) -> None:
+    source = _RULE.replace('"', "'").replace(before, after, 1)
+    install(tmp_path, "ext-r", {"ext_r.py": source}, {"lint_rules": {"odd": "ext_r:RULE"}})
+
+    done = run_with(tmp_path, "lint", "3", "--seconds", "5")
+
+    assert "drift: " in done.stdout
+    assert ("It⏎is odd." in done.stdout) == (not reason)
+    sentence = "The lint rule “odd” of ext-r 1.0 does not work: "
+    assert (sentence in done.stderr) == bool(reason)
+    assert reason in done.stderr
+
+
 _SOURCE = """
 from inspector.sessions.sources.time_sources import TimeSourceKind
 

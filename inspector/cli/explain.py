@@ -14,7 +14,8 @@ from typing import TextIO
 from inspector.analysis.evidence import Explanation
 from inspector.analysis.explain.explain import explain
 from inspector.analysis.frame_spans import heaviest_in
-from inspector.analysis.lint.rules import Finding, FindingKind, findings
+from inspector.analysis.lint.findings import Finding
+from inspector.analysis.lint.rules import findings, kinds
 from inspector.analysis.predict.changes import preview
 from inspector.analysis.predict.forecast import scored_calls
 from inspector.analysis.predict.scores import Score
@@ -175,7 +176,7 @@ def lint_command(options: Namespace, out: TextIO, err: TextIO) -> int:
         is_damaged = isinstance(past.history, Recording) and past.history.is_damaged
         within = " in what can be read" if is_damaged else past.within
     if options.json:
-        values = [{**asdict(finding), "kind": finding.kind.value} for finding in found]
+        values = [{**asdict(finding), "kind": finding.kind.name} for finding in found]
         values_of_past = {"title": title, "end_ns": end_ns, "events": count, "hint": past.hint}
         _write_json(out, {**values_of_past, "findings": values})
     else:
@@ -204,11 +205,11 @@ def _findings_text(title: str, end_ns: int, found: list[Finding], within: str) -
         return f"{what}: nothing looks wrong{within}.\n"
     count = "1 finding" if len(found) == 1 else f"{len(found):,} findings"
     lines = [f"{what}: {count}."]
-    for kind in FindingKind:
+    for kind in kinds():
         mine = [finding for finding in found if finding.kind is kind]
         if not mine:
             continue
-        lines.append(f"\n{kind.value}: {kind.summary}")
+        lines.append(f"\n{kind.name}: {kind.summary}")
         for finding in mine:
             event = "" if finding.cursor is None else f"  [event {finding.cursor:,}]"
             lines.append(f"  {format_instant(finding.at_ns)}  {finding.text}{event}")

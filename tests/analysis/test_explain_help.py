@@ -3,7 +3,7 @@
 import re
 import shlex
 
-from inspector.analysis.lint.rules import FindingKind
+from inspector.analysis.lint.rules import kinds
 from inspector.cli.commands.explain import EXPLAIN_EPILOG, LINT_EPILOG
 from inspector.cli.main import build_parser
 from inspector.resources import resource_path
@@ -22,7 +22,7 @@ def test_that_every_command_of_the_help_is_understood() -> None:
 
 
 def test_that_every_kind_of_finding_is_described_in_the_help_and_on_the_command_line() -> None:
-    for kind in FindingKind:
-        assert f"| {kind.value} |" in PAGE
-        assert f"\n  {kind.value} " in LINT_EPILOG
+    for kind in kinds():
+        assert f"| {kind.name} |" in PAGE
+        assert f"\n  {kind.name} " in LINT_EPILOG
         assert kind.summary.endswith(".")

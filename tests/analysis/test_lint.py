@@ -5,7 +5,21 @@ from pathlib import Path
 
 import pytest
 
-from inspector.analysis.lint.rules import Finding, FindingKind, findings
+from inspector.analysis.lint.findings import (
+    BEAT,
+    BLOCKING,
+    DRIFT,
+    HERD,
+    LEAK,
+    LEFT_OUT,
+    NEVER_FIRED,
+    PACE,
+    STORM,
+    SUB_FRAME,
+    Finding,
+    FindingKind,
+)
+from inspector.analysis.lint.rules import findings
 from inspector.analysis.lint.scheduling import LEAK_TIMERS
 from inspector.sessions.scene import built_in_scenes
 from inspector.testing import pass_seconds, scene_file, virtual_session
@@ -56,7 +70,7 @@ stage.root.set_interval(0.25, spawn, name="spawn")
 """,
     )
 
-    leak = only(found, FindingKind.LEAK)
+    leak = only(found, LEAK)
     assert leak.text == (
         "80 timers “forgotten”, set at scene.py:3 in build.<locals>.spawn, wait on “root”, and "
         "their number grows: 20, 40, 60, 80 after each quarter of the time; none of them is ever "
@@ -77,9 +91,9 @@ stage.root.set_interval(0.5, toast, name="toast")
         40,
     )
 
-    leak = next(finding for finding in found if finding.kind is FindingKind.LEAK)
+    leak = next(finding for finding in found if finding.kind is LEAK)
     assert leak.text.endswith("their clock has been stopped for 40.0 s.")
-    assert {finding.kind for finding in found} == {FindingKind.LEAK, FindingKind.NEVER_FIRED}
+    assert {finding.kind for finding in found} == {LEAK, NEVER_FIRED}
 
 
 def test_that_timers_that_are_cleared_again_are_no_leak(tmp_path: Path) -> None:
@@ -110,7 +124,7 @@ game.child("inner").set_timeout(1, lambda: None, name="other")
         31,
     )
 
-    finding = only(found, FindingKind.NEVER_FIRED)
+    finding = only(found, NEVER_FIRED)
     assert finding.text == (
         "2 timers have waited for 31.0 s without ever firing: “game” has been paused since "
         "00:00.000, before the first of them was set."
@@ -132,7 +146,7 @@ stage.root.set_timeout(1, game.pause, name="menu")
         31,
     )
 
-    finding = only(found, FindingKind.NEVER_FIRED)
+    finding = only(found, NEVER_FIRED)
     assert finding.text == (
         "“boss” has waited for 31.0 s without ever firing: “level” has been paused since "
         "00:00.000, before it was set."
@@ -163,7 +177,7 @@ stage.root.set_timeout(1, again, 50, name="begin")
         3,
     )
 
-    storm = only(found, FindingKind.STORM)
+    storm = only(found, STORM)
     assert storm.text.startswith("“again” on “root” fired 50 times in frame 59.")
     assert storm.frame == 59
 
@@ -178,7 +192,7 @@ for number in range(60):
 """,
     )
 
-    herd = only(found, FindingKind.HERD)
+    herd = only(found, HERD)
     assert herd.text == (
         "60 timers of “herd” fired together in frame 179: “sheep”. 60 of them repeat every "
         "3.00 s: first delays 50.0 ms apart would spread them evenly."
@@ -195,7 +209,7 @@ for number in range(60):
         3,
     )
 
-    assert only(found, FindingKind.HERD).text.endswith(
+    assert only(found, HERD).text.endswith(
         "Delays 16.7 ms apart would spread them over as many frames."
     )
 
@@ -214,7 +228,7 @@ for number in range(60):
 def test_that_an_interval_shorter_than_a_frame_is_found(tmp_path: Path) -> None:
     finding = only(
         lint(tmp_path, 'stage.root.set_interval(0.004, lambda: None, name="fast")', 3),
-        FindingKind.SUB_FRAME,
+        SUB_FRAME,
     )
 
     assert finding.text == (
@@ -226,7 +240,7 @@ def test_that_an_interval_shorter_than_a_frame_is_found(tmp_path: Path) -> None:
 def test_that_an_interval_that_beats_against_the_frames_shows_its_pattern(tmp_path: Path) -> None:
     finding = only(
         lint(tmp_path, 'stage.root.set_interval(0.02, lambda: None, name="physics")', 5),
-        FindingKind.BEAT,
+        BEAT,
     )
 
     assert finding.text == (
@@ -262,7 +276,7 @@ waits.append(1)
 """,
     )
 
-    drift = only(found, FindingKind.DRIFT)
+    drift = only(found, DRIFT)
     assert drift.text.startswith(
         "“re-armed” reschedules itself 110 ms ahead, but fires every 117 ms: each time it is set "
         "slightly after it was due, 171 times so far, which has cost "
@@ -302,16 +316,16 @@ def test_that_the_drift_scene_is_found_guilty_of_what_it_shows_and_the_others_ar
         said[scene.path.stem] = {finding.kind for finding in findings(session.history)}
         session.close()
 
-    drift_and_late = {FindingKind.DRIFT, FindingKind.LEFT_OUT, FindingKind.BLOCKING}
+    drift_and_late = {DRIFT, LEFT_OUT, BLOCKING}
     assert said.pop("03_drift_and_late") == drift_and_late
     # A screen of 240 Hz on frames of 60 Hz, and a timer that counts its refreshes.
-    fast_screen = {FindingKind.SUB_FRAME, FindingKind.PACE, FindingKind.DRIFT}
+    fast_screen = {SUB_FRAME, PACE, DRIFT}
     assert said.pop("09_fast_screen") == fast_screen
     # Cocos Creator counts from the frame in which a timer was called.
-    assert said.pop("07_schedulers") == {FindingKind.DRIFT}
-    assert said.pop("08_components") == {FindingKind.DRIFT}
+    assert said.pop("07_schedulers") == {DRIFT}
+    assert said.pop("08_components") == {DRIFT}
     # It saves on a slow disk.
-    assert said.pop("01_small_game") == {FindingKind.BLOCKING}
+    assert said.pop("01_small_game") == {BLOCKING}
     assert not {name: found for name, found in said.items() if found}
 
 

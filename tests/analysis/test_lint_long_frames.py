@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from inspector.analysis.lint.rules import Finding, FindingKind, findings
+from inspector.analysis.lint.findings import BLOCKING, OVER_BUDGET, Finding, FindingKind
+from inspector.analysis.lint.rules import findings
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.events.history import LogHistory
 from inspector.events.log import EventLog
@@ -36,7 +37,7 @@ def looked_at(folder: Path, body: str, seconds: float = 20) -> dict[FindingKind,
     pass_seconds(session, seconds)
     found = findings(session.history)
     session.close()
-    kinds = {FindingKind.BLOCKING, FindingKind.OVER_BUDGET}
+    kinds = {BLOCKING, OVER_BUDGET}
     return {finding.kind: finding for finding in found if finding.kind in kinds}
 
 
@@ -50,7 +51,7 @@ stage.root.set_interval(0.08, int, name="tock")
 """,
     )
 
-    blocks = found.pop(FindingKind.BLOCKING)
+    blocks = found.pop(BLOCKING)
     # What was worked is virtual; what the calls cost besides is measured.
     assert re.match("“load” took 2.. ms in frame ", blocks.text)
     assert (
@@ -72,7 +73,7 @@ stage.root.set_interval(0.05, int, name="tick")
 """,
     )
 
-    assert found[FindingKind.BLOCKING].text.startswith("“load” took 2")
+    assert found[BLOCKING].text.startswith("“load” took 2")
 
 
 def test_that_timers_that_cannot_be_told_apart_are_all_named(tmp_path: Path) -> None:
@@ -85,7 +86,7 @@ stage.root.set_interval(0.07, int, name="tick")
 """,
     )
 
-    text = found[FindingKind.BLOCKING].text
+    text = found[BLOCKING].text
     assert text.startswith("One of “load” and “with it” took 2")
     assert "“tick” had to wait for it" in text
 
@@ -94,14 +95,14 @@ stage.root.set_interval(0.07, int, name="tick")
 def test_that_one_hiccup_is_not_told_of(tmp_path: Path, work: float, *, is_told: bool) -> None:
     found = looked_at(tmp_path, f'stage.root.set_timeout(2, stage.work, {work}, name="load")', 5)
 
-    assert (FindingKind.BLOCKING in found) == is_told
-    assert FindingKind.OVER_BUDGET not in found
+    assert (BLOCKING in found) == is_told
+    assert OVER_BUDGET not in found
 
 
 def test_that_frames_over_budget_are_found_with_their_share_and_work(tmp_path: Path) -> None:
     found = looked_at(tmp_path, "stage.every_frame(lambda delta: stage.work(0.05))", 10)
 
-    over = found[FindingKind.OVER_BUDGET]
+    over = found[OVER_BUDGET]
     assert over.text.startswith("200 of 200 frames (100.0%) took longer than ")
     assert "16.7 ms + 15 %: median 50.0 ms" in over.text
     assert "Callbacks took a median of 5" in over.text
@@ -155,7 +156,7 @@ def test_that_the_innermost_call_that_took_the_time_is_named() -> None:
         played.frame(33 * MS)
 
     (blocks,) = played.found()
-    assert blocks.kind is FindingKind.BLOCKING
+    assert blocks.kind is BLOCKING
     assert blocks.text == (
         "“inner” took 30.0 ms in frame 100; the limit for a frame is 16.7 ms + 15 %. The next "
         "frame had to wait for it. It took too long 3 times. Spread the work over several frames, "

@@ -7,7 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from inspector.analysis.lint.rules import Finding, FindingKind, findings
+from inspector.analysis.lint.findings import (
+    BEAT,
+    DRIFT,
+    HERD,
+    LEAK,
+    NEVER_FIRED,
+    ORPHAN,
+    PACE,
+    SUB_FRAME,
+    Finding,
+    FindingKind,
+)
+from inspector.analysis.lint.rules import findings
 from inspector.testing import pass_seconds, scene_file, virtual_session
 from inspector.vocabulary import MemberKind
 
@@ -86,7 +98,7 @@ timer.start()
         20,
     )
 
-    pace = next(finding for finding in found if finding.kind is FindingKind.PACE)
+    pace = next(finding for finding in found if finding.kind is PACE)
     assert pace.text == (
         "“second” of “ticker” should be called every 1.00 s, but is called every 500 ms, 2 times "
         "as often as it should: it seems to count calls, not time."
@@ -112,7 +124,7 @@ stage.every_frame(scheduler.run_frame)
     if not drifts:
         assert not found
         return
-    drift = only(found, FindingKind.DRIFT)
+    drift = only(found, DRIFT)
     assert drift.text == (
         "“Actor.shoot” of scheduler “engine” should be called every 210 ms, but is called every "
         "217 ms: each time it counts from the frame in which it was called, so it loses 6.67 ms "
@@ -133,7 +145,7 @@ stage.root.set_interval(0.25, spawn, name="spawn")
 """,
     )
 
-    leak = only(found, FindingKind.LEAK)
+    leak = only(found, LEAK)
     assert leak.text == (
         "80 timers “Actor.shoot” belong to scheduler “calls”, and their number grows: 20, 40, 60, "
         "80 after each quarter of the time; few of them are ever unscheduled."
@@ -186,7 +198,7 @@ for actor in actors:
         10,
     )
 
-    herd = only(found, FindingKind.HERD)
+    herd = only(found, HERD)
     assert herd.text.startswith("40 timers of scheduler “calls” were called together in frame ")
     assert herd.text.endswith(
         "40 of them repeat every 2.00 s: first delays 50.0 ms apart would spread them evenly."
@@ -205,7 +217,7 @@ scheduler.schedule(nothing, 0.005)
         5,
     )
 
-    finding = only(found, FindingKind.SUB_FRAME)
+    finding = only(found, SUB_FRAME)
     assert "should be called every 5.00 ms, which is shorter than a frame (16.7 ms)" in finding.text
 
 
@@ -221,7 +233,7 @@ scheduler.schedule(nothing, 0.025)
         5,
     )
 
-    finding = only(found, FindingKind.BEAT)
+    finding = only(found, BEAT)
     assert "which is 1.5 frames: its calls are " in finding.text
     assert "An interval of 16.7 ms or 33.3 ms would be even." in finding.text
 
@@ -238,7 +250,7 @@ scheduler.pause_target(actor)
         40,
     )
 
-    finding = only(found, FindingKind.NEVER_FIRED)
+    finding = only(found, NEVER_FIRED)
     assert finding.text.startswith(
         "“Actor.shoot” of scheduler “calls” has waited for 40.0 s without ever being called: "
     )
@@ -256,7 +268,7 @@ scheduler.schedule(nothing, 1)
         40,
     )
 
-    finding = only(found, FindingKind.NEVER_FIRED)
+    finding = only(found, NEVER_FIRED)
     assert finding.text == (
         "“nothing” of scheduler “calls” has waited for 40.0 s without ever being called: “game” "
         "has been paused since 00:00.000, before it was set."
@@ -293,7 +305,7 @@ scheduler.schedule(fox.look, 0.5, target=fox, name="sniff")
 stage.root.set_timeout(4, node.destroy)
 """,
         ),
-        FindingKind.ORPHAN,
+        ORPHAN,
     )
 
     assert finding.text.startswith(
@@ -315,7 +327,7 @@ scheduler.schedule_update(node, callback=nothing, name="glow")
 stage.root.set_timeout(4, node.destroy)
 """,
         ),
-        FindingKind.ORPHAN,
+        ORPHAN,
     )
 
     assert finding.text.startswith(
@@ -337,7 +349,7 @@ stage.root.set_timeout(3, rename)
 stage.root.set_timeout(4, node.destroy)
 """,
         ),
-        FindingKind.ORPHAN,
+        ORPHAN,
     )
 
     assert "still scheduled for the node “old fox”, which was destroyed" in finding.text

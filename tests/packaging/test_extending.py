@@ -70,6 +70,22 @@ def test_that_the_dialect_is_a_subject_of_the_lab(site: Path, tmp_path: Path) ->
     assert "My engine 2" in done.stdout
 
 
+_SCENE = """
+def build(stage):
+    stage.root.set_interval(90, lambda: None, name="autosave")
+"""
+
+
+def test_that_the_lint_rule_is_listed_and_run(site: Path, tmp_path: Path) -> None:
+    (tmp_path / "scene.py").write_text(_SCENE)
+
+    found = run_with(site, "lint", "scene.py", cwd=tmp_path)
+
+    assert "long interval: An interval of more than a minute" in found.stdout, found.stderr
+    assert "“autosave” repeats every 90 s." in found.stdout
+    assert "long interval" in run_with(site, "lint", "--help").stdout
+
+
 def test_that_the_time_source_drives_a_run(site: Path, tmp_path: Path) -> None:
     line = ("run", "1", "--frames", "4", "--source", "coarse", "--export", "r.csv")
     done = run_with(site, *line, cwd=tmp_path)
@@ -98,7 +114,9 @@ def test_that_the_command_runs(site: Path, tmp_path: Path) -> None:
     assert "longest FILE" in run_with(site, "--help").stdout
 
 
-_WINDOW = """
+_WINDOW = (
+    f"SCENE = {_SCENE!r}"
+    """
 import json
 from pathlib import Path
 from PySide6.QtWidgets import QApplication, QComboBox
@@ -108,7 +126,7 @@ class Keep(list):
     addWidget = list.append
 
 keep = Keep()
-shell = open_shell(keep, Path.cwd())
+shell = open_shell(keep, Path.cwd(), SCENE)
 window = shell.window
 shell.trigger("time-source-coarse")
 window.open_path(Path("scene.py"))
@@ -121,10 +139,16 @@ shell.trigger("export")
 QApplication.processEvents()
 formats = window.findChild(object, "export_dialog").findChildren(QComboBox)
 said["formats"] = [box.itemText(row) for box in formats for row in range(box.count())]
+shell.trigger("panel-findings")
+findings = window.docks.panel("findings")
+findings.look()
+QApplication.processEvents()
+said["findings"] = [each.kind.name for each in findings.model.rows]
 said["notice"] = window.notice.label.text() if window.notice.isVisible() else ""
 window.close()
 print(json.dumps(said))
 """
+)
 
 
 def test_that_the_examples_are_at_work_in_the_window(site: Path, tmp_path: Path) -> None:
@@ -135,5 +159,6 @@ def test_that_the_examples_are_at_work_in_the_window(site: Path, tmp_path: Path)
     assert said["panel"] == f"{said['frames']:,} frames have run."
     assert said["frames"] > 0
     assert said["source"] == "CoarseTimeSource"
+    assert "long interval" in said["findings"]
     assert "gnuplot: two columns for gnuplot" in said["formats"]
     assert said["notice"] == ""

@@ -11,7 +11,8 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QLabel, QMenu, QWidget
 from typing_extensions import override
 
-from inspector.analysis.lint.rules import Finding, findings
+from inspector.analysis.lint.findings import Finding
+from inspector.analysis.lint.rules import findings
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.timebase import format_duration, format_instant
 
@@ -42,7 +43,7 @@ _column = partial(Column[Finding], detail=lambda row: row.kind.summary, is_wrapp
 class FindingColumn(ColumnEnum):
     """The columns of the table."""
 
-    KIND = _column("Kind", lambda row: row.kind.value, sample="interval below a frame")
+    KIND = _column("Kind", lambda row: row.kind.name, sample="interval below a frame")
     AT = _column("At (m:s)", lambda row: format_instant(row.at_ns), sample="0:00:00.000")
     TEXT = _column("Finding", lambda row: row.text)
 

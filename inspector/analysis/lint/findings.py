@@ -3,31 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
 
 from inspector.analysis.statistics.frame_budget import OVER_RULE
 
 
-class FindingKind(Enum):
-    """What looks wrong."""
+@dataclass(frozen=True, slots=True)
+class FindingKind:
+    """What looks wrong.
 
-    LEAK = "leak"
-    ORPHAN = "owner gone"
-    NEVER_FIRED = "never fired"
-    STORM = "storm"
-    HERD = "herd"
-    SUB_FRAME = "sub-frame interval"
-    BEAT = "beating"
-    DRIFT = "drift"
-    LEFT_OUT = "skipped ticks"
-    PACE = "wrong pace"
-    OVER_BUDGET = "over budget"
-    BLOCKING = "blocks others"
+    Attributes:
+        name: In a word or two.
+        summary: What it means, in a sentence.
+        detail: What is looked for, for the help of the command.
+    """
 
-    @property
-    def summary(self) -> str:
-        """What that means, in a sentence."""
-        return _SUMMARIES[self]
+    name: str
+    summary: str
+    detail: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,17 +47,65 @@ class Finding:
     member_id: int = 0
 
 
-_SUMMARIES = {
-    FindingKind.LEAK: "Timers from one place keep growing in number and are never cleared.",
-    FindingKind.ORPHAN: "A node or component was destroyed, but its timers keep running.",
-    FindingKind.NEVER_FIRED: "Timers wait on a clock that has been stopped since they were set.",
-    FindingKind.STORM: "A timer fires far too often in one frame.",
-    FindingKind.HERD: "Many timers fire in one frame; spread them out to lower the peak.",
-    FindingKind.SUB_FRAME: "An interval is shorter than a frame and fires several times in it.",
-    FindingKind.BEAT: "An interval is not a multiple of the frame time: its ticks are uneven.",
-    FindingKind.DRIFT: "A timer fires slightly later each time.",
-    FindingKind.LEFT_OUT: "The timer's policy skipped late ticks.",
-    FindingKind.OVER_BUDGET: f"More than one frame in twenty is {OVER_RULE}.",
-    FindingKind.BLOCKING: "A callback takes longer than a frame and delays others.",
-    FindingKind.PACE: "A timer fires much sooner or later than its interval says, every time.",
-}
+LEAK = FindingKind(
+    "leak",
+    "Timers from one place keep growing in number and are never cleared.",
+    "repeating timers set at one place whose number keeps growing, or timeouts that pile up on a "
+    "stopped clock",
+)
+ORPHAN = FindingKind(
+    "owner gone",
+    "A node or component was destroyed, but its timers keep running.",
+    "timers and updates of a destroyed node or component that are still scheduled",
+)
+NEVER_FIRED = FindingKind(
+    "never fired",
+    "Timers wait on a clock that has been stopped since they were set.",
+    "timers set on a clock that has been stopped ever since",
+)
+STORM = FindingKind(
+    "storm",
+    "A timer fires far too often in one frame.",
+    "a timer called more than 20 times in one frame",
+)
+HERD = FindingKind(
+    "herd",
+    "Many timers fire in one frame; spread them out to lower the peak.",
+    "30 or more timers of one clock in one frame, with the stagger that spreads them out",
+)
+SUB_FRAME = FindingKind(
+    "sub-frame interval",
+    "An interval is shorter than a frame and fires several times in it.",
+    "an interval shorter than a frame",
+)
+BEAT = FindingKind(
+    "beating",
+    "An interval is not a multiple of the frame time: its ticks are uneven.",
+    "an interval of a few frames that is not a whole number of frames",
+)
+DRIFT = FindingKind(
+    "drift",
+    "A timer fires slightly later each time.",
+    "a timer that reschedules itself, or counts from its last call, and fires later each time",
+)
+LEFT_OUT = FindingKind(
+    "skipped ticks",
+    "The timer's policy skipped late ticks.",
+    "late ticks that the timer's policy skipped",
+)
+PACE = FindingKind(
+    "wrong pace",
+    "A timer fires much sooner or later than its interval says, every time.",
+    "a timer that fires much sooner or later than its interval says",
+)
+OVER_BUDGET = FindingKind(
+    "over budget",
+    f"More than one frame in twenty is {OVER_RULE}.",
+    "more than one frame in twenty longer than a frame at the scene's rate by more than 15 % (at "
+    "least 1 ms)",
+)
+BLOCKING = FindingKind(
+    "blocks others",
+    "A callback takes longer than a frame and delays others.",
+    "a callback that takes longer than a frame, and the timers that had to wait for it",
+)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from inspector.analysis.evidence import listed
 from inspector.analysis.explain.suspects import suspect
-from inspector.analysis.lint.findings import Finding, FindingKind
+from inspector.analysis.lint.findings import BLOCKING, OVER_BUDGET, Finding
 from inspector.timebase import format_duration
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def over_budget_frames(seen: Survey) -> Iterator[Finding]:
         f"{survey.budget.limit_text}: median {format_duration(middle_ns)}, at most "
         f"{format_duration(longest_ns)}. {why}"
     )
-    yield Finding(FindingKind.OVER_BUDGET, text, at_ns, cursor, 0, frame=index)
+    yield Finding(OVER_BUDGET, text, at_ns, cursor, 0, frame=index)
 
 
 def blocking(seen: Survey) -> Iterator[Finding]:
@@ -141,7 +141,7 @@ def _blocking(seen: Survey, who: _Who, worst: LongFrame, frames: list[LongFrame]
     )
     member_id = who[1] if who[0] == "member" and isinstance(who[1], int) else 0
     return Finding(
-        FindingKind.BLOCKING,
+        BLOCKING,
         text,
         worst.at_ns,
         worst.cursor,

@@ -6,7 +6,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from inspector.analysis.lint.findings import Finding, FindingKind
+from inspector.analysis.lint.findings import BEAT, DRIFT, PACE, SUB_FRAME, Finding, FindingKind
 from inspector.analysis.lint.scheduled import RUN
 from inspector.analysis.lint.scheduling import finding_of, timers_of
 from inspector.analysis.lint.seen import SeenMember
@@ -93,7 +93,7 @@ def _sub_frame(
         f"{_every(seen, call, period_ns)}, which is shorter than a frame "
         f"({format_duration(seen.frame_ns)}): {what}."
     )
-    return FindingKind.SUB_FRAME, text
+    return SUB_FRAME, text
 
 
 def _beat(
@@ -113,7 +113,7 @@ def _beat(
         f"{_every(seen, call, period_ns)}, which is {float(frames):.3g} frames: its {calls} are "
         f"{_pattern(gaps)} frames apart. {_nearest_even(period_ns, seen.frame_ns)}"
     )
-    return FindingKind.BEAT, text
+    return BEAT, text
 
 
 def _pattern(gaps: list[int]) -> str:
@@ -150,14 +150,14 @@ def _pace(seen: Survey, call: SeenMember, period_ns: Fraction) -> tuple[FindingK
             f"{what}: each time it counts from the frame in which it was called, so it loses "
             f"{format_duration(round(slip_ns))} with every call."
         )
-        return FindingKind.DRIFT, text
+        return DRIFT, text
     often, seldom = interval_ns / call.pace_ns, call.pace_ns / interval_ns
     text = (
         f"{what}: {seldom:.3g} times its interval. It is checked too rarely."
         if slip_ns > 0
         else f"{what}, {often:.3g} times as often as it should: it seems to count calls, not time."
     )
-    return FindingKind.PACE, text
+    return PACE, text
 
 
 def drifting(seen: Survey) -> Iterator[Finding]:
@@ -181,7 +181,7 @@ def drifting(seen: Survey) -> Iterator[Finding]:
                 f"{format_duration(timer.interval_ns)}, {lost:.3g} ticks: its policy “delay” "
                 "counts from the late call. “burst” and “skip” keep the phase."
             )
-            kind = FindingKind.DRIFT
+            kind = DRIFT
             yield finding_of(seen, kind, text, timer, timer.last_ns, timer.last_cursor)
 
 
@@ -195,4 +195,4 @@ def _drifting_chain(seen: Survey, chain: Chain) -> Finding:
         f"{chain.steps:,} times so far, which has cost {lost:.3g} ticks. An interval "
         "(set_interval) would not drift."
     )
-    return finding_of(seen, FindingKind.DRIFT, text, timer, timer.added_ns, timer.cursor)
+    return finding_of(seen, DRIFT, text, timer, timer.added_ns, timer.cursor)

@@ -6,22 +6,88 @@ help; the thresholds are named below and chosen so that a sound scene has no fin
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
-from inspector.analysis.lint.findings import Finding, FindingKind
+from inspector.analysis.lint.findings import (
+    BEAT,
+    BLOCKING,
+    DRIFT,
+    HERD,
+    LEAK,
+    LEFT_OUT,
+    NEVER_FIRED,
+    ORPHAN,
+    OVER_BUDGET,
+    PACE,
+    STORM,
+    SUB_FRAME,
+    Finding,
+    FindingKind,
+)
 from inspector.analysis.lint.over_budget import blocking, over_budget_frames
 from inspector.analysis.lint.pace import drifting, uneven
 from inspector.analysis.lint.scheduling import herds, leaks, never_called, orphans, skipped, storms
+from inspector.analysis.lint.seen import Survey
 from inspector.analysis.lint.survey import survey
 from inspector.analysis.statistics.frame_budget import FrameBudget
+from inspector.display_text import one_line
+from inspector.extensions import ExtensionError, Registry, misfit_of, report
+from inspector.foreign.numbers import shown
 
 if TYPE_CHECKING:
     from inspector.events.history import History
 
-__all__ = ["Finding", "FindingKind", "findings"]
-
 _USUAL_BUDGET: Final = FrameBudget.of_rate(Fraction(60))
+#: Of the text of a finding of a package, in characters.
+_LONGEST_TEXT: Final = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class LintRule:
+    """What finds one kind of problem, or several that exclude each other.
+
+    Attributes:
+        kinds: What it finds.
+        find: Finds it in what was seen of a session.
+    """
+
+    kinds: tuple[FindingKind, ...]
+    find: Callable[[Survey], Iterable[Finding]]
+
+
+def _check(rule: LintRule) -> str:
+    """Return what is wrong with a rule of a package, or nothing."""
+    if not rule.kinds:
+        return "it has no kinds"
+    return next(filter(None, (misfit_of(kind, FindingKind) for kind in rule.kinds)), "")
+
+
+RULES: Final = Registry(
+    "lint_rules",
+    LintRule,
+    (
+        LintRule((LEAK,), leaks),
+        LintRule((ORPHAN,), orphans),
+        LintRule((NEVER_FIRED,), never_called),
+        LintRule((STORM,), storms),
+        LintRule((HERD,), herds),
+        LintRule((SUB_FRAME, BEAT, PACE), uneven),
+        LintRule((DRIFT,), drifting),
+        LintRule((LEFT_OUT,), skipped),
+        LintRule((OVER_BUDGET,), over_budget_frames),
+        LintRule((BLOCKING,), blocking),
+    ),
+    names=lambda rule: (kind.name for kind in rule.kinds),
+    check=_check,
+)
+
+
+def kinds() -> tuple[FindingKind, ...]:
+    """Return every kind of finding, in the order of the rules."""
+    return tuple(kind for rule in RULES for kind in rule.kinds)
 
 
 def findings(
@@ -44,16 +110,32 @@ def findings(
     first = history.first if start is None else max(start, history.first)
     last = history.end if end is None else min(end, history.end)
     seen = survey(history, first, max(first, last), budget)
-    found = [
-        *leaks(seen),
-        *orphans(seen),
-        *never_called(seen),
-        *storms(seen),
-        *herds(seen),
-        *uneven(seen),
-        *drifting(seen),
-        *skipped(seen),
-        *over_budget_frames(seen),
-        *blocking(seen),
-    ]
-    return sorted(found, key=lambda finding: (finding.at_ns, finding.kind.value))
+    found = [finding for rule in RULES for finding in _found_by(rule, seen)]
+    return sorted(found, key=lambda finding: (finding.at_ns, finding.kind.name))
+
+
+def _found_by(rule: LintRule, seen: Survey) -> Iterable[Finding]:
+    """Return what a rule finds; a rule of a package that fails is left out from then on."""
+    extension = RULES.extension_of(rule)
+    if extension is None:
+        return rule.find(seen)
+    if extension.problem:
+        return ()
+    try:
+        with RULES.guarding(rule):
+            return [_checked(finding, rule) for finding in rule.find(seen)]
+    except ExtensionError as error:
+        report(error)
+        return ()
+
+
+def _checked(finding: Finding, rule: LintRule) -> Finding:
+    """Return a finding of a package as it can be shown.
+
+    Raises:
+        TypeError: It is not one of its rule.
+    """
+    if misfit_of(finding, Finding) or finding.kind not in rule.kinds:
+        message = f"{shown(finding)} is not a finding of this rule"
+        raise TypeError(message)
+    return replace(finding, text=one_line(finding.text[:_LONGEST_TEXT]))

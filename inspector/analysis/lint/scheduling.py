@@ -7,7 +7,16 @@ from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Final
 
 from inspector.analysis.evidence import listed, short_site
-from inspector.analysis.lint.findings import Finding, FindingKind
+from inspector.analysis.lint.findings import (
+    HERD,
+    LEAK,
+    LEFT_OUT,
+    NEVER_FIRED,
+    ORPHAN,
+    STORM,
+    Finding,
+    FindingKind,
+)
 from inspector.analysis.lint.scheduled import TIMERS
 from inspector.analysis.lint.seen import SeenMember, SeenTimer, Survey
 from inspector.calls.blockers import Blocker, BlockerKind, clock_blockers, member_blockers
@@ -96,7 +105,7 @@ def leaks(seen: Survey) -> Iterator[Finding]:
         )
         at_ns = max(call.added_ns, 0)
         frame = seen.frame_of(call.added_ns)
-        yield finding_of(seen, FindingKind.LEAK, text, call, at_ns, call.cursor, frame)
+        yield finding_of(seen, LEAK, text, call, at_ns, call.cursor, frame)
 
 
 def _leaking(seen: Survey, place: Place) -> str:
@@ -156,7 +165,7 @@ def _never_called(seen: Survey, blocker: Blocker, calls: list[SeenTimer | SeenMe
         f"{format_instant(blocker.since_ns or 0)}, before {'it' if one else 'the first of them'} "
         "was set."
     )
-    kind, at_ns = FindingKind.NEVER_FIRED, first.added_ns
+    kind, at_ns = NEVER_FIRED, first.added_ns
     return finding_of(seen, kind, text, first, at_ns, first.cursor, clock_id=blocker.clock_id)
 
 
@@ -178,7 +187,7 @@ def storms(seen: Survey) -> Iterator[Finding]:
         title = seen.title(call) if is_member else f"{seen.name(call)} on {seen.caller_name(call)}"
         fired = "was called" if is_member else "fired"
         text = f"{title} {fired} {load.count:,} times in frame {load.frame:,}. {helps}"
-        yield finding_of(seen, FindingKind.STORM, text, call, load.at_ns, load.cursor, load.frame)
+        yield finding_of(seen, STORM, text, call, load.at_ns, load.cursor, load.frame)
 
 
 def herds(seen: Survey) -> Iterator[Finding]:
@@ -210,7 +219,7 @@ def _herd(seen: Survey, caller: Caller, load: Load) -> Finding:
     elif seen.frame_ns:
         spread = format_duration(seen.frame_ns)
         text += f" Delays {spread} apart would spread them over as many frames."
-    return finding_of(seen, FindingKind.HERD, text, calls[0], load.at_ns, load.cursor, load.frame)
+    return finding_of(seen, HERD, text, calls[0], load.at_ns, load.cursor, load.frame)
 
 
 def _calls_of(seen: Survey, is_member: bool, load: Load) -> list[SeenTimer | SeenMember]:  # noqa: FBT001 - as in CallId
@@ -240,7 +249,7 @@ def skipped(seen: Survey) -> Iterator[Finding]:
                 "frame shows what took so long."
             )
         text = f"{call.missed:,} {were} skipped {why}"
-        yield finding_of(seen, FindingKind.LEFT_OUT, text, call, at_ns, cursor)
+        yield finding_of(seen, LEFT_OUT, text, call, at_ns, cursor)
 
 
 def orphans(seen: Survey) -> Iterator[Finding]:
@@ -270,4 +279,4 @@ def orphans(seen: Survey) -> Iterator[Finding]:
             last = max(called, key=lambda call: call.last_ns)
             text += f"; {seen.name(last)} was last called at {format_instant(last.last_ns)}"
         text += ". Unschedule it in on_destroy."
-        yield finding_of(seen, FindingKind.ORPHAN, text, first, at_ns, cursor)
+        yield finding_of(seen, ORPHAN, text, first, at_ns, cursor)

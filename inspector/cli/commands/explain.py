@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import textwrap
 from argparse import ArgumentParser, ArgumentTypeError
 from typing import Final
 
+from inspector.analysis.lint.rules import kinds
 from inspector.cli.command import Command
 from inspector.cli.commands.values import add_time_source, duration_ns
 from inspector.cli.explain import (
@@ -47,26 +49,26 @@ the scene could not be loaded. By default a scene runs for {DEFAULT_SECONDS} sec
 {DEFAULT_REAL_SECONDS} in real time.
 """
 
+_DETAIL_COLUMN: Final = 22
+
+
+def _kinds_text() -> str:
+    """Return what each rule looks for, for the help of ``lint``."""
+    indent = " " * _DETAIL_COLUMN
+    return "\n".join(
+        textwrap.fill(
+            kind.detail,
+            88,
+            initial_indent=f"  {kind.name} ".ljust(_DETAIL_COLUMN),
+            subsequent_indent=indent,
+        )
+        for kind in kinds()
+    )
+
+
 LINT_EPILOG: Final = f"""\
 findings:
-  leak                repeating timers set at one place whose number keeps growing,
-                      or timeouts that pile up on a stopped clock
-  owner gone          timers and updates of a destroyed node or component that are
-                      still scheduled
-  never fired         timers set on a clock that has been stopped ever since
-  storm               a timer called more than 20 times in one frame
-  herd                30 or more timers of one clock in one frame, with the stagger that
-                      spreads them out
-  sub-frame interval  an interval shorter than a frame
-  beating             an interval of a few frames that is not a whole number of frames
-  drift               a timer that reschedules itself, or counts from its last call,
-                      and fires later each time
-  skipped ticks       late ticks that the timer's policy skipped
-  wrong pace          a timer that fires much sooner or later than its interval says
-  over budget         more than one frame in twenty longer than a frame at the scene's
-                      rate by more than 15 % (at least 1 ms)
-  blocks others       a callback that takes longer than a frame, and the timers that
-                      had to wait for it
+{_kinds_text()}
 
 Timers of schedulers and tickers are checked as well as timers of clocks.
 
