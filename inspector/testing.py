@@ -21,7 +21,6 @@ from inspector.commands.command import Capability, Command
 from inspector.commands.undoing import Undoing
 from inspector.events.history import LogHistory
 from inspector.events.log import EventLog
-from inspector.events.sentences import describe
 from inspector.events.timeline import Timeline
 from inspector.sessions.annotations import Annotations
 from inspector.sessions.breakpoints.breakpoints import Breakpoints
@@ -31,39 +30,7 @@ from inspector.sessions.runs.virtual import RunOutcome, run_virtual
 from inspector.sessions.session import SessionPhase, SessionStatus
 from inspector.sessions.sources.virtual_source import VirtualTimeSource
 from inspector.timebase import seconds_to_ns
-from inspector.vocabulary import TIMER_ADDED, TIMER_FIRED, EventKind, RawEvent
-
-
-class EventList:
-    """A sink that keeps every event; hand it to a clock tree.
-
-    Attributes:
-        events: What was appended, oldest first.
-        strings: The string table; number 0 is the empty text.
-    """
-
-    def __init__(self) -> None:
-        """Begin empty."""
-        self.events: list[RawEvent] = []
-        self.strings = [""]
-
-    def append(self, event: RawEvent, /) -> None:
-        """Take one event."""
-        self.events.append(event)
-
-    def intern(self, text: str, /) -> int:
-        """Return the number of ``text``, adding it if new."""
-        if text not in self.strings:
-            self.strings.append(text)
-        return self.strings.index(text)
-
-    def of_kind(self, kind: EventKind) -> list[RawEvent]:
-        """Return the events of one kind."""
-        return [event for event in self.events if event[1] == kind]
-
-    def sentences(self) -> list[str]:
-        """Return what happened, in words."""
-        return [describe(event, self.strings) for event in self.events]
+from inspector.vocabulary import TIMER_ADDED, TIMER_FIRED
 
 
 class FakeSession:
@@ -76,7 +43,6 @@ class FakeSession:
     """
 
     def __init__(self, *, title: str = "fake", is_running: bool = False) -> None:
-        """Begin with an empty log."""
         self.log = EventLog()
         self.history = LogHistory(self.log)
         self.timeline = Timeline(self.log.strings)

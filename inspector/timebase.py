@@ -77,7 +77,7 @@ def plain_number(value: object) -> float | Fraction:
             return value
         case int():
             if value is True or value is False:
-                # Told from 1 and 0: a condition has come to stand in the place of a number.
+                # Told from 1 and 0: a condition has come to stand instead of a number.
                 message = f"not a number: {value}"
                 raise TypeError(message)
             return value

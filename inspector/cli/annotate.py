@@ -1,4 +1,4 @@
-"""What the command ``annotate`` does: it lists, adds, changes and removes what people left."""
+"""The command ``annotate``: lists, adds, changes and removes annotations of a recording."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _PROGRAM: Final = "timeline-inspector"
 
 
 def annotate_recording(options: Namespace, out: TextIO, err: TextIO) -> int:
-    """List what people left in a recording, or add to it, change it or remove some.
+    """List, add, change or remove annotations.
 
     Returns:
         The exit code.
 
     Raises:
-        RecordingError: The recording cannot be opened, or not be written.
-        InspectorError: The arguments make no sense in this recording.
+        RecordingError: The recording cannot be opened or written.
+        InspectorError: The arguments are invalid for this recording.
     """
     path: Path = options.file
     try:
@@ -63,7 +63,7 @@ def _list(found: Sequence[Annotation], out: TextIO, *, as_json: bool) -> None:
 
 
 def _text(annotation: Annotation) -> str:
-    # Without a name the first line of the text stands for it.
+    # Without a name the first line of the text is the title.
     said = annotation.said if annotation.name else annotation.said[1:]
     lines = [f"{annotation.id:>4}  {annotation.line}", *(f"      {line}" for line in said)]
     return "\n".join(lines)
@@ -91,7 +91,7 @@ def _keep(path: Path, annotation: Annotation, out: TextIO) -> None:
 
 
 def _annotation(options: Namespace, former: Annotation | None, err: TextIO) -> Annotation:
-    """Return what the arguments say, on top of what was there before."""
+    """Return the annotation given by the arguments, based on the former one."""
     if options.at is None and former is None:
         message = "Give an instant: --at 02:10.5, --at “frame 812”."
         raise AnnotationError(message)
@@ -117,10 +117,10 @@ def _kind(options: Namespace, former: Annotation | None, *, has_end: bool) -> st
 
 
 def _span(options: Namespace, former: Annotation | None, err: TextIO) -> tuple[int, int | None]:
-    """Return where it begins, and where it ends if it is a range.
+    """Return the start, and the end of a range.
 
     Raises:
-        PlaceError: There is no such place in the recording.
+        PlaceError: There is no such instant in the recording.
     """
     at_ns, end_ns = (0, None) if former is None else (former.at_ns, former.end_ns)
     if options.at is None and options.until is None:

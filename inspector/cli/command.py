@@ -1,4 +1,4 @@
-"""What a command of the command line is: an entry in the overview, and what it does."""
+"""The description of a command: its entry in the overview, its arguments and function."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ def _take_any(_options: Namespace) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """What one command of ``timeline-inspector`` takes and does.
+    """The arguments and function of a command of ``timeline-inspector``.
 
     Attributes:
         add_arguments: Adds its arguments to a parser.
-        run: Does it, given the arguments, standard output and standard error; returns the
-            exit code.
+        run: Runs it with the arguments, standard output and standard error; returns the exit
+            code.
         epilog: Examples and exit codes, shown below its arguments.
-        check: Refuses arguments that make no sense together, by ``options.parser.error``.
+        check: Refuses invalid combinations of arguments by ``options.parser.error``.
     """
 
     add_arguments: Callable[[ArgumentParser], None]

@@ -1,4 +1,4 @@
-"""Code of a scene that does not return, told of while a command runs it."""
+"""A note about code of a scene that does not return, while a command runs it."""
 
 from __future__ import annotations
 
@@ -12,25 +12,19 @@ from inspector.sessions.runs.running_code import EntryWatch, running_code
 if TYPE_CHECKING:
     from inspector.sessions.hosted import HostedSession
 
-#: After so long in one frame it is said which code does not return.
+#: Time in one frame after which the code is named.
 _ENDLESS_AFTER_S: Final = 5.0
 
 
 class EndlessCodeNote:
-    """Says so, once, when code of a scene does not return."""
+    """Names code of a scene that does not return, once."""
 
     def __init__(self, err: TextIO) -> None:
-        """Watch nothing yet.
-
-        Args:
-            err: Where it is said.
-        """
         self._session: HostedSession | None = None
         self._err = err
         self._is_said = False
 
     def __enter__(self) -> Self:
-        """Watch this thread, which loads a scene and then runs it."""
         self._thread = get_ident()
         self._watch = EntryWatch(
             self._entry, on_long=self._say, on_over=self._forget, after_s=_ENDLESS_AFTER_S
@@ -38,11 +32,10 @@ class EndlessCodeNote:
         return self
 
     def watch(self, session: HostedSession) -> None:
-        """Notice from now on when a frame of this session does not end."""
+        """Watch this session from now on for a frame that does not end."""
         self._session = session
 
     def __exit__(self, *_problem: object) -> None:
-        """Watch no longer."""
         self._watch.stop()
 
     def _entry(self) -> object:

@@ -1,4 +1,4 @@
-"""What the commands ``explain`` and ``lint`` do, once their arguments are understood."""
+"""The commands ``explain`` and ``lint``, after their arguments are parsed."""
 
 from __future__ import annotations
 
@@ -54,25 +54,25 @@ DEFAULT_SECONDS = 60
 DEFAULT_REAL_SECONDS = 10
 #: What every SQLite file begins with: so recordings are told from scenes.
 _SQLITE = b"SQLite format 3\0"
-#: So many timers of a preview are printed; as JSON all of them are.
+#: Timers of a preview that are printed; JSON has all.
 _MOST_PREVIEWED = 40
-#: A callback that takes this long without the processor sleeps, or waits for a file.
+#: A callback that takes this long without using the processor sleeps or waits for a file.
 _ASLEEP_NS = 100_000_000
-#: Of one frame in so many, that is not due to other programs either.
+#: If this share of the frames is slow, it is not due to other programs.
 _OFTEN = 20
 
 
 @dataclass(frozen=True, slots=True)
 class _Past:
-    """What is explained.
+    """The past to explain.
 
     Attributes:
         history: The past.
-        title: What people call it.
-        end_ns: Session instant at its end.
-        frame_rate: Frames per second that were asked for.
-        hint: What virtual time does not show, in a sentence; or nothing.
-        within: What a verdict is limited to, such as `` in virtual time``; empty for all of it.
+        title: Display name.
+        end_ns: Session instant of its end.
+        frame_rate: Target frames per second.
+        hint: A sentence on what virtual time does not show, or nothing.
+        within: Scope of a verdict, such as `` in virtual time``; empty for everything.
     """
 
     history: History
@@ -84,7 +84,7 @@ class _Past:
 
 
 def explain_command(options: Namespace, out: TextIO, err: TextIO) -> int:
-    """Say why a timer has not fired, or why it did when it did; or preview a change.
+    """Explain why a timer has not fired, or fired when it did; or preview a change.
 
     Returns:
         The exit code.
@@ -159,20 +159,20 @@ def _score_value(score: Score) -> dict[str, object]:
 
 
 def lint_command(options: Namespace, out: TextIO, err: TextIO) -> int:
-    """Say what looks wrong with the timers of a session.
+    """Print problems with the timers of a session.
 
     Returns:
-        The exit code: 0 when nothing was found.
+        The exit code: 0 without findings.
 
     Raises:
         SceneError: The scene could not be loaded.
-        InspectorError: The recording could not be read.
+        InspectorError: The recording cannot be read.
     """
     with _past(options, err, None) as past:
         budget = FrameBudget.of_rate(past.frame_rate)
         found = findings(past.history, budget=budget)
         title, end_ns, count = past.title, past.end_ns, past.history.end
-        # Reading on may have come upon damage.
+        # Reading on may have found damage.
         is_damaged = isinstance(past.history, Recording) and past.history.is_damaged
         within = " in what can be read" if is_damaged else past.within
     if options.json:
@@ -284,12 +284,12 @@ def _run(
 
 
 def _work_hint(session: HostedSession, run: RunOutcome) -> str:
-    """Say that a callback took longer than a frame, which virtual time does not notice."""
+    """Return a note on callbacks that took longer than a frame, unnoticed in virtual time."""
     budget = FrameBudget.of_rate(session.frame_rate)
     frames = session.timeline.frames
     index, took_ns = run.heaviest_frame, run.heaviest_ns
-    # One that sleeps takes no processor time; a little of that may be other programs. Work
-    # that is virtual itself is noticed: the next frame is late.
+    # Sleeping takes no processor time; some of the rest may be other programs. Virtual work
+    # is noticed: the next frame is late.
     over = [
         (busy_ns, frames.first + place)
         for place, (busy_ns, next_ns) in enumerate(
@@ -315,7 +315,7 @@ def _work_hint(session: HostedSession, run: RunOutcome) -> str:
 
 def _is_recording(path: Path) -> bool:
     if is_recording_name(path):
-        # Whatever has become of it, it is no program to be run.
+        # Even if it is damaged, it is not a scene.
         return True
     try:
         with open_binary(path) as file:

@@ -1,4 +1,4 @@
-"""What the command ``lab`` does, once its arguments are understood."""
+"""The command ``lab``, after its arguments are parsed."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ _DEFAULT_DISPLAYS: Final = ("60", "144", "240")
 
 
 def run_lab_command(options: Namespace, out: TextIO, err: TextIO) -> int:
-    """Run timers or a scene under displays, print what came of it and export it.
+    """Run timers or a scene at display rates, print the results and export them.
 
     Returns:
         The exit code.
 
     Raises:
         SceneError: The scene could not be loaded.
-        InspectorError: Something could not be read, written or understood.
+        InspectorError: Something cannot be read, written or parsed.
     """
     if options.list:
         out.write(f"{subjects_text()}\n")
@@ -113,7 +113,7 @@ def _displays(options: Namespace, err: TextIO) -> tuple[Display, ...]:
 
 
 def _words(argument: str, texts: Sequence[str]) -> list[str]:
-    """Return what is between commas."""
+    """Return the names between commas."""
     words = [word for text in texts for word in text.split(",") if word.strip()]
     if texts and not words:
         message = (

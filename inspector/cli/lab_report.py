@@ -1,4 +1,4 @@
-"""The results of the refresh-rate lab as text for people."""
+"""The results of the refresh-rate lab as text."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from inspector.analysis.lab.subjects import SUBJECTS
 from inspector.analysis.lab.timer import duration_text
 from inspector.timebase import format_duration
 
-#: A column of titles is not wider than this, in characters.
+#: Widest column of titles, in characters.
 _LONGEST_TITLE = 48
 _HEADS = ("", "result", "fired", "period", "lateness min", "median", "max", "drift", "")
 
 
 def lab_text(results: Sequence[LabResult]) -> str:
-    """Return a table per timer and display, and what it comes to."""
+    """Return a table per timer and display, with the known faults."""
     blocks = []
     for title, group in groupby(results, lambda each: each.group_title):
         runs = list(group)
@@ -29,13 +29,13 @@ def lab_text(results: Sequence[LabResult]) -> str:
 
 
 def _faults(results: Iterable[LabResult]) -> list[str]:
-    """Return the known faults as a block; none where there are none."""
+    """Return the known faults as a block, nothing without any."""
     lines = [f"  {line}" for line in known_faults(results)]
     return ["\n".join(["Known faults:", *lines])] if lines else []
 
 
 def subjects_text() -> str:
-    """Return every subject and display, with what they go by."""
+    """Return every subject and display, with descriptions."""
     width = max(len(each.name) for each in SUBJECTS)
     rates = ", ".join(map(str, DISPLAY_RATES))
     lines = ["Subjects:"]

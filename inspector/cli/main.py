@@ -1,4 +1,4 @@
-"""The command line: what ``timeline-inspector`` does without a window.
+"""The command line: the commands of ``timeline-inspector`` that need no window.
 
 Nothing here needs Qt; only PNG and PDF are drawn by it, through the launcher.
 """
@@ -31,14 +31,14 @@ from inspector.exit_codes import ExitCode
 from inspector.extensions import logger as extension_problems
 from inspector.stop_signals import StopSignals
 
-#: What writing to a full disk ends with.
+#: Error of writing to a full disk.
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 _DESCRIPTION: Final = (
     "See, stop, slow, step, explain and prove time in a running frame-driven program."
 )
 
-#: The window: what is typed for it, and what that does.
+#: The ways to open the window: arguments and summary.
 _WINDOW: Final = (
     ("", "open the window on a small game"),
     ("SCENE", "open the window on your own scene"),
@@ -48,7 +48,7 @@ _SCENES: Final = """\
 SCENE is a Python file with a function build(stage), or the number or name of a
 scene that comes with the inspector.
 """
-#: Where the overview begins to say what is done, and how wide it is.
+#: Column of the summaries in the overview, and its width.
 _SUMMARY_COLUMN: Final = 36
 _WIDTH: Final = 80
 
@@ -75,7 +75,7 @@ exit codes:
 
 
 class _Parser(argparse.ArgumentParser):
-    """Says what is wrong in one sentence, and where to read on."""
+    """Reports an error in one sentence, with a reference to the help."""
 
     @override
     def error(self, message: str) -> NoReturn:
@@ -114,7 +114,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run a command that needs no window; return its exit code.
 
     Args:
-        argv: The arguments without the program's name; the process's own if left out.
+        argv: The arguments without the program's name; by default those of the process.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
     _write_what_can_be_written()
@@ -123,16 +123,16 @@ def main(argv: Sequence[str] | None = None) -> int:
             with _said_by(extension_problems):
                 code = _parse_and_run(arguments)
         except SystemExit as exit_:
-            # From argparse, which has said why.
+            # From argparse, which has printed the reason.
             code = exit_.code if isinstance(exit_.code, int) else ExitCode.OK
-        # Here, where a reader that has gone away is no failure.
+        # Here, where a reader that has closed the pipe is not an error.
         sys.stdout.flush()
     except KeyboardInterrupt as stop:
         is_terminated = isinstance(stop, _Terminated)
         say(sys.stderr, "Terminated." if is_terminated else "Interrupted.")
         return ExitCode.TERMINATED if is_terminated else ExitCode.INTERRUPTED
     except BrokenPipeError:
-        # The reader (head, less) has seen enough; keep the exit from complaining too.
+        # The reader (head, less) has closed the pipe; suppress the error at exit too.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitCode.OK
     except OSError as error:
@@ -169,21 +169,21 @@ def _said_by(logger: logging.Logger) -> Iterator[None]:
 def _parse_and_run(arguments: list[str]) -> int:
     options = build_parser(arguments[:1]).parse_args(_with_negative_values(arguments))
     out = sys.stdout
-    # What a scene prints is not part of the JSON.
+    # Output of a scene is not part of the JSON.
     prints_to = sys.stderr if getattr(options, "json", False) else out
     with redirect_stdout(prints_to), _terminable():
         return _run_command(options, out)
 
 
 class _Terminated(KeyboardInterrupt):
-    """The system has asked the program to end; ends it as a key press does."""
+    """The system has requested the end of the program; handled like Ctrl+C."""
 
 
 @contextmanager
 def _terminable() -> Iterator[None]:
-    """Have Ctrl+C and SIGTERM end what is under way in good order, so that recordings are closed.
+    """Let Ctrl+C and SIGTERM end the work in good order, so that recordings are closed.
 
-    The second of them ends the process, whatever it does then.
+    A second signal ends the process at once.
     """
 
     def end(number: int, _frame: object) -> NoReturn:
@@ -200,7 +200,7 @@ def _terminable() -> Iterator[None]:
 
 
 def _with_negative_values(arguments: list[str]) -> list[str]:
-    """Join an option and a value such as ``-3:4``, which would be taken for an option."""
+    """Join an option with a value such as ``-3:4``, which looks like an option."""
     joined: list[str] = []
     for argument in arguments:
         if joined and joined[-1].startswith("--") and re.match(r"-[\d.]", argument):
@@ -211,14 +211,14 @@ def _with_negative_values(arguments: list[str]) -> list[str]:
 
 
 def window_scene(argv: Sequence[str]) -> Path | None:
-    """Return the file that a window is asked for, or ``None`` for a command without one.
+    """Return the file for the window, or ``None`` for a command without one.
 
     Args:
         argv: The arguments without the program's name.
 
     Raises:
-        SceneError: The scene that was named does not exist.
-        SystemExit: The arguments make no sense; it was said on stderr.
+        SceneError: The scene does not exist.
+        SystemExit: The arguments are invalid; the reason is on stderr.
     """
     if argv and (_own(argv[0]) or not {"-h", "--help", "--version"}.isdisjoint(argv)):
         return None
@@ -246,10 +246,10 @@ def _own(name: str) -> tuple[CommandEntry, ...]:
 
 
 def build_parser(loaded: Sequence[str] | None = None) -> argparse.ArgumentParser:
-    """Return the parser of every command that needs no window.
+    """Return the parser of all commands that need no window.
 
     Args:
-        loaded: The commands that are loaded with their arguments; all of them if left out.
+        loaded: The commands to load with their arguments; by default all.
     """
     own = _own(loaded[0]) if loaded else ()
     entries = COMMANDS.own if own else tuple(COMMANDS)
@@ -291,7 +291,7 @@ def _add_command(commands: argparse._SubParsersAction[_Parser], entry: CommandEn
 
 
 def _overview(entries: Iterable[CommandEntry]) -> str:
-    """Return what the program does, one line for each way to call it."""
+    """Return one line for each way to call the program."""
     ways = [
         *((arguments, summary) for arguments, summary in _WINDOW),
         *((f"{each.name} {each.operands}".strip(), each.summary) for each in entries),

@@ -1,4 +1,4 @@
-"""Counts of what schedulers, components, tickers and machines called in a session."""
+"""Counts of the calls of schedulers, components, tickers and machines in a session."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from inspector.vocabulary import (
     rate_text,
 )
 
-#: What others are called by, or live in.
-_KEEPERS = frozenset(
+#: Frame systems: what calls others, or contains them.
+_SYSTEMS = frozenset(
     {
         MemberKind.SCHEDULER,
         MemberKind.COMPONENT_DIRECTOR,
@@ -31,7 +31,7 @@ _KEEPERS = frozenset(
         MemberKind.MACHINE,
     }
 )
-#: What is called. A phase only says what its components took together.
+#: What is called. A phase only sums up its components.
 _CALLED = frozenset(
     {
         MemberKind.UPDATE,
@@ -48,24 +48,24 @@ _CALLED = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class CallCount:
-    """What the calls of one name and kind came to, of one scheduler or on one clock.
+    """The calls of one name and kind, of one frame system or on one clock.
 
     Attributes:
-        label: What they are called.
-        kind: What they are, in words.
-        keeper: The scheduler, component director, ticker or machine that calls them, or the
-            clock they live by.
+        label: Name of the calls.
+        kind: Their kind, in words.
+        owner: The scheduler, component director, ticker or machine that makes them, or their
+            clock.
         interval_ns: Their shortest interval, 0 for every frame or none.
         longest_interval_ns: Their longest interval.
-        members: How many of them there were.
-        calls: How often they were called.
-        took_ns: What all calls took together, measured.
-        longest_ns: What the longest of them took.
+        members: Number of members with these calls.
+        calls: Number of calls.
+        took_ns: Measured duration of all calls together.
+        longest_ns: Duration of the longest.
     """
 
     label: str
     kind: str
-    keeper: str
+    owner: str
     interval_ns: int
     longest_interval_ns: int
     members: int
@@ -75,18 +75,18 @@ class CallCount:
 
 
 @dataclass(frozen=True, slots=True)
-class KeeperLine:
-    """A scheduler, component director, ticker or machine as it was at the end.
+class SystemLine:
+    """A scheduler, component director, ticker or machine at the end.
 
     Attributes:
-        depth: How many of them it hangs under.
-        name: What people call it.
-        kind: What it is, in words.
-        clock: The clock it lives by.
-        rate: Its own time scale; empty where it has none.
-        members: How many calls wait in it, or nodes and components live in it.
-        calls: How often it has called anything.
-        state: Its state, why it stands still, or the rules it goes by.
+        depth: Number of systems above it.
+        name: Display name.
+        kind: Its kind, in words.
+        clock: The clock it hangs under.
+        rate: Its own time scale; empty without one.
+        members: Number of calls in it, or of nodes and components.
+        calls: Number of calls it has made.
+        state: Its state, why it stands still, or its rules.
     """
 
     depth: int
@@ -101,7 +101,7 @@ class KeeperLine:
 
 @dataclass(slots=True)
 class _Calls:
-    keeper_id: int
+    owner_id: int
     clock_id: int
     label: str
     kind: MemberKind
@@ -126,7 +126,7 @@ class MemberTally:
         self._names = MemberNames(strings)
         self._groups: dict[tuple[int, int, str, MemberKind], _Calls] = {}
         self._group_of: dict[int, _Calls] = {}
-        self._keeper_names: dict[int, KnownMember] = {}
+        self._owner_names: dict[int, KnownMember] = {}
         for member in before:
             self._names.learn(member)
             self._join(member.id)
@@ -153,7 +153,7 @@ class MemberTally:
                 self._group_of.pop(gone, None)
 
     def counts(self, timeline: Timeline) -> tuple[CallCount, ...]:
-        """Return what was called, what took longest first.
+        """Return the calls, by total duration.
 
         Args:
             timeline: The state at the end.
@@ -163,7 +163,7 @@ class MemberTally:
             CallCount(
                 label=group.label,
                 kind=group.kind.text,
-                keeper=self._keeper_name(group, timeline),
+                owner=self._owner_name(group, timeline),
                 interval_ns=group.interval_ns,
                 longest_interval_ns=group.longest_interval_ns,
                 members=group.members,
@@ -178,49 +178,49 @@ class MemberTally:
             )
         )
 
-    def keepers(self, timeline: Timeline) -> tuple[KeeperLine, ...]:
-        """Return the schedulers, directors, tickers and machines that are there, by clocks."""
+    def systems(self, timeline: Timeline) -> tuple[SystemLine, ...]:
+        """Return the schedulers, directors, tickers and machines, by clocks."""
         if timeline.root_id is None:
             return ()
         called: dict[int, int] = {}
         for group in self._groups.values():
-            called[group.keeper_id] = called.get(group.keeper_id, 0) + group.calls
+            called[group.owner_id] = called.get(group.owner_id, 0) + group.calls
         members = timeline.members
         return tuple(
-            _keeper_line(timeline, member, called.get(member.id, 0))
+            _system_line(timeline, member, called.get(member.id, 0))
             for clock_id in timeline.branch(timeline.root_id)
             for number in members.under_clock(clock_id)
             for member in members.branch(number)
-            if member.kind in _KEEPERS
+            if member.kind in _SYSTEMS
         )
 
-    def _keeper_name(self, group: _Calls, timeline: Timeline) -> str:
-        if group.keeper_id:
-            return self._keeper_names[group.keeper_id].name
+    def _owner_name(self, group: _Calls, timeline: Timeline) -> str:
+        if group.owner_id:
+            return self._owner_names[group.owner_id].name
         clock = timeline.clocks.get(group.clock_id)
         return "" if clock is None else clock.name
 
     def _join(self, number: int) -> None:
-        """Note that a member has come, with those of its name."""
+        """Add a new member to the group of its name."""
         known = self._names.get(number)
         if known is None or known.kind is None:
             return
-        if known.kind in _KEEPERS:
-            self._keeper_names[number] = known
+        if known.kind in _SYSTEMS:
+            self._owner_names[number] = known
         if known.kind not in _CALLED:
             return
-        keeper_id = self._keeper_of(known)
-        key = keeper_id, 0 if keeper_id else known.clock_id, known.name, known.kind
+        owner_id = self._owner_of(known)
+        key = owner_id, 0 if owner_id else known.clock_id, known.name, known.kind
         group = self._groups.get(key)
         if group is None:
             group = self._groups[key] = _Calls(*key)
         group.members += 1
         self._group_of[number] = group
 
-    def _keeper_of(self, known: KnownMember) -> int:
+    def _owner_of(self, known: KnownMember) -> int:
         number = known.parent_id
         while number and (above := self._names.get(number)) is not None:
-            if above.kind in _KEEPERS:
+            if above.kind in _SYSTEMS:
                 return number
             number = above.parent_id
         return 0
@@ -233,13 +233,13 @@ class MemberTally:
             group.longest_interval_ns = max(group.longest_interval_ns, interval_ns)
 
 
-def _keeper_line(timeline: Timeline, member: MemberState, calls: int) -> KeeperLine:
+def _system_line(timeline: Timeline, member: MemberState, calls: int) -> SystemLine:
     members = timeline.members
     path = members.path(member.id)
     counted = _CALLED | {MemberKind.NODE, MemberKind.EDGE}
     rate = member.fields.get(Field.RATE)
-    return KeeperLine(
-        depth=sum(above.kind in _KEEPERS for above in path[1:]),
+    return SystemLine(
+        depth=sum(above.kind in _SYSTEMS for above in path[1:]),
         name=member.name or member.kind.text,
         kind=member.kind.text,
         clock=timeline.clocks[member.clock_id].name,

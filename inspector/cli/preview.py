@@ -1,4 +1,4 @@
-"""A pause, a rate or a time scale that is only considered, as it is written on the command line."""
+"""Parses a change for ``--preview``: a pause, a rate or a time scale."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ _FROM_PRIORITY: Final = re.compile(
 _MEMBER: Final = "member"
 _SCHEDULERS: Final = frozenset({MemberKind.SCHEDULER})
 _MOST_LISTED: Final = 12
-#: Longer numbers are none that anything was ever given.
+#: Longer numbers do not exist.
 
 
 class PreviewError(ArgumentError):
-    """What is to be previewed makes no sense."""
+    """The change to preview is invalid."""
 
 
 Considered: TypeAlias = (
@@ -47,16 +47,16 @@ Considered: TypeAlias = (
 
 
 def considered_command(timeline: Timeline, text: str) -> Considered:
-    """Return what somebody considers doing, as ``pause enemies`` or ``rate game 1/2``.
+    """Return the change to preview, such as ``pause enemies`` or ``rate game 1/2``.
 
     Args:
-        timeline: The state in which the clock or member is looked for.
-        text: What would be done, and to what: its name, its path or its number, and for
-            a member the same as ``member:5``.
+        timeline: The state in which the clock or member is searched.
+        text: The change, with its subject as a name, path or number, or for a member as in
+            ``member:5``.
 
     Raises:
-        PreviewError: It is none of these, the rate cannot be used, or there is no such
-            clock or member, or more than one.
+        PreviewError: The change or the rate is invalid, or there is no such clock or member,
+            or more than one.
     """
     verb, _, rest = text.strip().partition(" ")
     rest = rest.strip()
@@ -90,7 +90,7 @@ def _rate(text: str) -> Fraction:
 
 
 def _clock_or_member(timeline: Timeline, text: str) -> tuple[str, int]:
-    """Return whether a clock or a member is meant, and its number; clocks come first."""
+    """Return whether the subject is a clock or a member, and its number; clocks come first."""
     if _names_member(text) or (not _clocks(timeline, text) and _members(timeline, text, PAUSABLE)):
         return _MEMBER, _member(timeline, text, PAUSABLE)
     return "clock", _clock(timeline, text)
@@ -108,7 +108,7 @@ def _clock(timeline: Timeline, text: str) -> int:
 
 
 def _clocks(timeline: Timeline, text: str) -> dict[int, str]:
-    """Return the clocks that may be meant, with their paths."""
+    """Return the matching clocks, with their paths."""
     wanted = _bare(text)
     paths = {number: _path(timeline, number) for number in timeline.clocks}
     number = count_in(wanted)
@@ -135,7 +135,7 @@ def _member(timeline: Timeline, text: str, kinds: frozenset[MemberKind]) -> int:
 
 
 def _members(timeline: Timeline, text: str, kinds: frozenset[MemberKind]) -> dict[int, str]:
-    """Return the members of some kinds that may be meant, with their paths."""
+    """Return the matching members of some kinds, with their paths."""
     wanted = _bare(text)
     members = timeline.members
     if _names_member(wanted):

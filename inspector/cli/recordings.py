@@ -1,4 +1,4 @@
-"""What the command ``replay`` does, and ``export --as pytest``."""
+"""The commands ``replay`` and ``export --as pytest``."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ _PROGRAM: Final = "timeline-inspector"
 
 
 class ReplayError(InspectorError):
-    """A recording cannot be run again; the message says why."""
+    """A recording cannot be replayed; the message says why."""
 
 
 def replay_recording(options: Namespace, out: TextIO, err: TextIO) -> int:
-    """Run a recorded scene again and say whether it does the same.
+    """Run a recorded scene again and compare its behaviour.
 
     Returns:
-        The exit code: 6 if it does something else and ``--verify`` was given.
+        The exit code: 6 if it behaves differently and ``--verify`` is given.
 
     Raises:
         RecordingError: The recording cannot be opened.
-        JournalError: It does not say all that is needed.
-        ChangedSceneError: The scene's file has changed, and nobody said --anyway.
+        JournalError: It lacks data.
+        ChangedSceneError: The scene's file has changed, and ``--anyway`` is not given.
         SceneError: The scene cannot be built any more.
     """
     recording = _opened(options.file, err)
@@ -63,7 +63,7 @@ def export_as_pytest(options: Namespace, out: TextIO, err: TextIO) -> int:
 
     Raises:
         RecordingError: The recording cannot be opened.
-        JournalError: It does not say all that is needed.
+        JournalError: It lacks data.
         ExportError: The test cannot be written.
     """
     path = Path(options.file)
@@ -97,7 +97,7 @@ def _opened(path: str | Path, err: TextIO) -> Recording:
 
 
 def _scene_of(recording: Recording, chosen: Path | None) -> Path:
-    """Return the scene's file: the one that was chosen, else the one that was recorded."""
+    """Return the scene's file: the given one, or else the recorded one."""
     scene = chosen or stored_path(recording.scene_path)
     if chosen is None and not recording.scene_path:
         raise ReplayError(f"{recording.path} does not name its scene. Name the file: --scene FILE.")
@@ -107,7 +107,7 @@ def _scene_of(recording: Recording, chosen: Path | None) -> Path:
 
 
 def _move(recording: Recording, scene: Path) -> None:
-    """Have the recording speak of the scene where it is now: in its texts are places."""
+    """Replace the old place of the scene in the recording's texts by the new one."""
     before, now = readable(recording.scene_path), readable(str(scene.absolute()))
     if before and before != now:
         recording.strings[:] = [text.replace(before, now) for text in recording.strings]

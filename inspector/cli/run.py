@@ -1,4 +1,4 @@
-"""What the commands ``run`` and ``export`` do, once their arguments are understood."""
+"""The commands ``run`` and ``export``, after their arguments are parsed."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ from inspector.vocabulary import what_was_raised
 
 _DEFAULT_STEP_NS = Fraction(NS_PER_SECOND, 60)
 
-#: What people call the options that they can choose as arguments.
+#: Arguments of the options with another name.
 _ARGUMENT_NAMES = {
     "width_pt": "--size: the width",
     "height_pt": "--size: the height",
@@ -74,16 +74,16 @@ class _Way:
 
 
 def run_scene(options: Namespace, out: TextIO, err: TextIO) -> int:
-    """Run a scene without a window, print what it came to and export its frame times.
+    """Run a scene without a window, print a report and export its frame times.
 
     Returns:
         The exit code.
 
     Raises:
         SceneError: The scene could not be loaded.
-        InspectorError: Something could not be read or written.
+        InspectorError: Something cannot be read or written.
     """
-    # Looked at before the run, so that nobody waits for it in vain.
+    # Checked before the run, so that it is not in vain.
     for path in options.export:
         check_export(path)
     _frame_range(options)
@@ -141,10 +141,10 @@ def _run_session(
 
 
 def _end_recording(session: HostedSession, out: TextIO | None) -> None:
-    """End the recording, if there is one.
+    """Stop recording, if active.
 
     Raises:
-        RecordingError: The disk did not take all of it.
+        RecordingError: The recording is incomplete.
     """
     recorder = session.recorder
     recorder.close()
@@ -155,13 +155,13 @@ def _end_recording(session: HostedSession, out: TextIO | None) -> None:
 
 
 def export_file(options: Namespace, out: TextIO, err: TextIO) -> int:
-    """Draw frame times that were recorded before.
+    """Export earlier frame times.
 
     Returns:
         The exit code.
 
     Raises:
-        InspectorError: Something could not be read or written.
+        InspectorError: Something cannot be read or written.
     """
     for path in options.output:
         check_export(path)
@@ -174,7 +174,7 @@ def export_file(options: Namespace, out: TextIO, err: TextIO) -> int:
         raise CaptureError(message)
     whole = read.frames
     if not len(whole):
-        message = f"{path} holds no frames to draw. Choose another file."
+        message = f"{path} has no frames to draw. Choose another file."
         raise CaptureError(message)
     frames = whole.between(start, len(whole) if stop is None else stop)
     _check_frames(frames, options, len(whole))
@@ -257,7 +257,7 @@ def _capture_way(options: Namespace, err: TextIO) -> _Way:
 
 
 def _worth_plotting(frames: FrameTimes) -> Measure:
-    """Return the interval if it varies; on virtual time it may be the same throughout."""
+    """Return the interval if it varies; in virtual time it may be constant."""
     times_ns = frames.interval_ns
     varies = len(times_ns) == 0 or int(times_ns.max() - times_ns.min()) > 1
     return "interval" if varies else "busy"
@@ -272,7 +272,7 @@ def _frame_range(options: Namespace) -> tuple[int, int | None]:
 
 
 def _check_frames(frames: FrameTimes, options: Namespace, count: int) -> None:
-    """Refuse to draw nothing when there is something."""
+    """Refuse an empty range if there are frames."""
     if count and not len(frames.index):
         message = (
             f"There is no frame in the range {options.range}: "
@@ -286,12 +286,12 @@ def _check_frames(frames: FrameTimes, options: Namespace, count: int) -> None:
 def _graph_options(
     options: Namespace, measure: Measure, frame_rate: Fraction | None = None
 ) -> ExportOptions:
-    """Return what was chosen about the graph.
+    """Return the options of the graph.
 
     Args:
-        options: What was chosen.
-        measure: Which time it shows if that was not chosen.
-        frame_rate: Frames per second that the scene asks for: its budget is among those shown.
+        options: The arguments.
+        measure: The time it shows by default.
+        frame_rate: Target frames per second of the scene, whose budget is included.
     """
     width_pt, height_pt = options.size
     try:
@@ -352,7 +352,7 @@ def _report(  # noqa: PLR0913, PLR0917
         ),
         clocks=clock_lines(timeline, tally),
         timers=tuple(tally.counts(timeline, is_complete=run.is_complete)),
-        keepers=tally.members.keepers(timeline),
+        systems=tally.members.systems(timeline),
         calls=tally.members.counts(timeline),
         failures=tuple(timeline.failures),
         commands_refused=tuple(
@@ -378,7 +378,7 @@ def _export(
 
 
 def _judge(report: RunReport, status: str, err: TextIO) -> int:
-    """Say what went wrong, if anything did; return the exit code."""
+    """Report what went wrong, if anything; return the exit code."""
     if report.failures:
         first = report.failures[0]
         what = what_was_raised(first.traceback)

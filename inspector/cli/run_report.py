@@ -1,4 +1,4 @@
-"""What a run came to, as text for people and as plain values for programs."""
+"""The report of a run, as text and as plain values for programs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Final
 
-from inspector.cli.member_tally import CallCount, KeeperLine
+from inspector.cli.member_tally import CallCount, SystemLine
 from inspector.cli.timer_tally import TimerCount, TimerTally
 from inspector.display_text import one_line
 from inspector.events.states import Failure
@@ -28,7 +28,7 @@ _LISTED_FAILURES: Final = 5
 _LISTED_CLOCKS: Final = 40
 _LONG_NS: Final = 120 * NS_PER_SECOND
 _WIDEST_CELL: Final = 80
-#: What the times of a frame are called in the table.
+#: Names of the times of a frame in the table.
 _MEASURE_NAMES: Final[dict[Measure, str]] = {
     "interval": "frame time",
     "busy": "work in it",
@@ -38,13 +38,13 @@ _MEASURE_NAMES: Final[dict[Measure, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """How long something took over all frames: nearest-rank percentiles.
+    """The distribution of a time over all frames: nearest-rank percentiles.
 
     Attributes:
         mean_ns: Arithmetic mean, rounded.
-        median_ns: Half of the frames did not take longer.
-        p99_ns: 99 % of the frames did not take longer.
-        max_ns: No frame took longer.
+        median_ns: Not exceeded by half of the frames.
+        p99_ns: Not exceeded by 99 % of the frames.
+        max_ns: Maximum.
     """
 
     mean_ns: int
@@ -55,17 +55,17 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class ClockLine:
-    """One clock as it was at the end.
+    """A clock at the end.
 
     Attributes:
-        depth: How far below the root it hangs.
-        name: What people call it.
+        depth: Levels below the root.
+        name: Display name.
         local_ns: Its local time.
         rate: Its own rate.
         effective_rate: Local seconds per session second.
         state: ``running``, or why not.
-        pending: How many timers wait on it.
-        fired: How often its timers have fired.
+        pending: Number of timers that wait on it.
+        fired: Number of firings of its timers.
     """
 
     depth: int
@@ -80,29 +80,29 @@ class ClockLine:
 
 @dataclass(frozen=True, slots=True)
 class RunReport:
-    """Everything worth knowing about a run.
+    """The report of a run.
 
     Attributes:
         title: Title of the scene.
         scene: Path of the scene.
         how: How time passed.
-        is_complete: Whether the run got to its end.
-        frames: How many frames have run.
-        session_ns: How much session time has passed.
-        took_ns: How long it took.
-        interval: From frame to frame; ``None`` without a frame.
-        busy: Time spent in callbacks; ``None`` without a frame.
-        cut_ns: What ``max_delta`` took from the deltas of all frames.
-        cut_frames: From how many.
-        measure: Which time of a frame is compared with budgets.
-        over_budgets: For each budget, how many frames took longer.
+        is_complete: Whether the run reached its end.
+        frames: Number of frames.
+        session_ns: Session time that passed.
+        took_ns: Duration of the run.
+        interval: From frame to frame; ``None`` without frames.
+        busy: Time in callbacks; ``None`` without frames.
+        cut_ns: Time that ``max_delta`` cut from the deltas of all frames.
+        cut_frames: Number of frames with cuts.
+        measure: The time of a frame that is compared with budgets.
+        over_budgets: Number of frames over each budget.
         clocks: All clocks, in tree order.
-        timers: What the timers did.
-        keepers: Schedulers, component directors, tickers and machines.
-        calls: What those called, and what was called in every frame.
+        timers: Counts of the timers.
+        systems: Schedulers, component directors, tickers and machines.
+        calls: Their calls, and the calls of every frame.
         failures: Callbacks that raised.
-        commands_refused: What was refused, as sentences.
-        lost_events: Events that could not be counted.
+        commands_refused: Refused commands, as sentences.
+        lost_events: Events that were not counted.
     """
 
     title: str
@@ -120,7 +120,7 @@ class RunReport:
     over_budgets: tuple[OverBudget, ...]
     clocks: tuple[ClockLine, ...]
     timers: tuple[TimerCount, ...]
-    keepers: tuple[KeeperLine, ...]
+    systems: tuple[SystemLine, ...]
     calls: tuple[CallCount, ...]
     failures: tuple[Failure, ...]
     commands_refused: tuple[str, ...]
@@ -128,7 +128,7 @@ class RunReport:
 
 
 def spread(times_ns: NsColumn) -> Spread | None:
-    """Return the spread of frame times, ``None`` if there are none."""
+    """Return the distribution of frame times, ``None`` without any."""
     from inspector.analysis.statistics.frame_statistics import percentile_frame_time_ns  # noqa: PLC0415 - numpy is slow
 
     if not len(times_ns):
@@ -168,17 +168,17 @@ def report_text(report: RunReport, *, most_timers: int = 20) -> str:
     """Return the report as a page of text.
 
     Args:
-        report: What to tell.
-        most_timers: How many lines of timers to show; those that are not exact come
-            first, then those that fired most.
+        report: The report.
+        most_timers: Number of lines of timers; inexact ones come first, then those that
+            fired most.
     """
     parts = [_head(report)]
     if report.clocks:
         parts.append(_clock_table(report.clocks))
     if report.timers:
         parts.append(_timer_table(report.timers, most_timers))
-    if report.keepers:
-        parts.append(_keeper_table(report.keepers))
+    if report.systems:
+        parts.append(_system_table(report.systems))
     if report.calls:
         parts.append(_call_table(report.calls, most_timers))
     parts.append(_closing(report))
@@ -208,12 +208,18 @@ def report_values(report: RunReport) -> dict[str, object]:
             {**asdict(timer), "kind": timer.kind.text, "is_exact": timer.is_exact}
             for timer in report.timers
         ],
-        "keepers": [asdict(line) for line in report.keepers],
-        "calls": [asdict(count) for count in report.calls],
+        "keepers": [asdict(line) for line in report.systems],
+        "calls": [_call_values(count) for count in report.calls],
         "failures": [asdict(failure) for failure in report.failures],
         "commands_refused": list(report.commands_refused),
         "lost_events": report.lost_events,
     }
+
+
+def _call_values(count: CallCount) -> dict[str, object]:
+    values = asdict(count)
+    # The names of the JSON stay as they have always been.
+    return {("keeper" if name == "owner" else name): value for name, value in values.items()}
 
 
 def _head(report: RunReport) -> str:
@@ -305,7 +311,7 @@ def _timer_table(timers: Sequence[TimerCount], most: int) -> str:
     return f"{text}\n… and {len(rest):,} more, {judgement} (--timers N shows more)"
 
 
-def _keeper_table(keepers: Sequence[KeeperLine]) -> str:
+def _system_table(systems: Sequence[SystemLine]) -> str:
     rows = [
         (
             "  " * line.depth + line.name,
@@ -316,11 +322,11 @@ def _keeper_table(keepers: Sequence[KeeperLine]) -> str:
             f"{line.calls:,}" if line.calls else "",
             line.state,
         )
-        for line in keepers[:_LISTED_CLOCKS]
+        for line in systems[:_LISTED_CLOCKS]
     ]
     heading = ("scheduler or machine", "kind", "clock", "scale", "holds", "called", "state")
     text = table(heading, rows, right={3, 4, 5})
-    more = len(keepers) - _LISTED_CLOCKS
+    more = len(systems) - _LISTED_CLOCKS
     return text if more <= 0 else f"{text}\n… and {more:,} more"
 
 
@@ -329,7 +335,7 @@ def _call_table(calls: Sequence[CallCount], most: int) -> str:
         (
             count.label,
             count.kind,
-            count.keeper,
+            count.owner,
             _call_schedule(count),
             f"{count.calls:,}",
             _ms(count.took_ns),
@@ -396,7 +402,7 @@ def table(heading: Sequence[str], rows: Sequence[Sequence[str]], *, right: set[i
 
 
 def short_line(text: str) -> str:
-    """Return a text as it tears no table apart: in one line, and not too long."""
+    """Return a text in one short line, for a table."""
     line = one_line(text)
     return line if len(line) <= _WIDEST_CELL else f"{line[: _WIDEST_CELL - 1]}…"
 
@@ -410,7 +416,7 @@ def _fraction_text(rate: float) -> str:
 
 
 def _delay(count: TimerCount) -> str:
-    """Return how long timers wait from being set; nothing where the schedule says it."""
+    """Return the delay of one-shots; nothing for timers with a schedule."""
     least_ns, most_ns = count.delay_ns, count.longest_delay_ns
     is_interval = (least_ns, most_ns) == (count.interval_ns, count.longest_interval_ns)
     return (
@@ -424,7 +430,7 @@ def _range_text(least_ns: int, most_ns: int) -> str:
 
 
 def _seconds_text(ns: int) -> str:
-    """Return a duration; long ones in seconds, so that meant milliseconds are noticed."""
+    """Return a duration; long ones in seconds, which exposes mistaken milliseconds."""
     is_long = ns >= _LONG_NS
     return f"{ns / NS_PER_SECOND:,.0f} s" if is_long else format_duration(ns)
 
@@ -451,7 +457,7 @@ def _difference(count: TimerCount) -> str:
         return ""
     forced = f", {count.forced} by hand" if count.forced else ""
     difference = count.fired - count.forced - count.expected
-    # What a policy leaves out on purpose has a column of its own.
+    # Ticks skipped by policy have their own column.
     return ("exact" if count.is_exact else f"{difference:+,}") + forced
 
 

@@ -1,4 +1,4 @@
-"""What a command says besides its answer: problems, notes, and how far it is."""
+"""Output besides the answer of a command: problems, notes and progress."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ if TYPE_CHECKING:
 
 PROGRAM: Final = "timeline-inspector"
 
-#: Before this share is done, what is left is a guess.
+#: Below this share done, the remaining time is a guess.
 _GUESS: Final = 0.01
 
 
 def say(err: TextIO, *sentences: object) -> None:
-    """Write sentences, a line each, that begin with the program's name."""
+    """Write sentences, a line each, after the program's name."""
     err.writelines(f"{PROGRAM}: {sentence}\n" for sentence in sentences)
 
 
 def say_error(error: InspectorError, err: TextIO) -> ExitCode:
-    """Write what went wrong; returns what the command ends with."""
+    """Write an error; returns the exit code."""
     say(err, error)
     if error.detail:
         err.write(f"\n{error.detail}\n")
@@ -31,17 +31,16 @@ def say_error(error: InspectorError, err: TextIO) -> ExitCode:
 
 
 class Progress:
-    """One line that says how far it is, if somebody is looking."""
+    """A line of progress, on a terminal."""
 
     def __init__(self, err: TextIO) -> None:
-        """Begin now, with nothing done."""
         self._err = err
         self._is_shown = err.isatty()
         self._began_ns = perf_counter_ns()
         self._width = 0
 
     def show(self, done: float) -> None:
-        """Show how much is done, from 0 to 1."""
+        """Show the share done, from 0 to 1."""
         if not self._is_shown:
             return
         took_ns = perf_counter_ns() - self._began_ns
@@ -53,7 +52,7 @@ class Progress:
         self._width = len(text)
 
     def clear(self) -> None:
-        """Leave the line as if nothing had been there."""
+        """Erase the line."""
         if self._width:
             self._err.write("\r" + " " * self._width + "\r")
             self._err.flush()

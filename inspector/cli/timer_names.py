@@ -1,4 +1,4 @@
-"""Which timer or member somebody means by a name or a number."""
+"""Finds a timer or member by name or number."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ if TYPE_CHECKING:
     from inspector.events.history import History
     from inspector.events.timeline import Timeline
 
-#: So many candidates are listed.
+#: Limit of candidates listed.
 _MOST_LISTED: Final = 12
 _MEMBER_PREFIX: Final = "member:"
-#: Numbers of timers have fewer digits.
+#: Longest number of a timer, in digits.
 _MOST_DIGITS: Final = 19
 
 
 class NoSuchTimerError(ArgumentError):
-    """Nothing has the name, or more than one thing has."""
+    """Nothing has the name, or more than one timer or member."""
 
 
 @dataclass(frozen=True, slots=True)
-class Meant:
-    """What somebody means.
+class Match:
+    """The timer or member found.
 
     Attributes:
         number: Number of the timer or member.
         is_member: Whether it is a member.
-        note: How many others have the name, in a sentence; or nothing.
+        note: A sentence on others with the same name, or nothing.
     """
 
     number: int
@@ -44,12 +44,12 @@ class Meant:
     note: str = ""
 
 
-def find_timer(history: History, timeline: Timeline, text: str) -> Meant:
-    """Return the timer or member that is meant by a number or a name.
+def find_timer(history: History, timeline: Timeline, text: str) -> Match:
+    """Find a timer or member by number or name.
 
     Args:
         history: The past.
-        timeline: The state from which one looks.
+        timeline: The state in which to search.
         text: A number, ``member:5``, a name, or the beginning of one.
 
     Raises:
@@ -82,31 +82,31 @@ def find_timer(history: History, timeline: Timeline, text: str) -> Meant:
     timers, members = names[name]
     if timers:
         return _one_timer(timeline, name, timers)
-    # Who was called so once is meant where nobody is now.
+    # Without a present one, a former one is taken.
     so_called = [number for number in members if present.name_of(number) == name]
     return _one_member(timeline, name, so_called or list(members))
 
 
-def _numbered(history: History, digits: str, *, is_member: bool) -> Meant:
-    """Return what has a number.
+def _numbered(history: History, digits: str, *, is_member: bool) -> Match:
+    """Find a timer or member by number.
 
     Raises:
-        NoSuchTimerError: Nothing ever had it, as far as the events are kept.
+        NoSuchTimerError: None ever had it, as far as events are kept.
     """
     what = "member" if is_member else "timer"
-    # Longer numbers are none that anything was ever given.
+    # Longer numbers do not exist.
     number = count_in(digits) or 0
     base = history.state_before(history.first)
     there = base.members.by_id if is_member else base.timers
     added = MEMBER_ADDED if is_member else TIMER_ADDED
     events = history.events(history.first, history.end)
     is_known = number in there or any(event[1] == added and event[2] == number for event in events)
-    # What has fallen off the log is spoken of by the explanation.
+    # Events no longer in the log are explained as such.
     if not is_known and (not history.first or not number):
         shown = digits if len(digits) < _MOST_DIGITS else f"{digits[:_MOST_DIGITS]}…"
         message = f"This session never had a {what} of the number {shown}."
         raise NoSuchTimerError(message)
-    return Meant(number, is_member=is_member)
+    return Match(number, is_member=is_member)
 
 
 def _names(
@@ -129,16 +129,16 @@ def _names(
 
 
 def _are_phases(present: MemberNames, members: Iterable[int]) -> bool:
-    """Return whether all members are parts of a component director's frame."""
+    """Return whether all members are phases of a component director."""
     known = map(present.get, members)
     return all(each is not None and each.kind is MemberKind.PHASE for each in known)
 
 
 def _matching(names: list[str], phases: list[str], wanted: str) -> list[str]:
-    """Return the names that are meant: the same, else beginning so, else containing it.
+    """Return the matching names: equal, or else beginning so, or else containing it.
 
-    Every component director has phases, called “update” and “timers”: a part of such a name
-    means one only where it is no part of another name.
+    Every component director has phases such as “update” and “timers”; a part of such a name
+    matches only if it is not part of another name.
     """
     folded = wanted.casefold()
 
@@ -164,7 +164,7 @@ def _matching(names: list[str], phases: list[str], wanted: str) -> list[str]:
     return []
 
 
-def _one_timer(timeline: Timeline, name: str, timers: list[int]) -> Meant:
+def _one_timer(timeline: Timeline, name: str, timers: list[int]) -> Match:
     waiting = [timer_id for timer_id in timers if timer_id in timeline.timers]
     if len(waiting) > 1:
         lines = []
@@ -185,11 +185,11 @@ def _one_timer(timeline: Timeline, name: str, timers: list[int]) -> Meant:
         which = "the pending timer" if waiting else "the last one"
         there = "1 other" if others == 1 else f"{others:,} others"
         note = f"This is {which}; {there} of this name came before or went."
-    return Meant(chosen, note=note)
+    return Match(chosen, note=note)
 
 
-def _one_member(timeline: Timeline, name: str, members: list[int]) -> Meant:
-    # A scheduler and the callback that runs it have one name, and the scheduler is meant.
+def _one_member(timeline: Timeline, name: str, members: list[int]) -> Match:
+    # A scheduler and the callback that runs it share a name; the scheduler wins.
     there = [
         number
         for number in members
@@ -205,4 +205,4 @@ def _one_member(timeline: Timeline, name: str, members: list[int]) -> Meant:
         listed = "\n".join(lines)
         message = f"{len(there):,} members are called “{name}”. Name one by its number:\n{listed}"
         raise NoSuchTimerError(message)
-    return Meant(there[0] if there else members[-1], is_member=True)
+    return Match(there[0] if there else members[-1], is_member=True)

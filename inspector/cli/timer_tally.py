@@ -1,4 +1,4 @@
-"""Counts of what every timer did in a session, and of what it should have done."""
+"""Counts of actual and expected firings of every timer in a session."""
 
 from __future__ import annotations
 
@@ -26,25 +26,25 @@ from inspector.vocabulary import (
 
 @dataclass(frozen=True, slots=True)
 class TimerCount:
-    """What the timers of one name on one clock did.
+    """The firings of the timers of one name on one clock.
 
     Attributes:
         clock: Name of the clock.
         label: Name of the timers.
         kind: Kind of the timers.
         interval_ns: Shortest interval of the timers, 0 for one-shots.
-        longest_interval_ns: Longest interval of the timers.
-        delay_ns: Shortest local time from setting one to its first due instant; ``None``
-            where that was not seen.
-        longest_delay_ns: The longest.
-        timers: How many of them there were.
-        fired: How often they fired.
-        expected: How often they should have, by their clock's local time and the
-            instant they were set for; ``None`` for one-shots, which have no schedule.
-        left_out: Ticks that a missed-tick policy left out.
-        forced: How often they were fired by hand.
-        late: How often they fired late.
-        max_lateness_ns: How late they were at most.
+        longest_interval_ns: Longest interval.
+        delay_ns: Shortest local time from setting a timer to its first due instant; ``None``
+            if that was not seen.
+        longest_delay_ns: Longest.
+        timers: Number of timers.
+        fired: Number of firings.
+        expected: Expected firings, by the clock's local time and the instant of setting;
+            ``None`` for one-shots, which have no schedule.
+        left_out: Ticks skipped by a policy for missed ticks.
+        forced: Number of firings by hand.
+        late: Number of late firings.
+        max_lateness_ns: Maximum lateness.
     """
 
     clock: str
@@ -64,7 +64,7 @@ class TimerCount:
 
     @property
     def is_exact(self) -> bool:
-        """Whether every tick that should have come did, or was left out on purpose."""
+        """Whether every expected tick came or was skipped by policy."""
         done = self.fired - self.forced + self.left_out
         return self.expected is None or done == self.expected
 
@@ -96,7 +96,7 @@ class _Group:
     forced: int = 0
     late: int = 0
     max_lateness_ns: int = 0
-    # What timers that are gone should have done; those that wait are worked out last.
+    # Expected firings of timers that are gone; pending ones are added last.
     expected_of_gone: int = 0
 
 
@@ -111,21 +111,21 @@ class _Waiting:
 
 
 class TimerTally:
-    """Counts timer events from a log, a batch at a time, and before any falls off it.
+    """Counts timer events from a log in batches, before any are dropped.
 
-    What has fallen off before it began is known from the log's base, except how often and how
-    late timers fired that are gone by then.
+    Earlier events are known from the log's base, except for the number and lateness of firings of
+    timers that are gone.
 
     Attributes:
-        lost: Events that fell off the log before they could be counted.
-        members: What schedulers, components, tickers and machines called.
+        lost: Events dropped from the log before they could be counted.
+        members: Counts of schedulers, components, tickers and machines.
     """
 
     def __init__(self, log: EventLog) -> None:
-        """Begin with what the log still knows.
+        """Start with the log's base.
 
         Args:
-            log: The log; tells this tally before it lets events go.
+            log: The log; it calls this tally before it drops events.
         """
         self.lost = 0
         self._log = log
@@ -134,7 +134,7 @@ class TimerTally:
         self._clock_children: dict[int, list[int]] = {}
         self._groups: dict[tuple[int, int], _Group] = {}
         self._waiting: dict[int, _Waiting] = {}
-        # Knows the clocks, for local times; their names are not needed here.
+        # Has the clocks, for local times; names are not needed.
         self._clocks = Timeline([""])
         self._asked, self._answer_ns = (0, 0), 0
         base = log.base.members.by_id.values() if log.first else ()
@@ -144,7 +144,7 @@ class TimerTally:
         log.before_drop = self.update
 
     def update(self) -> None:
-        """Count what is new in the log."""
+        """Count the new events in the log."""
         batch = self._log.read(self._cursor)
         self._cursor = batch.cursor
         self.lost += batch.lost
@@ -152,26 +152,26 @@ class TimerTally:
 
     @property
     def fired(self) -> int:
-        """How often any timer has fired."""
+        """Number of firings of all timers."""
         return sum(group.fired for group in self._groups.values())
 
     def fired_by_clock(self) -> dict[int, int]:
-        """Return how often timers have fired, by clock."""
+        """Return the number of firings by clock."""
         counts: dict[int, int] = {}
         for group in self._groups.values():
             counts[group.clock_id] = counts.get(group.clock_id, 0) + group.fired
         return counts
 
     def counts(self, timeline: Timeline, *, is_complete: bool = True) -> list[TimerCount]:
-        """Return all counts as of the timeline's present, in the order of the clocks.
+        """Return all counts as of the timeline's present, in the order of clocks.
 
         Args:
             timeline: The state at the end.
-            is_complete: Whether everything due up to the end was called. If not, and on
-                a clock that was paused at that very instant, what is due then may wait.
+            is_complete: Whether everything due up to the end was called. If not, and on a clock
+                paused at that instant, what is due then may wait.
         """
         expected = {id(group): group.expected_of_gone for group in self._groups.values()}
-        # Asked for once a clock, of which there are fewer than timers.
+        # Computed once per clock, of which there are fewer than timers.
         clocks = {
             clock_id: (
                 timeline.local_ns(clock_id),
@@ -212,7 +212,7 @@ class TimerTally:
         ]
 
     def _begin_with(self, base: Timeline) -> None:
-        """Take over the clocks and timers that there were before the oldest kept event."""
+        """Take over the clocks and timers before the oldest event kept."""
         for clock in base.clocks.values():
             self._clock_names[clock.id] = self._log.intern(clock.name)
             self._clock_children.setdefault(clock.parent_id, []).append(clock.id)
@@ -225,7 +225,7 @@ class TimerTally:
         ):
             timer = self._add(timer_id, clock_id, label)
             group = timer.group
-            # One that was just being set is not armed yet; what follows says the rest.
+            # A timer that was just being set is not armed yet; the next events arm it.
             group.kind = kind or group.kind
             if due_ns != NEVER:
                 group.intervals_ns.take(interval_ns)

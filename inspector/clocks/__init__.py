@@ -1,4 +1,4 @@
-"""What time is it here, and what is due: the clock tree and its time sources."""
+"""The clock tree and its time sources: what time it is here, and what is due."""
 
 from inspector.clocks.clock import Clock, PauseReason
 from inspector.clocks.failures import CallbackFailure, FailurePolicy

@@ -1,4 +1,4 @@
-"""What can be a callback: checks, labels, and what a call must not return."""
+"""Callbacks: their labels, and what is refused as a callback or as its result."""
 
 from __future__ import annotations
 
@@ -14,21 +14,20 @@ if TYPE_CHECKING:
 
 
 def label_of(callback: Callable[..., object]) -> str:
-    """Return the qualified name of a callable, as short as it is clear."""
+    """Return the qualified name of a callable, without ``<locals>``."""
     function = getattr(callback, "func", callback)
     name = getattr(function, "__qualname__", None) or type(function).__qualname__
     return str(name).replace("<locals>.", "").replace("<lambda>", "lambda")
 
 
 def checked_callable(callback: object) -> None:
-    """Refuse what cannot be called, and what would do nothing when called.
+    """Refuse what cannot be called, and async and generator functions.
 
     Raises:
-        TypeError: Naming what was given; an async function or a generator function is told
-            what to write instead.
+        TypeError: The message names ``callback`` and says what to write instead.
     """
     if not callable(callback):
-        message = f"not something that can be called: {shown(callback)}"
+        message = f"not callable: {shown(callback)}"
         raise TypeError(message)
     flags = _flags_of(callback)
     if flags & _AWAITED_FLAGS:
@@ -40,12 +39,12 @@ def checked_callable(callback: object) -> None:
 
 
 def refuse_unfinished(returned: object) -> None:
-    """Refuse what a callback has returned when it is a coroutine or a generator.
+    """Refuse a coroutine or generator that a callback has returned, because nothing would run it.
 
-    Nothing would run it. It is closed, so that no warning follows.
+    It is closed, so that Python does not warn about it.
 
     Raises:
-        TypeError: Saying what to write instead.
+        TypeError: The message says what to write instead.
     """
     if isinstance(returned, CoroutineType):
         returned.close()
@@ -58,19 +57,19 @@ def refuse_unfinished(returned: object) -> None:
 
 
 _AWAITED: Final = (
-    "nothing here awaits {what} {label!r}: give a plain function, which may call asyncio.run() "
-    "if that is quick, or else start a thread that does, and hands back what it has found with "
+    "nothing here awaits {what} {label!r}: pass a plain function, which may call asyncio.run() "
+    "for something short; for anything longer start a thread and return its result with "
     "clock.post()"
 )
 _ADVANCED: Final = (
-    "nothing here advances the {what} {label!r}: give a plain function, which may call next() "
+    "nothing here advances the {what} {label!r}: pass a plain function, which may call next() "
     "on a generator that it keeps"
 )
 _AWAITED_FLAGS: Final = CO_COROUTINE | CO_ITERABLE_COROUTINE
 
 
 def _flags_of(callback: object) -> int:
-    """Return the flags of the code that a call runs, 0 if that is not Python's."""
+    """Return the flags of the code that a call runs, 0 if it is not Python code."""
     while isinstance(callback, partial):
         callback = callback.func
     code = getattr(callback, "__code__", None)
@@ -80,20 +79,19 @@ def _flags_of(callback: object) -> int:
 
 
 class CheckedCallback:
-    """An attribute that takes what :func:`checked_callable` accepts, or ``None``.
+    """An attribute that accepts what :func:`checked_callable` accepts, or ``None``.
 
-    It has no ``__get__``, so that reading it costs what any attribute costs.
+    Without ``__get__``, reading it costs as little as any attribute.
     """
 
     def __set_name__(self, owner: type, name: str) -> None:
-        """Remember its name."""
         self._name = name
 
     def __set__(self, instance: object, value: object) -> None:
-        """Keep a callback.
+        """Set the callback.
 
         Raises:
-            TypeError: It cannot be called, or nothing would run it.
+            TypeError: The value cannot be called, or nothing would run it.
         """
         if value is not None:
             checked_callable(value)

@@ -51,18 +51,18 @@ if TYPE_CHECKING:
     from inspector.clocks.timer import CallSite
 
 
-#: Tells frames of this module from those of the user's program.
+#: Tells this module's frames from those of the user's program.
 _OWN_GLOBALS = globals()
 
 
 @dataclass(frozen=True, slots=True)
 class PauseReason:
-    """Why a clock stands still: one paused clock on its way to the root.
+    """Why a clock stands still: a stopped clock between it and the root.
 
     Attributes:
-        clock: The clock that is paused (or whose rate is 0).
-        since_ns: Session time since when.
-        is_rate_zero: It is not paused, its rate is 0.
+        clock: The clock that is paused or has rate 0.
+        since_ns: Session time at which it stopped.
+        is_rate_zero: The rate is 0; the clock is not paused.
     """
 
     clock: Clock
@@ -73,18 +73,18 @@ class PauseReason:
 class Clock(ClockNode):
     """Local time as a function of the parent's time, and the timers that wait for it.
 
-    Clocks are made by :meth:`child` (the root by the :class:`ClockTree`) and are
-    used from the thread that drives the tree only. Pausing, scaling or moving a
-    clock costs the same whatever waits below it: each clock keeps its timers in
-    its own local time, and its parent holds one wake entry for it.
+    Clocks are made by :meth:`child` (the root by the :class:`ClockTree`) and used only from
+    the thread that drives the tree. Pausing, scaling or moving a clock costs the same
+    whatever is below it: each clock keeps its timers in its own local time, and its parent
+    holds one wake entry for it.
 
     Attributes:
         id: Number of the clock, unique in its tree; the root is 1.
-        name: What people call it; need not be unique.
-        parent: The clock it hangs under, ``None`` for the root.
-        children: The clocks directly below it, in the order in which they came.
-        is_paused: Whether it was paused itself; it may stand still for other reasons.
-        is_removed: Whether it was taken out of its tree.
+        name: Display name; need not be unique.
+        parent: The clock above, ``None`` for the root.
+        children: The clocks directly below, in the order of their creation.
+        is_paused: Whether the clock itself is paused; it may stand still for other reasons.
+        is_removed: Whether it was removed from its tree.
     """
 
     __slots__ = ()
@@ -93,7 +93,6 @@ class Clock(ClockNode):
         __getattr__ = missing_attribute
 
     def __repr__(self) -> str:
-        """Show name, time, rate and whether it stands still."""
         state = ", removed" if self.is_removed else ", paused" if self.is_paused else ""
         return f"<Clock {self.id} {self.name!r} at {self.time:.6f} s, rate {self.rate}{state}>"
 
@@ -103,9 +102,8 @@ class Clock(ClockNode):
     def rate(self) -> Fraction:
         """Local seconds per parent second; kept while paused.
 
-        May be set to an int, float, ``Fraction`` or text such as ``"1/3"``; see
-        :func:`inspector.clocks.rate.rate_numerator` for what is refused. The local
-        time is kept: changing the rate never jumps.
+        Accepts an int, float, ``Fraction`` or text such as ``"1/3"``; see
+        :func:`inspector.clocks.rate.rate_numerator`. Local time never jumps when the rate changes.
         """
         return Fraction(self._rate_n, D)
 
@@ -114,11 +112,11 @@ class Clock(ClockNode):
         self.set_rate(rate)
 
     def set_rate(self, rate: float | Fraction | str, *, cause: int = 0) -> None:
-        """Change the rate, from this instant on.
+        """Change the rate from this instant on.
 
         Args:
             rate: As for :attr:`rate`; 0 freezes the clock without pausing it.
-            cause: Number of the command that asked for it, 0 for the program.
+            cause: Number of the command that requested the change, 0 for the program.
 
         Raises:
             ValueError: The rate is negative, infinite, not a number or absurd.
@@ -143,7 +141,7 @@ class Clock(ClockNode):
         """Stop local time here and in everything below; timers keep what is left.
 
         Returns:
-            Whether that changed anything: pausing twice is pausing once.
+            Whether anything changed: pausing twice is pausing once.
         """
         if self.is_paused or self.is_removed:
             return False
@@ -158,12 +156,12 @@ class Clock(ClockNode):
         return True
 
     def resume(self, *, cause: int = 0) -> bool:
-        """Let local time go on from where it stopped.
+        """Continue local time from where it stopped.
 
         The timers of the branch count as scheduled now where they tie with others.
 
         Returns:
-            Whether that changed anything.
+            Whether anything changed.
         """
         if not self.is_paused or self.is_removed:
             return False
@@ -187,7 +185,7 @@ class Clock(ClockNode):
     # ------------------------------------------------------------------ tree
 
     def walk(self) -> Iterator[Clock]:
-        """Go through the branch: the clock itself, then what is below, depth first."""
+        """Yield the clocks of the branch, depth first, starting with this one."""
         waiting = [self]
         while waiting:
             clock = waiting.pop()
@@ -200,17 +198,16 @@ class Clock(ClockNode):
         rate: float | Fraction | str = 1,
         epoch: float | Fraction | None = None,
     ) -> Clock:
-        """Hang a new clock under this one.
+        """Add a child clock.
 
         Args:
-            name: What people will call it.
+            name: Display name.
             rate: As for :attr:`rate`.
-            epoch: This clock's time, in seconds, at which the child reads 0; now if
-                left out. An epoch in the future makes the child begin below 0.
+            epoch: This clock's time, in seconds, at which the child reads 0; by default now.
+                With a future epoch the child starts below 0.
 
         Raises:
-            ValueError: A rate or epoch that cannot be used, such as a time of this clock
-                beyond 292 years.
+            ValueError: The rate or epoch is invalid, or this clock is beyond 292 years.
             RuntimeError: This clock was removed.
         """
         self._check_alive()
@@ -236,10 +233,10 @@ class Clock(ClockNode):
         return clock
 
     def move_to(self, parent: Clock) -> None:
-        """Hang the branch under another clock; local time and timers are kept.
+        """Move the branch under another clock; it keeps its local time and timers.
 
         Raises:
-            ValueError: The root, a clock of another tree, or one inside this branch.
+            ValueError: This is the root, or ``parent`` is in another tree or in this branch.
             RuntimeError: Either clock was removed.
         """
         checked_clock("move_to(parent)", parent)
@@ -253,7 +250,7 @@ class Clock(ClockNode):
             message = f"{parent.name!r} belongs to another tree"
             raise ValueError(message)
         if parent is self or self in parent.ancestors():
-            message = f"{self.name!r} cannot hang under {parent.name!r}, which is inside it"
+            message = f"{self.name!r} cannot be moved under {parent.name!r}, which is below it"
             raise ValueError(message)
         if parent is old:
             return
@@ -273,7 +270,7 @@ class Clock(ClockNode):
         self._reorder()
 
     def remove(self) -> None:
-        """Take the branch out of the tree for good; its timers will not be called.
+        """Remove the branch from the tree for good; its timers are not called.
 
         Raises:
             ValueError: The root clock cannot be removed.
@@ -315,12 +312,11 @@ class Clock(ClockNode):
         Raises:
             ValueError: The delay is not a number, infinite or absurd, or the timer would
                 be due beyond 292 years of local time.
-            TypeError: ``callback`` cannot be called, stands in the place of the delay, or is
-                an async or generator function (found here only in a session or if the timer
-                has a name, else when it is called).
-            RuntimeError: The clock was removed, or another thread drives its tree (found
-                only in a session, while a source runs or if the timer has a name); see
-                :meth:`post`.
+            TypeError: ``callback`` cannot be called, is swapped with the delay, or is an async or
+                generator function (checked here in a session or if the timer has a name,
+                otherwise when it is called).
+            RuntimeError: The clock was removed, or another thread drives its tree (checked in
+                a session, while a source runs or if the timer has a name); see :meth:`post`.
         """
         try:
             delay_ns = seconds_to_ns(delay)
@@ -337,8 +333,8 @@ class Clock(ClockNode):
         name: str = "",
     ) -> Timer:
         """Do what :meth:`set_timeout` does, with the delay in nanoseconds."""
-        # Written out rather than split up: this is called more often than all else.
-        # Comparing numbers beyond 2**30 is slow (20 ns and more); shifting them is not.
+        # Not split up: the most frequent call of all. Comparing integers beyond 2**30 is slow
+        # (20 ns and more); shifting them is not.
         if delay_ns.__class__ is not int or delay_ns >> MAX_NS_BITS:
             delay_ns = max(0, checked_ns(delay_ns))
         if not callable(callback):
@@ -347,7 +343,7 @@ class Clock(ClockNode):
         if tree.present is not None:
             tree.check_thread()
             tree.present()
-        # Compared by identity, which is quick: at worst it is worked out again.
+        # Compared by identity, which is fast; at worst the time is computed again.
         if self._cache_now_ns is tree.now_ns and self._cache_version is tree.version:
             due_ns = self._local_ns
         else:
@@ -396,16 +392,15 @@ class Clock(ClockNode):
             interval: Local seconds, above 0.
             callback: What to call.
             args: Its arguments.
-            missed: What to do about ticks a late time source made impossible;
-                see :class:`MissedTicks`.
-            delay: Local seconds until the first call; one interval if left out.
-            name: What people call the timer.
+            missed: What to do about ticks that a late source made impossible.
+            delay: Local seconds until the first call; by default one interval.
+            name: Name of the timer.
 
         Raises:
-            ValueError: An interval that is not above 0, not a number or absurd, an unknown
-                policy, or a first call beyond 292 years of local time.
-            TypeError: ``callback`` cannot be called, stands in the place of the interval, or
-                is an async or generator function.
+            ValueError: The interval is not above 0, not a number or absurd, the policy is
+                unknown, or the first call would be due beyond 292 years of local time.
+            TypeError: ``callback`` cannot be called, is swapped with the interval, or is an
+                async or generator function.
             RuntimeError: The clock was removed, or another thread drives its tree; see
                 :meth:`post`.
         """
@@ -417,9 +412,7 @@ class Clock(ClockNode):
             call = "set_interval(interval, callback)"
             raise refused_seconds(call, "interval", interval, error, callback) from None
         if interval_ns <= 0:
-            message = (
-                f"an interval must be longer than 0, by a nanosecond at least: {shown(interval)} s"
-            )
+            message = f"an interval must be at least 1 ns: {shown(interval)} s"
             raise ValueError(message)
         return self.set_interval_ns(
             interval_ns, callback, *args, missed=missed, delay_ns=delay_ns, name=name
@@ -467,9 +460,9 @@ class Clock(ClockNode):
     def set_unlisted_timeout_ns(
         self, delay_ns: int, callback: Callable[[], object], *, name: str = ""
     ) -> Timer:
-        """Do what :meth:`set_timeout_ns` does, for something that reports its calls itself.
+        """Do what :meth:`set_timeout_ns` does, for a subject that reports its calls itself.
 
-        No event tells of the timer. Should ``callback`` raise, that is reported by ``name``.
+        The timer makes no events. A failure of ``callback`` is reported under ``name``.
         """
         self._check_alive()
         delay_ns = max(0, checked_ns(delay_ns))
@@ -489,12 +482,11 @@ class Clock(ClockNode):
         return timer
 
     def post(self, callback: Callable[..., object], *args: Any) -> None:  # noqa: ANN401
-        """Have ``callback(*args)`` called on the thread that drives the tree; from any thread.
+        """Call ``callback(*args)`` on the thread that drives the tree; from any thread.
 
-        It is called at the next wake-up or frame, before what is due, and while the
-        transport is held when that is let go on or stepped. It is all that other threads
-        may do to a clock. What comes from another thread is no part of what a rewind
-        repeats.
+        The call happens at the next wake-up or frame, before due timers; while the transport is
+        held, when it runs or steps again. This is the only clock method for other threads. A
+        rewind does not repeat posted calls.
 
         Raises:
             TypeError: ``callback`` cannot be called, or is an async or generator function.
@@ -508,13 +500,13 @@ class Clock(ClockNode):
         """Cancel a timer of this clock.
 
         Returns:
-            Whether it was pending here. A timer that has fired, was cleared before,
-            or belongs to another clock is left alone.
+            Whether it was pending here. Timers that have fired, were cleared before or belong
+                to another clock are left alone.
         """
         try:
             clock = timer.clock
         except AttributeError:
-            message = f"clear(timer): not what set_timeout or set_interval returned: {shown(timer)}"
+            message = f"clear(timer): not a timer of set_timeout or set_interval: {shown(timer)}"
             raise TypeError(message) from None
         if clock is not self or timer.callback is None or self.is_removed:
             return False
@@ -530,8 +522,8 @@ class Clock(ClockNode):
         queue = self.queue
         bucket = queue.buckets.get(timer.due_ns >> BUCKET_SHIFT)
         if bucket is not None:
-            # Most of what is cancelled is young: then it need not stay. (A bucket is
-            # never left empty, so that none stays behind for nothing.)
+            # Most cancelled timers are recent and can be dropped at once. (A bucket never
+            # becomes empty this way.)
             last = bucket.pop()
             if last is timer and bucket:
                 return True
@@ -540,9 +532,9 @@ class Clock(ClockNode):
         return True
 
     def fire_now(self, timer: Timer) -> bool:
-        """Call a pending timer at once, whatever its due time.
+        """Call a pending timer now, whatever its due time.
 
-        A one-shot timer is used up by that; a repeating one keeps its schedule.
+        A one-shot timer is then done; a repeating timer keeps its schedule.
 
         Returns:
             Whether the timer was pending on this clock.
@@ -553,16 +545,16 @@ class Clock(ClockNode):
         return True
 
     def pending(self) -> list[Timer]:
-        """Return this clock's own pending timers in due order, disturbing nothing."""
+        """Return the pending timers of this clock in due order, without side effects."""
         return self.queue.timers()
 
     def find_timer(self, number: int, due_ns: int) -> Timer | None:
-        """Return a pending timer of this clock by its number, looked for first where it is due."""
+        """Return a pending timer by its number, searching first around ``due_ns``."""
         return self.queue.find(number, due_ns)
 
     @property
     def pending_count(self) -> int:
-        """How many of its own timers wait."""
+        """Number of pending timers of this clock."""
         return len(self.queue)
 
     # ------------------------------------------------- for the engine itself
@@ -586,7 +578,7 @@ class Clock(ClockNode):
         return timer
 
     def _call_site(self) -> CallSite | None:
-        """Return where in the user's program this clock was called."""
+        """Return where the user's program called this clock."""
         tree = self._tree
         if not tree.keeps_call_sites:
             return None
@@ -608,7 +600,7 @@ class Clock(ClockNode):
         record((now_ns, TIMER_ARMED, timer.id, timer.due_ns, timer.interval_ns))
 
     def _within_reach(self, local_ns: int) -> int:
-        """Return a local time that events can hold, and refuse any other."""
+        """Return a local time that events can hold; refuse any other."""
         if not -LAST_BUCKET <= local_ns >> BUCKET_SHIFT <= LAST_BUCKET:
             message = f"beyond 292 years of the time of clock {self.name!r}: {local_ns} ns"
             raise ValueError(message)
@@ -625,5 +617,5 @@ def _policy(missed: MissedTicks | str) -> MissedTicks:
         return MissedTicks(missed)
     except ValueError:
         names = ", ".join(policy.value for policy in MissedTicks)
-        message = f"missed is one of {names}, not {shown(missed)}"
+        message = f"missed must be one of {names}, not {shown(missed)}"
         raise ValueError(message) from None

@@ -5,24 +5,23 @@ import traceback
 from dataclasses import dataclass
 from enum import Enum
 
-#: How the module of a scene is called in ``sys.modules``, before a number. Nobody wrote that
-#: and another run has another number, so it is cut from what is shown and recorded.
+#: Prefix of the module names of scenes in ``sys.modules``, before a number that differs from
+#: run to run; removed from what is shown and recorded.
 SCENE_MODULE = "timeline_inspector_scene_"
 
-#: Where a class of the scene's or of the engine's own is named in a traceback.
+#: Module prefixes of the scene's and the engine's own classes in a traceback.
 _MODULES = re.compile(rf"\b{SCENE_MODULE}\d+\.|^inspector(?:\.\w+)+\.(?=\w+Error\b)", re.MULTILINE)
 
-#: Of a traceback, in characters.
+#: Longest traceback, in characters.
 _MOST_SHOWN = 20_000
 
-#: What a callback may raise without taking the loop with it: everything, as in asyncio, an
-#: exit and the result of a cancelled task included. Only a key press still ends the program;
-#: ``KeyboardInterrupt`` has to be let through before these are caught.
+#: Exceptions of a callback that do not end the loop: all, as in asyncio, including an exit
+#: and the result of a cancelled task. ``KeyboardInterrupt`` must be let through before.
 CALLBACK_ERRORS = (BaseException,)
 
 
 class FailurePolicy(Enum):
-    """What a session does after a callback has raised and was recorded."""
+    """What a session does after the failure of a callback is recorded."""
 
     CONTINUE = "continue"
     PAUSE_BRANCH = "pause branch"
@@ -31,13 +30,13 @@ class FailurePolicy(Enum):
 
 @dataclass(frozen=True, slots=True)
 class CallbackFailure:
-    """One callback that raised.
+    """A callback that raised.
 
     Attributes:
-        clock_id: The clock whose branch is concerned.
+        clock_id: The clock whose branch is affected.
         timer_id: The timer that was called, 0 for a frame callback.
-        label: What was called, in the words of the window.
-        error: What it raised.
+        label: What was called, as the window names it.
+        error: The exception.
     """
 
     clock_id: int
@@ -53,16 +52,13 @@ class CallbackFailure:
         below = top.tb_next if top is not None and top.tb_next is not None else top
         report = traceback.TracebackException(type(error), error, below, compact=True)
         if isinstance(error, BrokenOffError):
-            # Of whatever has ended it.
+            # The frame that interrupted it.
             del report.stack[-1:]
         return as_shown("".join(report.format()))
 
 
 def as_shown(traceback_text: str) -> str:
-    """Return a traceback without the names of modules that no user has written.
-
-    What somebody raises may say megabytes; of those the middle is left out.
-    """
+    """Return a traceback without generated module names; a very long one loses its middle."""
     left_out = len(traceback_text) - _MOST_SHOWN
     if left_out > 0:
         half = _MOST_SHOWN // 2
@@ -72,11 +68,11 @@ def as_shown(traceback_text: str) -> str:
 
 
 class BrokenOffError(BaseException):
-    """Somebody did not want to wait for a callback any longer.
+    """A callback was interrupted by the user.
 
-    No ``Exception``, so that a callback that copes with its own errors ends all the same.
+    Not an ``Exception``, so that a callback that catches its own errors ends all the same.
     """
 
 
 class EndlessInstantError(RuntimeError):
-    """Timers come again and again, so time stands still or all but stands still."""
+    """Timers keep coming, so that time stands still or nearly so."""

@@ -1,8 +1,8 @@
-"""What lives by a clock and is neither clock nor timer: numbered, named, reported.
+"""Members of a clock tree: what hangs under clocks besides timers.
 
-Schedulers, targets, components, tickers and state machines report here, so that each of
-them can be seen without this package knowing what they are. Nothing is kept or reported
-while nobody records: then every number is 0, and whoever holds it need not ask again.
+Schedulers, targets, components, tickers and state machines report themselves here, so
+that they can be shown without this package knowing them. While nothing records, nothing is
+kept or reported, and every number is 0.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ if TYPE_CHECKING:
 
 
 class Members:
-    """The members of one clock tree. Belongs to the thread that drives the tree.
+    """The members of one clock tree; belongs to the thread that drives the tree.
 
-    Members are held until somebody says that they are gone, so that what can be done to one
-    does not hang on when memory is tidied up: a run can be repeated exactly.
+    Members are held until they are removed, never until they are garbage-collected: what can
+    be done to them must not depend on the garbage collector, or runs could not be repeated.
 
     Attributes:
-        frame_began_ns: Reading of ``perf_counter_ns`` when the present frame began;
-            set by the director.
-        cause: Number of the command that is being carried out, 0 for the program's doing.
+        frame_began_ns: ``perf_counter_ns`` at the start of the current frame; set by the
+            director.
+        cause: Number of the command being applied, 0 for the program.
     """
 
     __slots__ = (
@@ -56,18 +56,17 @@ class Members:
     )
 
     def __init__(self, tree: ClockTree) -> None:
-        """Begin with nobody."""
         self._tree = tree
         self._last_number = 0
-        # None once what it hung under is gone, until somebody says that it is itself.
+        # None once the parent is gone, until the member itself is removed.
         self._owners: dict[int, object | None] = {}
         self._below: dict[int, MutableSet[int]] = {}
         self._of_clock: dict[int, MutableSet[int]] = {}
-        # In which of those sets a member is.
+        # The set that contains a member.
         self._places: dict[int, MutableSet[int]] = {}
-        # By identity, for as long as whoever was reported for it is there.
+        # By identity, while the owner of the member lives.
         self._things: dict[int, int] = {}
-        # The other way round, to forget it together with its member.
+        # The inverse, to drop it together with its member.
         self._identities: dict[int, int] = {}
         self.frame_began_ns = 0
         self.cause = 0
@@ -77,13 +76,13 @@ class Members:
 
         Args:
             owner: The object itself, to be found by its number.
-            kind: What it is.
-            name: What people call it.
-            clock: The clock it lives by.
-            parent: Number of the member it hangs under; 0 to hang under the clock.
+            kind: Kind of member.
+            name: Display name.
+            clock: The clock that it hangs under.
+            parent: Number of the member that it hangs under; 0 for the clock.
 
         Returns:
-            Its number, 0 when nobody records.
+            Its number, 0 while nothing records.
         """
         tree = self._tree
         record = tree.record
@@ -99,42 +98,42 @@ class Members:
         return number
 
     def find(self, number: int) -> object | None:
-        """Return the member with a number, ``None`` when it is gone."""
+        """Return the owner of a member, ``None`` when it is gone."""
         return self._owners.get(number)
 
     def introduce(self, thing: object, number: int) -> None:
-        """Say which thing of the program a member stands for, so that others can be linked to it.
+        """Link a member to an object of the program, so that other members can refer to it.
 
         Args:
-            thing: Is kept alive by whoever was given to :meth:`add`.
-            number: The member.
+            thing: Kept alive by the owner given to :meth:`add`.
+            number: The member; 0 is ignored.
         """
         if number:
             self._things[id(thing)] = number
             self._identities[number] = id(thing)
 
     def number_of(self, thing: object) -> int:
-        """Return which member stands for a thing of the program, 0 for none."""
+        """Return the member that is linked to an object, 0 for none."""
         return self._things.get(id(thing), 0)
 
     def set(self, number: int, field: Field, value: int) -> None:
-        """Report what a field of a member is from now on; nothing for number 0."""
+        """Report the value of a member's field; ignored for number 0."""
         tree = self._tree
         if number and tree.record is not None:
             tree.sync()
             tree.record((tree.now_ns, MEMBER_SET, number, field, value))
 
     def set_text(self, number: int, field: Field, text: str) -> None:
-        """Do what :meth:`set` does, for a field that is a text."""
+        """Do what :meth:`set` does, for a text field."""
         if number:
             self.set(number, field, self._tree.intern(text))
 
     def set_paused(self, number: int, *, paused: bool) -> None:
-        """Report that a member is paused itself, by whatever is going on, or no longer."""
+        """Report that a member is paused itself, or no longer."""
         self.set(number, Field.PAUSED, 1 + self.cause if paused else 0)
 
     def move(self, number: int, parent: int) -> None:
-        """Report that a member hangs under another one now; nothing for number 0."""
+        """Report a member's new parent; ignored for number 0."""
         tree = self._tree
         if number and parent and tree.record is not None:
             self._places.get(number, set()).discard(number)
@@ -143,27 +142,27 @@ class Members:
             tree.record((tree.now_ns, MEMBER_MOVED, number, parent, 0))
 
     def remove(self, number: int) -> None:
-        """Report that a member is gone, with everything below it; nothing for number 0."""
+        """Report that a member and everything below it is gone; ignored for unknown numbers."""
         tree = self._tree
         if number not in self._owners:
             return
-        self._let_go(number)
+        self._release(number)
         del self._owners[number]
         if tree.record is not None:
             tree.sync()
             tree.record((tree.now_ns, MEMBER_REMOVED, number, 0, 0))
 
     def clock_removed(self, clock_id: int) -> None:
-        """Let go of everything that lived by a clock, which is gone."""
+        """Release everything that hung under a removed clock."""
         for number in list(self._of_clock.pop(clock_id, ())):
-            self._let_go(number)
+            self._release(number)
 
     def _place(self, number: int, place: MutableSet[int]) -> None:
         place.add(number)
         self._places[number] = place
 
-    def _let_go(self, number: int) -> None:
-        """Hold a member no longer, and nothing below it."""
+    def _release(self, number: int) -> None:
+        """Release a member and everything below it."""
         waiting = [number]
         for each in waiting:
             waiting.extend(self._below.pop(each, ()))
@@ -175,11 +174,11 @@ class Members:
                 del self._things[identity]
 
     def call_ended(self, number: int, began_ns: int) -> None:
-        """Report a call that is over; nothing for number 0.
+        """Report the end of a call; ignored for number 0.
 
         Args:
-            number: Whose.
-            began_ns: Reading of ``perf_counter_ns`` before it.
+            number: The member that was called.
+            began_ns: ``perf_counter_ns`` before the call.
         """
         tree = self._tree
         if number and tree.record is not None:
@@ -188,11 +187,11 @@ class Members:
             tree.record((tree.now_ns, CALL_ENDED, number, offset_ns, took_ns))
 
     def state_entered(self, number: int, state: str, transition: str) -> None:
-        """Report that a machine is in another state; nothing for number 0."""
+        """Report a machine's new state; ignored for number 0."""
         self._report_text(number, STATE_ENTERED, state, transition)
 
     def transition_refused(self, number: int, transition: str, reason: str) -> None:
-        """Report that a machine did not make a transition; nothing for number 0."""
+        """Report a transition that a machine refused; ignored for number 0."""
         self._report_text(number, TRANSITION_REFUSED, transition, reason)
 
     def _report_text(self, number: int, kind: int, a: str, b: str) -> None:

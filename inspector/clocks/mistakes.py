@@ -1,8 +1,7 @@
-"""Mistakes that people new to the interface make, and what to tell them.
+"""Common mistakes of newcomers, and the messages that correct them.
 
-Names of other libraries, arguments in the order of other libraries, and a neighbour of the
-object that is needed: each is answered with what was meant. Nothing here runs before
-something is refused anyway.
+Names from other libraries, swapped arguments, and an object next to the needed one. Nothing
+here runs before something is refused anyway.
 """
 
 from __future__ import annotations
@@ -17,8 +16,8 @@ from inspector.timebase import seconds_to_ns
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-#: Names in other libraries, in lower case and without underscores, and what they are called
-#: here; of several the first one that the object has is meant.
+#: Names in other libraries, lower case without underscores, and their names here; the first
+#: that the object has is suggested.
 _NAMES_ELSEWHERE: Final[dict[str, tuple[str, ...]]] = {
     "addchild": ("child", "node"),
     "addtimer": ("set_timeout", "schedule"),
@@ -78,27 +77,27 @@ _NAMES_ELSEWHERE: Final[dict[str, tuple[str, ...]]] = {
 
 
 def missing_attribute(self: object, name: str) -> NoReturn:
-    """Refuse a name that an object does not have, with the one that may be meant.
+    """Refuse an unknown attribute and suggest a similar or equivalent one.
 
-    For ``__getattr__``, hidden from type checkers: they know each name that is missing.
+    For ``__getattr__``; hidden from type checkers, which know the missing names.
 
     Raises:
         AttributeError: Always.
     """
     kind = type(self)
     if hasattr(kind, name):
-        # A property has raised; asked again, it says why.
+        # A property has raised: reading it again tells why.
         object.__getattribute__(self, name)
     message = f"{kind.__name__!r} object has no attribute {name!r}"
-    meant = None if name.startswith("_") else _meant(self, name)
-    if meant is not None:
-        message += f"; did you mean {meant!r}?"
+    suggestion = None if name.startswith("_") else _suggestion(self, name)
+    if suggestion is not None:
+        message += f"; did you mean {suggestion!r}?"
     raise AttributeError(message, name=name, obj=self)
 
 
-def _meant(owner: object, name: str) -> str | None:
+def _suggestion(owner: object, name: str) -> str | None:
     own = getattr(owner, "__dict__", {})
-    # Somebody may ask the stage for what its root clock, or its director, can do.
+    # The stage may be asked for what its root clock or director can do.
     parts = ((f"{part}.", own[part]) for part in ("root", "director") if part in own)
     for prefix, thing in (("", owner), *parts):
         names = {*dir(type(thing)), *getattr(thing, "__dict__", ())}
@@ -122,14 +121,14 @@ def _candidates(name: str, known: Iterable[str]) -> Iterator[str]:
 def refused_seconds(
     call: str, argument: str, given: object, error: ValueError, callback: object
 ) -> Exception:
-    """Return what to raise for an argument that is no number of seconds.
+    """Return the exception for an argument that is not a number of seconds.
 
     Args:
-        call: How it is to be called, such as ``set_timeout(delay, callback)``.
-        argument: Name of the argument, as in ``call``.
-        given: What was given for it.
-        error: What was found wrong with it.
-        callback: What was given to be called.
+        call: The expected call, such as ``set_timeout(delay, callback)``.
+        argument: Name of the argument in ``call``.
+        given: Its value.
+        error: What is wrong with it.
+        callback: The value of the callback argument.
     """
     if callable(given) and not callable(callback):
         return _swapped(call, callback, given)
@@ -140,12 +139,12 @@ def checked_seconds_ns(call: str, argument: str, given: Any) -> int:  # noqa: AN
     """Return an argument in seconds as nanoseconds.
 
     Args:
-        call: How it is to be called, such as ``child(name, rate, epoch)``.
-        argument: Name of the argument.
-        given: What was given for it.
+        call: The expected call, such as ``child(name, rate, epoch)``.
+        argument: Name of the argument in ``call``.
+        given: Its value.
 
     Raises:
-        ValueError: It is no number of seconds; the message names the argument.
+        ValueError: The value is not a number of seconds; the message names the argument.
     """
     try:
         return seconds_to_ns(given)
@@ -155,12 +154,12 @@ def checked_seconds_ns(call: str, argument: str, given: Any) -> int:  # noqa: AN
 
 
 def check_order(call: str, callback: object, seconds: object) -> None:
-    """Refuse a callback and a number that stand in each other's place.
+    """Refuse a callback and a number that are swapped.
 
     Args:
-        call: How it is to be called, such as ``schedule(callback, interval)``.
-        callback: What was given to be called.
-        seconds: What was given for the number.
+        call: The expected call, such as ``schedule(callback, interval)``.
+        callback: The value of the callback argument.
+        seconds: The value of the number argument.
 
     Raises:
         TypeError: They are swapped; the message shows the right order.
@@ -177,10 +176,10 @@ def _swapped(call: str, seconds: object, callback: Callable[..., object]) -> Typ
 
 
 def checked_name(call: str, name: object) -> None:
-    """Refuse a name that is no text.
+    """Refuse a name that is not a text.
 
     Raises:
-        TypeError: Naming the argument and what was given.
+        TypeError: The message names the argument and its value.
     """
     if not isinstance(name, str):
         message = f"{call}: the name is not a text: {shown(name)}"
@@ -188,22 +187,22 @@ def checked_name(call: str, name: object) -> None:
 
 
 def checked_clock(call: str, clock: object) -> None:
-    """Refuse what is no clock, with where the clock is.
+    """Refuse what is not a clock, and say where the clock is.
 
     Args:
-        call: What needs one, such as ``Director(clock)``.
-        clock: What was given; a clock is what has a time and a tree.
+        call: What needs a clock, such as ``Director(clock)``.
+        clock: The value; anything with a time and a tree counts as a clock.
 
     Raises:
-        TypeError: It is no clock.
+        TypeError: It is not a clock.
     """
     if _is_clock(clock):
         return
     kind = type(clock).__name__
-    message = f"{call}: a clock is needed, not {_with_article(kind)}"
+    message = f"{call}: needs a clock, not {_with_article(kind)}"
     for path in ("root", "tree.root"):
         if _reaches_clock(clock, path):
-            message += f"; take its clock, {kind.lower()}.{path}"
+            message += f"; pass its clock, {kind.lower()}.{path}"
             break
     raise TypeError(message)
 

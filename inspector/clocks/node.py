@@ -1,9 +1,9 @@
-"""A node of the clock tree, as the engine sees it: its mapping and its wake entry.
+"""A node of the clock tree as the engine sees it: its mapping and its wake entry.
 
-What users call is in :mod:`inspector.clocks.clock`. Here is how local time follows
-from the time above, and how the clocks above come to know when to look in: each
-clock keeps its timers in its own local time, and the clock above holds one *wake
-entry* for it, its earliest due instant mapped through its rate.
+The public methods are in :mod:`inspector.clocks.clock`. Here local time is derived from the
+time above, and the clocks above learn when to wake: each clock keeps its timers in its own
+local time, and the clock above holds one *wake entry* for it, its earliest due instant
+mapped through its rate.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from inspector.clocks.queue import Entry
     from inspector.clocks.tree import ClockTree
 
-#: Stands for "no due time is early enough to matter now" (see ``_armed_ns``).
+#: For ``_armed_ns``: no due time is early enough to matter now.
 NOTHING_IS_EARLIER = -(2**63)
 
 
@@ -33,11 +33,11 @@ class ClockNode:
 
     Attributes:
         id: Number of the clock, unique in its tree; the root is 1.
-        name: What people call it; need not be unique.
-        children: The clocks directly below it, in the order in which they came.
-        is_paused: Whether it was paused itself.
-        is_removed: Whether it was taken out of its tree.
-        wake: The entry the clock above holds for it now.
+        name: Display name; need not be unique.
+        children: The clocks directly below, in the order of their creation.
+        is_paused: Whether the clock itself is paused.
+        is_removed: Whether it was removed from its tree.
+        wake: Its entry in the queue of the clock above.
         queue: Its pending timers and the wake entries of its children.
     """
 
@@ -72,9 +72,8 @@ class ClockNode:
     is_clock: Literal[True] = True
 
     def __init__(self, tree: ClockTree, above: Clock | None, name: str, clock_id: int) -> None:
-        """Make a node at rate 1, running; see ``Clock.child`` for the rest."""
         self._tree = tree
-        # The driver of the tree (session time) is above the root and has no parent.
+        # The tree's driver (session time) is above the root and has no parent.
         self._above = above
         self.name = name
         self.id = clock_id
@@ -88,15 +87,15 @@ class ClockNode:
         self._stopped_since_ns = 0
         self._session_shift_ns: int | None = 0
         self._session_shift_version = -1
-        # Whether what comes first here may be later than the wake entry says.
+        # Whether the first entry here may be later than the wake entry.
         self.is_wake_doubtful = False
-        # Where its wake may not lie before: parent time of the last change of mapping, or of
-        # the last change here or below that made something due at once.
+        # The wake may not be before this parent time: that of the last change of the mapping, or
+        # of the last change in the branch that made something due at once.
         self._floor_ns = -NEVER
         # Order of the last resume or move: all timers of the branch count as scheduled then.
         self._reordered = 0
         self.wake: Entry | None = None
-        # Local due time of the wake; a timer due later needs no new wake.
+        # Local due time of the wake; later timers need no new wake.
         self._armed_ns = NEVER
         self._on_path = False
         self._cache_now_ns = self._cache_version = -1
@@ -129,7 +128,7 @@ class ClockNode:
 
     @property
     def is_effectively_paused(self) -> bool:
-        """Whether local time stands still, for whatever reason."""
+        """Whether local time stands still, for any reason."""
         clock: ClockNode | None = self
         while clock is not None:
             if clock._n == 0:
@@ -139,29 +138,29 @@ class ClockNode:
 
     @property
     def parent(self) -> Clock | None:
-        """The clock it hangs under, ``None`` for the root."""
+        """The clock above, ``None`` for the root."""
         above = self._above
         return None if above is None or above._above is None else above
 
     @property
     def root(self) -> Clock:
-        """The root of the tree."""
+        """Root of the tree."""
         return self._tree.root
 
     @property
     def tree(self) -> ClockTree:
-        """The tree it belongs to."""
+        """The clock's tree."""
         return self._tree
 
     def ancestors(self) -> Iterator[Clock]:
-        """Go up: the parent first, the root last."""
+        """Yield the clocks above, the parent first, the root last."""
         clock = self.parent
         while clock is not None:
             yield clock
             clock = clock.parent
 
     def _resolve(self) -> int:
-        """Work out the local time from the nearest clock above that knows its own."""
+        """Compute the local time from the nearest clock above that knows its own."""
         tree = self._tree
         now_ns, version = tree.now_ns, tree.version
         path = []
@@ -183,7 +182,7 @@ class ClockNode:
         return local
 
     def _set_mapping(self, n: int) -> None:
-        """Change the running rate here and now, keeping local time."""
+        """Change the running rate now, keeping local time."""
         above = self._above
         assert above is not None
         at_ns = above.time_ns
@@ -198,13 +197,13 @@ class ClockNode:
     def raise_floors(self) -> None:
         """Let nothing that is due here now be due before this instant at any clock above.
 
-        On a slow clock "now" began a little earlier in the time above, at every level.
+        On a slow clock "now" began slightly earlier in the time above, at every level.
         """
         clock: ClockNode | None = self
         while clock is not None:
             above = clock._above
             if clock._shift_ns is None and above is not None:
-                # Not time_ns: the source goes on meanwhile, and all levels mean one instant.
+                # Not time_ns: the source moves on meanwhile, and all levels mean one instant.
                 at_ns = above._resolve()
                 if clock._floor_ns < at_ns:
                     clock._floor_ns = at_ns
@@ -223,7 +222,7 @@ class ClockNode:
         return due_ns - shift if shift is not None else parent_ns(due_ns, self._n, self._off)
 
     def local_at(self, session_ns: int) -> int:
-        """Return the local time at a session instant under present rates."""
+        """Return the local time at a session instant, at present rates."""
         local = session_ns
         for clock in reversed([self, *self.ancestors()]):
             local = clock.to_local_ns(local)
@@ -233,7 +232,7 @@ class ClockNode:
         """Return the first session instant that reaches local ``due_ns`` at present rates.
 
         Raises:
-            ZeroDivisionError: The clock is effectively paused; ask before.
+            ZeroDivisionError: The clock is effectively paused.
         """
         clock: ClockNode = self
         while clock._above is not None:
@@ -255,8 +254,8 @@ class ClockNode:
         return total
 
     def _earlier(self, due_ns: int, order: int, *, zero_delay: bool = False) -> None:
-        """See to it that the clocks above know of a new entry in time."""
-        # Whether every rate up to the root is 1 is known but after a change.
+        """Announce a new entry to the clocks above."""
+        # Whether every rate up to the root is 1 is known except after a change.
         if zero_delay and (
             self._session_shift_ns is None or self._session_shift_version != self._tree.version
         ):
@@ -272,7 +271,7 @@ class ClockNode:
                 return
             armed_ns = clock._armed_ns
             if due_ns >= armed_ns and (
-                # Who ties comes later if it is new; a clock that starts again has old ones.
+                # A new tie comes later; a resumed clock has old entries.
                 zero_delay or due_ns > armed_ns or clock.wake is None or order >= clock.wake[1]
             ):
                 return
@@ -280,7 +279,7 @@ class ClockNode:
             clock = above
 
     def _push_wake(self, due_ns: int, order: int) -> tuple[int, int]:
-        """Replace the entry that the clock above holds; returns its due time and order."""
+        """Replace the wake entry in the clock above; returns its due time and order."""
         above = self._above
         assert above is not None
         if self.wake is not None:
@@ -294,7 +293,7 @@ class ClockNode:
         return wake_ns, order
 
     def _disarm(self) -> None:
-        """Withdraw the wake entry from the clock above."""
+        """Remove the wake entry from the clock above."""
         if self.wake is not None:
             self.wake = None
             above = self._above
@@ -305,7 +304,7 @@ class ClockNode:
         self._tree.interrupt()
 
     def rearm(self) -> None:
-        """Tell the clocks above anew when this branch has to be looked at."""
+        """Replace the wake entry in the clock above by the earliest of this branch."""
         self._disarm()
         if self._n == 0 or self.is_removed:
             return
@@ -316,28 +315,28 @@ class ClockNode:
             above._earlier(*self._push_wake(head[0], head[1]))
 
     def expected_wake(self) -> tuple[int, int] | None:
-        """Return (due above, order) of the earliest entry, ``None`` if nothing comes."""
+        """Return (due above, order) of the earliest entry, ``None`` without one."""
         if self._n == 0 or self.is_removed:
             return None
         return self.wake_for(self.queue.head())
 
     def wake_for(self, head: Entry | None) -> tuple[int, int] | None:
-        """Return (due above, order) of what the queue holds first."""
+        """Return (due above, order) for the first entry of the queue."""
         if head is None or self._n == 0:
             return None
         return max(self.to_above_ns(head[0]), self._floor_ns), max(head[1], self._reordered)
 
     def _reorder(self) -> None:
-        """Count the timers of the branch as scheduled now, and wake for them."""
+        """Count the timers of the branch as scheduled now, and update the wake."""
         self._tree.last_order = self._reordered = self._tree.last_order + 1
         self._settle_overdue()
         self.rearm()
 
     def _settle_overdue(self) -> None:
-        """Make what is overdue due now, in the order in which it was scheduled.
+        """Make overdue entries due now, in the order in which they were scheduled.
 
-        Nothing is overdue unless the time source was late; then those few are
-        touched, here and in the clocks below.
+        Something is overdue only if the time source was late; only those entries are touched,
+        here and in the clocks below.
         """
         if self._on_path:
             self._rearm_path()
@@ -355,7 +354,7 @@ class ClockNode:
             clock.rearm()
 
     def _rearm_path(self) -> None:
-        """Give the clocks below in which a timer is being called their wake entries back."""
+        """Restore the wake entries of the clocks below in which a timer is being called."""
         path: list[ClockNode] = [self]
         for clock in path:
             path += (child for child in clock.children if child._on_path)
@@ -364,16 +363,16 @@ class ClockNode:
             clock.rearm()
 
     def enter_path(self, limit_ns: int) -> tuple[Entry, int] | None:
-        """Let the drain loop into this branch, and say what is next in it.
+        """Enter this branch in the drain loop; returns what is next in it.
 
-        In one piece: this runs for every wake-up and every level.
+        Not split up: runs for every wake-up and every level.
 
         Args:
             limit_ns: How far the loop may go, in the time of the clock above.
 
         Returns:
-            The first entry here (a child's wake is removed) and how far it may go in local
-            time; ``None`` if the wake was no longer right, which is corrected.
+            The first entry here (a child's wake is removed) and how far the loop may go in
+            local time; ``None`` if the wake was outdated, which is corrected.
         """
         queue = self.queue
         head = queue.head()
@@ -386,17 +385,17 @@ class ClockNode:
         self._on_path = True
         self.wake = None
         if limit_ns < self._floor_ns:
-            # All that is due before the floor counts as due there: one at a time, by order.
+            # Everything due before the floor counts as due there: one at a time, by order.
             limit_ns = -NEVER
         else:
             shift = self._shift_ns
             limit_ns = limit_ns + shift if shift is not None else self.to_local_ns(limit_ns)
         if not head[2].is_clock:
-            # Its own timers are called: the loop looks at the queue before every one of
-            # them, so it need not be told of new ones.
+            # Only timers of this clock are called: the loop looks at the queue before each, so it
+            # need not be told about new ones.
             self._armed_ns = NOTHING_IS_EARLIER
             return head, limit_ns
-        # A new timer here may be due before what a clock below would run next.
+        # A new timer here may be due before the next one of a clock below.
         self._armed_ns = NEVER
         heappop(queue.near)
         if queue.near or queue.keys or queue.position < len(queue.run):
@@ -406,18 +405,18 @@ class ClockNode:
         return head, limit_ns
 
     def leave_path(self, head: Entry | None) -> None:
-        """Note that the drain loop has left, and say when to come back.
+        """Leave this branch in the drain loop, and set its next wake.
 
-        Called from the leaf upwards, so the clocks above are told in their turn.
+        Called from the leaf upwards, so each clock above is updated in turn.
 
         Args:
-            head: What the queue holds first, if that is known.
+            head: The first entry of the queue, if known.
         """
         self._on_path = False
         above = self._above
         assert above is not None
         if self.wake is not None or not (above._on_path or above._above is None):
-            # A callback has moved, paused or resumed something on the way.
+            # A callback has moved, paused or resumed a clock on the path.
             self.rearm()
             return
         if self._n == 0 or self.is_removed:
@@ -428,7 +427,7 @@ class ClockNode:
         if head is None:
             self._armed_ns = NEVER
             return
-        # What wake_for and push_entry do, without the calls: this runs for every wake-up.
+        # Inlined wake_for and push_entry: this runs for every wake-up.
         self._armed_ns = due_ns = head[0]
         shift, order = self._shift_ns, head[1]
         wake_ns = due_ns - shift if shift is not None else self.to_above_ns(due_ns)

@@ -7,8 +7,8 @@ Equal due times keep the order of arrival, because lists keep it and the sort is
 stable. Measured against a heap of tuples this is 1.6 to 4 times faster and takes
 half the memory.
 
-Cancelled timers stay where they are, without their callback, until they come up
-or until they are the majority (then the queue is compacted).
+Cancelled timers stay in place, without their callback, until they are due or in the
+majority; then the queue is compacted.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ if TYPE_CHECKING:
 
     from inspector.clocks.node import ClockNode
 
-#: Local nanoseconds to bucket number: 2**24 ns, a frame at 60 Hz. Half of that would make
-#: everything some 5 % slower but timers that are repeated within a frame.
+#: Local nanoseconds to bucket number: 2**24 ns, a frame at 60 Hz. Half of that makes
+#: everything about 5 % slower, except for timers that repeat within a frame.
 BUCKET_SHIFT = 24
 
-#: No timer goes to a bucket beyond this one (in 292 years) or as far before 0: events hold
-#: due times in 64 bits, and the greatest number there means never.
+#: The last bucket (in 292 years): events hold due times in 64 bits, whose greatest number
+#: means never.
 LAST_BUCKET = (NEVER >> BUCKET_SHIFT) - 1
 
-#: Bucket numbers with more bits than these need a closer look.
+#: Bucket numbers with more bits need a closer look.
 REACH_BITS = LAST_BUCKET.bit_length()
 
-#: Compaction is not worth looking at below this many cancelled entries.
+#: Below this many cancelled entries the queue is not compacted.
 _FEW = 64
 
 _BEFORE_ALL = -(2**62)
@@ -51,20 +51,20 @@ _order_of = attrgetter("due_ns", "order")
 
 
 class TimerQueue:
-    """Timers and child wakes by due time; see the module for how.
+    """Timers and child wakes by due time; the module docstring describes the structure.
 
     The drain loop of the tree works on these attributes directly.
 
     Attributes:
         active: Number of the bucket that ``run`` was; nothing in ``buckets`` is earlier.
         run: The active bucket, sorted.
-        position: Where the timers of ``run`` begin that still wait.
+        position: Where the waiting timers of ``run`` begin.
         near: Heap of what landed at or before the active bucket, and child wakes.
-        buckets: Later timers by bucket number, unsorted; none of them is empty.
+        buckets: Later timers by bucket number, unsorted; none is empty.
         keys: Heap of the numbers of ``buckets``.
-        batch: Timers that the drain loop has taken out and is walking through.
-        rest: Those of the batch that the drain loop has not come to yet.
-        dead: Cancelled entries that are still in here, at least.
+        batch: Timers that the drain loop has taken out and is iterating over.
+        rest: The part of the batch that the drain loop has not reached.
+        dead: Lower bound for the number of cancelled entries.
     """
 
     __slots__ = (
@@ -81,7 +81,6 @@ class TimerQueue:
     )
 
     def __init__(self) -> None:
-        """Begin empty."""
         self.active = _BEFORE_ALL
         self.run: list[Timer] = []
         self.position = 0
@@ -94,7 +93,7 @@ class TimerQueue:
         self._compact_at = _FEW
 
     def push(self, timer: Timer) -> None:
-        """Add a timer by its ``due_ns``; it comes after those due at the same instant."""
+        """Add a timer by its ``due_ns``, behind those due at the same instant."""
         due = timer.due_ns
         number = due >> BUCKET_SHIFT
         if number < self.active and not self.batch and len(self.run) <= _FEW + len(self.near):
@@ -108,12 +107,12 @@ class TimerQueue:
             heappush(self.keys, number)
 
     def push_entry(self, entry: Entry) -> None:
-        """Add a child's wake, or a timer under a due time that is not its own."""
+        """Add a child's wake, or a timer with another due time than its own."""
         heappush(self.near, entry)
 
     def head(self) -> Entry | None:
         """Return the earliest entry without removing it, ``None`` when empty."""
-        # In one piece: called several times a frame for each clock that has something due.
+        # Not split up: called several times a frame for each clock with due timers.
         near, run, position = self.near, self.run, self.position
         first = None
         if near:
@@ -142,7 +141,7 @@ class TimerQueue:
         return (due_ns, timer.order, timer)
 
     def _live_near(self) -> Entry | None:
-        """Return the first entry of ``near`` that still counts, dropping those before."""
+        """Return the first live entry of ``near``, dropping dead ones before it."""
         near = self.near
         while near and not _is_live(near[0]):
             heappop(near)
@@ -150,7 +149,7 @@ class TimerQueue:
         return near[0] if near else None
 
     def activate(self) -> None:
-        """Make the earliest bucket the active one; ``run`` must be used up."""
+        """Make the earliest bucket the active one; ``run`` must be exhausted."""
         number = heappop(self.keys)
         run = self.buckets.pop(number)
         run.sort(key=_due_of)
@@ -161,7 +160,7 @@ class TimerQueue:
     def _deactivate(self, number: int) -> None:
         """Make room for bucket ``number``, which is earlier than the active one.
 
-        Happens when the queue was looked at while all it held was far away.
+        Happens when the queue was read while everything in it was far away.
         """
         if self.position < len(self.run):
             self.buckets[self.active] = self.run[self.position :]
@@ -171,10 +170,10 @@ class TimerQueue:
         self.active = number - 1
 
     def take_run(self, head: Entry, limit_ns: int) -> list[Timer]:
-        """Remove the timer :meth:`head` returned and those that can follow at once.
+        """Remove the timer that :meth:`head` returned and those that can follow at once.
 
         These are the timers of the active bucket due up to ``limit_ns`` and before
-        anything in ``near``. Returned in due order, at least one.
+        anything in ``near``, in due order; at least one.
         """
         near = self.near
         if near:
@@ -184,13 +183,13 @@ class TimerQueue:
         run, position = self.run, self.position
         cut = len(run)
         if run[-1].due_ns > limit_ns:
-            # The first one is taken whatever the limit: its turn has come by its order.
+            # The first is taken whatever the limit: its order makes it next.
             cut = bisect_right(run, limit_ns, position + 1, key=_due_of)
         self.position = cut
         return run[position:cut]
 
     def _take_near(self, limit_ns: int) -> list[Timer]:
-        """Remove the timers at the front of ``near`` that come before ``run``."""
+        """Remove the timers at the front of ``near`` that precede ``run``."""
         near = self.near
         batch = []
         if self.position < len(self.run):
@@ -204,14 +203,14 @@ class TimerQueue:
             if not near or near[0][0] > limit_ns:
                 return batch
             following = near[0][2]
-            # What was overdue when its clock resumed has an entry of its own time.
+            # An entry that was overdue when its clock resumed has its own time.
             if following.is_clock or following.due_ns != near[0][0]:
                 return batch
 
     def take_bucket(self, limit_ns: int) -> list[Timer] | None:
-        """Remove what is due of the earliest bucket up to ``limit_ns``, if that is all there is.
+        """Remove what is due up to ``limit_ns`` from the earliest bucket, the most common case.
 
-        What the drain loop does most; ``None`` if it is not that simple.
+        Returns ``None`` if anything else is due.
         """
         keys = self.keys
         if self.near or not keys or self.position < len(self.run):
@@ -225,7 +224,7 @@ class TimerQueue:
         self.active = number
         if bucket[-1].due_ns <= limit_ns:
             if self.position:
-                # Not the same list: compaction would change it under the loop.
+                # A copy: compaction would change the list during the loop.
                 self.run = []
                 self.position = 0
             return bucket
@@ -234,14 +233,14 @@ class TimerQueue:
         return bucket[:cut] if cut else None
 
     def return_batch(self) -> None:
-        """Put back what the drain loop took out and has not come to yet.
+        """Put back what the drain loop took out and has not reached.
 
-        Uses up the loop's own iterator, so the loop ends with the present timer.
+        Exhausts the loop's iterator, so the loop ends after the current timer.
         """
         rest = list(self.rest)
         self.batch = ()
         if rest and rest[0].due_ns >> BUCKET_SHIFT != self.active:
-            # From near, which also holds what is due before the active bucket.
+            # From near, which also holds entries due before the active bucket.
             for timer in rest:
                 heappush(self.near, (timer.due_ns, timer.order, timer))
         elif rest:
@@ -249,7 +248,7 @@ class TimerQueue:
             self.position = 0
 
     def cancelled(self) -> None:
-        """Note that one entry has lost its callback, or its wake has been replaced."""
+        """Count an entry that has lost its callback or whose wake was replaced."""
         self.dead += 1
         if self.dead >= self._compact_at:
             self._compact()
@@ -274,8 +273,8 @@ class TimerQueue:
         """Return a pending timer by its number, ``None`` if it is not here.
 
         Args:
-            number: Its number.
-            due_ns: Where to look first.
+            number: The timer's number.
+            due_ns: Where to search first.
         """
         bucket = self.buckets.get(due_ns >> BUCKET_SHIFT, ())
         for timer in chain(bucket, self._everything()):
@@ -284,11 +283,10 @@ class TimerQueue:
         return None
 
     def __len__(self) -> int:
-        """Return the number of pending timers."""
         return len({timer.id for timer in self._everything() if timer.callback is not None})
 
     def stored(self) -> int:
-        """Return how many entries are held, cancelled ones included."""
+        """Return the number of entries held, including cancelled ones."""
         waiting = sum(map(len, self.buckets.values()))
         return waiting + len(self.run) - self.position + len(self.near) + len(self.batch)
 
@@ -302,7 +300,7 @@ class TimerQueue:
                 yield item
 
     def forget_dead(self) -> None:
-        """Note that a cancelled entry has been dropped."""
+        """Uncount a cancelled entry that was dropped."""
         if self.dead:
             self.dead -= 1
 
@@ -313,7 +311,7 @@ class TimerQueue:
             self._compact_at = max(_FEW, stored // 2)
             return
         for number, bucket in list(self.buckets.items()):
-            # In place: the drain loop may hold this very list.
+            # In place: the drain loop may hold this list.
             bucket[:] = [timer for timer in bucket if timer.callback is not None]
             if not bucket:
                 del self.buckets[number]

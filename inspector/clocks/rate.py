@@ -14,16 +14,16 @@ from inspector.vocabulary import RATE_DENOMINATOR
 
 D = RATE_DENOMINATOR
 
-#: Faster than this is taken for a mistake.
+#: Higher rates are taken for mistakes.
 MAX_RATE = 1_000_000
 
 
 def rate_numerator(rate: float | Fraction | str) -> int:
-    """Return ``rate`` over the fixed denominator, rounded to the nearest.
+    """Return ``rate`` over the fixed denominator, rounded to nearest.
 
     Args:
-        rate: Local seconds per parent second, 0 or more; text such as ``"1/3"``,
-            ``"0.25"``, ``"25%"`` or ``"2x"`` is understood.
+        rate: Local seconds per parent second, 0 or more; also as text: ``"1/3"``,
+            ``"0.25"``, ``"25%"`` or ``"2x"``.
 
     Raises:
         ValueError: The rate is negative, infinite, not a number, above a million,
@@ -42,7 +42,7 @@ def rate_numerator(rate: float | Fraction | str) -> int:
         raise ValueError(message)
     numerator = round(exact * D)
     if numerator == 0 and exact != 0:
-        message = f"too slow to be told from a standstill (1/{D} is the slowest): {shown(rate)}"
+        message = f"too slow: the slowest rate is 1/{D}: {shown(rate)}"
         raise ValueError(message)
     return numerator
 
@@ -62,8 +62,8 @@ def local_ns(parent_ns: int, n: int, off: int) -> int:
 def parent_ns(due_ns: int, n: int, off: int) -> int:
     """Return the first parent instant at which local time has reached ``due_ns``.
 
-    The exact adjoint of :func:`local_ns`: never early and never later than need
-    be. ``n`` must not be 0.
+    The exact adjoint of :func:`local_ns`: never early and no later than necessary. ``n``
+    must not be 0.
     """
     return -((off - due_ns * D) // n)
 

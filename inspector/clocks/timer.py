@@ -1,4 +1,4 @@
-"""Timers: what waits on a clock to be called."""
+"""Timers: callbacks that wait on a clock."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ class CallSite:
 
 
 class MissedTicks(Enum):
-    """What a repeating timer does about ticks it could not run on time.
+    """What a repeating timer does about ticks that it could not run on time.
 
-    The names are tokio's. Ticks are missed only when the time source is late, as
-    after a blocking callback; rate and pause never miss any.
+    The names are tokio's. Ticks are missed only when the time source is late, such as after a
+    blocking callback; rate and pause never cause missed ticks.
 
-    * ``BURST``: run every one of them, right after each other; none is lost.
-    * ``DELAY``: run one, then a whole interval after it.
-    * ``SKIP``: run one, then go on at the next multiple of the interval.
+    * ``BURST``: run all of them at once; none is lost.
+    * ``DELAY``: run one, then the next a whole interval later.
+    * ``SKIP``: run one, then continue at the next multiple of the interval.
     """
 
     BURST = "burst"
@@ -45,7 +45,7 @@ class MissedTicks(Enum):
     SKIP = "skip"
 
 
-#: What a timer holds that has none; compared by identity.
+#: The arguments of a timer without any; compared by identity.
 NO_ARGUMENTS: tuple[Any, ...] = ()
 
 _KINDS = {
@@ -56,41 +56,39 @@ _KINDS = {
 
 
 class Timer:
-    """A callback that waits on a clock; fires once.
+    """A one-shot callback that waits on a clock.
 
-    Made by :meth:`Clock.set_timeout`. The object is the handle: pass it to
-    :meth:`Clock.clear`.
+    Made by :meth:`Clock.set_timeout`; also the handle for :meth:`Clock.clear`.
 
     Attributes:
         clock: The clock it waits on.
         due_ns: Local time at which it should fire.
-        order: Settles who comes first among timers due at the same instant.
-        name: The name given by the user, or an empty text.
+        order: Decides among timers due at the same instant.
+        name: The user's name for it, or an empty text.
     """
 
-    # One small object and no tuple per timer is what makes a million of them cheap;
-    # what few timers need (a name, a call site, a count) is in subclasses.
+    # One small object per timer, and no tuple, keeps a million of them cheap; a name, a
+    # call site or a count is in subclasses.
     __slots__ = ("args", "callback", "clock", "due_ns", "order")
 
     name = ""
     wake = None
     site: CallSite | None = None
     is_clock: Literal[False] = False
-    #: Whether events tell of it.
+    #: Whether events are made for it.
     is_listed = True
     interval_ns = 0
     kind = TimerKind.TIMEOUT
 
-    # Filled in by who makes one: a call of __init__ takes as long as all the rest.
+    # Set by the clock that makes the timer: calling __init__ would double the cost.
     clock: Clock
     due_ns: int
     order: int
     callback: Callable[..., object] | None
-    #: As held_arguments() says; None once the timer has fired, which tells it from clearing.
+    #: See held_arguments(); None once the timer has fired, which tells it from clearing.
     args: Any
 
     def __repr__(self) -> str:
-        """Show the name, when it is due, and whether it still waits."""
         state = "" if self.is_pending else ", fired" if self.fired else ", cleared"
         every = f", every {format_duration(self.interval_ns)}" if self.interval_ns else ""
         due = format_instant(self.due_ns)
@@ -98,32 +96,29 @@ class Timer:
 
     @property
     def id(self) -> int:
-        """Number of the timer, unique in its tree; later timers have higher ones."""
+        """Number of the timer, unique in its tree and increasing."""
         return self.order
 
     @property
     def is_pending(self) -> bool:
-        """Whether it will be called, if its clock ever gets there."""
+        """Whether it waits to be called."""
         return self.callback is not None and not self.clock.is_removed
 
     @property
     def fired(self) -> int:
-        """How often it was called."""
+        """Number of calls so far."""
         return int(self.args is None)
 
     @property
     def label(self) -> str:
-        """The name, or else the qualified name of the callback."""
+        """The name, or the qualified name of the callback."""
         if self.name or self.callback is None:
             return self.name or "(done)"
         return label_of(self.callback)
 
     @property
     def call_site(self) -> str:
-        """Where it was set, as ``file:line in function``.
-
-        Empty unless the tree keeps call sites (a session does).
-        """
+        """Where it was set, as ``file:line in function``; empty outside a session."""
         return self.site.text if self.site is not None else ""
 
     @property
@@ -133,12 +128,12 @@ class Timer:
 
     @property
     def remaining_ns(self) -> int:
-        """Local nanoseconds until it is due; negative when it is late."""
+        """Local nanoseconds until it is due; negative when late."""
         return self.due_ns - self.clock.time_ns
 
 
 class LabelledTimer(Timer):
-    """A one-shot timer with a name, or with the place where it was set."""
+    """A one-shot timer with a name or call site."""
 
     __slots__ = ("name", "site")
 
@@ -152,7 +147,6 @@ class LabelledTimer(Timer):
         name: str,
         site: CallSite | None,
     ) -> None:
-        """Hold what :meth:`Clock.set_timeout` was given."""
         self.clock = clock
         self.due_ns = due_ns
         self.order = order
@@ -163,7 +157,7 @@ class LabelledTimer(Timer):
 
 
 class UnlistedTimer(Timer):
-    """A one-shot timer of something that reports itself, such as a loop: no event tells of it."""
+    """A one-shot timer without events, for a subject that reports itself, such as a loop."""
 
     __slots__ = ("name",)
 
@@ -171,14 +165,14 @@ class UnlistedTimer(Timer):
 
 
 class Interval(Timer):
-    """A callback called again and again; made by :meth:`Clock.set_interval`.
+    """A repeating callback; made by :meth:`Clock.set_interval`.
 
     Attributes:
         interval_ns: Local nanoseconds from one due instant to the next.
         missed: What happens to ticks that could not run on time.
-        origin_ns: Local time such that every interval from there to the next due time
-            is one call; counting calls would cost more.
-        ticks_missed: How many were left out by ``DELAY`` or ``SKIP``.
+        origin_ns: Local time from which every interval up to the next due time is one
+            call; cheaper than counting calls.
+        ticks_missed: Ticks skipped by ``DELAY`` or ``SKIP``.
     """
 
     __slots__ = (
@@ -204,7 +198,6 @@ class Interval(Timer):
         interval_ns: int,
         missed: MissedTicks,
     ) -> None:
-        """Hold what :meth:`Clock.set_interval` was given."""
         self.clock = clock
         self.due_ns = due_ns
         self.order = order
@@ -221,19 +214,19 @@ class Interval(Timer):
 
     @property
     def id(self) -> int:
-        """Number of the timer, unique in its tree; later timers have higher ones."""
+        """Number of the timer, unique in its tree and increasing."""
         return self.number
 
     @property
     def fired(self) -> int:
-        """How often it was called."""
+        """Number of calls so far."""
         return (self.due_ns - self.origin_ns) // self.interval_ns
 
     def next_due_ns(self, lateness_ns: int) -> tuple[int, int]:
-        """Return when it is due again and how many ticks that leaves out.
+        """Return the next due time and the number of ticks it skips.
 
         Args:
-            lateness_ns: Local nanoseconds that passed since it was due.
+            lateness_ns: Local nanoseconds since it was due.
         """
         due_ns = self.due_ns + self.interval_ns
         whole = lateness_ns // self.interval_ns
@@ -247,10 +240,10 @@ class Interval(Timer):
 
 
 def held_arguments(args: tuple[Any, ...]) -> Any:  # noqa: ANN401 - may be anything's argument
-    """Return what a timer holds for its arguments: one alone, or the tuple of them.
+    """Return how a timer holds its arguments: a single one bare, several as a tuple.
 
-    A tuple for each timer would take 48 bytes. One argument that is a tuple itself, or
-    ``None``, cannot be told from others and stays in a tuple.
+    A tuple per timer would take 48 bytes. A single argument that is itself a tuple or
+    ``None`` would be ambiguous and stays in a tuple.
     """
     if len(args) == 1 and args[0] is not None and type(args[0]) is not tuple:
         return args[0]

@@ -1,4 +1,4 @@
-"""The transport: runs, holds and steps session time, between source and tree."""
+"""The transport: runs, holds and steps session time, between time source and tree."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ if TYPE_CHECKING:
     from inspector.clocks.sources.time_source import TimeSource
     from inspector.clocks.tree import ClockTree
 
-#: No frame is given more than this, however long the program was stopped.
+#: No frame gets a longer delta, however long the program was stopped.
 DEFAULT_MAX_DELTA_NS = 250_000_000
 
 
 class Transport:
-    """Decides how much session time a time source's time becomes.
+    """Turns the time of a source into session time.
 
-    *Running*, session time follows the source; *held*, it stands still and moves
-    only by steps. Holding, stepping and the user's own pauses never mix: letting go
-    resumes exactly what ran before. Frames fall due on a fixed grid of session time.
+    While *running*, session time follows the source; while *held*, it stands still and moves
+    only by steps. Holding, stepping and the user's own pauses are independent, so running
+    again resumes exactly what ran before. Frames are due on a fixed grid of session time.
     Belongs to the thread of its source.
 
     Attributes:
-        tree: The tree that is driven.
+        tree: The tree that it drives.
         source: Where time comes from.
-        max_delta_ns: What a wake-up may be late before the rest is cut off.
-        on_frame: Called for every frame that is due, with the source's time since
-            the frame before and what was cut off from it, both in nanoseconds.
-        on_wake_done: Called after every wake-up and step, once everything has run.
+        max_delta_ns: How late a wake-up may be before the rest is cut.
+        on_frame: Called for every due frame with the source's time since the previous frame
+            and the time cut from it, both in nanoseconds.
+        on_wake_done: Called after every wake-up and step.
     """
 
     def __init__(
@@ -42,7 +42,6 @@ class Transport:
         *,
         max_delta_ns: int = DEFAULT_MAX_DELTA_NS,
     ) -> None:
-        """Connect a tree to a source, held."""
         self.tree = tree
         self.source = source
         self.max_delta_ns = max_delta_ns
@@ -58,9 +57,9 @@ class Transport:
         self._cut_ns = 0
         self._is_finishing = False
         self._is_busy = False
-        # Whether the present or last frame has held it.
+        # Whether the current or last frame has held it.
         self._was_held = False
-        # Virtual time stands where the tree stands; a real source runs on between wakes.
+        # Virtual time stops with the tree; a real source runs on between wakes.
         self._is_virtual = isinstance(source, ManualTimeSource)
         if isinstance(source, ManualTimeSource):
             source.attach(self._advance)
@@ -114,10 +113,10 @@ class Transport:
         self._rearm()
 
     def hold(self) -> None:
-        """Let session time stand still, once everything due by now has been called.
+        """Stop session time after calling everything due by now.
 
-        Inside a callback, and right after a wake-up, it stands still where it is: nobody
-        else is called, a frame that is under way is finished, and a step ends.
+        Inside a callback, and right after a wake-up, it stops at once: nothing else is called, a
+        running frame is finished, and a step ends.
         """
         is_between = not (self.tree.is_draining or self._is_busy or self._is_finishing)
         if is_between and not self._is_virtual:
@@ -125,7 +124,7 @@ class Transport:
         self.let_go()
 
     def let_go(self) -> None:
-        """Hold at once, and call nobody for what is due by now: the end of a session."""
+        """Hold at once, without calling what is due: the end of a session."""
         if self.tree.is_draining:
             self.tree.halt()
         self._was_held = True
@@ -149,10 +148,10 @@ class Transport:
         self.step_to_ns(self.tree.now_ns + delta_ns)
 
     def step_to_ns(self, target_ns: int) -> None:
-        """Go to a session instant, calling everything due on the way, frames too.
+        """Go to a session instant, calling everything due on the way, including frames.
 
         Raises:
-            ValueError: ``target_ns`` lies in the past.
+            ValueError: ``target_ns`` is in the past.
             RuntimeError: The transport is running, or a callback is.
         """
         self._check_can_step()
@@ -162,11 +161,11 @@ class Transport:
         self._pass_to(target_ns)
 
     def step_frame(self, delta_ns: int | None = None, *, is_reading: bool = False) -> None:
-        """Run one frame, ``delta_ns`` after now or else when it is due on the grid.
+        """Run one frame, ``delta_ns`` from now or by default when it is due on the grid.
 
         Args:
-            delta_ns: Session nanoseconds to let pass first.
-            is_reading: The delta was measured, so ``max_delta_ns`` applies to it.
+            delta_ns: Session nanoseconds that pass first.
+            is_reading: The delta was measured, so ``max_delta_ns`` applies.
 
         Raises:
             RuntimeError: The transport is running, or a callback is.
@@ -196,7 +195,7 @@ class Transport:
             tree.record((tree.now_ns, TRANSPORT, int(mode), 0, 0))
 
     def _pass_to(self, target_ns: int) -> None:
-        """Let virtual time pass, with the frames that are due on the way."""
+        """Let virtual time pass, including due frames."""
         tree = self.tree
         period_ns = self._frame_period_ns
         while period_ns is not None and self._frame_due_ns <= target_ns:
@@ -212,7 +211,7 @@ class Transport:
         tree.run_to(target_ns)
 
     def _run_frame(self) -> bool:
-        """Run a frame now; returns whether anything may follow."""
+        """Run a frame now; returns whether the advance may continue."""
         at_ns = self.tree.now_ns
         interval_ns = at_ns - self._last_frame_ns + self._cut_ns
         cut_ns, self._cut_ns = self._cut_ns, 0
@@ -223,7 +222,7 @@ class Transport:
         return not (self.tree.is_halted or self._was_held)
 
     def _advance(self) -> None:
-        """Take an advance of a manual source."""
+        """Follow an advance of a manual source."""
         if not self._is_running:
             return
         tree = self.tree
@@ -237,7 +236,7 @@ class Transport:
         finally:
             self._is_busy = False
             if tree.now_ns is not target_ns:
-                # A callback may have jumped beyond what was asked for, or held it before.
+                # A callback may have jumped past the target, or held before it.
                 self._offset_ns = tree.now_ns - self.source.now_ns()
         if self.on_wake_done is not None:
             self._finish_wake()
@@ -247,15 +246,15 @@ class Transport:
             self.tree.jump_to(self.tree.now_ns + delta_ns)
 
     def _follow_source(self) -> None:
-        """Bring session time up to the source without calling anybody."""
+        """Bring session time up to the source without calling anything."""
         if not self._is_running:
-            # Held from inside a callback, which put this back when it was done.
+            # Held inside a callback, which restored this on its return.
             self.tree.present = None
             return
         self.tree.jump_to(self._read_source())
 
     def _read_source(self) -> int:
-        """Return the session instant of the source's present, after cutting off a stall."""
+        """Return the source's present in session time, after cutting a stall."""
         observed_ns = self.source.now_ns() + self._offset_ns
         asked_ns = self._asked_ns
         if asked_ns is None or observed_ns - asked_ns <= self.max_delta_ns:
@@ -264,12 +263,12 @@ class Transport:
         cut_ns = observed_ns - reached_ns
         self._cut_ns += cut_ns
         self._offset_ns -= cut_ns
-        # The wake-up is still to come; until then time goes on from here.
+        # The wake-up is still to come; until then time continues from here.
         self._asked_ns = reached_ns
         return reached_ns
 
     def _wake(self) -> None:
-        """Take a wake-up of the source: run what is due, then a frame if one is."""
+        """Handle a wake-up: run what is due, then a due frame."""
         if not self._is_running or self._is_busy:
             return
         observed_ns = self._read_source()
@@ -278,11 +277,11 @@ class Transport:
             self._run_due(observed_ns)
             self._finish_wake()
         finally:
-            # Whatever got out of a callback, the next wake-up has to come.
+            # Whatever a callback raised, the next wake-up must come.
             self._rearm()
 
     def _run_due(self, observed_ns: int) -> None:
-        """Run what is due by the source's reading, then a frame if one is."""
+        """Run what is due by the source's reading, then a due frame."""
         tree = self.tree
         present, tree.present = tree.present, None
         self._is_busy = True
@@ -290,7 +289,7 @@ class Transport:
             arrived = tree.run_to(observed_ns, observed_ns=observed_ns)
             period_ns = self._frame_period_ns
             if period_ns is not None and arrived and self._frame_due_ns <= observed_ns:
-                # Before the frame: one that sets another period has the last word.
+                # Before the frame, so that a new period set in it wins.
                 missed = (observed_ns - self._frame_due_ns) // period_ns
                 self._frame_due_ns += (missed + 1) * period_ns
                 self._run_frame()
@@ -308,7 +307,7 @@ class Transport:
                 self._is_finishing = False
 
     def _rearm(self) -> None:
-        """Ask the source to wake us for whatever is due first."""
+        """Ask the source for a wake-up at the earliest due instant."""
         if not self._is_running or self._is_busy:
             return
         if self._is_virtual:
@@ -317,6 +316,6 @@ class Transport:
         due_ns = self.tree.next_wake_ns()
         if self._frame_period_ns is not None:
             due_ns = self._frame_due_ns if due_ns is None else min(due_ns, self._frame_due_ns)
-        # What is overdue by now is no stall yet.
+        # What is overdue now is not a stall yet.
         self._asked_ns = None if due_ns is None else max(due_ns, self.tree.now_ns)
         self.source.set_wake(None if due_ns is None else due_ns - self._offset_ns)

@@ -1,4 +1,4 @@
-"""The clock tree as a whole: session time, and who is called next."""
+"""The clock tree as a whole: session time, and which timer is called next."""
 
 from __future__ import annotations
 
@@ -37,33 +37,33 @@ logger = logging.getLogger(__name__)
 
 _INTERVAL_BURST = TimerKind.INTERVAL_BURST
 
-#: Stands for a source's reading in virtual time, and for "before everything".
+#: The source's reading in virtual time; also "before everything".
 _NO_READING = -NEVER
 
-#: How many timers may be set and called within one instant before it is called endless.
+#: More timers set and called within one instant count as endless.
 ENDLESS_LIMIT = 100_000
 
-#: Stands for "any number of timers".
+#: No limit on the number of timers.
 _ANY_ORDER = 2**63
 
 
 class Sink(Protocol):
-    """Takes events. With no sink, an event costs the engine one attribute test."""
+    """Takes events. Without a sink, an event costs the engine one attribute test."""
 
     def append(self, event: RawEvent, /) -> None:
-        """Take one event; called very often, so it must not do more than that."""
+        """Take one event; called very often, so it must be fast."""
 
     def intern(self, text: str, /) -> int:
         """Return the number of ``text`` in the string table, adding it if new."""
 
 
 class _NoQueue(TimerQueue):
-    """Above the root: its wake entry is looked at where it is, and held nowhere."""
+    """The queue above the root, which holds nothing: the root's wake entry is read directly."""
 
     __slots__ = ()
 
     def push_entry(self, entry: Entry) -> None:
-        """Hold nothing."""
+        """Ignore the entry."""
 
     def cancelled(self) -> None:
         """Count nothing."""
@@ -72,47 +72,39 @@ class _NoQueue(TimerQueue):
 class ClockTree:
     """A root clock, everything below it, and the session time that drives it.
 
-    Session time is what the transport has let pass; the root's local time follows
-    from it by the root's own rate and pause. Nothing here waits: :meth:`run_to`
-    calls everything that is due up to an instant and returns. Not thread-safe; one
-    thread drives a tree and everything in it.
+    Session time is what the transport has let pass; the root's local time follows from it by
+    the root's own rate and pause. Nothing here waits: :meth:`run_to` calls everything due up
+    to an instant and returns. Not thread-safe: one thread drives a tree and everything in it.
 
     Attributes:
-        now_ns: Session time. While timers are called it is the due instant of the
-            one being called, or the instant already reached if that is later.
+        now_ns: Session time. While a timer is called, its due instant, or the instant
+            already reached if that is later.
         root: The root clock.
-        version: Raised whenever a rate, a pause or a parent changes.
+        version: Incremented when a rate, pause or parent changes.
         record: Takes events (the sink's ``append``), or ``None``.
-        present: Brings :attr:`now_ns` up to a running source, or ``None`` while
-            timers are being called and when no source runs.
+        present: Brings :attr:`now_ns` up to a running source; ``None`` while timers are
+            called and when no source runs.
         keeps_call_sites: Whether timers remember where they were set.
-        most_in_wake: So many timers may be set or come again within one :meth:`run_to`
-            before it is broken off and reported as a failure; ``None`` for any number.
-        on_failure: Called after a callback has raised and was recorded; logs the
-            traceback if not set.
-        on_earlier_wake: Called when something becomes due before everything else
-            that waits.
-        on_posted: Called, on the thread that posts, when something was posted.
-        members: What lives by its clocks besides timers.
-        last_order: The last order number that was given out.
+        most_in_wake: Limit of timers set or repeated within one :meth:`run_to`, which then
+            ends with a failure; ``None`` for no limit.
+        on_failure: Called after the failure of a callback is recorded; by default the
+            traceback is logged.
+        on_earlier_wake: Called when something becomes due before everything else.
+        on_posted: Called on the posting thread when a call is posted.
+        members: What hangs under the clocks besides timers.
+        last_order: The last order number used.
     """
 
     if not TYPE_CHECKING:
         __getattr__ = missing_attribute
 
     def __init__(self, sink: Sink | None = None, *, root_name: str = "root") -> None:
-        """Make a tree that consists of its root.
-
-        Args:
-            sink: Where to send events.
-            root_name: Name of the root clock.
-        """
         self.now_ns = 0
         self.version = 0
         self.last_order = 0
         self.record: Callable[[RawEvent], None] | None = None if sink is None else sink.append
         self._sink = sink
-        # Which thread drives it; 0 until it is driven.
+        # The thread that drives the tree; 0 until one does.
         self._owner = 0
         self._posted: deque[tuple[ClockNode, Callable[..., object], tuple[Any, ...]]] = deque()
         self.on_posted: Callable[[], None] | None = None
@@ -122,19 +114,19 @@ class ClockTree:
         self.most_in_wake: int | None = None
         self.on_failure: Callable[[CallbackFailure], None] | None = None
         self.on_earlier_wake: Callable[[], None] | None = None
-        # By identity of the code object, which is kept so that it stays unique.
+        # By identity of the code object, which is kept so that the identity stays unique.
         self._sites: dict[tuple[int, int], tuple[CodeType, CallSite]] = {}
         self._last_clock_id = 0
         self._is_draining = False
         self._is_interrupted = False
         self._is_halted = False
-        # The source's reading in session time while timers are called, or _NO_READING
-        # when virtual time goes from due instant to due instant and nothing is late.
+        # The source's reading in session time while timers are called; _NO_READING when
+        # virtual time moves from due instant to due instant and nothing is late.
         self._observed_ns = _NO_READING
         self._endless_at_ns = -1
         self._endless_order = 0
         self._endless_count = 0
-        # Order beyond which a wake-up has had too many timers.
+        # Order from which on a wake-up has had too many timers.
         self._last_order_allowed = _ANY_ORDER
         # Session time as a clock: above the root, never paused, holds nothing itself.
         driver = Clock(self, None, "session", 0)
@@ -142,41 +134,40 @@ class ClockTree:
         self.root = driver.child(root_name, epoch=0)
 
     def __repr__(self) -> str:
-        """Show session time."""
         return f"<ClockTree at {format_instant(self.now_ns)}>"
 
     # ------------------------------------------------------------- progress
 
     @property
     def is_draining(self) -> bool:
-        """Whether timers are being called right now."""
+        """Whether timers are being called now."""
         return self._is_draining
 
     @property
     def is_halted(self) -> bool:
-        """Whether the last :meth:`run_to` was broken off by :meth:`halt`."""
+        """Whether the last :meth:`run_to` was ended early by :meth:`halt`."""
         return self._is_halted
 
     @property
     def reached_ns(self) -> int:
-        """The session instant that really has been reached.
+        """The session instant that was really reached.
 
-        The source's reading while timers that are late are called with their own due
-        instant as "now"; else the same as :attr:`now_ns`.
+        The source's reading while late timers are called with their due instant as "now";
+        otherwise :attr:`now_ns`.
         """
         return max(self.now_ns, self._observed_ns) if self._is_draining else self.now_ns
 
     def run_to(self, target_ns: int, *, observed_ns: int | None = None) -> bool:
-        """Call everything due up to ``target_ns``, in order, then stand there.
+        """Call everything due up to ``target_ns``, in order, and stop there.
 
         Args:
-            target_ns: Session time to reach; what lies behind is left as it is.
-            observed_ns: What the time source says, in session time, when it really
-                is late; lateness is measured against it. Left out, time is virtual
-                and a timer is late only after a :meth:`jump_to`.
+            target_ns: Session time to reach; an earlier one is ignored.
+            observed_ns: The time source's reading in session time if it is late; lateness is
+                measured against it. Without it time is virtual, and timers are late only after
+                :meth:`jump_to`.
 
         Returns:
-            Whether it got there; ``False`` when it was halted on the way.
+            Whether the target was reached; ``False`` after :meth:`halt`.
 
         Raises:
             RuntimeError: Called from inside a callback.
@@ -211,20 +202,17 @@ class ClockTree:
         return True
 
     def jump_to(self, at_ns: int) -> None:
-        """Let session time pass without calling anybody: the source was blocked."""
+        """Let session time pass without calling anything: the source was blocked."""
         if at_ns > self.now_ns:
             self.now_ns = at_ns
             self.interrupt()
 
     def halt(self) -> None:
-        """Call nobody else in this :meth:`run_to`; what is due stays pending."""
+        """Call nothing else in this :meth:`run_to`; due timers stay pending."""
         self._is_halted = self._is_interrupted = True
 
     def next_wake_ns(self) -> int | None:
-        """Return the session time at which something is due, ``None`` if nothing is.
-
-        May lie in the past, when something is overdue.
-        """
+        """Return the session time of the next due timer, ``None`` without one; may be past."""
         while True:
             clock: ClockNode = self.root
             wake = clock.wake
@@ -236,8 +224,8 @@ class ClockTree:
                 clock, wake = head[2], head
             if wake is None:
                 return None
-            # Left behind by a cancelled timer. The right one is later, so nobody above
-            # needs to be told.
+            # Outdated by a cancelled timer. The right one is later, so nothing above
+            # needs to know.
             told, self.on_earlier_wake = self.on_earlier_wake, None
             try:
                 clock.rearm()
@@ -263,12 +251,12 @@ class ClockTree:
         if self._owner and get_ident() != self._owner:
             message = (
                 "a clock belongs to the thread that drives its tree: from another thread use "
-                "clock.post(callback), which has the callback called there"
+                "clock.post(callback), which calls it on that thread"
             )
             raise RuntimeError(message)
 
     def _run_posted(self) -> None:
-        """Call what other threads have posted so far; what they post meanwhile waits."""
+        """Make the calls posted so far; calls posted meanwhile wait."""
         for _ in range(len(self._posted)):
             clock, callback, args = self._posted.popleft()
             if clock.is_removed:
@@ -283,7 +271,7 @@ class ClockTree:
     # -------------------------------------------------- services for clocks
 
     def sync(self) -> None:
-        """Bring session time up to a running source, outside of callbacks."""
+        """Bring session time up to a running source, outside callbacks."""
         if self.present is not None:
             self.present()
 
@@ -293,12 +281,12 @@ class ClockTree:
         return self._last_clock_id
 
     def mapping_changed(self) -> None:
-        """Forget all local times that were worked out."""
+        """Invalidate all cached local times."""
         self.version += 1
         self._is_interrupted = True
 
     def interrupt(self) -> None:
-        """Make the drain loop look again at who is next."""
+        """Make the drain loop look again for the next timer."""
         self._is_interrupted = True
 
     def root_earlier(self) -> None:
@@ -311,7 +299,7 @@ class ClockTree:
         return 0 if self._sink is None else self._sink.intern(text)
 
     def call_site(self, frame: FrameType) -> CallSite | None:
-        """Return the place in the program where a frame stands, if places are kept."""
+        """Return the place in the program at which a frame is, if call sites are kept."""
         if not self.keeps_call_sites:
             return None
         code = frame.f_code
@@ -327,10 +315,9 @@ class ClockTree:
     def report_failure(
         self, clock: ClockNode, timer_id: int, label: str, error: BaseException
     ) -> None:
-        """Record that a callback raised, and let the owner decide what follows.
+        """Record the failure of a callback; the owner decides what follows.
 
-        The one place for this: timers, frame callbacks and everything built on them
-        end here.
+        The only place for this, for timers, frame callbacks and everything built on them.
         """
         failure = CallbackFailure(clock.id, timer_id, label, error)
         if self.record is not None:
@@ -345,7 +332,7 @@ class ClockTree:
     # ------------------------------------------------------------ drain loop
 
     def _run_branch(self, target_ns: int) -> None:
-        """Find the clock whose timer is next, and run it as far as it stays next."""
+        """Find the clock with the next timer, and run it while it stays next."""
         clock: ClockNode = self.root
         limit_ns = target_ns
         path: list[ClockNode] = []
@@ -354,7 +341,7 @@ class ClockTree:
             while True:
                 found = clock.enter_path(limit_ns)
                 if found is None:
-                    # A wake left behind by a cancelled timer, now corrected: look again.
+                    # A wake outdated by a cancelled timer, now corrected: look again.
                     return
                 path.append(clock)
                 head, limit_ns = found
@@ -374,12 +361,12 @@ class ClockTree:
         """Call this clock's next timer, and those after it up to local ``limit_ns``.
 
         Args:
-            clock: Whose turn it is.
+            clock: The clock.
             head: Its next timer, known to be next in the whole tree.
             limit_ns: Local time up to which nothing else comes between.
 
         Returns:
-            The first entry that was left, if it is known.
+            The first remaining entry, if known.
         """
         queue = clock.queue
         later, near = queue.buckets, queue.near
@@ -387,9 +374,9 @@ class ClockTree:
         record = self.record
         observed_ns = self._observed_ns
         shift_ns = clock.shift_to_session()
-        # Most clocks begin with the session; adding 0 to large numbers is not for nothing.
+        # Most clocks start with the session; adding 0 to large numbers costs time.
         is_session_time = shift_ns == 0
-        # Local time against which they are late; None in virtual time, where it is "now".
+        # Local time from which lateness counts; None in virtual time, where it is "now".
         seen_ns = None
         if shift_ns is not None and observed_ns != _NO_READING:
             seen_ns = observed_ns + shift_ns
@@ -437,7 +424,7 @@ class ClockTree:
                     elif next_ns >> BUCKET_SHIFT <= LAST_BUCKET:
                         queue.push(timer)
                     else:
-                        # Due again at no instant that an event can hold: the last call.
+                        # Due again beyond what an event can hold: the last call.
                         timer.callback = None
                         next_ns = NEVER
                     if record is not None:
@@ -449,7 +436,7 @@ class ClockTree:
                         late_ns = (reached_ns if seen_ns is None else seen_ns) - due_ns
                         record((now_ns, TIMER_FIRED, timer.order, late_ns, NEVER))
                 try:
-                    # See held_arguments(): most have none, and one is held as it is.
+                    # See held_arguments(): most have none, and a single one is bare.
                     if args is no_arguments:
                         returned = callback()
                     elif type(args) is tuple:
@@ -485,7 +472,7 @@ class ClockTree:
                 head = next_head
 
     def _is_endless(self, head: Entry) -> bool:
-        """Look whether timers keep setting each other within this instant."""
+        """Return whether timers keep setting each other within this instant."""
         if self._endless_at_ns != self.now_ns:
             self._endless_at_ns = self.now_ns
             self._endless_order = self.last_order
@@ -500,7 +487,7 @@ class ClockTree:
         return True
 
     def _next_due_late(self, timer: Timer, observed_ns: int) -> int:
-        """Apply a repeating timer's missed-tick policy; returns its next due time."""
+        """Apply a repeating timer's policy for missed ticks; returns its next due time."""
         assert isinstance(timer, Interval)
         clock = timer.clock
         lateness_ns = clock.local_at(observed_ns) - timer.due_ns
@@ -513,22 +500,22 @@ class ClockTree:
         return next_ns
 
     def _stop_endless(self, timer: Timer) -> None:
-        """Give up on an instant in which timers set each other without delay."""
+        """End an instant in which timers set each other without delay."""
         error = EndlessInstantError(
-            f"more than {ENDLESS_LIMIT:,} timers were set with no delay and called within one "
+            f"more than {ENDLESS_LIMIT:,} timers were set without delay and called within one "
             f"instant ({format_instant(self.now_ns)}), the last by {timer.label!r}; "
-            "they wait for the next wake-up (give them a delay)"
+            "the rest wait for the next wake-up (give them a delay)"
         )
         self._endless_at_ns = -1
         self.halt()
         self.report_failure(timer.clock, timer.id, timer.label, error)
 
     def _stop_crowded(self, timer: Timer) -> None:
-        """Give up on a wake-up in which timers come again without end in sight."""
+        """End a wake-up in which timers repeat without an end in sight."""
         error = EndlessInstantError(
-            f"more than {self.most_in_wake:,} timers were set or came again within one wake-up, "
-            f"which came no further than {format_instant(self.now_ns)}; one is {timer.label!r}. "
-            "The others wait (lower the rate of their clock, or give them longer intervals)"
+            f"more than {self.most_in_wake:,} timers were set or repeated within one wake-up, "
+            f"which got no further than {format_instant(self.now_ns)}; one is {timer.label!r}. "
+            "The rest wait (lower the rate of their clock, or give them longer intervals)"
         )
         self.halt()
         self.report_failure(timer.clock, timer.id, timer.label, error)
@@ -539,7 +526,7 @@ class ClockTree:
         callback, args, clock = timer.callback, timer.args, timer.clock
         assert callback is not None
         late_ns = self.now_ns - clock.session_ns(timer.due_ns) if clock.effective_rate else 0
-        # On a clock that hardly moves, it may be due at an instant that no event can hold.
+        # On a very slow clock it may be due beyond what an event can hold.
         late_ns = min(max(late_ns, -MAX_NS), MAX_NS)
         if isinstance(timer, Interval):
             next_ns = timer.due_ns

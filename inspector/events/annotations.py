@@ -1,4 +1,4 @@
-"""Bookmarks, notes and named ranges that people leave in a session, and what they may say."""
+"""Bookmarks, notes and named ranges of a session."""
 
 from __future__ import annotations
 
@@ -10,31 +10,31 @@ from inspector.errors import InspectorError
 from inspector.timebase import MAX_NS, format_instant
 
 KINDS: Final = ("note", "bookmark", "range")
-#: Longer names are no names, and longer texts are documents.
+#: Limits of names and texts, in characters.
 LONGEST_NAME: Final = 200
 LONGEST_TEXT: Final = 10_000
-#: Kinds of characters that steer a terminal or a layout and cannot be seen.
+#: Invisible categories of characters, which control a terminal or a layout.
 _UNSEEN: Final = frozenset({"Cc", "Cs", "Co", "Cn", "Zl", "Zp"})
-#: They turn the direction of what follows, also outside of the name.
+#: Directional controls, which also affect the text after the name.
 _TURNING: Final = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
 class AnnotationError(InspectorError):
-    """An annotation makes no sense; the message says why, in a sentence."""
+    """An annotation is invalid; the message says why, in a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
-    """What somebody has left at an instant, or over a range of time.
+    """A bookmark, note or named range.
 
     Attributes:
         kind: ``"note"``, ``"bookmark"`` or ``"range"``.
-        at_ns: Session time; where a range begins.
-        end_ns: Where a range ends, ``None`` for the others.
-        name: What it is called.
-        text: What it says.
-        id: Its number in the session or file, 0 before it is there.
-        created: When it was made, ISO 8601.
+        at_ns: Session time; the start of a range.
+        end_ns: End of a range, otherwise ``None``.
+        name: Its name.
+        text: Its text.
+        id: Its number in the session or file, 0 before it has one.
+        created: Time of creation, ISO 8601.
     """
 
     kind: str
@@ -46,13 +46,13 @@ class Annotation:
     created: str = ""
 
     def __post_init__(self) -> None:
-        """Check what no annotation may be, not even one that is read from a file.
+        """Check what holds even for annotations from a file.
 
         Raises:
-            AnnotationError: It makes no sense.
+            AnnotationError: It is invalid.
         """
         if self.kind not in KINDS:
-            raise AnnotationError(f"There are {', '.join(KINDS)}, but no “{self.kind}”.")
+            raise AnnotationError(f"“{self.kind}” is not one of {', '.join(KINDS)}.")
         if (self.kind == "range") != (self.end_ns is not None):
             raise AnnotationError("A range has an end; bookmarks and notes have none.")
         if self.end_ns is not None and self.end_ns < self.at_ns:
@@ -61,38 +61,38 @@ class Annotation:
 
     @property
     def last_ns(self) -> int:
-        """Where it ends: where a range does, else where it is."""
+        """The end of a range, otherwise the instant."""
         return self.at_ns if self.end_ns is None else self.end_ns
 
     @property
     def title(self) -> str:
-        """What to call it in a line of text: its name, else how its text begins."""
+        """A title in one line: its name, or the first line of its text."""
         said = self.said
         return _line(self.name) or (said[0] if said else f"unnamed {self.kind}")
 
     @property
     def said(self) -> tuple[str, ...]:
-        """The lines of its text, with nothing in them that cannot be seen."""
+        """The lines of its text, without invisible characters."""
         return tuple(_lines(self.text).splitlines())
 
     @property
     def line(self) -> str:
-        """When, what and how it is called."""
+        """Its instant, kind and title."""
         when = format_instant(self.at_ns)
         if self.end_ns is not None:
             when = f"{when} to {format_instant(self.end_ns)}"
         return f"{when}  {self.kind}: {self.title}"
 
 
-#: An annotation as it is now, or the number of one that is there no more.
+#: An annotation as it is now, or the number of a deleted one.
 AnnotationChange: TypeAlias = Annotation | int
 
 
 def checked(annotation: Annotation) -> Annotation:
-    """Return an annotation as it may be kept: its words cleaned of what cannot be seen.
+    """Return an annotation without invisible characters.
 
     Raises:
-        AnnotationError: It says nothing, says too much, or lies before the session.
+        AnnotationError: It is empty, too long, or before the session.
     """
     name, text = _line(annotation.name), _lines(annotation.text)
     kind = annotation.kind
@@ -100,7 +100,7 @@ def checked(annotation: Annotation) -> Annotation:
         at = format_instant(annotation.at_ns)
         raise AnnotationError(f"A session begins at {format_instant(0)}: {at} is before that.")
     if annotation.end_ns == annotation.at_ns:
-        raise AnnotationError("The range takes no time: make it a bookmark, or end it later.")
+        raise AnnotationError("The range is empty: make it a bookmark, or end it later.")
     if annotation.last_ns >= MAX_NS:
         raise AnnotationError("A session lasts at most 146 years.")
     if not name and not (kind == "note" and text):

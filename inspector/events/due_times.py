@@ -1,4 +1,4 @@
-"""Many due times of one clock at once, mapped to session time."""
+"""Mapping many due times of a clock to session time."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
 
     from inspector.events.states import ClockState
 
-#: Rates between these numerators, and times up to a century, stay within 64 bits.
+#: With rates between these numerators, times up to a century stay within 64 bits.
 _SLOWEST: Final = D // 1_000
 _FASTEST: Final = 12 * D
 _LATEST_NS: Final = 2**61
-#: Fewer are quicker one by one.
+#: Fewer are faster one by one.
 _WORTH_IT: Final = 16
 
 
 def session_instants(
     due_ns: NDArray[np.int64], path: Sequence[ClockState]
 ) -> NDArray[np.int64] | list[int]:
-    """Return the first session instants at which local times are reached, exactly.
+    """Return the first session instants that reach local times, exactly.
 
     Args:
         due_ns: Local times of the first clock of the path.
@@ -41,7 +41,7 @@ def session_instants(
         off_whole, off_rest = divmod(clock.off, n)
         if abs(off_whole) > _LATEST_NS or int(abs(whole).max()) > _LATEST_NS // D:
             return [_one_by_one(int(each), path) for each in due_ns]
-        # ceil((due * D - off) / n), taken apart so that no product leaves 64 bits.
+        # ceil((due * D - off) / n), split so that no product exceeds 64 bits.
         instants = whole * D - off_whole - (off_rest - rest * D) // n
     return instants
 
@@ -49,5 +49,5 @@ def session_instants(
 def _one_by_one(due_ns: int, path: Sequence[ClockState]) -> int:
     for clock in path:
         due_ns = parent_ns(due_ns, clock.n, clock.off)
-    # Columns hold 64 bits; what lies beyond will not be seen.
+    # Columns hold 64 bits; later instants will not be seen.
     return max(min(due_ns, NEVER - 1), -NEVER)

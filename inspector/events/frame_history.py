@@ -25,11 +25,11 @@ class Frame:
 
     Attributes:
         index: Number of the frame in its session, from 0.
-        at_ns: Session time at which it began.
-        interval_ns: The source's time since the frame before: the frame time.
-        delta_ns: Local time of the root that passed, as given to the callbacks.
-        busy_ns: Time spent in callbacks for this frame, measured.
-        cut_ns: What ``max_delta`` took from the delta.
+        at_ns: Session time of its start.
+        interval_ns: The source's time since the previous frame: the frame time.
+        delta_ns: Local time of the root that passed, as passed to the callbacks.
+        busy_ns: Measured time in callbacks for this frame.
+        cut_ns: Time that ``max_delta`` cut from the delta.
         phases: Measured time of each phase, by its code.
     """
 
@@ -43,27 +43,25 @@ class Frame:
 
 
 class FrameHistory:
-    """Columns of whole nanoseconds, one entry a frame; only ever appended to.
+    """Append-only columns of whole nanoseconds, one entry per frame.
 
-    A million frames (four and a half hours at 60 Hz) take 96 MB. Copies share what
-    they have in common with the original, also when both go on with the same frames, so
-    that keeping many of them costs nothing.
+    A million frames (four and a half hours at 60 Hz) take 96 MB. Copies share their common
+    frames with the original, also when both continue with the same frames, so keeping many of
+    them is cheap.
 
     Attributes:
-        first: Index of the oldest frame that is kept.
+        first: Index of the oldest frame kept.
     """
 
     __slots__ = ("_columns", "_length", "first")
 
     def __init__(self) -> None:
-        """Begin empty."""
         self.first = 0
         self._length = 0
-        # Frames behind the length belong to a copy that has gone on.
+        # Frames beyond the length belong to a copy that has continued.
         self._columns = [array("q") for _ in range(_PHASES_FROM + len(Phase))]
 
     def __len__(self) -> int:
-        """Return how many frames are kept."""
         return self._length
 
     @property
@@ -73,12 +71,12 @@ class FrameHistory:
 
     @property
     def at_ns(self) -> array[int]:
-        """Session time at which each frame began."""
+        """Session time of the start of each frame."""
         return self._column(0)
 
     @property
     def interval_ns(self) -> array[int]:
-        """The source's time since the frame before."""
+        """The source's time since the previous frame."""
         return self._column(1)
 
     @property
@@ -88,12 +86,12 @@ class FrameHistory:
 
     @property
     def busy_ns(self) -> array[int]:
-        """Time spent in callbacks, measured."""
+        """Measured time in callbacks."""
         return self._column(3)
 
     @property
     def cut_ns(self) -> array[int]:
-        """What ``max_delta`` took from the delta."""
+        """Time that ``max_delta`` cut from the delta."""
         return self._column(4)
 
     @property
@@ -102,7 +100,7 @@ class FrameHistory:
         return [self._column(_PHASES_FROM + phase) for phase in Phase]
 
     def _column(self, number: int) -> array[int]:
-        """Return a column; the whole of it costs nothing, a part is copied."""
+        """Return a column; a complete one is not copied, a part is."""
         column = self._columns[number]
         return column if len(column) == self._length else column[: self._length]
 
@@ -110,10 +108,10 @@ class FrameHistory:
         """Return one frame.
 
         Raises:
-            IndexError: There is no such frame, or not any more.
+            IndexError: There is no such frame, or it is no longer kept.
         """
         if not self.first <= index < self.end:
-            message = f"no frame {index}: {self.first} to {self.end - 1} are kept"
+            message = f"frame {index} is not kept, only {self.first} to {self.end - 1}"
             raise IndexError(message)
         i = index - self.first
         at_ns, interval_ns, delta_ns, busy_ns, cut_ns, *phases = (
@@ -141,18 +139,18 @@ class FrameHistory:
         return np.frombuffer(values, dtype=np.int64, count=high, offset=0)[low:].copy()
 
     def index_at(self, at_ns: int) -> int:
-        """Return the index behind the last frame that had begun at an instant."""
+        """Return the index after the last frame that had begun at an instant."""
         return self.first + bisect_right(self._columns[0], at_ns, 0, self._length)
 
     def index_from(self, at_ns: int) -> int | None:
-        """Return the first frame at or after an instant, ``None`` when there is none."""
+        """Return the first frame at or after an instant, ``None`` without one."""
         index = self.index_at(at_ns - 1)
         return index if index < self.end else None
 
     def span(self, index: int) -> tuple[int, int] | None:
-        """Return the instants of the frame before and of a frame; ``None`` when it is gone.
+        """Return the starts of the previous frame and of a frame; ``None`` if it is not kept.
 
-        Before the first one that is kept it is -1.
+        Before the first frame kept, the start is -1.
         """
         if not self.first <= index < self.end:
             return None
@@ -168,7 +166,7 @@ class FrameHistory:
         cut_ns: int,
         phases: list[int],
     ) -> None:
-        """Add a frame that has ended."""
+        """Add a completed frame."""
         values = (at_ns, interval_ns, delta_ns, busy_ns, cut_ns, *phases)
         if len(self._columns[0]) > self._length and self._goes_on_with(
             [(each,) for each in values]
@@ -183,15 +181,15 @@ class FrameHistory:
         """Add many frames.
 
         Args:
-            columns: Of equal lengths: when they began, interval, delta, busy, cut, and
-                one for each phase, in nanoseconds.
+            columns: Of equal lengths, in nanoseconds: starts, intervals, deltas, busy times,
+                cuts, and one per phase.
 
         Raises:
-            ValueError: There are too few columns, or they differ in length.
+            ValueError: Columns are missing or differ in length.
         """
         added = [array("q", column) for column in columns]
         if len(added) != len(self._columns) or len({len(column) for column in added}) != 1:
-            message = f"{len(self._columns)} columns of equal lengths are needed"
+            message = f"needs {len(self._columns)} columns of equal lengths"
             raise ValueError(message)
         known = min(len(self._columns[0]) - self._length, len(added[0]))
         if known and self._goes_on_with([column[:known] for column in added]):
@@ -204,7 +202,7 @@ class FrameHistory:
         self._length += len(added[0])
 
     def _goes_on_with(self, columns: Sequence[Sequence[int]]) -> bool:
-        """Return whether a copy has gone on from here with just these frames."""
+        """Return whether a copy has continued from here with the same frames."""
         start = self._length
         stop = start + len(columns[0])
         return all(
@@ -213,13 +211,13 @@ class FrameHistory:
         )
 
     def _own_columns(self) -> list[array[int]]:
-        """Return the columns to add to: copied first, if a copy has gone on otherwise."""
+        """Return the columns to extend, copied if a copy has continued differently."""
         if len(self._columns[0]) != self._length:
             self._columns = [column[: self._length] for column in self._columns]
         return self._columns
 
     def copy(self) -> FrameHistory:
-        """Return a history of its own with the same frames."""
+        """Return a copy that changes independently."""
         twin = FrameHistory()
         twin.first = self.first
         twin._length = self._length

@@ -1,7 +1,7 @@
 """The past of a session: its events by cursor, and its state at any instant.
 
-A state in the past is the nearest keyframe before it and a fold of what came since, so
-that reaching it costs the same wherever it lies.
+A past state is the nearest keyframe before it and a short fold, so reaching it costs the same
+at any instant.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from inspector.events.log import EventLog
     from inspector.vocabulary import RawEvent
 
-#: Events from one keyframe to the next: folding so many takes about 20 ms.
+#: Events between keyframes: folding that many takes about 20 ms.
 KEYFRAME_EVERY: Final = 20_000
-#: More keyframes than these are thinned out: every second one goes.
+#: With more keyframes every second one is dropped.
 MAX_KEYFRAMES: Final = 64
 
 
 class History(Protocol):
-    """A session's past, live or from a file. Cursors count events since it began."""
+    """The past of a session, live or from a file. Cursors count events from its start."""
 
     @property
     def strings(self) -> Sequence[str]:
@@ -32,15 +32,15 @@ class History(Protocol):
 
     @property
     def first(self) -> int:
-        """Cursor of the oldest event that is kept."""
+        """Cursor of the oldest event kept."""
 
     @property
     def end(self) -> int:
-        """Cursor behind the newest event."""
+        """Cursor after the newest event."""
 
     @property
     def first_ns(self) -> int:
-        """The earliest session instant whose state is known."""
+        """The earliest session instant with a known state."""
 
     @property
     def last_ns(self) -> int:
@@ -48,26 +48,25 @@ class History(Protocol):
 
     @property
     def has_all_events(self) -> bool:
-        """Whether every event from the first to the newest is there, as it happened."""
+        """Whether all events from the first to the newest are available."""
 
     def events(self, start: int, end: int) -> Sequence[RawEvent]:
-        """Return the events from one cursor up to another; what is not kept is left out."""
+        """Return the events between two cursors, without those not kept."""
 
     def cursor_at(self, at_ns: int) -> int:
-        """Return the cursor behind the last event at or before an instant."""
+        """Return the cursor after the last event at or before an instant."""
 
     def state_before(self, cursor: int) -> Timeline:
-        """Return the state after all events before ``cursor``, as a timeline of its own."""
+        """Return a copy of the state after all events before ``cursor``."""
 
     def state_at(self, at_ns: int) -> Timeline:
-        """Return the state at an instant, everything that happened then included."""
+        """Return a copy of the state at an instant, including all its events."""
 
 
 class LogHistory:
-    """The past of a log that is still growing; knows what the log has kept."""
+    """The past of a growing log."""
 
     def __init__(self, log: EventLog) -> None:
-        """Look back into ``log``."""
         self._log = log
         self._cursors: list[int] = []
         self._keyframes: list[Timeline] = []
@@ -80,17 +79,17 @@ class LogHistory:
 
     @property
     def first(self) -> int:
-        """Cursor of the oldest event that is kept."""
+        """Cursor of the oldest event kept."""
         return self._log.first
 
     @property
     def end(self) -> int:
-        """Cursor behind the newest event."""
+        """Cursor after the newest event."""
         return self._log.end
 
     @property
     def first_ns(self) -> int:
-        """The earliest session instant whose state is known."""
+        """The earliest session instant with a known state."""
         return self._log.base.at_ns if self._log.first else 0
 
     @property
@@ -101,21 +100,21 @@ class LogHistory:
 
     @property
     def has_all_events(self) -> bool:
-        """Whether every event from the first to the newest is there: they are."""
+        """Whether all events from the first to the newest are available: always true."""
         return True
 
     def events(self, start: int, end: int) -> list[RawEvent]:
-        """Return the events from one cursor up to another; what is not kept is left out."""
+        """Return the events between two cursors, without those not kept."""
         return self._log.slice(start, end)
 
     def cursor_at(self, at_ns: int) -> int:
-        """Return the cursor behind the last event at or before an instant."""
+        """Return the cursor after the last event at or before an instant."""
         return self._log.cursor_at(at_ns)
 
     def state_before(self, cursor: int) -> Timeline:
-        """Return the state after all events before ``cursor``, as a timeline of its own.
+        """Return a copy of the state after all events before ``cursor``.
 
-        What lies before the oldest event that is kept is shown as it was there.
+        Before the oldest event kept, the state is that of this event.
         """
         cursor = min(max(cursor, self.first), self.end)
         self._forget_fallen()
@@ -124,8 +123,8 @@ class LogHistory:
             at, timeline = self._cursors[place], self._keyframes[place].copy()
         else:
             at, timeline = self.first, self._log.base.copy()
-        # Keyframes are made on the way, so that the next look nearby is short; the more
-        # there is to be copied into one, the further they are apart.
+        # Keyframes are made on the way, so that the next look nearby is short; the larger the
+        # state, the fewer of them.
         while cursor - at > (step := max(self._every, 2 * len(timeline.timers))):
             timeline.apply_all(self.events(at, at + step))
             at += step
@@ -134,7 +133,7 @@ class LogHistory:
         return timeline
 
     def state_at(self, at_ns: int) -> Timeline:
-        """Return the state at an instant, everything that happened then included."""
+        """Return a copy of the state at an instant, including all its events."""
         timeline = self.state_before(self.cursor_at(at_ns))
         timeline.set_present(at_ns)
         return timeline

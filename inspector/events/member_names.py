@@ -1,4 +1,4 @@
-"""What members are called, what they are and where they hang: learnt from events in their order."""
+"""Names, kinds and parents of members, learnt from events in their order."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ if TYPE_CHECKING:
     from inspector.events.members import MemberState
     from inspector.vocabulary import RawEvent
 
-#: The events that :meth:`MemberNames.note` learns from.
+#: The events that :meth:`MemberNames.note` reads.
 MEMBER_NAMING_KINDS: Final = frozenset({MEMBER_ADDED, MEMBER_ORIGIN, MEMBER_SET, MEMBER_MOVED})
 _HANGING: Final = frozenset({MEMBER_ADDED, MEMBER_MOVED})
 
 
 @dataclass(slots=True)
 class KnownMember:
-    """What is known of one member; the same object for as long as it is.
+    """What is known about a member; always the same object for the same member.
 
     Attributes:
-        name: What people call it now.
-        parent_id: The member it hangs under now, 0 for none.
-        kind: What it is; ``None`` until that was said.
-        clock_id: The clock it lives by; 0 until that was said.
+        name: Its present name.
+        parent_id: The present parent, 0 for none.
+        kind: Its kind; ``None`` until known.
+        clock_id: The clock it hangs under; 0 until known.
     """
 
     name: str
@@ -43,15 +43,15 @@ class KnownMember:
 
     @property
     def kind_text(self) -> str:
-        """What it is in words, as far as is known."""
+        """Its kind in words, if known."""
         return "member" if self.kind is None else self.kind.text
 
 
 class MemberNames:
-    """The members of a session by number, as of the event that was noted last.
+    """The members of a session by number, as of the last event noted.
 
-    Who is gone is known until :meth:`forget`: the event of its end may still have to be put
-    into words.
+    Removed members stay known until :meth:`forget`, because the event of their removal may still
+    have to be described.
 
     Attributes:
         strings: The string table of the log.
@@ -60,11 +60,11 @@ class MemberNames:
     __slots__ = ("_below", "_known", "strings")
 
     def __init__(self, strings: Sequence[str], members: Iterable[MemberState] = ()) -> None:
-        """Begin with those who are there.
+        """Start with the members of a state.
 
         Args:
-            strings: The string table of the log; may grow meanwhile.
-            members: Who is there before the first event.
+            strings: The string table of the log; may grow.
+            members: The members before the first event.
         """
         self.strings = strings
         self._known: dict[int, KnownMember] = {}
@@ -73,49 +73,47 @@ class MemberNames:
             self.learn(member)
 
     def __len__(self) -> int:
-        """Return how many are known."""
         return len(self._known)
 
     def __iter__(self) -> Iterator[int]:
-        """Go through the numbers of those who are known."""
         return iter(self._known)
 
     def get(self, number: int) -> KnownMember | None:
-        """Return what is known of a member, ``None`` for nothing."""
+        """Return what is known about a member, ``None`` for nothing."""
         return self._known.get(number)
 
     def name_of(self, number: int) -> str:
-        """Return what a member is called; empty when it is not known."""
+        """Return a member's name; empty if unknown."""
         known = self._known.get(number)
         return "" if known is None else known.name
 
     def below(self, number: int) -> list[int]:
-        """Return the members right under a member, in the order in which they came there."""
+        """Return the children of a member, in the order in which they were added there."""
         return list(self._below.get(number, ()))
 
     def branch(self, number: int) -> list[int]:
-        """Return a member and everybody below it, itself first."""
+        """Return a member and everything below it, itself first."""
         found = [number]
         for each in found:
             found += self._below.get(each, ())
         return found
 
     def learn(self, member: MemberState) -> KnownMember:
-        """Take a member over from a state."""
+        """Add a member of a state."""
         known = KnownMember(member.name, member.parent_id, member.kind, member.clock_id)
         self._known[member.id] = known
         self._hang(member.id, member.parent_id)
         return known
 
     def note(self, event: RawEvent) -> KnownMember | None:
-        """Take what an event says; of all but :data:`MEMBER_NAMING_KINDS` that is nothing.
+        """Read an event; only :data:`MEMBER_NAMING_KINDS` matter.
 
         Returns:
-            The member, if anything about it has become known or changed.
+            The member, if the event changes what is known about it.
         """
         _, kind, subject, a, b = event
         if kind in _HANGING and self._is_at_or_above(subject, a):
-            # As only a damaged file says it: whoever goes up from there would go in circles.
+            # Only in a damaged file: going up from there would never end.
             return None
         if kind == MEMBER_ADDED:
             self.take_out(subject)
@@ -138,7 +136,7 @@ class MemberNames:
         return found
 
     def take_out(self, number: int) -> None:
-        """Let a member and what is below it be below nobody; it stays known."""
+        """Remove a member with everything below it from its parent; it stays known."""
         known = self._known.get(number)
         beside = None if known is None else self._below.get(known.parent_id)
         if known is not None and beside is not None:
@@ -147,10 +145,10 @@ class MemberNames:
                 del self._below[known.parent_id]
 
     def forget(self, number: int) -> list[int]:
-        """Forget a member with everybody below it.
+        """Forget a member with everything below it.
 
         Returns:
-            Who was forgotten.
+            The forgotten members.
         """
         self.take_out(number)
         gone = self.branch(number)
@@ -160,14 +158,14 @@ class MemberNames:
         return gone
 
     def _is_at_or_above(self, number: int, start: int) -> bool:
-        """Return whether a member is another one, or that hangs somewhere under it."""
+        """Return whether a member is another one or above it."""
         while start and start != number:
             known = self._known.get(start)
             start = 0 if known is None else known.parent_id
         return start == number and number > 0
 
     def _text(self, sid: int) -> str:
-        """Return a text by its number; ``?`` for one that a damaged file does not have."""
+        """Return a text by its number; ``?`` if a damaged file lacks it."""
         return self.strings[sid] if 0 <= sid < len(self.strings) else "?"
 
     def _hang(self, number: int, above: int) -> None:

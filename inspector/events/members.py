@@ -1,4 +1,4 @@
-"""What is known of the members of a session: schedulers, components, state machines."""
+"""The members of a session in the timeline: schedulers, components, state machines."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
 
-#: What can wait by itself, and go on: of a component and a node that is its own flag.
+#: Members that can be paused; for a component and a node that is their own flag.
 PAUSABLE: Final = frozenset(
     {
         MemberKind.TARGET,
@@ -25,31 +25,31 @@ PAUSABLE: Final = frozenset(
         MemberKind.CHILD_CLOCK,
     }
 )
-#: What waits in the time of its clock itself and is called between frames.
+#: Members that wait in the time of their clock and are called between frames.
 CLOCK_CALLS: Final = frozenset({MemberKind.LOOP, MemberKind.TIMEOUT})
 
 
-#: What a frame callback of the same name runs, in every frame.
+#: Members that a frame callback of the same name runs in every frame.
 _RUN: Final = frozenset({MemberKind.SCHEDULER, MemberKind.COMPONENT_DIRECTOR, MemberKind.TICKER})
 
 
 @dataclass(slots=True)
 class MemberState:
-    """What is known of one member.
+    """State of a member.
 
     Attributes:
         id: Its number.
-        name: What people call it.
-        parent_id: The member it hangs under, 0 for none.
-        clock_id: The clock it lives by.
-        kind: What it is.
-        added_ns: Session time at which it came.
-        children: The members below it, in the order in which they came.
+        name: Display name.
+        parent_id: The member above, 0 for none.
+        clock_id: The clock it hangs under.
+        kind: Its kind.
+        added_ns: Session time of its creation.
+        children: The members directly below, in the order in which they were added.
         fields: Its fields by :class:`~inspector.vocabulary.Field`.
-        calls: How often it was called.
-        took_ns: How long its last call took, measured.
-        paused_since_ns: Session time since when it is paused itself.
-        turn: Settles the order among equal priorities: who was given theirs earlier.
+        calls: Number of calls so far.
+        took_ns: Measured duration of its last call.
+        paused_since_ns: Session time since which it is paused itself.
+        turn: Decides among equal priorities: smaller was set earlier.
     """
 
     id: int
@@ -67,14 +67,14 @@ class MemberState:
 
     @property
     def is_paused(self) -> bool:
-        """Whether it was paused itself."""
+        """Whether the member itself is paused."""
         return bool(self.fields.get(Field.PAUSED))
 
     @property
     def waits_for_clock(self) -> bool:
         """Whether it is not called while its clock stands still.
 
-        A callback in every frame of the director is: it draws what stands still.
+        Frame callbacks of the director are called all the same, to draw what stands still.
         """
         is_callback = self.kind is MemberKind.FRAME_CALLBACK
         return not (is_callback and self.fields.get(Field.INTERVAL) == 0)
@@ -85,7 +85,7 @@ class MemberState:
         return max(0, self.fields.get(Field.PAUSED, 0) - 1)
 
     def copy(self) -> MemberState:
-        """Return a state of its own."""
+        """Return an independent copy."""
         return MemberState(
             self.id,
             self.name,
@@ -103,48 +103,46 @@ class MemberState:
 
 
 class StateHistory:
-    """The states a machine was in, oldest first.
+    """The states of a machine so far, oldest first.
 
     Attributes:
-        at_ns: Session time at which each was entered.
-        state: What was entered (sid).
-        transition: By which transition (sid); 0 for the first state.
+        at_ns: Session time of each entry.
+        state: The state entered (sid).
+        transition: The transition to it (sid); 0 for the first state.
     """
 
     __slots__ = ("at_ns", "state", "transition")
 
     def __init__(self) -> None:
-        """Begin empty."""
         self.at_ns = array("q")
         self.state = array("q")
         self.transition = array("q")
 
     def __len__(self) -> int:
-        """Return how many states were entered."""
         return len(self.at_ns)
 
     def append(self, at_ns: int, state: int, transition: int) -> None:
-        """Add the state that was entered now."""
+        """Add a state entered now."""
         self.at_ns.append(at_ns)
         self.state.append(state)
         self.transition.append(transition)
 
     def copy(self) -> StateHistory:
-        """Return a history of its own."""
+        """Return an independent copy."""
         twin = StateHistory()
         twin.at_ns, twin.state, twin.transition = self.at_ns[:], self.state[:], self.transition[:]
         return twin
 
 
 class MemberTable:
-    """All members of a session, by number; a part of the timeline.
+    """All members of a session by number; part of the timeline.
 
     Attributes:
-        by_id: Every member, in the order in which they came.
-        of_clock: By clock: the members that hang right under it.
-        histories: By machine: the states it was in.
-        structure_version: Raised when a member comes, goes, or changes its place or name.
-        values_version: Raised when a field changes or something was called.
+        by_id: Every member, in the order in which they were added.
+        of_clock: By clock: the members directly under it.
+        histories: By machine: its states so far.
+        structure_version: Incremented when a member comes, goes, moves or is renamed.
+        values_version: Incremented when a field changes or a call ends.
     """
 
     __slots__ = (
@@ -158,11 +156,6 @@ class MemberTable:
     )
 
     def __init__(self, strings: Sequence[str]) -> None:
-        """Begin empty.
-
-        Args:
-            strings: The string table of the log; may grow meanwhile.
-        """
         self._strings = strings
         self._last_turn = 0
         self.by_id: dict[int, MemberState] = {}
@@ -172,7 +165,7 @@ class MemberTable:
         self.values_version = 0
 
     def copy(self, strings: Sequence[str]) -> MemberTable:
-        """Return a table of its own."""
+        """Return an independent copy."""
         twin = MemberTable(strings)
         twin.by_id = {number: member.copy() for number, member in self.by_id.items()}
         twin.of_clock = {clock_id: list(ids) for clock_id, ids in self.of_clock.items()}
@@ -185,11 +178,10 @@ class MemberTable:
     # -------------------------------------------------------------- questions
 
     def __len__(self) -> int:
-        """Return how many there are."""
         return len(self.by_id)
 
     def path(self, number: int) -> list[MemberState]:
-        """Return the member and those it hangs under, itself first.
+        """Return the member and its ancestors, itself first.
 
         Raises:
             KeyError: There is no such member.
@@ -202,7 +194,7 @@ class MemberTable:
         return found
 
     def pausing(self, number: int) -> MemberState | None:
-        """Return the member that makes this one wait: itself or one above; else ``None``.
+        """Return the member that pauses this one: itself or an ancestor, otherwise ``None``.
 
         Raises:
             KeyError: There is no such member.
@@ -212,7 +204,7 @@ class MemberTable:
     def run_by(self, number: int) -> MemberState | None:
         """Return the scheduler, component director or ticker that a frame callback runs.
 
-        The two have one name and live by one clock; people see one thing in them.
+        They share a name and a clock, and are shown as one.
 
         Raises:
             KeyError: There is no such member.
@@ -223,7 +215,7 @@ class MemberTable:
         return self.run(callback.clock_id).get(callback.name)
 
     def under_clock(self, clock_id: int) -> list[int]:
-        """Return the members right under a clock, without the callbacks that run one of them."""
+        """Return the members directly under a clock, without callbacks that run one of them."""
         run = self.run(clock_id)
         return [
             number
@@ -233,7 +225,7 @@ class MemberTable:
         ]
 
     def run(self, clock_id: int) -> dict[str, MemberState]:
-        """Return by name what frame callbacks of a clock run."""
+        """Return by name what the frame callbacks of a clock run."""
         beside = map(self.by_id.__getitem__, self.of_clock.get(clock_id, ()))
         return {each.name: each for each in beside if each.kind in _RUN}
 
@@ -247,7 +239,7 @@ class MemberTable:
         return next((member for member in self.path(number) if member.kind in kinds), None)
 
     def branch(self, number: int) -> Iterator[MemberState]:
-        """Go through a member and everything below it, depth first."""
+        """Yield a member and everything below it, depth first."""
         waiting = [number]
         while waiting:
             member = self.by_id[waiting.pop()]
@@ -255,7 +247,7 @@ class MemberTable:
             waiting.extend(reversed(member.children))
 
     def updates_of(self, number: int) -> list[MemberState]:
-        """Return the update callbacks below a scheduler in the order in which they are called.
+        """Return the update callbacks below a scheduler in call order.
 
         Raises:
             KeyError: There is no such member.
@@ -266,25 +258,23 @@ class MemberTable:
         )
 
     def field_text(self, number: int, name: Field) -> str:
-        """Return a field that is a text; empty when it is not known."""
+        """Return a text field; empty if unknown."""
         return self._strings[self.by_id[number].fields.get(name, 0)]
 
     # ------------------------------------------------------------------- fold
 
     def _added(self, at_ns: int, subject: int, a: int, b: int) -> None:
-        """Fold ``MEMBER_ADDED`` in."""
         if subject <= 0 or subject in self.by_id:
             message = f"member {subject} cannot be added"
             raise ValueError(message)
         above = self.by_id.get(a)
         if above is not None:
             above.children.append(subject)
-        # One that is gone already keeps nobody: what comes late hangs under the clock.
+        # After its parent is gone, a late member hangs under the clock.
         parent_id = 0 if above is None else a
         self.by_id[subject] = MemberState(subject, self._strings[b], parent_id, at_ns)
 
     def _origin(self, _at_ns: int, subject: int, a: int, b: int) -> None:
-        """Fold ``MEMBER_ORIGIN`` in."""
         member = self.by_id[subject]
         member.kind = MemberKind(b)
         if not member.parent_id:
@@ -294,7 +284,6 @@ class MemberTable:
         self.structure_version += 1
 
     def _set(self, at_ns: int, subject: int, a: int, b: int) -> None:
-        """Fold ``MEMBER_SET`` in."""
         member = self.by_id.get(subject)
         if member is None:
             return
@@ -312,7 +301,6 @@ class MemberTable:
         self.values_version += 1
 
     def _call_ended(self, _at_ns: int, subject: int, _a: int, b: int) -> None:
-        """Fold ``CALL_ENDED`` in."""
         member = self.by_id.get(subject)
         if member is not None:
             member.calls += 1
@@ -320,7 +308,6 @@ class MemberTable:
             self.values_version += 1
 
     def _state_entered(self, at_ns: int, subject: int, a: int, b: int) -> None:
-        """Fold ``STATE_ENTERED`` in."""
         member = self.by_id.get(subject)
         if member is not None:
             member.fields[Field.STATE] = a
@@ -328,11 +315,10 @@ class MemberTable:
             self.values_version += 1
 
     def _moved(self, _at_ns: int, subject: int, a: int, _b: int) -> None:
-        """Fold ``MEMBER_MOVED`` in."""
         member, above = self.by_id.get(subject), self.by_id.get(a)
         if member is not None and above is not None:
             if any(each is member for each in self.path(a)):
-                message = f"member {subject} cannot hang under member {a}"
+                message = f"member {subject} cannot be moved under member {a}"
                 raise ValueError(message)
             self._leave_place(member)
             member.parent_id = a
@@ -340,7 +326,7 @@ class MemberTable:
             self.structure_version += 1
 
     def _leave_place(self, member: MemberState) -> None:
-        """Take a member out of what it hangs under."""
+        """Remove a member from its parent."""
         above = self.by_id.get(member.parent_id)
         if above is not None:
             above.children.remove(member.id)
@@ -348,7 +334,6 @@ class MemberTable:
             self.of_clock[member.clock_id].remove(member.id)
 
     def _removed(self, _at_ns: int, subject: int, _a: int, _b: int) -> None:
-        """Fold ``MEMBER_REMOVED`` in."""
         member = self.by_id.get(subject)
         if member is None:
             return
@@ -356,7 +341,7 @@ class MemberTable:
         self._forget([below.id for below in self.branch(subject)])
 
     def clocks_removed(self, clock_ids: set[int]) -> None:
-        """Forget the members of clocks that are gone."""
+        """Remove the members of removed clocks."""
         for clock_id in clock_ids & self.of_clock.keys():
             for number in self.of_clock.pop(clock_id):
                 self._forget([below.id for below in self.branch(number)])
@@ -369,7 +354,7 @@ class MemberTable:
 
     @property
     def fold(self) -> dict[str, Callable[[int, int, int, int], None]]:
-        """What to call for each kind of event, by the kind's name."""
+        """Return the method for each kind of event, by the kind's name."""
         return {
             "MEMBER_ADDED": self._added,
             "MEMBER_ORIGIN": self._origin,

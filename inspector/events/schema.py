@@ -1,12 +1,12 @@
-"""The schema of events: one row for each kind, from which every reader learns what it says.
+"""The schema of events: one row per kind, from which every reader derives what it needs.
 
-The engine knows the numbers of :mod:`inspector.vocabulary` and nothing of this. What an event
-is called, what its three numbers are, which of them were measured, where it is listed, how it
-reads as a sentence and how it is folded is said here and nowhere else.
+The engine knows only the numbers of :mod:`inspector.vocabulary`. Names of kinds, the meaning of
+the three numbers, what is measured, the group, the sentence and the fold are declared here and
+nowhere else.
 
-Sentences are templates. ``{s}``, ``{a}`` and ``{b}`` stand for the three numbers, each put into
-words by its :class:`Unit`; a part in brackets is left out when what it speaks of is not there,
-and what follows a bar in it takes its place.
+Sentences are templates. ``{s}``, ``{a}`` and ``{b}`` stand for the three numbers, worded by their
+:class:`Unit`; a part in brackets is omitted if its number is absent, and the text after a bar
+replaces it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from inspector.vocabulary import (
 
 
 class Unit(Enum):
-    """What one number of an event, or the value of a member's field, is."""
+    """What a number of an event, or the value of a member's field, is."""
 
     NOTHING = "always 0"
     CLOCK = "number of a clock, 0 for none"
@@ -42,34 +42,34 @@ class Unit(Enum):
     TIMER_OR_NONE = "number of a timer, 0 for none"
     DIRECTOR = "number of a director"
     COMMAND = "number of a command"
-    CAUSE = "number of the command that made the change, 0 for the program's own doing"
-    CAUSE_PLUS_ONE = "0 for not, else one more than the number of the command that did it"
+    CAUSE = "number of the command that made the change, 0 for the program"
+    CAUSE_PLUS_ONE = "0 for not, otherwise the number of the command that did it plus 1"
     BREAKPOINT = "number of a breakpoint"
-    NAME = "index of a text: what the subject is called"
+    NAME = "index of a text: the name of the subject"
     TEXT = "index of a text, 0 for none"
     SITE = "index of a text: file and line"
-    ASKER = "index of a text: who asked, 0 for the user"
+    ASKER = "index of a text: where the command came from, 0 for the user"
     TRACEBACK = "index of a text: a traceback"
     JSON = "index of a text: JSON"
     SESSION_INSTANT = "nanoseconds of session time"
     LOCAL_INSTANT = "nanoseconds of a local time"
-    LOCAL_DUE = "nanoseconds of a local time, NEVER for at no instant"
+    LOCAL_DUE = "nanoseconds of a local time, NEVER for never"
     HOST_INSTANT = "milliseconds since 1970"
     DURATION = "nanoseconds"
     PERIOD = "nanoseconds from one call to the next, 0 for none"
     LATENESS = "nanoseconds after the due instant"
     COUNT = "how many"
-    TICKS = "how many ticks"
-    CALLS = "how many calls, -1 without end"
+    TICKS = "number of ticks"
+    CALLS = "number of calls, -1 for no limit"
     FRAME = "index of a frame"
-    GENERATION = "how often the scene was reloaded"
-    PLACE = "where in its turn it was applied"
-    ORDER = "a place in an order, the smaller the earlier"
+    GENERATION = "number of reloads of the scene"
+    PLACE = "point within the frame at which it was applied"
+    ORDER = "a place in an order, smaller comes first"
     RATE = "a rate, over RATE_DENOMINATOR"
     TIMER_KIND = "a TimerKind"
     MEMBER_KIND = "a MemberKind"
     FIELD = "a Field"
-    FIELD_VALUE = "what the field holds, see Field"
+    FIELD_VALUE = "value of the field, see Field"
     PHASE = "a Phase"
     LIFE = "a Life"
     MODE = "a Mode"
@@ -86,17 +86,17 @@ _TEXTS: Final = frozenset({Unit.NAME, Unit.TEXT, Unit.SITE, Unit.ASKER, Unit.TRA
 
 
 class Fold(Enum):
-    """What an event means to the state of a session when others have followed it."""
+    """How an event affects the state of a session once other events have followed it."""
 
-    #: It counts, in its place among the others of this fold.
+    #: Every event counts, in its order within this fold.
     EACH = auto()
-    #: Of a timer: what it has come to counts, and how often it fired.
+    #: Timers: only the final state counts, and the number of firings.
     TIMER = auto()
-    #: Of a frame: it counts until the next frame begins.
+    #: Frames: it counts until the next frame begins.
     FRAME = auto()
-    #: Of a member: the last counts, and how many there were.
+    #: Members: only the last event counts, and their number.
     LAST = auto()
-    #: It changes no state.
+    #: No effect on the state.
     NONE = auto()
 
 
@@ -118,17 +118,17 @@ class EventGroup(IntEnum):
 
     @property
     def title(self) -> str:
-        """What the group is called in the window."""
+        """Title of the group in the window."""
         return self.name.capitalize()
 
     @property
     def word(self) -> str:
-        """What one event of the group is called, with a sign that needs no colour."""
+        """Label of an event of the group, with a sign besides the colour."""
         return _GROUP_TEXTS[self][0]
 
     @property
     def explanation(self) -> str:
-        """What is in the group, for a tooltip."""
+        """Description for a tool tip."""
         return _GROUP_TEXTS[self][1]
 
 
@@ -152,24 +152,24 @@ _GROUP_TEXTS: Final = {
     EventGroup.FRAMES: ("▭ frame", "Frames and their phases"),
     EventGroup.READINGS: (
         "∘ reading",
-        "Readings of the time source and data of commands, as a replay needs them",
+        "Readings of the time source and data of commands, for replays",
     ),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class EventRow:
-    """What is known of one kind of event.
+    """The schema of one kind of event.
 
     Attributes:
         kind: Its number and name.
         subject: What it is about.
-        a: What its first number is.
-        b: What its second number is.
-        group: Where it is listed; of members see :func:`group_of`.
-        sentence: What happened, as a template.
-        fold: What it means to the state of the session.
-        measured: Which of ``a`` and ``b`` were measured, and so differ from run to run.
+        a: Meaning of its first number.
+        b: Meaning of its second number.
+        group: Its group; for members see :func:`group_of`.
+        sentence: Template of its sentence.
+        fold: Its effect on the state of the session.
+        measured: Which of ``a`` and ``b`` are measured, and so differ from run to run.
     """
 
     kind: EventKind
@@ -183,15 +183,15 @@ class EventRow:
 
     @property
     def name(self) -> str:
-        """How the kind is written in conditions and exports, such as ``timer_fired``."""
+        """Name of the kind in conditions and exports, such as ``timer_fired``."""
         return self.kind.name.lower()
 
     def unit(self, place: int) -> Unit:
-        """Return what the number at a place of an event is: 2 the subject, 3 ``a``, 4 ``b``."""
+        """Return the unit of a number of an event: 2 for the subject, 3 for ``a``, 4 for ``b``."""
         return (self.subject, self.a, self.b)[place - 2]
 
 
-# Shorter, so that a row is a line.
+# Short names, so that a row is a line.
 _K, _U, _G, _F = EventKind, Unit, EventGroup, Field
 
 # fmt: off
@@ -221,13 +221,13 @@ _ROWS: Final = (
     EventRow(_K.TIMER_CLEARED, _U.TIMER, _U.SITE, _U.CAUSE, _G.TIMERS,
              "{s} cleared[ at {a}][ by {b}]", Fold.TIMER),
     EventRow(_K.TICKS_MISSED, _U.TIMER, _U.TICKS, _U.TIMER_KIND, _G.FIRINGS,
-             "{s} left out {a}", Fold.NONE),
+             "{s} skipped {a}", Fold.NONE),
     EventRow(_K.FRAME_BEGAN, _U.DIRECTOR, _U.FRAME, _U.DURATION, _G.FRAMES,
              "frame {a} began, delta {b}", Fold.FRAME),
     EventRow(_K.PHASE_ENDED, _U.PHASE, _U.FRAME, _U.DURATION, _G.FRAMES,
              "frame {a}: {s} took {b}", Fold.FRAME, measured="b"),
     EventRow(_K.FRAME_ENDED, _U.DIRECTOR, _U.DURATION, _U.DURATION, _G.FRAMES,
-             "frame ended: {a} since the last, {b} busy", Fold.FRAME, measured="b"),
+             "frame ended: {a} since the previous, {b} busy", Fold.FRAME, measured="b"),
     EventRow(_K.DELTA_CUT, _U.DIRECTOR, _U.DURATION, _U.NOTHING, _G.FRAMES,
              "{a} cut from the delta (longer than max_delta)", Fold.FRAME),
     EventRow(_K.CALLBACK_FAILED, _U.TIMER_OR_NONE, _U.TEXT, _U.TRACEBACK, _G.FAILURES,
@@ -245,9 +245,9 @@ _ROWS: Final = (
     EventRow(_K.READING, _U.READING, _U.READ_VALUE, _U.COUNT, _G.READINGS,
              "{s}[ {a}]", Fold.NONE),
     EventRow(_K.COMMAND_CONTEXT, _U.CLOCK_OR_NONE, _U.HOST_INSTANT, _U.ASKER, _G.READINGS,
-             "asked for by {b}[ about {s}]", measured="a"),
+             "requested by {b}[ for {s}]", measured="a"),
     EventRow(_K.COMMAND_FORM, _U.COMMAND, _U.JSON, _U.PLACE, _G.READINGS,
-             "[how {s} reads|how the scene began]"),
+             "[data of {s}|data of the scene's start]"),
     EventRow(_K.MEMBER_ADDED, _U.MEMBER, _U.MEMBER, _U.NAME, _G.MEMBERS,
              "{s} added[ under {a}]"),
     EventRow(_K.MEMBER_ORIGIN, _U.MEMBER, _U.CLOCK, _U.MEMBER_KIND, _G.MEMBERS,
@@ -261,7 +261,7 @@ _ROWS: Final = (
     EventRow(_K.STATE_ENTERED, _U.MACHINE, _U.TEXT, _U.TEXT, _G.STATES,
              "{s} entered “{a}” by “{b}”"),
     EventRow(_K.TRANSITION_REFUSED, _U.MACHINE, _U.TEXT, _U.TEXT, _G.STATES,
-             "{s} did not make “{a}”: {b}", Fold.NONE),
+             "{s} refused “{a}”: {b}", Fold.NONE),
     EventRow(_K.MEMBER_MOVED, _U.MEMBER, _U.MEMBER, _U.NOTHING, _G.MEMBERS,
              "{s} moved under {a}"),
 )
@@ -273,14 +273,14 @@ SCHEMA: Final = {row.kind: row for row in _ROWS}
 
 @dataclass(frozen=True, slots=True)
 class FieldRow:
-    """What is known of one field of a member.
+    """The schema of one field of a member.
 
     Attributes:
         field: Its number and name.
-        unit: What its value is.
-        sentence: What it was set to, as a template with ``{b}`` for the value.
-        by_calls: Whether frames and calls change it, and not people alone.
-        each_counts: Whether a value counts when another has followed it.
+        unit: Meaning of its value.
+        sentence: Template with ``{b}`` for the value.
+        by_calls: Whether frames and calls change it too, not only the user.
+        each_counts: Whether a value still matters once another has followed it.
     """
 
     field: Field
@@ -295,8 +295,8 @@ _FIELD_ROWS: Final = (
     FieldRow(_F.PAUSED, _U.CAUSE_PLUS_ONE, "[paused{b}|not paused]", each_counts=True),
     FieldRow(_F.PRIORITY, _U.ORDER, "priority {b}", by_calls=True, each_counts=True),
     FieldRow(_F.INTERVAL, _U.PERIOD, "[every {b}|every frame]", by_calls=True),
-    FieldRow(_F.DUE, _U.LOCAL_DUE, "[due {b}|due at no instant]", by_calls=True),
-    FieldRow(_F.CALLS_LEFT, _U.CALLS, "[calls left {b}|calls without end]", by_calls=True),
+    FieldRow(_F.DUE, _U.LOCAL_DUE, "[due {b}|never due]", by_calls=True),
+    FieldRow(_F.CALLS_LEFT, _U.CALLS, "[calls left {b}|no call limit]", by_calls=True),
     FieldRow(_F.TIME, _U.LOCAL_INSTANT, "time {b}", by_calls=True),
     FieldRow(_F.RATE, _U.RATE, "time scale {b}"),
     FieldRow(_F.LIFE, _U.LIFE, "{b}"),
@@ -308,7 +308,7 @@ _FIELD_ROWS: Final = (
     FieldRow(_F.ORDER, _U.ORDER, "order {b}"),
     FieldRow(_F.MISSED, _U.COUNT, "missed {b}", by_calls=True),
     FieldRow(_F.NAME, _U.TEXT, "name “{b}”", each_counts=True),
-    FieldRow(_F.REMAINING, _U.DURATION, "{b} left to wait", by_calls=True),
+    FieldRow(_F.REMAINING, _U.DURATION, "{b} remaining", by_calls=True),
     FieldRow(_F.OWNER, _U.MEMBER, "belongs to {b}"),
 )
 # fmt: on
@@ -320,7 +320,7 @@ FIELDS: Final = {row.field: row for row in _FIELD_ROWS}
 def kinds_with(
     *, subject: Unit | None = None, fold: Fold | None = None, group: EventGroup | None = None
 ) -> frozenset[int]:
-    """Return the numbers of the kinds whose rows say all that is given."""
+    """Return the numbers of the kinds whose rows match everything given."""
     return frozenset(
         int(row.kind)
         for row in _ROWS
@@ -333,29 +333,29 @@ def kinds_with(
 #: Numbers of the kinds whose ``a``, or ``b``, is an index into the string table.
 TEXT_IN_A: Final = frozenset(int(row.kind) for row in _ROWS if row.a.is_text)
 TEXT_IN_B: Final = frozenset(int(row.kind) for row in _ROWS if row.b.is_text)
-#: Numbers of the kinds whose ``a``, or ``b``, was measured.
+#: Numbers of the kinds whose ``a``, or ``b``, is measured.
 MEASURED_A: Final = frozenset(int(row.kind) for row in _ROWS if "a" in row.measured)
 MEASURED_B: Final = frozenset(int(row.kind) for row in _ROWS if "b" in row.measured)
 #: Numbers of the fields whose value is an index into the string table.
 TEXT_FIELDS: Final = frozenset(int(row.field) for row in _FIELD_ROWS if row.unit.is_text)
-#: Numbers of the fields that frames and calls change, and not people alone.
+#: Numbers of the fields that frames and calls change too, not only the user.
 FIELDS_BY_CALLS: Final = frozenset(int(row.field) for row in _FIELD_ROWS if row.by_calls)
-#: Numbers of the fields of which a value counts when another has followed it.
+#: Numbers of the fields of which a value matters once another has followed it.
 FIELDS_THAT_COUNT: Final = frozenset(int(row.field) for row in _FIELD_ROWS if row.each_counts)
-#: Numbers of the kinds that are about a timer, a clock, a member.
+#: Numbers of the kinds about a timer, a clock, a member.
 ABOUT_TIMERS: Final = kinds_with(subject=Unit.TIMER)
 ABOUT_CLOCKS: Final = kinds_with(subject=Unit.CLOCK)
 ABOUT_MEMBERS: Final = kinds_with(subject=Unit.MEMBER) | kinds_with(subject=Unit.MACHINE)
 
 
-#: Events about members belong to members or to calls, see :func:`group_of`.
+#: Events about members are in the group of members or of calls, see :func:`group_of`.
 _OF_MEMBERS: Final = kinds_with(group=EventGroup.MEMBERS)
 _CALLED: Final = frozenset(
     {MemberKind.UPDATE, MemberKind.FRAME_TIMER, MemberKind.TICKER_TIMER, MemberKind.PHASE}
     | CLOCK_CALLS
     | {MemberKind.HOOK}
 )
-#: What is shown at first: everything but what comes with every frame.
+#: Shown at first: everything except what comes with every frame.
 QUIET_GROUPS: Final = frozenset(EventGroup) - {
     EventGroup.TIMERS,
     EventGroup.FIRINGS,
@@ -366,7 +366,7 @@ QUIET_GROUPS: Final = frozenset(EventGroup) - {
 
 
 def kinds_of(groups: frozenset[EventGroup]) -> frozenset[int]:
-    """Return the kinds of events of which some belong to one of the groups."""
+    """Return the kinds of events that can be in one of the groups."""
     shown = groups | {EventGroup.MEMBERS} if EventGroup.CALLS in groups else groups
     return frozenset(int(kind) for kind, row in SCHEMA.items() if row.group in shown)
 
@@ -376,10 +376,10 @@ def group_of(event: RawEvent, member_kind: MemberKind | None = None) -> EventGro
 
     Args:
         event: The event.
-        member_kind: What its subject is, if that is a member and known.
+        member_kind: Kind of the subject, if it is a known member.
 
     Raises:
-        ValueError: It is of no kind that is known.
+        ValueError: The kind is unknown.
     """
     _, kind, _, a, _ = event
     if kind in _OF_MEMBERS:
@@ -390,7 +390,7 @@ def group_of(event: RawEvent, member_kind: MemberKind | None = None) -> EventGro
 
 
 def schema_as_data() -> dict[str, object]:
-    """Return the schema as JSON can hold it, for programs in other languages."""
+    """Return the schema as JSON-compatible data, for programs in other languages."""
 
     def numbers(kinds: type[IntEnum]) -> dict[str, int]:
         return {kind.name.lower(): int(kind) for kind in kinds}
@@ -433,7 +433,7 @@ def schema_as_data() -> dict[str, object]:
 
 
 def schema_as_table() -> str:
-    """Return the kinds of events as a table in Markdown, with a line for each."""
+    """Return the kinds of events as a Markdown table."""
     lines = [
         "| number | kind | subject | a | b | as a sentence |",
         "| --- | --- | --- | --- | --- | --- |",

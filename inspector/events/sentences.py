@@ -1,4 +1,4 @@
-"""What happened, in words: one sentence for every event, by the template in its row."""
+"""A sentence for every event, by the template in its row."""
 
 from __future__ import annotations
 
@@ -28,31 +28,30 @@ if TYPE_CHECKING:
 
     from inspector.vocabulary import RawEvent
 
-#: Returns what the ``clock``, ``timer``, ``member`` or ``machine`` of a number is called,
-#: with what it is; nothing if that is not known.
+#: Returns the name of the ``clock``, ``timer``, ``member`` or ``machine`` with a number, with
+#: its kind; nothing if unknown.
 Naming: TypeAlias = Callable[[str, int], str]
 
 
 def describe(event: RawEvent, strings: Sequence[str], naming: Naming | None = None) -> str:
-    """Return one sentence that says what happened, without its instant.
+    """Return a sentence that says what happened, without the instant.
 
-    An event that makes no sense, as it may come from a damaged file, is shown with its
-    numbers.
+    An invalid event, such as from a damaged file, is shown with its numbers.
 
     Args:
         event: The event.
         strings: The string table of the log.
-        naming: Says what things are called; by number (``clock 3``) where it is left out or
-            does not know.
+        naming: Returns names; numbers (``clock 3``) are shown without it or for unknown
+            names.
     """
     _, kind, subject, a, b = event
     try:
-        return _Teller(event, SCHEMA[EventKind(kind)], strings, naming).sentence()
+        return _Describer(event, SCHEMA[EventKind(kind)], strings, naming).sentence()
     except (ValueError, IndexError):
         return f"unknown event {kind} ({subject}, {a}, {b})"
 
 
-#: Things with a name of their own, and what a number of theirs is called without it.
+#: Units with names, and the word before a bare number.
 _NAMED: Final = {
     Unit.CLOCK: "clock",
     Unit.CLOCK_OR_NONE: "clock",
@@ -60,7 +59,7 @@ _NAMED: Final = {
     Unit.MEMBER: "member",
     Unit.MACHINE: "machine",
 }
-#: In these a 0 stands for nothing that could be spoken of.
+#: Units in which 0 means absent.
 _ZERO_IS_NOTHING: Final = frozenset(
     {
         Unit.CLOCK,
@@ -79,8 +78,8 @@ _ZERO_IS_NOTHING: Final = frozenset(
 _PLACES: Final = {"s": 2, "a": 3, "b": 4}
 
 
-class _Teller:
-    """Puts one event into words."""
+class _Describer:
+    """Describes one event."""
 
     __slots__ = ("_event", "_naming", "_row", "_strings")
 
@@ -105,7 +104,7 @@ class _Teller:
         return "".join(told)
 
     def _is_nothing(self, unit: Unit, value: int) -> bool:
-        """Whether there is nothing to be said of a number."""
+        """Return whether a number means absent."""
         if unit in _ZERO_IS_NOTHING:
             return not value or (unit is Unit.SITE and not self._strings[value])
         if unit is Unit.LOCAL_DUE:
@@ -130,7 +129,7 @@ class _Teller:
             case Unit.DURATION | Unit.PERIOD | Unit.LATENESS:
                 return format_duration(value)
             case Unit.TICKS:
-                return f"{value} missed tick{'s' if value != 1 else ''}"
+                return f"{value} tick{'s' if value != 1 else ''}"
             case Unit.RATE:
                 return rate_text(value)
             case Unit.TIMER_KIND:
@@ -161,7 +160,7 @@ class _Teller:
         return text or ("the user" if unit is Unit.ASKER else "")
 
     def _named(self, what: str, number: int) -> str:
-        """Return what something is called; or its number, and the name that the event gives it."""
+        """Return a name, or a number and the name that the event itself gives."""
         known = "" if self._naming is None else self._naming(what, number)
         if known:
             return known
@@ -171,7 +170,7 @@ class _Teller:
 
 
 class _Part:
-    """A piece of a template: to be told always, or only if what it speaks of is there."""
+    """A piece of a template: required, or omitted if its number is absent."""
 
     __slots__ = ("instead", "is_optional", "places", "text")
 
@@ -187,6 +186,6 @@ _OPTIONAL: Final = re.compile(r"\[([^\]]*)\]")
 
 @cache
 def _parts(template: str) -> tuple[_Part, ...]:
-    """Take a template apart."""
+    """Split a template into its parts."""
     pieces = _OPTIONAL.split(template)
     return tuple(_Part(text, is_optional=at % 2 == 1) for at, text in enumerate(pieces) if text)

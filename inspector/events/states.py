@@ -1,4 +1,4 @@
-"""The values a timeline is made of: what is known of a clock, a failure, a mark, a command."""
+"""The values of a timeline: the state of a clock, a failure, a mark, a command."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from inspector.clocks.rate import D
 
 @dataclass(slots=True)
 class ClockState:
-    """What is known of one clock.
+    """State of a clock.
 
     Attributes:
         id: Number of the clock; the root's is 1.
-        name: What people call it.
-        parent_id: The clock it hangs under, 0 for the root.
-        children: The clocks below it, in the order in which they came.
+        name: Display name.
+        parent_id: The clock above, 0 for the root.
+        children: The clocks directly below, in the order of their creation.
         rate_n: Its rate over the fixed denominator, kept while paused.
         n: The rate in force: 0 while paused.
         off: Offset of the mapping, see :mod:`inspector.clocks.rate`.
-        paused: Whether it was paused itself.
-        paused_since_ns: Session time since when it stands still by itself.
+        paused: Whether the clock itself is paused.
+        paused_since_ns: Session time since which it stands still itself.
         pause_cause: Number of the command that paused it, 0 for the program.
-        pending: How many timers wait on it.
-        created_ns: Session time at which it was made.
+        pending: Number of timers that wait on it.
+        created_ns: Session time of its creation.
     """
 
     id: int
@@ -46,7 +46,7 @@ class ClockState:
         return Fraction(self.rate_n, D)
 
     def copy(self) -> ClockState:
-        """Return a state of its own."""
+        """Return an independent copy."""
         return ClockState(
             self.id,
             self.name,
@@ -65,14 +65,14 @@ class ClockState:
 
 @dataclass(frozen=True, slots=True)
 class PauseReason:
-    """One clock that makes another stand still.
+    """A clock that makes another stand still.
 
     Attributes:
-        clock_id: The clock that stands still by itself.
+        clock_id: The stopped clock.
         clock_name: Its name.
-        since_ns: Session time since when.
-        is_own: It is the clock that was asked about.
-        is_rate_zero: It is not paused, its rate is 0.
+        since_ns: Session time at which it stopped.
+        is_own: Whether it is the requested clock itself.
+        is_rate_zero: The rate is 0; the clock is not paused.
         cause: Number of the command that paused it, 0 for the program.
     """
 
@@ -90,7 +90,7 @@ class Failure:
 
     Attributes:
         at_ns: Session time.
-        frame: Index of the frame that was running or came next.
+        frame: Index of the running or next frame.
         label: What was called.
         traceback: As Python prints it.
         timer_id: The timer, 0 for a frame callback.
@@ -105,11 +105,11 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """An instant the program or the user has marked.
+    """An instant marked by the program or the user.
 
     Attributes:
         at_ns: Session time.
-        text: What it says.
+        text: Its text.
         clock_id: The clock it belongs to, 0 for none.
     """
 
@@ -120,19 +120,19 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class CommandRecord:
-    """A command that was carried out or refused.
+    """A command that was applied or refused.
 
     Attributes:
         at_ns: Session time.
-        number: Its number, the ``cause`` of what followed from it.
-        text: What was asked for, in words.
-        refusal: Why it was refused, empty if it was not.
+        number: Its number, the ``cause`` of its effects.
+        text: The command in words.
+        refusal: Reason of a refusal, otherwise empty.
         clock_id: The clock it is about, 0 for none.
         local_ns: Local time of that clock, or of the root clock.
-        host_ms: When it was in the host's own time, milliseconds since 1970; 0 if not known.
-        by: Who asked for it.
-        frame: Index of the frame that was running or came next.
-        form: The command as JSON, see :mod:`inspector.commands`; empty if it is not known.
+        host_ms: Time of day, milliseconds since 1970; 0 if unknown.
+        by: Where it came from.
+        frame: Index of the running or next frame.
+        form: The command as JSON, see :mod:`inspector.commands`; empty if unknown.
     """
 
     at_ns: int
@@ -149,10 +149,10 @@ class CommandRecord:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """An instant from which session time stood still, after it had run.
+    """An instant at which session time stopped.
 
     Attributes:
-        at_ns: Session time; it is the same when time goes on.
+        at_ns: Session time; the same when time continues.
     """
 
     at_ns: int
@@ -165,7 +165,7 @@ class BreakHit:
     Attributes:
         at_ns: Session time.
         number: Number of the breakpoint.
-        text: What was looked out for and what happened, in words.
+        text: The condition and what happened, in words.
         frame: Index of the frame that caused it.
     """
 

@@ -1,8 +1,8 @@
 """A timeline: the state of a session, folded from its events.
 
-Views read timelines, never the engine; that is why a running scene and a file look
-the same to them. The property that holds everything together: folding the log up to
-an instant gives exactly the state the engine had at that instant.
+Views read timelines, never the engine, which is why a running scene and a file look the same to
+them. The property that everything rests on: folding the log up to an instant gives exactly the
+engine's state at that instant.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from inspector.vocabulary import RawEvent
 
 
-#: What folding in an event raises that does not fit into the state, before it changes any of it.
+#: What folding raises for an event that does not fit the state, before it changes anything.
 MISFIT: Final = (KeyError, ValueError, IndexError, OverflowError)
 
 
@@ -43,38 +43,33 @@ class Timeline:
     """The state of a session as of :attr:`at_ns`.
 
     Attributes:
-        strings: The texts that its numbers stand for; those of another log are others.
-        at_ns: Session time of the last event, or later if time just passed.
-        newest_ns: Session time of the last event: what is due later has not been run yet,
-            though time may have passed.
-        events_folded: How many events went in.
-        clocks: All clocks by number, in the order in which they came.
+        strings: The string table of the log.
+        at_ns: Session time of the last event, or later if time has passed.
+        newest_ns: Session time of the last event: what is due later has not run, even if
+            time has passed.
+        events_folded: Number of events folded.
+        clocks: All clocks by number, in the order of their creation.
         timers: All pending timers.
-        members: Schedulers, components, state machines and what hangs under them.
-        frames: All frames that have ended.
+        members: Schedulers, components, state machines and everything below them.
+        frames: All completed frames.
         failures: Callbacks that raised.
         marks: Marked instants.
-        commands: What was asked for from outside.
-        hits: Breakpoints that were hit.
-        holds: When the transport was held while it ran.
+        commands: Commands, applied and refused.
+        hits: Breakpoint hits.
+        holds: Instants at which the running transport was held.
         is_running: Whether the transport runs.
-        scene_path: The scene file, empty if there is none.
-        scene_generation: How often it was reloaded.
-        root_id: Number of the root clock, ``None`` before there is one.
-        structure_version: Raised when a clock comes, goes or moves.
-        mapping_version: Raised when a rate, a pause or a parent changes.
-        timers_version: Raised when a timer comes, goes or is due at another time.
-        skips_misfits: Whether events that do not fit into the state, as of a damaged file,
-            are passed over, with nothing changed but the instant.
-        misfits: How many were passed over.
+        scene_path: The scene file, empty for none.
+        scene_generation: Number of reloads.
+        root_id: Number of the root clock, ``None`` before it exists.
+        structure_version: Incremented when a clock comes, goes or moves.
+        mapping_version: Incremented when a rate, pause or parent changes.
+        timers_version: Incremented when a timer comes, goes or changes its due time.
+        skips_misfits: Whether events that do not fit the state, as in a damaged file, are
+            skipped, changing nothing but the instant.
+        misfits: Number of skipped events.
     """
 
     def __init__(self, strings: Sequence[str]) -> None:
-        """Begin empty.
-
-        Args:
-            strings: The string table of the log; may grow meanwhile.
-        """
         self.strings = strings
         self.at_ns = 0
         self.newest_ns = 0
@@ -136,11 +131,11 @@ class Timeline:
         self._fold.update((EventKind[name], step) for name, step in self.members.fold.items())
 
     def apply_all(self, events: Iterable[RawEvent]) -> int:
-        """Fold events in, in the order in which they happened; returns how many.
+        """Fold events in their order; returns their number.
 
         Raises:
-            KeyError, ValueError, IndexError, OverflowError: One does not fit into the state,
-                and misfits are not skipped.
+            KeyError, ValueError, IndexError, OverflowError: An event does not fit the state, and
+                misfits are not skipped.
         """
         fold = self._fold
         count = 0
@@ -161,11 +156,11 @@ class Timeline:
         return count
 
     def set_present(self, at_ns: int) -> None:
-        """Let time pass with nothing happening; never goes back."""
+        """Let time pass without events; never goes back."""
         self.at_ns = max(self.at_ns, at_ns)
 
     def copy(self) -> Timeline:
-        """Return a timeline of its own in the same state."""
+        """Return an independent copy."""
         twin = Timeline(self.strings)
         twin.clocks = {number: clock.copy() for number, clock in self.clocks.items()}
         twin.timers = self.timers.copy(self.strings)
@@ -238,14 +233,14 @@ class Timeline:
         return found
 
     def effective_rate(self, clock_id: int) -> Fraction:
-        """Return local seconds per session second, 0 when it stands still."""
+        """Return local seconds per session second, 0 when stopped."""
         product = Fraction(1)
         for clock in self.path(clock_id):
             product *= Fraction(clock.n, D)
         return product
 
     def pause_reasons(self, clock_id: int) -> tuple[PauseReason, ...]:
-        """Return what makes the clock stand still, the nearest first; empty if it runs."""
+        """Return the clocks that make this one stand still, the nearest first."""
         return tuple(
             PauseReason(
                 clock_id=clock.id,
@@ -260,7 +255,7 @@ class Timeline:
         )
 
     def stopping_clocks(self, member: MemberState) -> tuple[PauseReason, ...]:
-        """Return what makes a member wait for its clock, the nearest first; empty for nothing."""
+        """Return the stopped clocks that a member waits for, the nearest first."""
         if member.clock_id not in self.clocks or not member.waits_for_clock:
             return ()
         return self.pause_reasons(member.clock_id)
@@ -278,8 +273,8 @@ class Timeline:
     def resolve_dues(self) -> None:
         """Bring the column ``timers.session_due`` up to date.
 
-        Costs as much as has changed: the timers that were armed since, and all
-        timers of branches whose rate, pause or parent has changed.
+        Its cost is proportional to the changes: timers armed since, and all timers of branches
+        whose rate, pause or parent has changed.
         """
         if self._stale_clocks:
             self._resolve_branches()
@@ -291,7 +286,7 @@ class Timeline:
         self._unknown.clear()
 
     def _resolve_branches(self) -> None:
-        """Work out the dues of every timer in the changed branches."""
+        """Compute the due times of every timer in the changed branches."""
         stale: set[int] = set()
         for clock_id in self._stale_clocks:
             if clock_id in self.clocks and clock_id not in stale:
@@ -308,7 +303,7 @@ class Timeline:
         owners, owner_of_row = np.unique(clock_column[rows], return_inverse=True)
         shifts = [self._shift_to_session(owner) for owner in owners.tolist()]
         due = self.timers.numpy("due")[rows]
-        # Whole branches stand still or run at rate 1 nearly always; the rest is exact, one by one.
+        # Most branches stand still or run at rate 1; the rest is exact, one by one.
         shift_of_row = np.array([shift or 0 for shift in shifts], np.int64)[owner_of_row]
         session_due = np.where(shift_of_row == NEVER, NEVER, due - shift_of_row)
         scaled = np.flatnonzero(np.array([shift is None for shift in shifts])[owner_of_row])
@@ -338,7 +333,7 @@ class Timeline:
                 return NEVER
             due_ns = parent_ns(due_ns, clock.n, clock.off)
             clock_id = clock.parent_id
-        # Columns hold 64 bits; what lies beyond will not be seen.
+        # Columns hold 64 bits; later instants will not be seen.
         return max(min(due_ns, NEVER - 1), -NEVER)
 
     # ------------------------------------------------------------------- fold
@@ -402,7 +397,7 @@ class Timeline:
         old_ns = self.local_ns(clock.parent_id, at_ns)
         new_ns = self.local_ns(a, at_ns)
         if not clock.parent_id or any(above.id == subject for above in self.path(a)):
-            message = f"clock {subject} cannot hang under clock {a}"
+            message = f"clock {subject} cannot be moved under clock {a}"
             raise ValueError(message)
         clock.off = moved(clock.off, clock.n, old_ns, new_ns)
         self.clocks[clock.parent_id].children.remove(subject)
@@ -414,7 +409,7 @@ class Timeline:
     def _clock_removed(self, _at_ns: int, subject: int, _a: int, _b: int) -> None:
         self.clocks[self.clocks[subject].parent_id].children.remove(subject)
         gone = set(self.branch(subject))
-        # Looks only for as many as there are, which for most branches is none.
+        # Searches only for the expected number, which for most branches is 0.
         pending = sum(self.clocks[clock_id].pending for clock_id in gone)
         columns = zip(self.timers.id, self.timers.clock, strict=True)
         theirs = (timer_id for timer_id, clock_id in columns if clock_id in gone)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-#: Marks a session due time that has to be worked out anew.
+#: Marks a session due time that must be computed again.
 UNKNOWN: Final = -(2**63)
 
 _COLUMNS: Final = (
@@ -34,7 +34,7 @@ _COLUMNS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class TimerRow:
-    """One pending timer, as it is now.
+    """The present state of a pending timer.
 
     Attributes:
         id: Number of the timer.
@@ -42,11 +42,11 @@ class TimerRow:
         label: Its name, or that of its callback.
         call_site: Where it was set, or an empty text.
         kind: One-shot or repeating, with its policy.
-        due_ns: Local time of its clock at which it should fire.
+        due_ns: Local time at which it should fire.
         interval_ns: From one due instant to the next; 0 for a one-shot.
-        fired: How often it has fired.
-        last_lateness_ns: How late it was the last time.
-        order: Settles ties: who was scheduled earlier.
+        fired: Number of firings.
+        last_lateness_ns: Lateness of the last firing.
+        order: Decides ties: smaller was scheduled earlier.
     """
 
     id: int
@@ -64,16 +64,11 @@ class TimerRow:
 class TimerTable:
     """All pending timers, one per row, rows 0 to ``len() - 1``, in no particular order.
 
-    The columns are ``array('q')``. A row that goes is replaced by the last one, so
-    a row number is good only until the next event is folded; hold on to ids.
+    The columns are ``array('q')``. A removed row is replaced by the last one, so a row number
+    is valid only until the next event; keep ids instead.
     """
 
     def __init__(self, strings: Sequence[str]) -> None:
-        """Begin empty.
-
-        Args:
-            strings: The string table of the log.
-        """
         self._strings = strings
         self._row_by_id: dict[int, int] = {}
         self.id = array("q")
@@ -89,19 +84,17 @@ class TimerTable:
         self.kind = array("q")
 
     def __len__(self) -> int:
-        """Return how many timers are pending."""
         return len(self._row_by_id)
 
     def __contains__(self, timer_id: int) -> bool:
-        """Return whether a timer is pending."""
         return timer_id in self._row_by_id
 
     def ids(self) -> Iterator[int]:
-        """Go through the pending timers' numbers."""
+        """Yield the numbers of the pending timers."""
         return iter(self._row_by_id)
 
     def index(self, timer_id: int) -> int:
-        """Return the row of a timer now.
+        """Return the present row of a timer.
 
         Raises:
             KeyError: It is not pending.
@@ -109,7 +102,7 @@ class TimerTable:
         return self._row_by_id[timer_id]
 
     def row(self, timer_id: int) -> TimerRow:
-        """Return one pending timer.
+        """Return a pending timer.
 
         Raises:
             KeyError: It is not pending.
@@ -129,7 +122,7 @@ class TimerTable:
         )
 
     def numpy(self, column: str) -> NDArray[np.int64]:
-        """Return a column as a view: use it and drop it before more is folded."""
+        """Return a column as a view, valid until the next event."""
         import numpy as np  # noqa: PLC0415 - the fold must not need numpy
 
         return np.frombuffer(getattr(self, column), dtype=np.int64)
@@ -140,14 +133,14 @@ class TimerTable:
         """Add a timer that is not armed yet.
 
         Raises:
-            ValueError: There is such a one already.
+            ValueError: The timer exists.
         """
         if timer_id in self._row_by_id:
-            message = f"timer {timer_id} is there already"
+            message = f"timer {timer_id} exists"
             raise ValueError(message)
         self._row_by_id[timer_id] = len(self.id)
-        # One by one: programs set timers by the hundred thousand, and looking up the
-        # columns by name takes twice as long.
+        # One by one: programs set hundreds of thousands of timers, and looking up the columns by
+        # name takes twice as long.
         self.id.append(timer_id)
         self.clock.append(clock_id)
         self.due.append(NEVER)
@@ -161,7 +154,7 @@ class TimerTable:
         self.kind.append(0)
 
     def remove(self, timer_id: int) -> int:
-        """Take a timer out; returns the clock it was on."""
+        """Remove a timer; returns its clock."""
         i = self._row_by_id.pop(timer_id)
         clock_id = self.clock[i]
         last = len(self.id) - 1
@@ -174,7 +167,7 @@ class TimerTable:
         return clock_id
 
     def copy(self, strings: Sequence[str]) -> TimerTable:
-        """Return a table of its own with the same rows."""
+        """Return an independent copy."""
         twin = TimerTable(strings)
         twin._row_by_id = dict(self._row_by_id)
         for name in _COLUMNS:

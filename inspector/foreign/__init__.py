@@ -1,1 +1,1 @@
-"""What people and files give: numbers, paths and files, each read in one place."""
+"""Input from users and files: numbers, paths and files, each read in one place."""

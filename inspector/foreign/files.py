@@ -1,7 +1,7 @@
-"""Files that people name: opened so that nothing hangs, read no further than makes sense.
+"""Opening files that users name, without hanging and within limits.
 
-A pipe that nobody writes to would be waited for, and ``/dev/zero`` has no end. Whatever the
-reason is that a file cannot be read, it is one sentence.
+A pipe without a writer would block, and ``/dev/zero`` has no end. Whatever prevents reading a file
+is reported in one sentence.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from inspector.errors import UnreadableFileError
 if TYPE_CHECKING:
     from pathlib import Path
 
-#: So much of a path is shown; the end of it is what tells it from others.
+#: Longest path in a message; its end is the most specific part.
 _MOST_SHOWN: Final = 200
 _KINDS: Final = (
     (stat.S_ISDIR, "a folder. Name the file in it"),
@@ -24,15 +24,15 @@ _KINDS: Final = (
     (stat.S_ISSOCK, "a socket. Choose a file"),
     (lambda mode: stat.S_ISCHR(mode) or stat.S_ISBLK(mode), "a device. Choose a file"),
 )
-#: Without the second, a pipe without a writer is waited for.
+#: O_NONBLOCK: a pipe without a writer would block.
 _FLAGS: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 def open_binary(path: Path) -> BinaryIO:
-    """Open a file that somebody named.
+    """Open a file named by the user.
 
     Raises:
-        UnreadableFileError: It is not there, is no file, or cannot be read.
+        UnreadableFileError: It does not exist, is not a file, or cannot be read.
     """
     name = path_text(path)
     try:
@@ -44,7 +44,7 @@ def open_binary(path: Path) -> BinaryIO:
         message = f"{name} cannot be read: {error.strerror or error}. Choose another file."
         raise UnreadableFileError(message) from None
     except ValueError:
-        message = f"There is no file {name}: no name of a file has such characters."
+        message = f"There is no file {name}: the name has impossible characters."
         raise UnreadableFileError(message) from None
     mode = os.fstat(number).st_mode
     for is_kind, sentence in _KINDS:
@@ -56,7 +56,7 @@ def open_binary(path: Path) -> BinaryIO:
 
 
 def open_text(path: Path, encoding: str) -> TextIO:
-    """Open a text that somebody named; what is no character is read as �.
+    """Open a text file named by the user; invalid bytes are read as �.
 
     Raises:
         UnreadableFileError: As for :func:`open_binary`.
@@ -65,12 +65,12 @@ def open_text(path: Path, encoding: str) -> TextIO:
 
 
 def read_whole(path: Path, most_bytes: int, what: str) -> bytes:
-    """Return what is in a file that somebody named.
+    """Return the contents of a file named by the user.
 
     Args:
         path: The file.
-        most_bytes: A larger file is refused, however it grows.
-        what: What it should be, such as "a table of timers".
+        most_bytes: A larger file is refused, even if it grows while it is read.
+        what: The expected contents, such as "a table of timers".
 
     Raises:
         UnreadableFileError: As for :func:`open_binary`, or it is too large.
@@ -88,6 +88,6 @@ def read_whole(path: Path, most_bytes: int, what: str) -> bytes:
 
 
 def path_text(path: Path) -> str:
-    """Return a path as it stands in a sentence: of a long one, the end."""
+    """Return a path for a message: of a long one, the end."""
     text = str(path)
     return text if len(text) <= _MOST_SHOWN else f"…{text[-_MOST_SHOWN:]}"

@@ -1,6 +1,6 @@
-"""Numbers as people and files write them: the one place where a text becomes a number.
+"""Numbers in texts from users and files: the only place where a text becomes a number.
 
-Exact, and bounded: ``Fraction("1e999999999")`` works out a number of a billion digits.
+Exact, and bounded: ``Fraction("1e999999999")`` would compute a billion digits.
 """
 
 from __future__ import annotations
@@ -10,23 +10,23 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Final
 
-#: Nobody writes a longer number, and no program that means one.
+#: Longest number.
 MOST_CHARACTERS: Final = 100
-#: Every ``float`` is within.
+#: Includes every ``float``.
 LARGEST_EXPONENT: Final = 400
-#: Whole numbers with more digits do not fit into 64 bits, and count nothing.
+#: More digits do not fit into 64 bits.
 _MOST_DIGITS: Final = 18
-#: So much is shown of what cannot be understood.
+#: Longest excerpt of an invalid value.
 _MOST_SHOWN: Final = 40
 
 _EXPONENT: Final = re.compile(r"e([-+]?\d+)\s*$", re.IGNORECASE)
 
 
 def number_in(text: str) -> Fraction:
-    """Return the number that a text is: ``1.5``, ``-3``, ``1/60``, ``1e-3`` or ``1_000``.
+    """Parse a number: ``1.5``, ``-3``, ``1/60``, ``1e-3`` or ``1_000``.
 
     Raises:
-        ValueError: It is none, or beyond the limits of this module; see :func:`refusal`.
+        ValueError: It is not a number, or beyond the limits; see :func:`refusal`.
     """
     if _limit_of(text):
         message = refusal("a number", text, "write 1.5, 1/60 or 1e-3")
@@ -39,40 +39,37 @@ def number_in(text: str) -> Fraction:
 
 
 def count_in(text: str) -> int | None:
-    """Return the whole number, 0 or more, that a text is; ``None`` if it is none.
-
-    A number of more than 18 digits is none either: it counts nothing, and numbers nothing.
-    """
+    """Parse a whole number, 0 or more; ``None`` if it is not one or has more than 18 digits."""
     is_count = text.isascii() and text.isdecimal() and len(text) <= _MOST_DIGITS
     return int(text) if is_count else None
 
 
 def refusal(what: str, value: object, hint: str) -> str:
-    """Return why a value was not understood: as no number, or because of a limit.
+    """Return why a value was refused: it is not a number, or exceeds a limit.
 
     Args:
-        what: What it should have been, such as "a rate".
-        value: What was written.
-        hint: What can be written instead; said if no limit is in the way.
+        what: What it should be, such as "a rate".
+        value: The value.
+        hint: Valid values; mentioned unless a limit is exceeded.
     """
     limit = _limit_of(value) if isinstance(value, str) else ""
     return f"not {what}: {shown(value)} ({limit or hint})"
 
 
 def shown(value: object) -> str:
-    """Return a value as it is shown in a message, however large it is."""
+    """Return a value for a message, however large it is."""
     if isinstance(value, str | bytes) and len(value) > _MOST_SHOWN:
         return f"{value[:_MOST_SHOWN]!r}… ({len(value):,} characters)"
     try:
         text = str(value) if isinstance(value, Fraction | Decimal) else repr(value)
     except ValueError:
-        # Python writes no number of more than 4,300 digits.
+        # Python converts no number of more than 4,300 digits.
         return "a number of thousands of digits"
     return text if len(text) <= 2 * _MOST_SHOWN else f"{text[:_MOST_SHOWN]}…"
 
 
 def rounded(number: Fraction | float) -> str:
-    """Return a number in ten digits for a message, however large it is."""
+    """Return a number with ten digits for a message, however large it is."""
     try:
         return f"{float(number):.10g}"
     except OverflowError:
@@ -80,7 +77,7 @@ def rounded(number: Fraction | float) -> str:
 
 
 def _limit_of(text: str) -> str:
-    """Return the limit that a text exceeds, or none."""
+    """Return the limit that a text exceeds, or an empty text."""
     if len(text) > MOST_CHARACTERS:
         return f"a number has at most {MOST_CHARACTERS} characters"
     exponent = _EXPONENT.search(text)

@@ -11,13 +11,13 @@ _ESCAPED_BYTE: Final = re.compile(r"\\u(dc[89a-f][0-9a-f])")
 
 
 def expanded(text: str | Path) -> Path:
-    """Return a path with ``~`` replaced by the folder it stands for, if there is one."""
-    # Path.expanduser() raises for a user that there is not.
+    """Return a path with ``~`` replaced by the user's folder, if there is one."""
+    # Path.expanduser() raises for an unknown user.
     return Path(os.path.expanduser(text))  # noqa: PTH111
 
 
 def is_file(path: Path) -> bool:
-    """Return whether there is such a file; a name that is too long has none."""
+    """Return whether there is such a file; false for names that are too long."""
     return os.path.isfile(path)  # noqa: PTH113
 
 
@@ -27,17 +27,17 @@ def is_folder(path: Path) -> bool:
 
 
 def is_there(path: Path) -> bool:
-    """Return whether there is anything of that name, likewise."""
+    """Return whether the path exists, likewise."""
     return os.path.exists(path)  # noqa: PTH110
 
 
 def stored_path(text: str) -> Path:
-    r"""Return the path that a recording names.
+    r"""Return the path named in a recording.
 
-    What is no UTF-8 in the name of a file is written as ``\udce9``, the byte at its end.
+    Undecodable bytes are written as ``\udce9``, with the byte at the end.
     """
     path = Path(text)
-    # That may also be the name itself.
+    # That may also be the real name.
     if is_there(path):
         return path
     return Path(_ESCAPED_BYTE.sub(lambda found: chr(int(found[1], 16)), text))

@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all."""
+"""Files that are written completely or not at all."""
 
 import errno
 import os
@@ -15,11 +15,10 @@ from inspector.foreign.paths import is_file, is_folder, is_there
 
 
 def check_target(path: Path) -> None:
-    """Refuse a place where no file can be put, before any work is done.
+    """Refuse a path that cannot be written, before any work is done.
 
     Raises:
-        ExportError: The folder is missing or may not be written, or ``path`` is not
-            a plain file.
+        ExportError: The folder is missing or not writable, or ``path`` is not a plain file.
     """
     folder = path.parent
     if not is_folder(folder):
@@ -35,7 +34,7 @@ def check_target(path: Path) -> None:
     if not os.access(folder, os.W_OK | os.X_OK):
         raise ExportError(_refusal(path))
     try:
-        # Only trying tells: a file system may be read-only, or hold no files of ours.
+        # Only trying tells: a file system may be read-only, or refuse our files.
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError:
@@ -44,11 +43,10 @@ def check_target(path: Path) -> None:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
-    """Open a temporary file beside ``path`` that takes its place when the block succeeds.
+    """Open a temporary file beside ``path`` that replaces it when the block succeeds.
 
-    When the block or the writing fails, the file that was there before is
-    untouched and the temporary one is removed. Permissions of an existing file
-    are kept, and a symbolic link goes on pointing to its file.
+    On failure the existing file stays untouched and the temporary file is removed. The
+    permissions of an existing file are kept, and a symbolic link keeps pointing to its file.
 
     Raises:
         ExportError: The file cannot be written; the message says why.

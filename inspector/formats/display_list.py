@@ -1,8 +1,8 @@
-"""A picture as a list of shapes in points, before anything draws it.
+"""A picture as a list of shapes in points, independent of what draws it.
 
-The list is built from plain data without Qt. A QPainter draws it for PNG, PDF
-and the screen, a text writer for SVG. A point is 1/72 inch; x grows to the
-right and y downwards; text stands on its baseline. Colours are ``#rrggbb``.
+The list is built from plain data without Qt. A QPainter draws it for PNG, PDF and the screen,
+a text writer for SVG. A point is 1/72 inch; x grows to the right and y downwards; text is
+positioned by its baseline. Colours are ``#rrggbb``.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ class Point(NamedTuple):
 
 
 class Anchor(Enum):
-    """Which end of a text stands at its place."""
+    """The end of a text that is at its position."""
 
     START = "start"
     MIDDLE = "middle"
@@ -90,7 +90,7 @@ class Text:
     """One line of text.
 
     Attributes:
-        at: Where the anchor of the baseline is.
+        at: Position of the anchor, on the baseline.
         text: The characters, without line breaks.
         size: Size of the font in points.
         color: Colour of the text.
@@ -127,12 +127,12 @@ class DisplayList:
     Attributes:
         width: Width in points.
         height: Height in points.
-        background: Colour of the whole picture below the items.
-        items: What is drawn, from the back to the front.
-        title: What the picture shows, for the file's description.
+        background: Background colour.
+        items: The shapes, back to front.
+        title: Title for the file's metadata.
         description: The picture in words, for people who cannot see it.
-        created: When the data was taken, for the file's description.
-        software: Name and version of the program, for the file's description.
+        created: Time of the data, for the file's metadata.
+        software: Name and version of the program, for the file's metadata.
     """
 
     width: float
@@ -145,7 +145,7 @@ class DisplayList:
     software: str
 
     def texts(self) -> list[Text]:
-        """Return every text of the picture, in the order in which they are drawn."""
+        """Return every text of the picture in drawing order."""
         return _texts(self.items)
 
 

@@ -1,6 +1,6 @@
-"""Writes frame times to a file: one exporter per format, chosen by the file's suffix.
+"""Writes frame times to a file; the suffix selects the exporter.
 
-Commands, their help and the export dialog know the exporters of :data:`EXPORTERS`, and no other.
+Commands, their help and the export dialog offer the exporters of :data:`EXPORTERS`.
 """
 
 from pathlib import Path
@@ -35,7 +35,7 @@ EXPORTERS: Final[Registry[Exporter]] = Registry(
 
 
 def check_export(path: Path) -> None:
-    """Refuse an export that cannot succeed, before a long run is begun for it.
+    """Refuse an export that cannot succeed, before a long run starts for it.
 
     Raises:
         ExportError: The suffix is unknown or the folder cannot be written.
@@ -46,7 +46,7 @@ def check_export(path: Path) -> None:
 def export_frames(
     frames: FrameTimes, provenance: Provenance, options: ExportOptions, path: Path
 ) -> None:
-    """Write ``frames`` to ``path`` in the format of its suffix, whole or not at all.
+    """Write ``frames`` to ``path`` in the format of its suffix, completely or not at all.
 
     Raises:
         ExportError: The suffix is unknown or the file cannot be written.

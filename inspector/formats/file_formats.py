@@ -1,4 +1,4 @@
-"""What every exporter has: formats by suffix, and pictures drawn through the one door to Qt."""
+"""What all exporters share: formats by suffix, and pictures drawn with Qt."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,30 +14,30 @@ from inspector.window_loader import load_ui
 
 
 class HasResolution(Protocol):
-    """Choices about a picture, of which all formats need one."""
+    """Options of a picture, of which every format needs the resolution."""
 
     @property
     def dots_per_inch(self) -> float:
         """Resolution of a PNG."""
 
 
-#: What is written.
+#: The data to write.
 DataT = TypeVar("DataT")
-#: What a person can choose about it.
+#: The options for it.
 OptionsT = TypeVar("OptionsT", bound=HasResolution)
 
 
 # No slots: before Python 3.14, a frozen class with slots cannot be made as FileFormat[…](…).
 @dataclass(frozen=True)
 class FileFormat(Generic[DataT, OptionsT]):
-    """One format that something can be written in.
+    """A file format of an exporter.
 
     Attributes:
         format: Name of the format.
-        suffix: Ending of its files, with the dot.
+        suffix: Its suffix, with the dot.
         description: What the file is for, in a few words.
         write: Writes to a binary stream.
-        is_picture: Whether the file shows the graph; otherwise it holds the data.
+        is_picture: Whether the file shows the graph, or else holds the data.
     """
 
     format: str
@@ -58,7 +58,7 @@ class FileFormat(Generic[DataT, OptionsT]):
 
 
 class PictureWriter(Protocol):
-    """The part of the window that draws without a window."""
+    """The module of the window that draws pictures without a window."""
 
     def write_png(
         self, picture: DisplayList, stream: BinaryIO, *, dots_per_inch: float = 144
@@ -72,11 +72,11 @@ class PictureWriter(Protocol):
 def picture_formats(
     draw: Callable[[DataT, Provenance, OptionsT], DisplayList], what: str
 ) -> tuple[FileFormat[DataT, OptionsT], ...]:
-    """Return the formats that show a picture: PNG, SVG and PDF.
+    """Return the picture formats: PNG, SVG and PDF.
 
     Args:
         draw: Makes the picture.
-        what: What is in it, in a word or two: "the graph".
+        what: Its contents in a word or two: "the graph".
     """
 
     def write_png(data: DataT, provenance: Provenance, options: OptionsT, stream: BinaryIO) -> None:
@@ -102,7 +102,7 @@ def format_for(
     """Return the format that the suffix of ``path`` names, in any case.
 
     Raises:
-        ExportError: No format has that suffix; the message names those there are.
+        ExportError: No format has that suffix; the message names the known ones.
     """
     suffix = path.suffix.lower()
     for each in formats:
@@ -115,7 +115,7 @@ def format_for(
 
 
 def check_file(path: Path, formats: Sequence[FileFormat[DataT, OptionsT]]) -> None:
-    """Refuse an export that cannot succeed, before anything is run for it.
+    """Refuse an export that cannot succeed, before a run starts for it.
 
     Raises:
         ExportError: The suffix is unknown or the folder cannot be written.
@@ -131,7 +131,7 @@ def write_file(
     path: Path,
     formats: Sequence[FileFormat[DataT, OptionsT]],
 ) -> None:
-    """Write ``data`` to ``path`` in the format of its suffix, whole or not at all.
+    """Write ``data`` to ``path`` in the format of its suffix, completely or not at all.
 
     Raises:
         ExportError: The suffix is unknown or the file cannot be written.

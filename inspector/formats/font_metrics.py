@@ -1,4 +1,4 @@
-"""How wide text is, measured from the bundled fonts so that every writer agrees."""
+"""Widths of text, measured from the bundled fonts so that every writer agrees."""
 
 import unicodedata
 from functools import lru_cache
@@ -9,12 +9,12 @@ from inspector.resources import resource_path
 
 FONT_FAMILY: Final = "DejaVu Sans"
 ELLIPSIS: Final = "…"
-#: Control characters, halves of surrogate pairs and code points without meaning.
+#: Control characters, surrogates and unassigned code points.
 _UNSEEN: Final = frozenset({"Cc", "Cs", "Cn"})
 
 
 def font_path(*, is_bold: bool) -> str:
-    """Return where the bundled font file is."""
+    """Return the path of the bundled font file."""
     name = "DejaVuSans-Bold.ttf" if is_bold else "DejaVuSans.ttf"
     return str(resource_path("fonts", name))
 
@@ -38,7 +38,7 @@ def has_every_character(text: str, *, is_bold: bool = False) -> bool:
 
 
 def plain(text: str) -> str:
-    """Return ``text`` on one line, without characters that stand for nothing visible."""
+    """Return ``text`` on one line, without invisible characters."""
     visible = (char for char in " ".join(text.split()) if unicodedata.category(char) not in _UNSEEN)
     return "".join(visible)
 
@@ -61,8 +61,8 @@ def wrapped(
 ) -> list[str]:
     """Return ``text`` broken between words into at most ``lines`` lines.
 
-    Lines that are not allowed any more end in an ellipsis, and so does a single
-    word wider than ``width`` points.
+    The last allowed line ends in an ellipsis if there is more, as does a single word wider
+    than ``width`` points.
     """
     words = text.split()
     result: list[str] = []

@@ -1,4 +1,4 @@
-"""The frame times of a range of frames as plain columns, and where they come from."""
+"""The frame times of a range of frames as plain columns, with their provenance."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -18,8 +18,8 @@ from inspector.events.timeline import Timeline
 from inspector.foreign.numbers import count_in
 from inspector.vocabulary import Phase
 
-#: What is plotted: source time between frame starts, time spent in callbacks, or
-#: local time handed to the callbacks.
+#: Which time is plotted: source time between frame starts, time in callbacks, or local time
+#: passed to the callbacks.
 Measure = Literal["interval", "busy", "delta"]
 
 NsColumn = NDArray[np.int64]
@@ -30,7 +30,7 @@ class FrameColumns(Protocol):
 
     @property
     def first(self) -> int:
-        """Number of the oldest frame that is still kept."""
+        """Number of the oldest frame kept."""
 
     @property
     def end(self) -> int:
@@ -42,16 +42,16 @@ class FrameColumns(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FrameTimes:
-    """Frames in a row, one array entry each, all int64.
+    """Consecutive frames, one array entry each, all int64.
 
     Attributes:
         index: Number of the frame within its session.
         at_ns: Session time at which the frame began, never descending.
-        interval_ns: Source time between the starts of the frame before and this one.
-        delta_ns: Local time of the root clock handed to this frame's callbacks.
+        interval_ns: Source time between the starts of the previous frame and this one.
+        delta_ns: Local time of the root clock passed to this frame's callbacks.
         busy_ns: Time spent in this frame's callbacks.
         phases: Time spent in each phase, shape (phases, frames), rows by ``Phase``.
-        interventions: What was changed from outside before or in these frames.
+        interventions: Interventions before or in these frames.
         landmarks: Bookmarks, notes, named ranges and marks in these frames.
     """
 
@@ -65,17 +65,16 @@ class FrameTimes:
     landmarks: tuple[Landmark, ...] = ()
 
     def __len__(self) -> int:
-        """Return the number of frames."""
         return len(self.index)
 
     @classmethod
     def from_history(cls, history: FrameColumns, start: int = 0, stop: int | None = None) -> Self:
-        """Return frames ``start`` up to, not including, ``stop`` as far as they are kept.
+        """Return the frames from ``start`` up to, not including, ``stop`` that are kept.
 
         Args:
             history: The frame history of a timeline.
             start: Number of the first frame.
-            stop: Number of the frame after the last; none for all that follow.
+            stop: Number of the frame after the last; by default all that follow.
         """
         end = history.end if stop is None else min(stop, history.end)
         begin = max(start, history.first)
@@ -101,13 +100,13 @@ class FrameTimes:
         stop: int | None = None,
         annotations: Iterable[Annotation] = (),
     ) -> Self:
-        """Return frames as :meth:`from_history` does, with all that happened beside them.
+        """Return frames as :meth:`from_history` does, with interventions and landmarks.
 
         Args:
-            timeline: The session; brings what was changed from outside, and its marks.
+            timeline: The session, with its interventions and marks.
             start: Number of the first frame.
-            stop: Number of the frame after the last; none for all that follow.
-            annotations: What people left in the session.
+            stop: Number of the frame after the last; by default all that follow.
+            annotations: Bookmarks, notes and named ranges.
         """
         return replace(
             cls.from_history(timeline.frames, start, stop),
@@ -116,7 +115,7 @@ class FrameTimes:
         )
 
     def between(self, start: int, stop: int) -> Self:
-        """Return the frames at places ``start`` up to, not including, ``stop``."""
+        """Return the frames at indexes ``start`` up to, not including, ``stop``."""
         index = self.index[start:stop]
         first = int(index[0]) if len(index) else 0
         end = int(index[-1]) + 1 if len(index) else 0
@@ -154,11 +153,11 @@ class Provenance:
 
     Attributes:
         scene: Name of the scene or program.
-        created: When the data was taken.
+        created: Time of the data.
         version: Version of the inspector.
-        source: Which time source drove the frames.
-        frame_rate: Frames per second that were asked for; none when not known.
-        note: Anything the reader has to know.
+        source: The time source of the frames.
+        frame_rate: Target frames per second; ``None`` if unknown.
+        note: A remark for the reader.
     """
 
     scene: str
@@ -170,7 +169,7 @@ class Provenance:
 
 
 def parse_frame_range(text: str) -> tuple[int, int | None]:
-    """Return first frame and frame after the last of ``"all"``, ``"120:600"``, ``":60"``.
+    """Return the first frame and the frame after the last of ``"all"``, ``"120:600"``, ``":60"``.
 
     Raises:
         ExportError: The text is not such a range, or the range is empty.

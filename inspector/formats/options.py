@@ -1,4 +1,4 @@
-"""What a person can choose about an exported graph, and the colours it comes in."""
+"""Options of an exported graph, and its colours."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,15 +24,15 @@ class ExportOptions:
     """How frame times are drawn and written.
 
     Attributes:
-        title: Heading of the graph; empty for the name of the scene.
-        measure: Which time of a frame the line shows.
-        budgets_ms: Frame times to compare with, each a labelled line.
+        title: Title of the graph; by default the name of the scene.
+        measure: Time of a frame that the line shows.
+        budgets_ms: Frame-time budgets, each a labelled line.
         stacked: Whether the phases of the frame are drawn as areas below the line.
         theme: Colours on white or on near-black.
         width_pt: Width of the picture in points (1/72 inch).
         height_pt: Height of the picture in points.
         dots_per_inch: Resolution of a PNG; 144 is two pixels per point.
-        interventions: Whether what was changed from outside is shown and written.
+        interventions: Whether interventions are shown and written.
         landmarks: Whether bookmarks, notes, named ranges and marks are shown and written.
     """
 
@@ -48,11 +48,7 @@ class ExportOptions:
     landmarks: bool = True
 
     def __post_init__(self) -> None:
-        """Refuse values that give no picture.
-
-        Raises:
-            ValueError: A value is out of its range; the message names it.
-        """
+        """Refuse values out of range; a ``ValueError`` names them."""
         if self.measure not in ("interval", "busy", "delta"):
             message = f"measure must be interval, busy or delta, not {self.measure!r}"
             raise ValueError(message)
@@ -74,19 +70,19 @@ def _check_range(name: str, value: float, low: float, high: float) -> None:
 
 @dataclass(frozen=True, slots=True)
 class GraphColors:
-    """The colours of a graph by what they mean.
+    """The colours of a graph by meaning.
 
     Attributes:
         background: Behind everything.
         text: Title and values.
-        muted_text: Everything that explains; at least 4.5 to 1 on the background.
+        muted_text: Explanations; contrast of at least 4.5 to 1 on the background.
         axis: Lines of the axes and budgets.
         grid: Lines at the ticks.
         line: The measured time.
-        extremes: Lowest and highest measured times where frames are crowded.
+        extremes: Lowest and highest times where frames share a column.
         median: Their median, in front of the extremes.
         spike: Frames above the range.
-        intervention: What was changed from outside, and breakpoints that were hit.
+        intervention: Interventions and breakpoint hits.
         landmark: Bookmarks, notes, ranges and marks.
         landmark_shade: Behind the frames of a named range.
         outline: The measured time in front of stacked phases.
@@ -111,7 +107,7 @@ class GraphColors:
     phases: Mapping[Phase, str]
 
 
-# Okabe & Ito's palette, told apart by people with any kind of colour vision:
+# Okabe & Ito's palette, distinguishable with any kind of colour vision:
 # https://jfly.uni-koeln.de/color/. The yellow is darkened on white.
 _PHASE_COLORS: Final = {
     Phase.TIMERS: "#e69f00",

@@ -1,8 +1,8 @@
 """The display list as SVG text, without Qt.
 
-Text stays text. The characters that occur are embedded as a font of a few
-kilobytes, so browsers show the same picture where the font is not installed;
-programs that ignore embedded fonts find the widths in ``textLength``.
+Text stays text. The characters used are embedded as a font of a few kilobytes, so browsers show
+the same picture without the installed font; programs that ignore embedded fonts use the widths in
+``textLength``.
 """
 
 import base64
@@ -93,7 +93,7 @@ class _Writer:
 
 
 def _font_faces(picture: DisplayList) -> str:
-    """Return style rules that embed the characters that occur, regular and bold."""
+    """Return style rules that embed the characters used, regular and bold."""
     rules = ""
     for is_bold, weight in ((False, "normal"), (True, "bold")):
         used = {
@@ -143,7 +143,7 @@ def _path(points: Iterable[Point]) -> str:
 
 
 def _number(value: float) -> str:
-    """Return ``value`` to a hundredth of a point without needless zeros."""
+    """Return ``value`` to a hundredth of a point without trailing zeros."""
     text = f"{value:.2f}".rstrip("0").rstrip(".")
     return "0" if text == "-0" else text
 

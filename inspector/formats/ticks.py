@@ -18,7 +18,7 @@ _CLOCK_STEPS_S: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """A place on an axis and its text."""
+    """A position on an axis and its label."""
 
     value_ns: float
     label: str
@@ -26,7 +26,7 @@ class Tick:
 
 @dataclass(frozen=True, slots=True)
 class Ticks:
-    """The ticks of one axis, in ascending order, and the unit of their labels."""
+    """The ticks of an axis, in ascending order, and the unit of their labels."""
 
     ticks: tuple[Tick, ...]
     unit: str
@@ -41,8 +41,8 @@ def duration_ticks(high_ns: float, count: int) -> Ticks:
 def instant_ticks(low_ns: float, high_ns: float, count: int) -> Ticks:
     """Return about ``count`` ticks within ``low_ns`` to ``high_ns``, for an axis of instants.
 
-    Beyond two minutes the labels are minutes and seconds, at whole minutes or
-    handy parts of them.
+    Beyond two minutes the labels are minutes and seconds, at whole minutes or simple
+    fractions of them.
     """
     span_ns = high_ns - low_ns
     if high_ns <= 120 * NS_PER_SECOND:
@@ -122,7 +122,7 @@ def _multiples(low: float, high: float, step: float) -> Sequence[float]:
 
 
 def _decimals(step: float) -> int:
-    """Return how many decimals tell multiples of ``step`` apart."""
+    """Return the number of decimals that distinguish multiples of ``step``."""
     return max(0, -math.floor(math.log10(step) + 1e-9))
 
 

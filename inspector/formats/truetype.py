@@ -1,9 +1,8 @@
-"""What the exporters need of a TrueType font: advance widths and a small subset.
+"""The parts of a TrueType font that exporters need: advance widths and a small subset.
 
-Text has to be measured the same way with and without Qt, and an SVG has to look
-the same where the font is not installed. Both are answered from the font file
-itself, so no table of widths can fall out of step with it. Tables and their
-fields are described at https://learn.microsoft.com/typography/opentype/spec/.
+Text must have the same width with and without Qt, and an SVG must look the same without the
+installed font. Both come from the font file itself, so there is no table of widths to maintain.
+Format: https://learn.microsoft.com/typography/opentype/spec/.
 """
 
 import itertools
@@ -28,11 +27,10 @@ class TrueTypeFont:
     """A parsed font file, read only.
 
     Attributes:
-        units_per_em: Font units that make up the size of the text.
+        units_per_em: Font units per font size.
     """
 
     def __init__(self, data: bytes) -> None:
-        """Read the tables of the font file ``data``."""
         self._tables = _tables(data)
         self.units_per_em: int = struct.unpack_from(">H", self._tables["head"], 18)[0]
         glyph_count: int = struct.unpack_from(">H", self._tables["maxp"], 4)[0]
@@ -60,10 +58,9 @@ class TrueTypeFont:
         return codepoint in self._glyphs
 
     def advance(self, codepoint: int) -> int:
-        """Return how far the character moves the pen, in font units.
+        """Return the advance width of a character in font units.
 
-        A character that the font lacks is taken as one em wide, which is what
-        the scripts that it lacks mostly need.
+        A missing character counts as one em, which fits most of the missing scripts.
         """
         glyph = self._glyphs.get(codepoint)
         return self.units_per_em if glyph is None else int(self._metrics[glyph][0])
@@ -71,11 +68,11 @@ class TrueTypeFont:
     def subset(self, codepoints: Iterable[int], family: str) -> bytes:
         """Return a font file with only the characters ``codepoints``.
 
-        Hinting, kerning and ligatures are left out: the positions of characters
-        are then the plain sums of their advances in every program.
+        It has no hinting, kerning or ligatures, so positions are plain sums of advances in every
+        program.
 
         Args:
-            codepoints: Characters to keep; those that the font lacks are left out.
+            codepoints: Characters to keep; those missing in the font are ignored.
             family: Family name of the new font.
         """
         kept = {code: self._glyphs[code] for code in sorted(codepoints) if code in self._glyphs}
@@ -109,7 +106,7 @@ class TrueTypeFont:
         return self._tables["glyf"][self._offsets[glyph] : self._offsets[glyph + 1]]
 
     def _with_components(self, glyphs: list[int]) -> list[int]:
-        """Return ``glyphs`` without repetition, followed by those they are built from."""
+        """Return ``glyphs`` without repetition, followed by their components."""
         order = dict.fromkeys(glyphs)
         waiting = list(order)
         while waiting:
@@ -152,7 +149,7 @@ def _glyphs_by_codepoint(cmap: bytes) -> dict[int, int]:
 
 
 def _component_offsets(outline: bytes) -> list[tuple[int, int, int]]:
-    """Return place of the flags, glyph and end of each component of a composite glyph."""
+    """Return offset of the flags, glyph and end of each component of a composite glyph."""
     if not outline or struct.unpack_from(">h", outline)[0] >= 0:
         return []
     components = []
@@ -175,8 +172,8 @@ def _component_offsets(outline: bytes) -> list[tuple[int, int, int]]:
 def _renumbered(outline: bytes, new_ids: Mapping[int, int]) -> bytes:
     """Return the outline with new component numbers and no instructions.
 
-    It is not padded again: a font's own padding may already be three bytes, and
-    browsers warn about more.
+    It is not padded again: a font's own padding may already be three bytes, and browsers warn
+    about more.
     """
     if not outline:
         return b""

@@ -1,4 +1,4 @@
-"""What happens each frame: the director and the fixed-rate loop."""
+"""What happens in each frame: the director, loops, schedulers and state machines."""
 
 from inspector.frames.director import Director, FrameCallback
 from inspector.frames.loop import FixedRateLoop, LoopRules, start_loop

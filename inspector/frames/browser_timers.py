@@ -1,7 +1,7 @@
-"""A browser's ``setTimeout`` and ``setInterval``, as the HTML standard and Chromium have them.
+"""A browser's ``setTimeout`` and ``setInterval``, by the HTML standard and as in Chromium.
 
-They are the third repair for Egret's timer. No original was recorded: the rules are those
-of the standard's timer initialization steps, and what was measured in Chromium.
+The third repair for Egret's timer. The rules are those of the standard's timer
+initialization steps, and what was measured in Chromium; no original was recorded.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from inspector.clocks.clock import Clock
     from inspector.clocks.timer import Timer
 
-#: Timers that are set deeper than this wait for :data:`_CLAMPED_MS` at least.
+#: Timers nested deeper wait for at least :data:`_CLAMPED_MS`.
 _DEEPEST_UNCLAMPED: Final = 5
 _CLAMPED_MS: Final = 4
 _INT32_VALUES: Final = 2**32
@@ -28,10 +28,10 @@ _INT32_VALUES: Final = 2**32
 class BrowserRules(Enum):
     """When an interval is due again.
 
-    * ``STANDARD``: a whole period after its callback has returned. What the call is late,
-      and the time that it takes, shift all that follow.
-    * ``CHROMIUM``: at the next multiple of the period; set before the callback runs.
-      Missed calls shrink to one late call, and the phase is kept.
+    * ``STANDARD``: a whole period after its callback has returned. Lateness and the duration
+      of a call shift all later calls.
+    * ``CHROMIUM``: at the next multiple of the period, set before the callback runs. Missed
+      calls shrink to one late call, and the phase is kept.
     """
 
     STANDARD = "HTML standard"
@@ -39,7 +39,7 @@ class BrowserRules(Enum):
 
 
 class _Entry:
-    """A timeout or an interval that was not cleared."""
+    """A pending timeout or an interval."""
 
     __slots__ = ("callback", "delay_ms", "due_ns", "level", "name", "repeats", "timer", "wait_ms")
 
@@ -57,36 +57,27 @@ class _Entry:
 class BrowserTimers:
     """The timeouts and intervals of a page whose time is that of a clock.
 
-    Delays are whole milliseconds of 32 bits: fractions are cut off, what is longer wraps
-    around, and what is negative counts as 0. A timer that is set by a timer that was set
-    by a timer, more than five deep, waits for 4 ms at least; an interval counts as set by
-    itself.
+    Delays are 32-bit whole milliseconds: fractions are cut, longer delays wrap around, and
+    negative ones count as 0. A timer set within timers nested more than five deep waits for at
+    least 4 ms; an interval counts as set by itself.
 
     Attributes:
-        clock: Where they wait.
+        clock: The clock on which they wait.
         rules: When intervals are due again.
     """
 
     def __init__(self, clock: Clock, rules: BrowserRules = BrowserRules.STANDARD) -> None:
-        """Begin with none.
-
-        Args:
-            clock: Where they wait.
-            rules: When intervals are due again.
-        """
         self.clock = clock
         self.rules = rules
         self._last_id = 0
-        # How deep what is being called was set; 0 outside of callbacks.
+        # Nesting depth of the current callback; 0 outside callbacks.
         self._level = 0
         self._entries: dict[int, _Entry] = {}
 
     def __repr__(self) -> str:
-        """Show the rules and how many wait."""
         return f"<BrowserTimers by the rules of {self.rules.value}, {len(self)} pending>"
 
     def __len__(self) -> int:
-        """Return how many were set and neither cleared nor used up."""
         return len(self._entries)
 
     def set_timeout(
@@ -110,7 +101,7 @@ class BrowserTimers:
         return self._add(callback, delay_ms, name, repeats=True)
 
     def clear(self, number: int) -> bool:
-        """Forget a timeout or an interval; returns whether there was such a one."""
+        """Clear a timeout or an interval; returns whether it was pending."""
         entry = self._entries.pop(number, None)
         if entry is None:
             return False
@@ -130,7 +121,7 @@ class BrowserTimers:
         return number
 
     def _set(self, number: int, entry: _Entry) -> None:
-        """Let an entry wait for its whole delay, as set by what is being called."""
+        """Schedule an entry for its whole delay, one level deeper than the current callback."""
         self._deepen(entry)
         self._wait(number, entry, self.clock.time_ns + entry.wait_ms * NS_PER_MS)
 
@@ -162,7 +153,7 @@ class BrowserTimers:
             self._level = outer_level
 
     def _set_in_phase(self, number: int, entry: _Entry) -> None:
-        """Let an interval wait for the next multiple of its period."""
+        """Schedule an interval for the next multiple of its period."""
         was_due_ns, now_ns = entry.due_ns, self.clock.time_ns
         self._deepen(entry)
         period_ns = entry.wait_ms * NS_PER_MS

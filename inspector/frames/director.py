@@ -1,4 +1,4 @@
-"""The director: one frame, its phases in order, and what they cost."""
+"""The director: a frame with its phases in order, and their measured costs."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ if TYPE_CHECKING:
 
     from inspector.clocks.clock import Clock
 
-#: The phases that callbacks can join. Timers of the clock tree fire before the frame.
+#: The phases that take callbacks. Timers of the clock tree fire before the frame.
 CALLBACK_PHASES: Final = tuple(phase for phase in Phase if phase is not Phase.TIMERS)
-#: Number of the director in the events: a session has one.
+#: The director's number in events: a session has one director.
 _NUMBER: Final = 1
 
 
 class FrameCallback:
-    """A callback that is called in one phase of every frame.
+    """A callback of one phase of every frame.
 
     Attributes:
-        phase: When in the frame.
-        name: What people call it.
-        clock: Whose seconds it is given.
+        phase: The phase.
+        name: Display name.
+        clock: The clock that its delta is from.
         last_ns: Local time of its last call, if its clock is not the director's.
-        is_active: ``False`` once it was removed.
-        number: By which it is reported; 0 when nobody records.
+        is_active: ``False`` once it is removed.
+        number: Its number in events; 0 while nothing records.
     """
 
     __slots__ = (
@@ -62,7 +62,6 @@ class FrameCallback:
         *,
         is_in_every_frame: bool,
     ) -> None:
-        """Hold what :meth:`Director.on` was given."""
         self.phase = phase
         self.callback = callback
         self.name = name
@@ -76,35 +75,25 @@ class FrameCallback:
             members.set(self.number, Field.INTERVAL, 0)
 
     def __repr__(self) -> str:
-        """Show name and phase."""
         return f"<FrameCallback {self.name!r} in {self.phase.text}>"
 
 
 class Director:
-    """Runs frames: gives every phase the delta, measures it, records it.
+    """Runs frames: gives every phase the delta, measures it and records it.
 
-    The delta is the local time of a clock that has passed since the frame before,
-    so a paused or slowed clock gives a delta of 0 or a smaller one. A frame belongs
-    to the thread that drives the clock's tree.
+    The delta is the local time of a clock since the previous frame, so a paused or slowed clock
+    gives a delta of 0 or a smaller one. Belongs to the thread that drives the clock's tree.
 
     Attributes:
-        clock: Whose time the deltas are; normally the root.
-        frame_index: How many frames have begun.
-        delta_ns: Delta of the present or last frame.
+        clock: The clock of the deltas; normally the root.
+        frame_index: Number of frames begun.
+        delta_ns: Delta of the current or last frame.
     """
 
     if not TYPE_CHECKING:
         __getattr__ = missing_attribute
 
     def __init__(self, clock: Clock) -> None:
-        """Begin with no callbacks.
-
-        Args:
-            clock: Whose time the deltas are.
-
-        Raises:
-            TypeError: ``clock`` is no clock.
-        """
         checked_clock("Director(clock)", clock)
         self.clock = clock
         self.frame_index = 0
@@ -115,7 +104,6 @@ class Director:
         self._callbacks: dict[Phase, list[FrameCallback]] = {phase: [] for phase in Phase}
 
     def __repr__(self) -> str:
-        """Show the clock and the frame count."""
         return f"<Director of {self.clock.name!r}, {self.frame_index} frames>"
 
     def on(
@@ -128,20 +116,20 @@ class Director:
     ) -> FrameCallback:
         """Call ``callback(delta)`` in one phase of every frame, delta in seconds.
 
-        Callbacks of a phase run in the order in which they were added. One that is
-        added during its own phase is called from the next frame on.
+        Callbacks of a phase run in the order in which they were added. A callback added during
+        its own phase is first called in the next frame.
 
         Args:
-            phase: When in the frame.
-            callback: What is called.
-            name: What people call it; the callback's own name if left out.
-            clock: Whose seconds it is given, since its last call; then it is left out while
-                that clock stands still. The director's if left out, and it is called in
-                every frame, with a delta of 0 while the director's clock stands still.
+            phase: The phase.
+            callback: Called with the delta.
+            name: Display name; the callback's own name by default.
+            clock: The clock of the delta; the callback is then skipped while that clock
+                stands still. By default the director's clock; the callback is then called in
+                every frame, with a delta of 0 while the clock stands still.
 
         Raises:
-            ValueError: An unknown phase, or ``timers``, which clocks fill by themselves.
-            TypeError: ``callback`` cannot be called, or stands in the place of the phase.
+            ValueError: The phase is unknown, or ``timers``, which clocks fill themselves.
+            TypeError: ``callback`` cannot be called or is swapped with the phase.
         """
         wanted = _phase(phase)
         checked_callable(callback)
@@ -150,12 +138,12 @@ class Director:
         registration = FrameCallback(
             wanted, callback, label, whose, is_in_every_frame=whose is self.clock
         )
-        # Copied, so that a frame that is under way keeps to the list it began with.
+        # Copied, so that a running frame keeps its list.
         self._callbacks[wanted] = [*self._callbacks[wanted], registration]
         return registration
 
     def remove(self, registration: FrameCallback) -> bool:
-        """Stop calling a callback, at once; returns whether that changed anything."""
+        """Remove a callback at once; returns whether it was active."""
         if not registration.is_active:
             return False
         registration.is_active = False
@@ -169,7 +157,7 @@ class Director:
         return tuple(self._callbacks[phase])
 
     def charge_work_ns(self, worked_ns: int) -> bool:
-        """Charge virtual time to the phase that is under way; returns whether one is."""
+        """Charge virtual time to the running phase; returns whether there is one."""
         if self._is_in_frame:
             self._worked_ns += worked_ns
         return self._is_in_frame
@@ -178,9 +166,9 @@ class Director:
         """Run one frame.
 
         Args:
-            interval_ns: The source's time since the frame before, in nanoseconds.
-            cut_ns: What the transport cut from the session time that passed.
-            timers_ns: What timers have cost since the frame before, measured.
+            interval_ns: The source's time since the previous frame, in nanoseconds.
+            cut_ns: Time that the transport cut from the delta, in nanoseconds.
+            timers_ns: Measured time in timers since the previous frame.
 
         Raises:
             RuntimeError: Called from inside a frame.
@@ -219,7 +207,7 @@ class Director:
                 continue
             began_ns = perf_counter_ns()
             if not is_begun:
-                # Nothing of the frame that is measured comes before this.
+                # Nothing that the frame measures comes before this.
                 tree.members.frame_began_ns = began_ns
                 is_begun = True
             for registration in callbacks:

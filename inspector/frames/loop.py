@@ -1,4 +1,4 @@
-"""A fixed-rate loop on any clock, with a named policy for ticks it misses."""
+"""A fixed-rate loop on any clock, with a named policy for missed ticks."""
 
 from __future__ import annotations
 
@@ -24,25 +24,24 @@ from inspector.vocabulary import Field, MemberKind
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-#: What a loop can run on.
+#: The clocks that a loop can run on.
 LoopClock: TypeAlias = Clock | OpenFlashClock
 
 
 @dataclass(frozen=True, slots=True)
 class LoopRules:
-    """How a loop behaves; the originals differ from ours in named points.
+    """How a loop behaves; open-flash's loops differ from ours in these points.
 
     Attributes:
         missed: What to do about ticks that could not run on time.
-        max_burst: With ``BURST``, how many late ticks run one after the other
-            before the rest is left out; ``None`` for no limit.
-        stops_inside_tick: Whether :meth:`FixedRateLoop.stop` works inside the
-            loop's own tick. It does not in open-flash, where the pending timeout has
-            fired already and the next one is set when the tick returns.
+        max_burst: With ``BURST``, how many late ticks run in a row before the rest is
+            skipped; ``None`` for no limit.
+        stops_inside_tick: Whether :meth:`FixedRateLoop.stop` works inside the loop's own
+            tick. Not in open-flash, where the pending timeout has already fired and the
+            next is set when the tick returns.
         bursts_in_one_call: With ``BURST``, whether late ticks run within the call that
-            finds them late, which reads the clock once. Their number is settled by that
-            reading, and time spent in them only counts at the next one; no tick is
-            reported as missed.
+            finds them late. Their number follows from its one reading of the clock, time
+            spent in them counts from the next reading, and no tick is reported as missed.
     """
 
     missed: MissedTicks = MissedTicks.BURST
@@ -51,10 +50,10 @@ class LoopRules:
     bursts_in_one_call: bool = False
 
 
-#: open-flash's ``startLoop`` as it is: what was missed shifts the whole schedule.
+#: open-flash's ``startLoop`` as it is: a missed tick shifts the whole schedule.
 OPEN_FLASH: Final = LoopRules(missed=MissedTicks.DELAY, stops_inside_tick=False)
 
-#: ``startLoop`` as the article about it proposes: what was missed is caught up at once.
+#: ``startLoop`` as the article about it proposes: missed ticks are run at once.
 OPEN_FLASH_ARTICLE: Final = LoopRules(
     missed=MissedTicks.BURST, stops_inside_tick=False, bursts_in_one_call=True
 )
@@ -63,21 +62,19 @@ OPEN_FLASH_ARTICLE: Final = LoopRules(
 class FixedRateLoop:
     """Calls ``on_tick()`` at a fixed rate; made by :func:`start_loop`.
 
-    Tick *k* is due at start + k / rate, worked out from the start each time, so a
-    rate such as 60 does not drift. The first tick comes one period after the start.
+    Tick *k* is due at start + k / rate, computed from the start each time, so a rate such as 60
+    does not drift. The first tick comes one period after the start.
 
     Attributes:
         clock: The clock it runs on.
         rate: Ticks per local second.
-        ticks: How many ticks have run.
-        missed_ticks: How many were left out.
+        ticks: Ticks run so far.
+        missed_ticks: Ticks skipped so far.
         is_running: ``False`` once stopped.
-        number: By which it is reported while it runs; 0 when nobody records.
-        on_missed: Called with the local nanoseconds by which a tick was missed.
-        on_reduced_precision: Called when two ticks are set at the same local time.
-
-    Should one of these two raise, that is reported like a tick that raises, and the loop
-    goes on.
+        number: Its number in events while it runs, otherwise 0.
+        on_missed: Called with the local nanoseconds by which a tick was missed. A failure
+            is reported like that of a tick, and the loop continues.
+        on_reduced_precision: Called when two ticks are set at the same local time; likewise.
     """
 
     if TYPE_CHECKING:
@@ -95,7 +92,6 @@ class FixedRateLoop:
         rules: LoopRules,
         name: str,
     ) -> None:
-        """Hold what :func:`start_loop` was given, without starting."""
         self.clock = clock
         self.rate = rate
         self.rules = rules
@@ -106,25 +102,24 @@ class FixedRateLoop:
         self._on_tick = on_tick
         self._name = name
         self.number = 0
-        self._reporter = Reporter(clock.home if isinstance(clock, OpenFlashClock) else clock)
+        self._reporter = Reporter(clock.tree_clock if isinstance(clock, OpenFlashClock) else clock)
         self._timer: Timer | OpenFlashTimeout | None = None
         self._start_ns = 0
         self._number = 0
         self._shift_ns = 0
         self._burst = 0
         self._set_at_ns: int | None = None
-        # In the tick itself, or in one of the two that are told about it.
+        # In the tick itself, or in one of the two notifications.
         self._is_in_call = False
 
     def __repr__(self) -> str:
-        """Show the rate, the clock and the count."""
         state = "" if self.is_running else ", stopped"
         return f"<FixedRateLoop {self.rate}/s on {self.clock.name!r}, {self.ticks} ticks{state}>"
 
     def start(self) -> None:
-        """Begin now, anew if it runs already; the first tick comes one period later.
+        """Start or restart now; the first tick comes one period later.
 
-        The counts go on; late or shifted ticks from before do not matter any more.
+        The counts are kept; late or shifted ticks no longer matter.
         """
         self._withdraw()
         self.is_running = True
@@ -134,18 +129,18 @@ class FixedRateLoop:
         self._number = self._shift_ns = self._burst = 0
         self._set_at_ns = None
         if self._is_in_call:
-            # Whether it is late is looked at when that tick comes, not within this one.
+            # Lateness is checked when that tick comes, not within this one.
             self._number = 1
             self._set_timer(self._start_ns)
         else:
             self._set_next()
 
     def stop(self) -> None:
-        """Tick no more; harmless when stopped already, and inside the tick."""
+        """Stop; harmless when stopped and inside the tick."""
         self.unschedule()
 
     def unschedule(self) -> bool:
-        """Do what :meth:`stop` does; returns whether that changed anything."""
+        """Do what :meth:`stop` does; returns whether it was running."""
         if not self.is_running or (self._is_in_call and not self.rules.stops_inside_tick):
             return False
         self.is_running = False
@@ -156,7 +151,7 @@ class FixedRateLoop:
 
     def _withdraw(self) -> None:
         if self._timer is not None:
-            # Each kind of clock takes back what it gave out.
+            # Each kind of clock clears its own timers.
             self.clock.clear(self._timer)  # type: ignore[arg-type]
             self._timer = None
 
@@ -169,7 +164,7 @@ class FixedRateLoop:
 
     @property
     def _wants_timer(self) -> bool:
-        """Whether it goes on and what was just called has not started it anew."""
+        """Whether the loop continues and the last call has not restarted it."""
         return self.is_running and self._timer is None and not self.clock.is_removed
 
     def _tick(self) -> None:
@@ -192,7 +187,7 @@ class FixedRateLoop:
             self._reporter.call_ended(number, began_ns)
 
     def _set_next(self) -> None:
-        """Set the next tick from its number, after looking whether it is late."""
+        """Set the next tick from its number, after checking its lateness."""
         self._number += 1
         clock = self.clock
         now_ns = clock.time_ns
@@ -227,7 +222,7 @@ class FixedRateLoop:
             self._reporter.set(self.number, Field.DUE, timer.due_ns)
 
     def _tell(self, told: Callable[..., object], *args: int) -> None:
-        """Call what wants to know about a tick; the loop goes on whatever it does."""
+        """Call a notification; the loop continues even if it fails."""
         self._is_in_call = True
         try:
             refuse_unfinished(told(*args))
@@ -235,13 +230,13 @@ class FixedRateLoop:
             raise
         except CALLBACK_ERRORS as error:
             clock = self.clock
-            owner = clock.home if isinstance(clock, OpenFlashClock) else clock
+            owner = clock.tree_clock if isinstance(clock, OpenFlashClock) else clock
             clock.tree.report_failure(owner, 0, label_of(told), error)
         finally:
             self._is_in_call = False
 
     def _catch_up(self, now_ns: int, late_ns: int) -> None:
-        """Run the late ticks here and now, then set the next one by the same reading."""
+        """Run the late ticks now, then set the next by the same reading."""
         reached_ns = self._due_ns(self._number) + late_ns
         limit = self.rules.max_burst
         count = 0
@@ -264,7 +259,7 @@ class FixedRateLoop:
         return self._start_ns + self._shift_ns + elapsed
 
     def _make_up(self, late_ns: int) -> None:
-        """Apply the policy to a tick that is late."""
+        """Apply the policy to a late tick."""
         match self.rules.missed:
             case MissedTicks.DELAY:
                 self._shift_ns += late_ns
@@ -284,7 +279,7 @@ class FixedRateLoop:
             self._reporter.set(self.number, Field.MISSED, self.missed_ticks)
 
     def _skip(self, late_ns: int) -> None:
-        """Go on at the first tick that is not late."""
+        """Continue at the first tick that is not late."""
         reached_ns = self._due_ns(self._number) + late_ns
         elapsed_ns = reached_ns - self._start_ns - self._shift_ns
         per_tick = NS_PER_SECOND * self.rate.denominator
@@ -305,16 +300,16 @@ def start_loop(  # noqa: PLR0913 - every one of them is a user's choice
     """Start a fixed-rate loop on a clock.
 
     Args:
-        clock: Pausing it pauses the loop; after that the rest of the period is waited.
+        clock: Pausing it pauses the loop; the rest of the period follows the pause.
         rate: Ticks per local second, above 0.
         on_tick: Called with no arguments; may stop the loop.
-        missed: ``"burst"`` runs late ticks one after the other, ``"delay"`` runs one
-            and shifts the schedule, ``"skip"`` goes on at the next tick in time.
+        missed: ``"burst"`` runs late ticks in a row, ``"delay"`` runs one and shifts the
+            schedule, ``"skip"`` continues at the next tick on time.
         max_burst: With ``"burst"``, how many late ticks run before the rest is skipped.
-        name: What people call the loop.
+        name: Name of the loop.
 
     Raises:
-        ValueError: A rate that is not above 0, or an unknown policy.
+        ValueError: The rate is not above 0, or the policy is unknown.
         TypeError: ``on_tick`` cannot be called.
     """
     if max_burst is not None and max_burst < 0:
@@ -337,7 +332,7 @@ def start_loop_by(
     except (ValueError, OverflowError, TypeError):
         exact = Fraction(0)
     if not 0 < exact <= NS_PER_SECOND:
-        message = f"a loop needs a rate above 0 and up to a tick a nanosecond: {rate!r} per second"
+        message = f"a rate must be above 0 and at most one tick per nanosecond: {rate!r} per second"
         raise ValueError(message)
     checked_callable(on_tick)
     loop = FixedRateLoop(clock, exact, on_tick, rules, name or f"loop {label_of(on_tick)}")

@@ -1,4 +1,4 @@
-"""open-flash's child clock as it is, with its fault or corrected, for comparing with ours."""
+"""open-flash's child clock, with its fault or corrected, for comparison with ours."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class OpenFlashTimeout:
     Attributes:
         clock: The clock it waits on.
         target_ns: The clock's time at which it is due.
-        name: What people call it.
+        name: Display name.
         is_pending: Whether it will be called.
-        registered: What waits for it on the clock above; ``None`` while its own is paused.
-        number: By which it is reported while it is pending, or that of the loop which it
-            belongs to; 0 when nobody records.
+        registered: Its timer on the clock above; ``None`` while its own clock is paused.
+        number: Its number in events while pending, or that of its loop; 0 while nothing
+            records.
     """
 
     __slots__ = (
@@ -51,20 +51,19 @@ class OpenFlashTimeout:
         args: tuple[Any, ...],
         name: str,
     ) -> None:
-        """Hold what ``set_timeout_ns`` was given."""
         self.clock = clock
         self.target_ns = target_ns
         self.name = name
         self.is_pending = True
         self.number = 0
-        # Whether the member of its number is this timeout, and goes with it.
+        # Whether the member with its number is this timeout and is removed with it.
         self._is_own = False
         self._callback = callback
         self._args = args
         self.registered: Timer | OpenFlashTimeout | None = None
 
     def register(self, delay_ns: int) -> None:
-        """Have the clock above call it."""
+        """Register it with the clock above."""
         above = self.clock.parent
         self.registered = above.set_unlisted_timeout_ns(delay_ns, self._fire, name=self.name)
 
@@ -81,12 +80,12 @@ class OpenFlashTimeout:
         self.report_wait()
 
     def report_as(self, number: int) -> None:
-        """Let it be the next call of a member that reports its calls itself."""
+        """Make it the next call of a member that reports its calls itself."""
         self.number = number
         self.report_wait()
 
     def report_wait(self) -> None:
-        """Report when it is due, or what is left while a clock that it hangs under is paused."""
+        """Report when it is due, or what is left while a clock above is paused."""
         if not self.number:
             return
         reporter = self.clock.reporter
@@ -105,9 +104,9 @@ class OpenFlashTimeout:
             self.clock.reporter.remove(self.number)
 
     def withdraw(self) -> None:
-        """Have the clock above forget it."""
+        """Clear its timer on the clock above."""
         if self.registered is not None:
-            # Each kind of clock takes back what it gave out.
+            # Each kind of clock clears its own timers.
             self.clock.parent.clear(self.registered)  # type: ignore[arg-type]
             self.registered = None
 
@@ -126,26 +125,26 @@ class OpenFlashTimeout:
 
 
 class OpenFlashClock:
-    """A clock under another that can be paused; times are nanoseconds.
+    """A pausable clock under another; times are nanoseconds.
 
-    Fault of the original, kept here: while paused, :attr:`time_ns` is not the clock's own
-    time but that of its parent at the moment of the pause. It jumps by the epoch at the
-    pause and back at the resume; a timeout set meanwhile is due too late by as much; and
-    a clock below counts from the wrong time. The article about it corrects this, and
-    :class:`~inspector.clocks.Clock` does not have it.
+    Fault of the original, kept here: while paused, :attr:`time_ns` is not the clock's own time
+    but that of its parent at the pause. It jumps by the epoch at the pause and back at the
+    resume; a timeout set meanwhile is due too late by as much; and a clock below counts from
+    the wrong time. The article about it corrects this, and :class:`~inspector.clocks.Clock` does
+    not have it.
 
-    Quirk, corrected or not: timeouts that are overdue at the resume are called in the
-    order in which they were set, not in that of their due times.
+    Quirk, corrected or not: timeouts that are overdue at the resume are called in the order in
+    which they were set, not in due order.
 
     Attributes:
-        parent: The clock it hangs under.
-        name: What people call it.
+        parent: The clock above.
+        name: Display name.
         epoch_ns: The parent's time at which this clock reads 0.
-        home: The clock of the tree that it hangs under, directly or not.
+        tree_clock: The nearest clock of the tree above.
         is_corrected: Whether it has the article's correction.
-        reporter: What is told what happens here.
-        number: By which it is reported; 0 when nobody records.
-        is_removed: Never; it cannot be removed.
+        reporter: Reports what happens here.
+        number: Its number in events; 0 while nothing records.
+        is_removed: Always false: it cannot be removed.
     """
 
     is_removed = False
@@ -158,26 +157,18 @@ class OpenFlashClock:
         name: str = "",
         is_corrected: bool = False,
     ) -> None:
-        """Hang a clock under another.
-
-        Args:
-            parent: Where it hangs.
-            epoch_ns: The parent's time at which it reads 0; now if left out.
-            name: What people call it.
-            is_corrected: Without the fault.
-        """
         self.parent = parent
-        self.home: Clock = parent.home if isinstance(parent, OpenFlashClock) else parent
+        self.tree_clock: Clock = parent.tree_clock if isinstance(parent, OpenFlashClock) else parent
         above: int = parent.number if isinstance(parent, OpenFlashClock) else 0
         self.name = name
         self.is_corrected = is_corrected
         self.epoch_ns = parent.time_ns if epoch_ns is None else epoch_ns
         self._paused_at_ns: int | None = None
         self._timeouts: dict[int, OpenFlashTimeout] = {}
-        # Those whose timeouts wait with this one; only while somebody records.
+        # Clocks whose timeouts wait with this one; only while something records.
         self._below: list[OpenFlashClock] = []
         self.number: int = 0
-        self.reporter = Reporter(self.home)
+        self.reporter = Reporter(self.tree_clock)
         shown = name or "child clock"
         self.number = self.reporter.add(self, MemberKind.CHILD_CLOCK, shown, above)
         rules = "open-flash, corrected" if is_corrected else "open-flash"
@@ -186,7 +177,6 @@ class OpenFlashClock:
             parent.hang(self)
 
     def __repr__(self) -> str:
-        """Show name, time and whether it is paused."""
         state = ", paused" if self.is_paused else ""
         return f"<OpenFlashClock {self.name!r} at {self.time_ns / 1e9:.6f} s{state}>"
 
@@ -197,16 +187,16 @@ class OpenFlashClock:
 
     @property
     def is_paused(self) -> bool:
-        """Whether it was paused itself."""
+        """Whether the clock itself is paused."""
         return self._paused_at_ns is not None
 
     @property
     def time_ns(self) -> int:
-        """Its time; while paused the parent's, unless it is corrected."""
+        """Its time; while paused the parent's, unless corrected."""
         return self._from_parent(self.parent.time_ns)
 
     def local_at(self, session_ns: int) -> int:
-        """Return its time at an instant of the tree, if nothing changes until then."""
+        """Return its time at an instant of the tree, at present rates and pauses."""
         return self._from_parent(self.parent.local_at(session_ns))
 
     @property
@@ -218,11 +208,11 @@ class OpenFlashClock:
     def _from_parent(self, parent_ns: int) -> int:
         if self._paused_at_ns is None:
             return parent_ns - self.epoch_ns
-        # The fault: the epoch is not taken off.
+        # The fault: the epoch is not subtracted.
         return self._paused_at_ns - (self.epoch_ns if self.is_corrected else 0)
 
     def pause(self) -> bool:
-        """Stand still; returns whether that changed anything."""
+        """Pause; returns whether anything changed."""
         if self._paused_at_ns is not None:
             return False
         self._paused_at_ns = self.parent.time_ns
@@ -233,10 +223,10 @@ class OpenFlashClock:
         return True
 
     def resume(self) -> bool:
-        """Go on; timeouts are registered anew, in the order in which they were set.
+        """Resume, and register the timeouts again in the order in which they were set.
 
         Returns:
-            Whether that changed anything.
+            Whether anything changed.
         """
         if self._paused_at_ns is None:
             return False
@@ -250,7 +240,7 @@ class OpenFlashClock:
         return True
 
     def report_waits(self) -> None:
-        """Report what the timeouts here and below wait for, as a clock has stopped or gone on."""
+        """Report what the timeouts here and below wait for, after a pause or resume."""
         if not self.number:
             return
         for timeout in self._timeouts.values():
@@ -259,7 +249,7 @@ class OpenFlashClock:
             clock.report_waits()
 
     def hang(self, clock: OpenFlashClock) -> None:
-        """Let another clock hang under this one; for that clock itself."""
+        """Add a clock below this one; called by that clock."""
         self._below.append(clock)
 
     def set_timeout_ns(
@@ -283,7 +273,7 @@ class OpenFlashClock:
     def set_unlisted_timeout_ns(
         self, delay_ns: int, callback: Callable[[], object], *, name: str = ""
     ) -> OpenFlashTimeout:
-        """Do what :meth:`set_timeout_ns` does, for something that reports its calls itself."""
+        """Do what :meth:`set_timeout_ns` does, for a subject that reports its calls itself."""
         return self._set(delay_ns, callback, (), name)
 
     def _set(
@@ -307,9 +297,9 @@ class OpenFlashClock:
 
     @property
     def pending_count(self) -> int:
-        """How many of its own timeouts wait."""
+        """Number of pending timeouts of this clock."""
         return len(self._timeouts)
 
     def forget(self, timeout: OpenFlashTimeout) -> None:
-        """Drop a timeout that fires or was cleared; for the timeout itself."""
+        """Drop a timeout that fires or was cleared; called by the timeout."""
         del self._timeouts[id(timeout)]

@@ -1,7 +1,7 @@
-"""How a frame system says what it is and does: to the members of its clock's tree.
+"""Reports of a frame system to the members of its clock's tree.
 
-Without a clock, or while nobody records, every number is 0, nothing is said and nothing
-is measured.
+Without a clock, or while nothing records, every number is 0 and nothing is reported or
+measured.
 """
 
 from __future__ import annotations
@@ -22,76 +22,76 @@ if TYPE_CHECKING:
 
     from inspector.clocks.clock import Clock
 
-#: Names are cut after so many characters.
+#: Longest name, in characters.
 _LONGEST_NAME: Final = 80
 
-#: Time scales are reported up to this one.
+#: Largest time scale that is reported.
 _HIGHEST_RATE: Final = 1e9
 
 
 class Reporter:
-    """Says what happens to the members of one frame system.
+    """Reports the members of one frame system.
 
     Attributes:
-        clock: The clock it lives by, ``None`` for none.
+        clock: The clock that they hang under, ``None`` for none.
     """
 
     __slots__ = ("_counts", "_members", "_naming", "clock")
 
     def __init__(self, clock: Clock | None, naming: Callable[[object], str] | None = None) -> None:
-        """Begin with nobody.
+        """Report under a clock.
 
         Args:
-            clock: The clock it lives by, ``None`` for none.
-            naming: Returns what a certain object is called; the empty text to leave that to
+            clock: The clock that the members hang under, ``None`` for none.
+            naming: Returns the name of certain objects; an empty text leaves the name to
                 :meth:`name_of`.
         """
         self.clock = clock
         self._naming = naming
         self._members = None if clock is None else clock.tree.members
-        # How many of each class were named after it.
+        # Objects per class that are named after it.
         self._counts: dict[str, int] = {}
 
     def add(self, owner: object, kind: MemberKind, name: str, parent: int = 0) -> int:
-        """Report a new member; returns its number, 0 when nobody records.
+        """Report a new member; returns its number, 0 while nothing records.
 
         Args:
-            owner: The object that is found by the number.
-            kind: What it is.
-            name: What people call it.
-            parent: Number of the member it hangs under, 0 for the clock.
+            owner: The object itself, to be found by its number.
+            kind: Kind of member.
+            name: Display name.
+            parent: Number of the member above, 0 for the clock.
         """
         if self._members is None or self.clock is None:
             return 0
         return self._members.add(owner, kind, name, self.clock, parent)
 
     def set(self, number: int, field: Field, value: int) -> None:
-        """Report what a field is from now on."""
+        """Report the value of a field."""
         if number and self._members is not None:
             self._members.set(number, field, value)
 
     def introduce(self, thing: object, number: int) -> None:
-        """Say which node or component a member stands for."""
+        """Link a member to its node or component."""
         if self._members is not None:
             self._members.introduce(thing, number)
 
     def link(self, number: int, target: object) -> None:
-        """Report which node or component a target is, if it is one that was introduced."""
+        """Report the node or component that is a target, if it is a known one."""
         if number and self._members is not None and (owner := self._members.number_of(target)):
             self._members.set(number, Field.OWNER, owner)
 
     def set_text(self, number: int, field: Field, text: str) -> None:
-        """Report what a field that is a text is from now on."""
+        """Report the value of a text field."""
         if number and self._members is not None:
             self._members.set_text(number, field, text)
 
     def set_seconds(self, number: int, field: Field, seconds: float) -> None:
-        """Report a field that is an instant or a duration, given in seconds of a float."""
+        """Report an instant or a duration, given in seconds as a float."""
         if number:
             self.set(number, field, nanoseconds(seconds))
 
     def set_rate(self, number: int, scale: float) -> None:
-        """Report a time scale that may be any number; what is not one is not reported."""
+        """Report a time scale; a value that is not a usable number is ignored."""
         if number and not isnan(scale):
             bounded = max(-_HIGHEST_RATE, min(scale, _HIGHEST_RATE))
             self.set(number, Field.RATE, round(bounded * D))
@@ -102,41 +102,41 @@ class Reporter:
             self._members.set_paused(number, paused=paused)
 
     def move(self, number: int, parent: int) -> None:
-        """Report that a member hangs under another one now."""
+        """Report a member's new parent."""
         if number and self._members is not None:
             self._members.move(number, parent)
 
     def remove(self, number: int) -> None:
-        """Report that a member is gone with all below it."""
+        """Report that a member and everything below it is gone."""
         if number and self._members is not None:
             self._members.remove(number)
 
     def call_ended(self, number: int, began_ns: int) -> None:
-        """Report a call that is over.
+        """Report the end of a call.
 
         Args:
-            number: Whose.
-            began_ns: Reading of ``perf_counter_ns`` before it.
+            number: The member that was called.
+            began_ns: ``perf_counter_ns`` before the call.
         """
         if number and self._members is not None:
             self._members.call_ended(number, began_ns)
 
     def state_entered(self, number: int, state: str, transition: str) -> None:
-        """Report that a machine is in another state."""
+        """Report a machine's new state."""
         if number and self._members is not None:
             self._members.state_entered(number, state, transition)
 
     def transition_refused(self, number: int, transition: str, reason: str) -> None:
-        """Report that a machine did not make a transition."""
+        """Report a transition that a machine refused."""
         if number and self._members is not None:
             self._members.transition_refused(number, transition, reason)
 
     def metered(self, number: int, call: Callable[[float], object]) -> Callable[[float], object]:
-        """Return a call that is reported, with how long it took, each time it is over.
+        """Return a callback that reports each call with its duration.
 
         Args:
-            number: Whose calls they are; for 0 the call itself is returned.
-            call: What is called.
+            number: The member that is called; for 0 ``call`` itself is returned.
+            call: The callback.
         """
         if not number or self._members is None:
             return call
@@ -152,10 +152,10 @@ class Reporter:
         return metered_call
 
     def name_of(self, thing: object) -> str:
-        """Return what people would call an object that takes part.
+        """Return a display name for an object.
 
-        That is its ``name`` if it has one that is a text, for a function its own name, else
-        its class with a number. Whatever the object thinks of being asked, nothing is raised.
+        Its ``name`` if that is a text, for a function its own name, otherwise its class with a
+        number. Never raises, whatever the object does when it is read.
         """
         try:
             given = "" if self._naming is None else self._naming(thing)
@@ -177,28 +177,28 @@ class Reporter:
 
 
 def milliseconds_of(now_ms: Callable[[], float] | None, clock: Clock | None) -> Callable[[], float]:
-    """Return what tells the time in milliseconds: a function, or else a clock's time.
+    """Return a function that tells milliseconds: the given one, or by default a clock's time.
 
     Raises:
-        ValueError: There is neither.
-        TypeError: What was given for the function cannot be called, as a clock cannot.
+        ValueError: Neither is given.
+        TypeError: ``now_ms`` cannot be called, such as a clock.
     """
     if now_ms is not None:
         if not callable(now_ms):
             message = (  # type: ignore[unreachable]
-                f"now_ms is a function that tells milliseconds, not {now_ms!r}; "
-                "a clock is given by name: clock=…"
+                f"now_ms must be a function that returns milliseconds, not {now_ms!r}; "
+                "pass a clock by name: clock=…"
             )
             raise TypeError(message)
         return now_ms
     if clock is None:
-        message = "it needs a clock, or a function that tells the time in milliseconds"
+        message = "needs a clock, or a function that returns the time in milliseconds"
         raise ValueError(message)
     return lambda: clock.time_ns / NS_PER_MS
 
 
 def text_of(value: object) -> str:
-    """Return a value such as a state as text; whatever it thinks of that, nothing is raised."""
+    """Return a value such as a state as text; never raises."""
     try:
         text = value.name if isinstance(value, Enum) else str(value)
         return str(text)[:_LONGEST_NAME]
@@ -209,7 +209,7 @@ def text_of(value: object) -> str:
 
 
 def nanoseconds(seconds: float) -> int:
-    """Return the nearest nanosecond; ``NEVER`` for what is too long, or not a number."""
+    """Return the nearest nanosecond; ``NEVER`` for what is too long or not a number."""
     # As floats, so that nothing is raised for infinity.
     if not abs(seconds) * 1e9 < MAX_NS:
         return NEVER

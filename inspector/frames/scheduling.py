@@ -1,4 +1,4 @@
-"""What all frame schedulers have in common: ours, and the originals' dialects."""
+"""What all frame schedulers have in common: ours and the dialects."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Protocol, TypeAlias
 
-#: What a scheduler calls: with seconds of its own time.
+#: A scheduler's callback, called with seconds of the scheduler's time.
 Callback: TypeAlias = Callable[[float], object]
 
 
 class Overshoot(Enum):
-    """What becomes of the time by which a timer's call came too late.
+    """What becomes of the lateness of a timer's call.
 
-    * ``CARRY``: it counts towards the next call, so nothing drifts and calls are made up.
-    * ``DROP``: it is forgotten; one call a frame, and the interval begins anew with it.
+    * ``CARRY``: it counts towards the next call, so nothing drifts and missed calls are made.
+    * ``DROP``: it is dropped; at most one call per frame, and the interval restarts there.
     """
 
     CARRY = "carry"
@@ -24,16 +24,16 @@ class Overshoot(Enum):
 
 @dataclass(frozen=True, slots=True)
 class PendingCall:
-    """Something that a scheduler will call, as it is at this moment.
+    """The present state of a call that a scheduler will make.
 
     Attributes:
-        target: Whom it belongs to.
+        target: The object it belongs to.
         label: What is called.
         priority: Of an update callback; ``None`` for a timer.
         interval: Seconds between the calls of a timer, 0 for every frame.
         remaining: Scheduler seconds until a timer is due; ``None`` if it is called every frame.
-        calls_left: How many calls are still to come; ``None`` for no end.
-        is_paused: Whether it waits for being resumed, whoever paused it.
+        calls_left: Calls left; ``None`` for no limit.
+        is_paused: Whether it is paused.
     """
 
     target: object
@@ -46,7 +46,7 @@ class PendingCall:
 
 
 class FrameScheduler(Protocol):
-    """What can be asked of any frame scheduler; times are seconds."""
+    """The interface of every frame scheduler; times are seconds."""
 
     time_scale: Any
 
@@ -83,40 +83,40 @@ class FrameScheduler(Protocol):
         """Call ``target.update``, or ``callback``, in every frame, by priority."""
 
     def unschedule(self, callback: Callback, target: object = None) -> bool:
-        """Take back a timer."""
+        """Unschedule a timer."""
 
     def unschedule_update(self, target: object) -> bool:
-        """Take back an update callback."""
+        """Unschedule an update callback."""
 
     def unschedule_target(self, target: object) -> None:
-        """Take back everything of a target."""
+        """Unschedule everything of a target."""
 
     def unschedule_all(self, min_priority: int | None = None) -> None:
-        """Take back everything, or everything from a priority on."""
+        """Unschedule everything, or everything from a priority up."""
 
     def pause_target(self, target: object) -> object:
-        """Let everything of a target wait."""
+        """Pause everything of a target."""
 
     def resume_target(self, target: object) -> None:
-        """Let everything of a target go on."""
+        """Resume everything of a target."""
 
     def is_target_paused(self, target: object) -> bool:
-        """Return whether a target waits."""
+        """Return whether a target is paused."""
 
     def is_scheduled(self, callback: Callback, target: object = None) -> bool:
         """Return whether there is such a timer."""
 
     def pause_all(self, min_priority: int | None = None) -> Any:  # noqa: ANN401 - its own kind
-        """Let everything wait, or everything from a priority on; returns what to resume."""
+        """Pause everything, or everything from a priority up; returns what to resume."""
 
     def resume(self, paused: Any) -> None:  # noqa: ANN401 - what pause_all() returned
-        """Let go on what a call of :meth:`pause_all` has paused."""
+        """Resume what a call of :meth:`pause_all` has paused."""
 
     def post(self, function: Callable[..., object], *args: object) -> object:
-        """Have a function called at the end of a frame; from any thread."""
+        """Call a function at the end of a frame; from any thread."""
 
     def clear_posted(self) -> None:
-        """Forget the functions that were posted and have not been called."""
+        """Drop the posted functions that have not been called."""
 
     def update(self, delta: float) -> None:
         """Run one frame."""
@@ -126,10 +126,10 @@ class FrameScheduler(Protocol):
 
 
 def callback_key(callback: Callable[..., object]) -> Hashable:
-    """Return what tells one callback from another.
+    """Return the identity of a callback.
 
-    A function is itself. A method of an object is the same each time it is looked up,
-    whatever the object thinks about equality.
+    A function is its own. A method is identified by its object and its function, however the
+    object defines equality.
     """
     owner = getattr(callback, "__self__", None)
     if owner is None:
@@ -139,6 +139,6 @@ def callback_key(callback: Callable[..., object]) -> Hashable:
 
 
 def default_target(callback: Callable[..., object]) -> object:
-    """Return whom a callback belongs to if nobody says: its object, or itself."""
+    """Return the default target of a callback: its object, or itself."""
     owner = getattr(callback, "__self__", None)
     return callback if owner is None else owner

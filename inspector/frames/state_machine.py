@@ -1,8 +1,8 @@
 """A finite state machine: states, named transitions, and hooks around them.
 
-As it is, it behaves like the TypeScript state machine it comes from, which can be
-checked against recordings of it. What its users ask for (guards, queued transitions,
-entering and leaving per state, going on after an exception) is off until asked for.
+By default it behaves like the TypeScript state machine it comes from, which is checked
+against recordings. Additions (guards, queued transitions, hooks per state, recovery after an
+exception) are optional.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ StateT = TypeVar("StateT", bound=Hashable)
 NameT = TypeVar("NameT", bound=str)
 ResultT = TypeVar("ResultT")
 
-#: As the source of an edge: any state. Inside a list it is a state like any other.
+#: As the source of an edge: any state. Inside a list it is an ordinary state.
 ANY: Final = "*"
 
-#: Called with the state that is left and the one that is entered.
+#: Called with the old and the new state.
 Hook: TypeAlias = Callable[[StateT, StateT], object]
 
 
@@ -38,19 +38,19 @@ class TransitionError(IntEnum):
 
     NOT_ALLOWED = 1000
     IS_TRANSITING = 1011
-    #: Ours: a guard has refused.
+    #: Ours: a guard refused.
     REFUSED = 1100
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class Edge(Generic[StateT]):
-    """One way in which a transition can be made.
+    """A way to make a transition.
 
     Attributes:
-        source: The state it leads away from, a list of such states, or :data:`ANY`.
-        target: The state it leads to, or a function from the present state to it.
+        source: The state it leads from, a list of states, or :data:`ANY`.
+        target: The state it leads to, or a function from the current state to it.
         on_transition: Called between "before" and the change of state.
-        guard: Called with the present state; a false answer refuses the transition.
+        guard: Called with the current state; a false answer refuses the transition.
     """
 
     source: StateT | Sequence[StateT] | str
@@ -59,11 +59,7 @@ class Edge(Generic[StateT]):
     guard: Callable[[StateT], bool] | None = None
 
     def __post_init__(self) -> None:
-        """Refuse hooks that nothing would run.
-
-        Raises:
-            TypeError: One of them cannot be called, or is an async or generator function.
-        """
+        """Refuse hooks that cannot be called, and async and generator functions."""
         for hook in (self.on_transition, self.guard):
             if hook is not None:
                 checked_callable(hook)
@@ -71,7 +67,7 @@ class Edge(Generic[StateT]):
             checked_callable(self.target)
 
     def matches(self, state: StateT) -> bool:
-        """Whether it leads away from ``state``; a guard is not asked."""
+        """Whether it leads from ``state``; the guard is not called."""
         source = self.source
         if isinstance(source, (list, tuple)):
             return state in source
@@ -79,20 +75,20 @@ class Edge(Generic[StateT]):
 
     @property
     def sources(self) -> tuple[object, ...]:
-        """The states it leads away from, one by one; :data:`ANY` for any."""
+        """The states it leads from; :data:`ANY` for any."""
         source = self.source
         return tuple(source) if isinstance(source, (list, tuple)) else (source,)
 
 
 @dataclass(frozen=True, slots=True)
 class MachineRules:
-    """What a machine does beyond the original; all of it is off by default.
+    """What a machine does beyond the original; all off by default.
 
     Attributes:
-        queues_transitions: A transition asked for inside a callback is made after the
-            present one, instead of being an error.
-        recovers: After an exception in a callback the machine can go on; the original
-            stays locked for ever.
+        queues_transitions: A transition inside a callback is made after the current one,
+            instead of being an error.
+        recovers: After an exception in a callback the machine can continue; the original
+            stays locked forever.
     """
 
     queues_transitions: bool = False
@@ -101,70 +97,61 @@ class MachineRules:
 
 ORIGINAL: Final = MachineRules()
 
-#: What stands for a transition in the history of a machine that was reset.
+#: Stands for a transition in the history of a machine that was reset.
 RESET: Final = "(reset)"
 SOUND: Final = MachineRules(queues_transitions=True, recovers=True)
 
-#: So many transitions may wait for one another before that is called endless.
+#: More transitions in a row count as endless.
 MOST_IN_A_ROW: Final = 10_000
 
 
 class EndlessTransitionsError(RuntimeError):
-    """Transitions of a machine keep asking for one another."""
+    """Transitions of a machine keep requesting each other."""
 
 
 class Transitions:
     """The transitions of a machine as functions: ``machine.transitions.open()``.
 
-    Each does what ``machine.go("open")`` does. A name that is no identifier is looked up:
+    Each does what ``machine.go("open")`` does. Names that are not identifiers are keys:
     ``machine.transitions["step back"]()``.
     """
 
     __slots__ = ("_machine",)
 
     def __init__(self, machine: StateMachine[Any, Any]) -> None:
-        """Offer those of a machine."""
         self._machine = machine
 
     def __getattr__(self, name: str) -> Callable[[], bool]:
-        """Return what makes a transition."""
         try:
             return self[name]
         except KeyError as error:
             raise AttributeError(error.args[0], name=name, obj=self) from None
 
     def __getitem__(self, name: str) -> Callable[[], bool]:
-        """Return what makes a transition.
-
-        Raises:
-            KeyError: There is no such transition.
-        """
         self._machine.edges(name)
         return partial(self._machine.go, name)
 
     def __dir__(self) -> list[str]:
-        """Return the names of all transitions."""
         return list(self._machine.names)
 
 
 class StateMachine(Generic[StateT, NameT]):
     """Makes named transitions from state to state.
 
-    The names can be checked by a type checker: annotate a machine as
-    ``StateMachine[str, Literal["open", "close"]]``. Of the edges of a transition the
-    first that matches is taken. The hooks run in this order: ``on_before``, leaving
-    the old state, the edge's own, then the state changes, entering the new state,
-    ``on_after``.
+    For a type checker that knows the names, annotate a machine as
+    ``StateMachine[str, Literal["open", "close"]]``. The first matching edge of a transition is
+    taken. Hooks run in this order: ``on_before``, leaving the old state, the edge's own, the
+    change of state, entering the new state, ``on_after``.
 
     Attributes:
-        on_before: Called before anything else, may be set and removed at any time.
-        on_after: Called when everything is done.
+        on_before: Called first; may be set and removed at any time.
+        on_after: Called last.
         on_error: Called with a code and a sentence when a transition is not made.
-        on_enter: By state: called after that state was entered.
-        on_leave: By state: called before that state is left.
+        on_enter: By state: called after the state is entered.
+        on_leave: By state: called before the state is left.
         transitions: The transitions as functions: ``machine.transitions.open()``.
-        name: What people call it.
-        number: By which it is reported; 0 without a clock, or when nobody records.
+        name: Display name.
+        number: Its number in events; 0 without a clock or while nothing records.
     """
 
     if TYPE_CHECKING:
@@ -183,17 +170,17 @@ class StateMachine(Generic[StateT, NameT]):
         clock: Clock | None = None,
         name: str = "",
     ) -> None:
-        """Begin in ``initial``.
+        """Start in ``initial``.
 
         Args:
             initial: The first state.
             transitions: By name, an edge or a list of edges that are tried in order.
             rules: What it does beyond the original.
-            clock: The clock that it is shown under, with what it does.
-            name: What people call it.
+            clock: The clock that it is shown under.
+            name: Display name.
 
         Raises:
-            TypeError: Something stands in the place of an edge.
+            TypeError: A transition has something else than edges.
         """
         self._initial = self._state = initial
         self._edges: dict[str, tuple[Edge[StateT], ...]] = {
@@ -201,7 +188,7 @@ class StateMachine(Generic[StateT, NameT]):
         }
         self.transitions = Transitions(self)
         self._rules = rules
-        # Stays so after an exception, unless it recovers: then no hook is being called.
+        # Stays true after an exception, unless the machine recovers.
         self._is_transiting = False
         self._is_in_hooks = False
         self._hook_numbers: dict[str, int] = {}
@@ -216,17 +203,16 @@ class StateMachine(Generic[StateT, NameT]):
             self._report_all()
 
     def __repr__(self) -> str:
-        """Show the present state and what can be done from it."""
         return f"<StateMachine in {self._state!r}, can {', '.join(self.possible()) or 'nothing'}>"
 
     @property
     def state(self) -> StateT:
-        """The present state."""
+        """The current state."""
         return self._state
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of all transitions, in the order in which they were defined."""
+        """The names of all transitions, in the order of definition."""
         return tuple(self._edges)
 
     def edges(self, name: NameT) -> tuple[Edge[StateT], ...]:
@@ -241,23 +227,23 @@ class StateMachine(Generic[StateT, NameT]):
         return self._edges[name]
 
     def can(self, name: str) -> bool:
-        """Whether a transition leads away from the present state; unknown names do not."""
+        """Whether a transition leads from the current state; false for unknown names."""
         return any(edge.matches(self._state) for edge in self._edges.get(name, ()))
 
     def possible(self) -> list[str]:
-        """Return the names of the transitions that lead away from the present state."""
+        """Return the names of the transitions that lead from the current state."""
         return [name for name in self._edges if self.can(name)]
 
     def go(self, name: NameT) -> bool:
         """Make a transition.
 
         Returns:
-            Whether it was made; ``False`` too when it waits for the present one.
+            Whether it was made; also ``False`` when it waits for the current one.
 
         Raises:
-            KeyError: There is no such transition. (Not being allowed is no exception:
+            KeyError: There is no such transition. (A refusal is not an exception:
                 ``on_error`` is called.)
-            EndlessTransitionsError: Those that waited kept asking for others.
+            EndlessTransitionsError: Queued transitions keep requesting others.
         """
         self.edges(name)
         if self._is_transiting and self._rules.queues_transitions:
@@ -270,20 +256,20 @@ class StateMachine(Generic[StateT, NameT]):
             if tried > MOST_IN_A_ROW:
                 self._waiting.clear()
                 raise EndlessTransitionsError(
-                    f"more than {MOST_IN_A_ROW:,} transitions waited for one another, the last "
-                    f"{name!r}; is there a hook that always asks for the next one?"
+                    f"more than {MOST_IN_A_ROW:,} transitions were queued in a row, the last "
+                    f"{name!r}; does a hook always request the next one?"
                 )
             name = self._waiting.popleft()
             self._try(name)
         return made
 
     def reset(self) -> bool:
-        """Go back to the first state, without a transition: no hook is called.
+        """Return to the first state without a transition: no hook is called.
 
-        What waits is dropped, and a machine that an exception has locked can go on.
+        Queued transitions are dropped, and a machine locked by an exception works again.
 
         Returns:
-            Whether it was done: not within a hook, which is an error like a transition there.
+            Whether it was reset; not within a hook, which is an error like a transition there.
         """
         if self._is_in_hooks:
             text = "This is transiting now. It cannot be reset before that is done."
@@ -358,7 +344,7 @@ class StateMachine(Generic[StateT, NameT]):
         return False
 
     def _report_all(self) -> None:
-        """Report the first state, and every edge."""
+        """Report the first state and every edge."""
         reporter = self._reporter
         reporter.set_text(self.number, Field.STATE, text_of(self._state))
         for name, edges in self._edges.items():
@@ -386,7 +372,7 @@ def _checked_edges(name: str, edges: object) -> tuple[Edge[Any], ...]:
     listed = (edges,) if isinstance(edges, str) or not isinstance(edges, Iterable) else (*edges,)
     for edge in listed:
         if not isinstance(edge, Edge):
-            # A tuple is taken for one edge that was meant, not for a list of such.
+            # A tuple is taken for a mistyped edge, not for a list of edges.
             is_one = isinstance(edges, tuple) and not isinstance(edge, tuple)
             wrong = edges if is_one else edge
             written = ", ".join(map(repr, wrong)) if isinstance(wrong, tuple) else "source, target"

@@ -590,7 +590,7 @@ class HostedSession:
         """Forget what was said of the former run: it goes with the events of that one."""
         self.annotations.begin_anew()
         if isinstance(self.source, MeasuresWakeErrors):
-            self.source.measure_anew()
+            self.source.restart_measurement()
 
     def _goes_back(self, command: GoBack, number: int, place: Place) -> bool:
         """Go back in time if that is possible; returns whether it is."""

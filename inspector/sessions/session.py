@@ -76,7 +76,7 @@ class MeasuresWakeErrors(Protocol):
     def wake_errors(self) -> WakeErrorSummary | None:
         """How late the wake-ups were; ``None`` before the first."""
 
-    def measure_anew(self) -> None:
+    def restart_measurement(self) -> None:
         """Forget how late the wake-ups were."""
 
 

@@ -103,7 +103,7 @@ def test_that_some_are_removed_or_none(run: Run, tmp_path: Path) -> None:
     ("arguments", "code", "sentence"),
     [
         ("--at 2 --until 1 --name x", 2, "A range ends after it begins, not at 00:01.000 before"),
-        ("--at 2 --until 2 --name x", 2, "The range takes no time"),
+        ("--at 2 --until 2 --name x", 2, "The range is empty"),
         ("--at 99 --name x", 2, "01:39.000 is in the future: it is now 00:03.000."),
         ("--at soon --name x", 2, "“soon” is not an instant"),
         ("--at 1 --until 2", 2, "The range is empty: give it a name."),
@@ -116,7 +116,7 @@ def test_that_some_are_removed_or_none(run: Run, tmp_path: Path) -> None:
         ("--list --at 1", 2, "--list and --remove take no --at"),
         ("--at 1 --until 2 --note --text x", 2, "A note or a bookmark has no --until"),
         ("--at 1 --note --bookmark --name x", 2, "not allowed with argument"),
-        ("--remove two", 2, "not the number of one"),
+        ("--remove two", 2, "not a number of an annotation"),
         ("--note", 2, "Give an instant: --at 02:10.5"),
         ("--bookmark", 2, "Give an instant: --at 02:10.5"),
         ("--at 1 --name x --json", 2, "--json only lists"),

@@ -78,7 +78,7 @@ def test_that_frames_in_which_no_time_passes_do_not_get_anywhere(
     code, _, err = run(command)
 
     assert code == ExitCode.FAILED
-    assert "no time passes in ms, so it never gets to --seconds. Say --frames" in err
+    assert "no time passes in ms, so it never reaches --seconds. Use --frames" in err
 
 
 @pytest.mark.parametrize(

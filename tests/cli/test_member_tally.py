@@ -103,11 +103,11 @@ def test_that_calls_are_counted_where_the_beginning_has_fallen_off_the_log() -> 
     timeline = log.base.copy()
     timeline.apply_all(log.slice(log.first, log.end))
     (tick,) = tally.members.counts(timeline)
-    assert (tick.label, tick.keeper, tick.members, tick.calls) == ("tick", "ours", 40, 80)
-    assert _keeper(tally, timeline) == ("ours", 40, 80)
+    assert (tick.label, tick.owner, tick.members, tick.calls) == ("tick", "ours", 40, 80)
+    assert _system(tally, timeline) == ("ours", 40, 80)
     assert tally.lost == 0
 
 
-def _keeper(tally: TimerTally, timeline: Timeline) -> tuple[str, int, int]:
-    (line,) = tally.members.keepers(timeline)
+def _system(tally: TimerTally, timeline: Timeline) -> tuple[str, int, int]:
+    (line,) = tally.members.systems(timeline)
     return line.name, line.members, line.calls

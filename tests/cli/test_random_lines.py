@@ -54,4 +54,4 @@ def test_that_there_is_nothing_to_write_beside_a_root(run: Run) -> None:
     code, _, err = run("export / --as json")
 
     assert code == ExitCode.USAGE
-    assert "--as writes beside FILE, and / is no file" in err
+    assert "--as writes beside FILE, and / is not a file" in err

@@ -139,7 +139,7 @@ def test_that_chance_in_build_is_told_as_such(run: Run, tmp_path: Path) -> None:
     [
         ("lint {}", "holds no events."),
         ("explain {} tick", "holds no events."),
-        ("export {} -o x.svg", "holds no frames to draw. Choose another file."),
+        ("export {} -o x.svg", "has no frames to draw. Choose another file."),
     ],
 )
 def test_that_a_recording_of_nothing_is_said_to_be_one(
@@ -280,7 +280,10 @@ def test_that_what_came_from_outside_is_understood_again(recording: Path) -> Non
     ("line", "sentence"),
     [
         ("export a.tlrec", "The following arguments are required: -o/--output, or --as"),
-        ("export a.tlrec --as pytest --as csv", "--as pytest goes alone"),
+        (
+            "export a.tlrec --as pytest --as csv",
+            "--as pytest cannot be combined with other formats",
+        ),
         ("export a.tlrec --as gif", "invalid choice"),
         ("replay", "FILE"),
     ],

@@ -215,7 +215,7 @@ def test_that_closing_inside_a_wake_up_arms_nothing(loop: PlayedLoop) -> None:
 
 def test_that_errors_are_measured_anew_when_a_wake_up_asks_for_it(loop: PlayedLoop) -> None:
     source = loop.source()
-    source.attach(source.measure_anew)
+    source.attach(source.restart_measurement)
     source.set_wake(MS)
 
     loop.pass_s(0.01)

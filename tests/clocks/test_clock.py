@@ -350,7 +350,7 @@ def test_that_a_clock_cannot_hang_under_itself(world: World) -> None:
     a = world.root.child("a")
     b = a.child("b")
 
-    with pytest.raises(ValueError, match="inside it"):
+    with pytest.raises(ValueError, match="below it"):
         a.move_to(b)
     with pytest.raises(ValueError, match="root clock cannot be moved"):
         world.root.move_to(a)
@@ -383,7 +383,7 @@ def test_that_absurd_delays_are_refused_by_value(world: World, bad: object) -> N
 
 @pytest.mark.parametrize("bad", [0, -1])
 def test_that_an_interval_must_be_longer_than_nothing(world: World, bad: float) -> None:
-    with pytest.raises(ValueError, match="longer than 0"):
+    with pytest.raises(ValueError, match="at least 1 ns"):
         world.root.set_interval(bad, world.note)
 
 
@@ -417,9 +417,9 @@ def test_that_rates_are_exact(given: object, exact: Fraction) -> None:
 
 
 def test_that_what_cannot_be_called_is_refused_at_once(world: World) -> None:
-    with pytest.raises(TypeError, match="can be called"):
+    with pytest.raises(TypeError, match="not callable"):
         world.root.set_timeout(1, "not a function")  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="can be called"):
+    with pytest.raises(TypeError, match="not callable"):
         world.root.set_interval(1, None)  # type: ignore[arg-type]
 
 
@@ -463,7 +463,7 @@ def test_that_timers_setting_each_other_without_delay_are_stopped(world: World) 
     world.source.advance(1)
 
     (failure,) = failures
-    assert "no delay" in str(failure.error)
+    assert "without delay" in str(failure.error)
     assert world.root.pending_count == 1
 
 

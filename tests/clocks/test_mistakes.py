@@ -172,11 +172,14 @@ def test_that_what_is_no_number_of_seconds_is_refused_by_name(
         (lambda clock, value: setattr(clock, "rate", value), "rate"),
         (lambda clock, value: clock.set_timeout_ns(value, blink), "whole number of nanoseconds"),
         (lambda clock, value: clock.set_interval_ns(value, blink), "whole number of nanoseconds"),
-        (lambda clock, value: clock.set_interval(1, blink, missed=value), "missed is one of burst"),
-        (lambda clock, value: clock.clear(value), "clear(timer): not what set_timeout"),
+        (
+            lambda clock, value: clock.set_interval(1, blink, missed=value),
+            "missed must be one of burst",
+        ),
+        (lambda clock, value: clock.clear(value), "clear(timer): not a timer of set_timeout"),
         (
             lambda clock, value: clock.child("x").move_to(value),
-            "move_to(parent): a clock is needed",
+            "move_to(parent): needs a clock",
         ),
     ],
 )

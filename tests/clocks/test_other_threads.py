@@ -53,7 +53,7 @@ def test_that_another_thread_is_refused_and_told_what_to_use(setting: str) -> No
 
     assert str(error) == (
         "a clock belongs to the thread that drives its tree: from another thread use "
-        "clock.post(callback), which has the callback called there"
+        "clock.post(callback), which calls it on that thread"
     )
     assert tree.root.pending_count == 0
 
@@ -154,7 +154,7 @@ def test_that_a_posted_call_that_fails_is_reported_and_the_others_are_made() -> 
     assert called == ["last"]
     with pytest.raises(RuntimeError, match="was removed"):
         gone.post(print)
-    with pytest.raises(TypeError, match="not something that can be called"):
+    with pytest.raises(TypeError, match="not callable"):
         tree.root.post(5)  # type: ignore[arg-type]
 
 

@@ -232,7 +232,7 @@ def test_that_running_inside_a_wake_up_is_refused(time: PlayedTime) -> None:
     source.attach(source.run)
     source.set_wake(0)
 
-    with pytest.raises(RuntimeError, match="running already"):
+    with pytest.raises(RuntimeError, match="already running"):
         source.run(until_idle=True)
 
 
@@ -262,7 +262,7 @@ def test_that_the_error_is_measured_from_the_instant_asked_for(time: PlayedTime)
 
 def test_that_errors_are_measured_anew_when_a_wake_up_asks_for_it(time: PlayedTime) -> None:
     source = time.source()
-    source.attach(source.measure_anew)
+    source.attach(source.restart_measurement)
     source.set_wake(3 * MS)
 
     source.run(until_idle=True)

@@ -20,7 +20,7 @@ from inspector.timebase import MAX_NS
     ("values", "sentence"),
     [
         ({"kind": "range", "at_ns": 2_000_000, "end_ns": 1}, "not at 00:00.000 before 00:00.002"),
-        ({"kind": "range", "at_ns": 5, "end_ns": 5, "name": "a"}, "The range takes no time"),
+        ({"kind": "range", "at_ns": 5, "end_ns": 5, "name": "a"}, "The range is empty"),
         ({"kind": "bookmark", "at_ns": 5}, "The bookmark is empty: give it a name"),
         ({"kind": "range", "at_ns": 5, "end_ns": 6, "text": "a"}, "give it a name"),
         ({"kind": "note", "at_ns": 5, "text": " \n\t "}, "The note is empty: give it a text"),

@@ -31,7 +31,7 @@ def test_that_texts_are_numbered_once() -> None:
 def test_that_a_name_that_is_no_text_is_refused(name: object) -> None:
     log = EventLog()
 
-    with pytest.raises(TypeError, match="a name has to be a text"):
+    with pytest.raises(TypeError, match="a name must be a text"):
         log.intern(name)  # type: ignore[arg-type]
 
     assert log.strings == [""]

@@ -185,8 +185,8 @@ def test_that_what_is_not_there_is_not_spoken_of() -> None:
     assert said(EventKind.TIMER_FIRED, 3, 0, NEVER) == "timer 3 fired"
     assert said(EventKind.CLOCK_PAUSED, 2, 0, 0) == "clock 2 paused"
     assert said(EventKind.CLOCK_PAUSED, 2, 9, 0) == "clock 2 paused by command 9"
-    assert said(EventKind.COMMAND_FORM, 0, 1, 0) == "how the scene began"
-    assert said(EventKind.COMMAND_CONTEXT, 0, 0, 0) == "asked for by the user"
+    assert said(EventKind.COMMAND_FORM, 0, 1, 0) == "data of the scene's start"
+    assert said(EventKind.COMMAND_CONTEXT, 0, 0, 0) == "requested by the user"
     assert said(EventKind.READING, Reading.HELD, 5, 0) == Reading.HELD.text
 
 

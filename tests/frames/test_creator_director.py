@@ -198,7 +198,7 @@ def test_that_a_listener_can_be_called_once(world: World) -> None:
 
 
 def test_that_a_listener_must_be_callable(world: World) -> None:
-    with pytest.raises(TypeError, match="called"):
+    with pytest.raises(TypeError, match="not callable"):
         world.director.on(DirectorEvent.AFTER_UPDATE, "listener")  # type: ignore[arg-type]
 
 

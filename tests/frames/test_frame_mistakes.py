@@ -103,19 +103,19 @@ def test_that_a_component_class_is_told_from_a_component(stand: Stand) -> None:
 
 def test_that_a_director_says_where_the_clock_is(stand: Stand) -> None:
     assert refusal(lambda: Director(stand.transport)) == (
-        "Director(clock): a clock is needed, not a Transport; take its clock, transport.tree.root"
+        "Director(clock): needs a clock, not a Transport; pass its clock, transport.tree.root"
     )
-    assert refusal(lambda: Director(stand.stage)).endswith("take its clock, stage.root")
-    assert refusal(lambda: Scheduler(stand.tree)).endswith("take its clock, clocktree.root")
-    assert refusal(lambda: Scheduler(stand.node)).endswith("a clock is needed, not a Node")
+    assert refusal(lambda: Director(stand.stage)).endswith("pass its clock, stage.root")
+    assert refusal(lambda: Scheduler(stand.tree)).endswith("pass its clock, clocktree.root")
+    assert refusal(lambda: Scheduler(stand.node)).endswith("needs a clock, not a Node")
 
 
 def test_that_a_clock_in_the_place_of_a_time_function_is_told(stand: Stand) -> None:
     for make in (CreatorDirector, Ticker):
         message = refusal(partial(make, stand.clock))
 
-        assert message.startswith("now_ms is a function that tells milliseconds, not <Clock")
-        assert message.endswith("; a clock is given by name: clock=…")
+        assert message.startswith("now_ms must be a function that returns milliseconds, not <Clock")
+        assert message.endswith("; pass a clock by name: clock=…")
 
 
 @pytest.mark.parametrize(
@@ -148,10 +148,10 @@ def test_that_dialects_of_the_wrong_kind_are_told(stand: Stand) -> None:
     dialect: Any = CREATOR_2_4
 
     assert refusal(lambda: stand.stage.dialect_scheduler(stand.clock)).startswith(
-        "a dialect is needed, such as CREATOR_2_4, not <Clock"
+        "needs a dialect, such as CREATOR_2_4, not <Clock"
     )
     assert refusal(lambda: stand.stage.component_director(dialect=dialect)).startswith(
-        "a component dialect is needed, such as COMPONENTS_2_4, not Dialect("
+        "needs a component dialect, such as COMPONENTS_2_4, not Dialect("
     )
 
 

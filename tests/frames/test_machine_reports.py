@@ -84,9 +84,9 @@ def test_that_a_refused_transition_says_why(recorded: Recorded) -> None:
 
     refused = recorded.of_kind(EventKind.TRANSITION_REFUSED)
     assert [describe(event, recorded.log.strings).partition(":")[0] for event in refused] == [
-        "machine 1 did not make “close”",
-        "machine 1 did not make “reset”",
-        "machine 1 did not make “lock”",
+        "machine 1 refused “close”",
+        "machine 1 refused “reset”",
+        "machine 1 refused “lock”",
     ]
     assert [recorded.log.strings[event[4]].partition(".")[0] for event in refused] == [
         "You can not 'close' now",

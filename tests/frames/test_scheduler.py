@@ -259,7 +259,7 @@ def test_that_an_impossible_time_is_refused(scheduler: Scheduler, seconds: float
 
 def test_that_wrong_arguments_are_refused_by_name(scheduler: Scheduler) -> None:
     for repeat in (float("nan"), 0.5, float("inf"), "1"):
-        with pytest.raises(ValueError, match="repeat counts the calls"):
+        with pytest.raises(ValueError, match="repeat is the number of calls"):
             scheduler.schedule(print, 1, repeat=repeat)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="at least 1 call per frame: inf"):
         Scheduler(max_calls_per_frame=float("inf"))  # type: ignore[arg-type]

@@ -397,7 +397,7 @@ def _locked(path: Path) -> sqlite3.Connection:
     ("spoil", "sentence"),
     [
         (_read_only, "cannot be annotated: it is read-only. Make it writable, or annotate a copy"),
-        (_cut_off, "it was cut off, and writing could damage the rest"),
+        (_cut_off, "it is truncated, and writing could damage the rest"),
         (_gone, "There is no file"),
         (_locked, "another program is writing it"),
     ],

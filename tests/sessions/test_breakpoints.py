@@ -95,7 +95,9 @@ def test_that_a_frame_time_above_the_limit_is_a_hit_in_that_frame() -> None:
 
     assert scene.frame(20) == []
     (hit,) = scene.frame(21)
-    assert hit.startswith("1: a frame time exceeds 20.0 ms: frame ended: 21.0 ms since the last")
+    assert hit.startswith(
+        "1: a frame time exceeds 20.0 ms: frame ended: 21.0 ms since the previous"
+    )
 
 
 def test_that_delta_pause_rate_and_failure_are_hits() -> None:

@@ -186,7 +186,7 @@ def test_that_timers_that_come_again_too_often_do_not_hang_the_run(
     session.refresh()
 
     assert session.status.phase is SessionPhase.HELD
-    assert "more than 1,000 timers were set or came again within one wake-up" in (
+    assert "more than 1,000 timers were set or repeated within one wake-up" in (
         session.status.message
     )
     called = fired(session)["hums"]

@@ -29,7 +29,7 @@ class MeasuredSource(ManualTimeSource):
     def wake_errors(self) -> WakeErrorSummary | None:
         return self.errors.summary()
 
-    def measure_anew(self) -> None:
+    def restart_measurement(self) -> None:
         self.errors.clear()
 
 

@@ -24,7 +24,6 @@ class NotePrompt(Prompt):
     """Asks for the text of a note."""
 
     def __init__(self, at_ns: int, keep: Keep, theme: Theme, parent: QWidget | None = None) -> None:
-        """Ask what there is to say about an instant."""
         super().__init__(
             "Add a note",
             f"Note at {format_instant(at_ns)}",
@@ -51,7 +50,6 @@ class RangePrompt(Prompt):
     def __init__(
         self, span_ns: tuple[int, int], keep: Keep, theme: Theme, parent: QWidget | None = None
     ) -> None:
-        """Ask what happens from one instant to another."""
         begins, ends = map(format_instant, span_ns)
         long = format_duration(span_ns[1] - span_ns[0])
         super().__init__(

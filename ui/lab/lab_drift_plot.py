@@ -45,7 +45,6 @@ class LabDriftPlot(QWidget):
     result_chosen = Signal(object)  # LabResult
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        """Begin empty."""
         super().__init__(parent)
         self._theme = theme
         self._groups: list[tuple[str, list[LabResult]]] = []

@@ -87,7 +87,6 @@ class LabForm(QWidget):
     file_wanted = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        """Ask for the Egret case."""
         super().__init__(parent)
         self._recorded: dict[str, tuple[int, ...]] = {}
         self._session_frames: Callable[[], tuple[int, ...]] = tuple
@@ -354,7 +353,7 @@ class LabForm(QWidget):
     def _frames_of(
         self, name: str, frames_ns: tuple[int, ...], duration_ns: int
     ) -> Callable[[], Display]:
-        """Return the frames of a recording, noting what is left out."""
+        """Return the frames of a recording, noting what is skipped."""
         whole_ns = sum(frames_ns)
         count = sum(at_ns <= duration_ns for at_ns in accumulate(frames_ns))
         lasts = format_duration(whole_ns)

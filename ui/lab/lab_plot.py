@@ -58,7 +58,6 @@ class LabPlot(QAbstractScrollArea):
     result_chosen = Signal(object)  # LabResult
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        """Begin empty."""
         super().__init__(parent)
         self._theme = theme
         self._rows: list[LabResult | str] = []

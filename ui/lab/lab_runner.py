@@ -158,7 +158,6 @@ class LabRunner(QObject):
     finished = Signal(str)
 
     def __init__(self, parent: QObject | None = None) -> None:
-        """Wait for a job."""
         super().__init__(parent)
         self._steps: Generator[LabStep, None, None] | None = None
         self._is_in_step = False

@@ -75,7 +75,6 @@ class LabPanel(QWidget):
     """
 
     def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:
-        """Begin with the first example; it runs when the panel is first seen."""
         super().__init__(parent)
         self._bridge = bridge
         self._theme = theme

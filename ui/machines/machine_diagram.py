@@ -100,7 +100,6 @@ class MachineDiagram(QWidget):
     transition_pointed = Signal(str)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        """Show nothing."""
         super().__init__(parent)
         self._theme = theme
         self._shape = NO_SHAPE

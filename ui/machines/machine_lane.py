@@ -67,7 +67,6 @@ class MachineLane(QWidget):
     following_changed = Signal(bool)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        """Show nothing."""
         super().__init__(parent)
         self.steps = Steps()
         self.view = LaneView()

@@ -55,7 +55,6 @@ class Refusals:
     """The transitions that were refused, by machine, read from a log by cursor."""
 
     def __init__(self) -> None:
-        """Begin with none."""
         self._cursor = 0
         self._found: dict[int, list[tuple[int, int, int]]] = {}
 

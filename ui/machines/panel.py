@@ -58,7 +58,6 @@ class StateMachinesPanel(QWidget):
     """
 
     def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:
-        """Show the machines of the bridge's session."""
         super().__init__(parent)
         self.setObjectName("state_machines")
         self._bridge = bridge

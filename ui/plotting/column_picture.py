@@ -1,4 +1,4 @@
-"""A picture of columns that is extended at its end and scrolled instead of being drawn anew.
+"""A picture of columns that is extended at its end and scrolled instead of being drawn again.
 
 A session that is being watched changes at its newest end only. What was drawn stays
 in a pixmap; new frames are drawn into it, and a view that follows shifts it. So a
@@ -60,7 +60,6 @@ class ColumnPicture:
     """
 
     def __init__(self, draw: DrawColumns) -> None:
-        """Draw with a function that draws any window."""
         self.pixmap: QPixmap | None = None
         self.spikes = Spikes(_NOTHING, _NOTHING)
         self.full_redraws = 0

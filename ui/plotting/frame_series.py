@@ -69,7 +69,6 @@ class FrameColumns:
     rights: NDArray[np.int64]
 
     def __len__(self) -> int:
-        """Return how many columns there are."""
         return len(self.lefts)
 
 
@@ -130,7 +129,7 @@ class FrameSeries:
     def shares(self, other: "FrameSeries") -> bool:
         """Return whether these are the frames of another series, and more or less of them.
 
-        The newest that both have is compared, in what is not measured anew after a rewind.
+        The newest that both have is compared, in what is not measured again after a rewind.
         """
         newest = min(self.end, other.end) - 1
         if newest < max(self.first, other.first):

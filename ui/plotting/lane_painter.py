@@ -47,13 +47,12 @@ class LanePainter:
     """Paints the records of lanes into rows, in the colours of a theme."""
 
     def __init__(self, theme: Theme) -> None:
-        """Paint with the colours of a theme."""
         self._theme = theme
         self._tables: dict[tuple[str, ...], NDArray[np.uint32]] = {}
         self._edges: tuple[LaneWindow | None, NDArray[np.int64]] = (None, np.zeros(0, np.int64))
 
     def apply_theme(self) -> None:
-        """Take colours anew."""
+        """Take colours again."""
         self._tables.clear()
 
     # ---------------------------------------------------------------- instants

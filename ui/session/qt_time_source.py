@@ -156,7 +156,7 @@ class QtTimeSource:
         if precision is self.precision:
             return
         self._is_fine = precision is Precision.FINE
-        self.measure_anew()
+        self.restart_measurement()
         if self._armed_ns is not None:
             self._arm_if_wanted()
 
@@ -165,7 +165,7 @@ class QtTimeSource:
         """How late the wake-ups were; ``None`` before the first."""
         return self._errors.summary()
 
-    def measure_anew(self) -> None:
+    def restart_measurement(self) -> None:
         """Forget how late the wake-ups were, this one too if it is asked for inside of one."""
         # A wake-up adds its error to what was there when it began.
         self._errors = WakeErrors()

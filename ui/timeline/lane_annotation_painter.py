@@ -31,7 +31,6 @@ class AnnotationPainter:
     """Paints annotations in the colours of a theme."""
 
     def __init__(self, theme: Theme) -> None:
-        """Paint with the colours of a theme."""
         self._theme = theme
 
     def paint(

@@ -70,7 +70,6 @@ class LaneCanvas(LaneSurface):
     """
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        """Show nothing."""
         super().__init__(parent)
         self.picture = LanePicture(theme)
         self.walk = LaneWalk(self)

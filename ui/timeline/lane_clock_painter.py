@@ -35,7 +35,6 @@ class ClockPainter:
     """
 
     def __init__(self, theme: Theme) -> None:
-        """Paint with the colours of a theme."""
         self._theme = theme
 
     def paint(

@@ -70,7 +70,6 @@ class LanePicture:
     """
 
     def __init__(self, theme: Theme) -> None:
-        """Paint with the colours of a theme."""
         self.late_ns = round(1000 / 60 * NS_PER_MS)
         self._theme = theme
         self._lanes = LanePainter(theme)
@@ -80,7 +79,7 @@ class LanePicture:
         self._labels: dict[tuple[str, int, bool, float], str] = {}
 
     def apply_theme(self) -> None:
-        """Take colours anew, and fonts."""
+        """Take colours again, and fonts."""
         self._labels.clear()
         self._lanes.apply_theme()
 

@@ -47,7 +47,6 @@ class LaneReader:
     """Reads lanes: what is where, in words."""
 
     def __init__(self, store: LaneStore, timeline: Timeline, strings: Sequence[str]) -> None:
-        """Read a store, with the texts of a log."""
         self._store = store
         self._timeline = timeline
         self._strings = strings

@@ -67,7 +67,7 @@ class LaneRow:
 
     @property
     def label(self) -> str:
-        """What people call it."""
+        """Display name."""
         return self.key[2]
 
 
@@ -170,7 +170,6 @@ class RowPlaces:
     """Where rows are, from the top."""
 
     def __init__(self, rows: Sequence[LaneRow], heights: Iterable[int]) -> None:
-        """Put rows of given heights below one another."""
         self.rows = rows
         self._tops = [0, *accumulate(heights)]
 

@@ -49,7 +49,6 @@ class TimelinePanel(QWidget):
     """
 
     def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:
-        """Show the bridge's session."""
         super().__init__(parent)
         self.setObjectName("timeline")
         self._bridge = bridge

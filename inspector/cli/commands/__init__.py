@@ -1,4 +1,4 @@
-"""The commands that need no window: one entry for each.
+"""The commands that need no window, one entry each.
 
 A new command is a file here with a :class:`~inspector.cli.command.Command`, and its entry in
 :data:`COMMANDS`; the overview, ``--help`` and the window's own arguments follow from it. The

@@ -87,7 +87,7 @@ def check_annotate_arguments(options: Namespace) -> None:
     """Check what argparse cannot.
 
     Raises:
-        SystemExit: The arguments make no sense together; it was said on stderr.
+        SystemExit: The combination is invalid; the reason is on stderr.
     """
     words = (options.at, options.until, options.name, options.text)
     has_words = any(each is not None for each in words) or options.note or options.bookmark
@@ -120,19 +120,19 @@ def add_formats(parser: ArgumentParser, suffixes: Iterable[str]) -> None:
 
 
 def is_pytest(options: Namespace) -> bool:
-    """Return whether ``export`` is to write a test; else add the names of what it writes.
+    """Return whether ``export`` writes a test; otherwise add the names of the files to write.
 
     Raises:
-        SystemExit: The arguments make no sense; it was said on stderr.
+        SystemExit: The arguments are invalid; the reason is on stderr.
     """
     if not options.output and not options.formats:
         options.parser.error("the following arguments are required: -o/--output, or --as")
     if "pytest" in options.formats:
         if len(options.formats) > 1:
-            options.parser.error("--as pytest goes alone")
+            options.parser.error("--as pytest cannot be combined with other formats")
         return True
     if options.formats and not Path(options.file).name:
-        options.parser.error(f"--as writes beside FILE, and {options.file} is no file")
+        options.parser.error(f"--as writes beside FILE, and {options.file} is not a file")
     named = {path.suffix for path in options.output}
     options.output += [
         Path(options.file).with_suffix(f".{each}")

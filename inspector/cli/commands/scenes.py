@@ -1,4 +1,4 @@
-"""The command ``scenes``: lists the scenes that come with the inspector, and copies one."""
+"""The command ``scenes``: lists the bundled scenes, and copies one."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def list_scenes(options: Namespace, out: TextIO, _errors: TextIO) -> int:
 
     Raises:
         SceneError: The scene to copy does not exist.
-        ExportError: It cannot be written there, or something is there already.
+        ExportError: The target cannot be written, or exists.
     """
     if options.copy:
         return _copy_scene(find_scene(options.copy[0]), Path(options.copy[1]), out)
@@ -61,7 +61,7 @@ def list_scenes(options: Namespace, out: TextIO, _errors: TextIO) -> int:
 def _copy_scene(scene: Path, target: Path, out: TextIO) -> int:
     path = target / scene.name if is_folder(target) else target
     try:
-        # Exclusive, so that nobody's file is replaced.
+        # Exclusive, so that no file is replaced.
         with path.open("xb") as copy, scene.open("rb") as original:
             shutil.copyfileobj(original, copy)
     except FileExistsError:

@@ -1,4 +1,4 @@
-"""The command ``schema``: what each kind of event says, for people and for programs."""
+"""The command ``schema``: the kinds of events, as a table or as JSON."""
 
 from __future__ import annotations
 

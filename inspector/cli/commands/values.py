@@ -1,7 +1,7 @@
-"""How the commands read their arguments, as ``argparse`` wants it: a text in, a value out.
+"""Parsers of arguments for ``argparse``: a text in, a value out.
 
-What makes no sense raises ``argparse.ArgumentTypeError`` with a sentence; it ends up
-behind the name of the argument.
+Invalid values raise ``argparse.ArgumentTypeError`` with a sentence, which argparse prints after the
+name of the argument.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from inspector.timebase import MAX_NS, NS_PER_SECOND, parse_duration_ns
 
 
 def count(text: str) -> int:
-    """Return a whole number above 0; 1,000 and 1_000 may be written."""
+    """Parse a whole number above 0, such as 1,000 or 1_000."""
     count = count_in(text.strip().replace("_", "").replace(",", ""))
     if not count:
         message = f"not a whole number above 0: {shown(text)}"
@@ -33,16 +33,16 @@ def count(text: str) -> int:
 
 
 def number_of_one(text: str) -> int:
-    """Return the number of something that has numbers, from 0."""
+    """Parse the number of an annotation, from 0."""
     number = count_in(text.strip())
     if number is None:
-        message = f"not the number of one: {shown(text)}"
+        message = f"not a number of an annotation: {shown(text)}"
         raise ArgumentTypeError(message)
     return number
 
 
 def duration_ns(text: str) -> int:
-    """Return a duration above 0: 10, 1.5, 90s, “3 min”, 1:00:00."""
+    """Parse a duration above 0: 10, 1.5, 90s, “3 min”, 1:00:00."""
     try:
         duration_ns = parse_duration_ns(text)
     except ValueError as error:
@@ -54,7 +54,7 @@ def duration_ns(text: str) -> int:
 
 
 def step_ns(text: str) -> Fraction:
-    """Return a step exactly: sixty steps of 1/60 are one second."""
+    """Parse a step exactly: sixty steps of 1/60 are one second."""
     try:
         step_ns = number_in(text.strip()) * NS_PER_SECOND
     except ValueError:
@@ -110,7 +110,7 @@ def add_time_source(parser: ArgumentParser | _MutuallyExclusiveGroup, real_time:
 
 
 def failure_policy(text: str) -> FailurePolicy:
-    """Return what happens after a callback raised: continue, pause-branch or stop."""
+    """Parse a failure policy: continue, pause-branch or stop."""
     wanted = text.lower().replace("-", " ").replace("_", " ")
     for policy in FailurePolicy:
         if policy.value == wanted:
@@ -120,7 +120,7 @@ def failure_policy(text: str) -> FailurePolicy:
 
 
 def milliseconds(text: str) -> float:
-    """Return a budget in milliseconds: 16.7, 16.7ms."""
+    """Parse a budget in milliseconds: 16.7, 16.7ms."""
     try:
         budget_ms = number_in(text.strip().removesuffix("ms").strip())
     except ValueError:
@@ -133,12 +133,12 @@ def milliseconds(text: str) -> float:
 
 
 def dots_per_inch(text: str) -> float:
-    """Return a resolution."""
+    """Parse a resolution."""
     return _float(text, "a resolution", "write 144")
 
 
 def size(text: str) -> tuple[float, float]:
-    """Return a width and a height: 720x405."""
+    """Parse a width and a height: 720x405."""
     width, cross, height = text.lower().replace("×", "x").partition("x")
     if not cross:
         raise ArgumentTypeError(refusal("a size", text, "write 720x405"))

@@ -1,4 +1,4 @@
-"""A time source on an asyncio event loop that is running already."""
+"""A time source on a running asyncio event loop."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ if TYPE_CHECKING:
 
 
 class AsyncioTimeSource:
-    """The time of an asyncio loop, and one ``call_at`` on it.
+    """The time of an asyncio loop, with one ``call_at`` on it.
 
-    The loop's own clock is read, so a loop with another one (uvloop, virtual time in
-    tests) is followed. Everything but :meth:`now_ns` is for the loop's thread. What a
-    wake-up raises goes to the loop's exception handler.
+    The loop's own clock is read, so loops with another clock (uvloop, virtual time in tests)
+    work too. Everything except :meth:`now_ns` is for the loop's thread. Exceptions in a wake-up
+    go to the loop's exception handler.
 
     Attributes:
-        wakes: How often the loop has called, also too early or for nothing.
+        wakes: Number of calls from the loop, including early and needless ones.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop | None = None) -> None:
-        """Begin now, at 0.
+        """Start at 0 now.
 
         Args:
-            loop: The event loop; left out, the running one.
+            loop: The event loop; by default the running one.
 
         Raises:
-            RuntimeError: No loop was given and none is running.
+            RuntimeError: There is neither a given nor a running loop.
         """
         if loop is None:
-            # Only programs that use asyncio pay for importing it.
+            # Only programs that use asyncio pay for its import.
             import asyncio  # noqa: PLC0415
 
             loop = asyncio.get_running_loop()
@@ -45,7 +45,7 @@ class AsyncioTimeSource:
         self._loop = loop
         self._origin_s = loop.time()
         # asyncio calls what is due within the resolution of its clock, that is early;
-        # asked for that much later, it calls on time.
+        # requested that much later, the call is on time.
         self._early_s = time.get_clock_info("monotonic").resolution
         self._owner = threading.get_ident()
         self._on_wake: Callable[[], None] | None = None
@@ -58,7 +58,6 @@ class AsyncioTimeSource:
         self._errors = WakeErrors()
 
     def __repr__(self) -> str:
-        """Show the present instant."""
         return f"AsyncioTimeSource(now_ns={self.now_ns()})"
 
     @property
@@ -66,8 +65,8 @@ class AsyncioTimeSource:
         """How late the wake-ups were; ``None`` before the first."""
         return self._errors.summary()
 
-    def measure_anew(self) -> None:
-        """Forget how late the wake-ups were, this one too if it is asked for inside of one."""
+    def restart_measurement(self) -> None:
+        """Clear the measured wake-ups, including a wake-up in progress."""
         self._errors.clear()
 
     def now_ns(self) -> int:
@@ -75,7 +74,7 @@ class AsyncioTimeSource:
         return int((self._loop.time() - self._origin_s) * NS_PER_SECOND)
 
     def set_wake(self, at_ns: int | None) -> None:
-        """Ask to be woken once at ``at_ns``, instead of what was asked before.
+        """Request one wake-up at ``at_ns``, replacing the previous request.
 
         Raises:
             RuntimeError: Called from another thread than the owner's.
@@ -86,13 +85,13 @@ class AsyncioTimeSource:
             self._disarm()
             return
         self._asked_ns = self.now_ns()
-        # When it is later than armed for, the early call finds out: a cancelled handle
-        # costs more, because it stays in the loop's heap.
+        # When it is later than armed, the early call notices: a cancelled handle costs more,
+        # because it stays in the loop's heap.
         if not self._is_waking and (self._handle is None or at_ns < self._armed_ns):
             self._arm(at_ns)
 
     def attach(self, on_wake: Callable[[], None]) -> None:
-        """Say what to call on a wake-up: on the owner's thread and never early."""
+        """Set the callback for wake-ups: on the owner's thread and never early."""
         self._check_thread()
         self._on_wake = on_wake
 
@@ -104,7 +103,7 @@ class AsyncioTimeSource:
         self._disarm()
 
     def call_soon_threadsafe(self, callback: Callable[[], None]) -> None:
-        """Have something called on the loop's thread, soon; from any thread."""
+        """Call something on the loop's thread soon; from any thread."""
         self._loop.call_soon_threadsafe(callback)
 
     def _arm(self, at_ns: int) -> None:
@@ -121,7 +120,7 @@ class AsyncioTimeSource:
             self._handle = None
 
     def _look(self) -> None:
-        """Wake whoever is attached if it is time, and arm for what is wanted next."""
+        """Wake the callback if it is time, and arm for the next request."""
         self.wakes += 1
         self._handle = None
         wanted_ns = self._wanted_ns

@@ -1,4 +1,4 @@
-"""A time source that moves only when told to: for tests and virtual runs."""
+"""A time source that moves only on command: for tests and virtual runs."""
 
 from collections.abc import Callable
 from fractions import Fraction
@@ -9,20 +9,17 @@ from inspector.timebase import checked_ns, seconds_to_ns
 class ManualTimeSource:
     """Virtual time that passes without waiting.
 
-    :meth:`advance` passes through every due instant on its way, so nothing is ever
-    late. :meth:`jump` does not: it is what a program sees that was blocked, and may be
-    called from inside a callback.
+    :meth:`advance` passes through every due instant, so nothing is ever late. :meth:`jump`
+    does not: it acts like a blocking call, also inside a callback.
     """
 
     def __init__(self, start_ns: int = 0) -> None:
-        """Begin at ``start_ns``."""
         self._now_ns = checked_ns(start_ns)
         self._on_wake: Callable[[], None] | None = None
         self._on_jump: Callable[[int], None] | None = None
         self._is_waking = False
 
     def __repr__(self) -> str:
-        """Show the present instant."""
         return f"ManualTimeSource(now_ns={self._now_ns})"
 
     def now_ns(self) -> int:
@@ -30,22 +27,22 @@ class ManualTimeSource:
         return self._now_ns
 
     def set_wake(self, at_ns: int | None) -> None:
-        """Take note of nothing: virtual time passes through every instant anyway."""
+        """Ignore the request: virtual time passes through every instant anyway."""
 
     def attach(self, on_wake: Callable[[], None]) -> None:
-        """Say what to call when time has been advanced."""
+        """Set the callback for an advance."""
         self._on_wake = on_wake
 
     def attach_jumps(self, on_jump: Callable[[int], None]) -> None:
-        """Say what to call with the nanoseconds of a jump."""
+        """Set the callback for jumps, which receives their nanoseconds."""
         self._on_jump = on_jump
 
     def close(self) -> None:
-        """Forget whom to wake."""
+        """Drop the callbacks."""
         self._on_wake = self._on_jump = None
 
     def advance(self, seconds: float | Fraction) -> None:
-        """Let ``seconds`` pass, calling whatever is due on the way.
+        """Let ``seconds`` pass, calling everything due on the way.
 
         Raises:
             ValueError: ``seconds`` is negative or not a usable number.
@@ -54,7 +51,7 @@ class ManualTimeSource:
         self.advance_ns(seconds_to_ns(seconds))
 
     def advance_ns(self, delta_ns: int) -> None:
-        """Let ``delta_ns`` pass, calling whatever is due on the way.
+        """Let ``delta_ns`` pass, calling everything due on the way.
 
         Raises:
             ValueError: ``delta_ns`` is negative.
@@ -76,11 +73,11 @@ class ManualTimeSource:
             self._is_waking = False
 
     def jump(self, seconds: float | Fraction) -> None:
-        """Let ``seconds`` pass without calling anybody, as a blocking call does."""
+        """Let ``seconds`` pass without calling anything, as a blocking call does."""
         self.jump_ns(seconds_to_ns(seconds))
 
     def jump_ns(self, delta_ns: int) -> None:
-        """Let ``delta_ns`` pass without calling anybody, as a blocking call does.
+        """Let ``delta_ns`` pass without calling anything, as a blocking call does.
 
         Raises:
             ValueError: ``delta_ns`` is negative.

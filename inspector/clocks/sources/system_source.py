@@ -15,19 +15,18 @@ if TYPE_CHECKING:
 
     from inspector.clocks.sources.wake_errors import WakeErrorSummary
 
-#: The longest single wait: what is accepted as a time-out everywhere (Windows: 49 days).
+#: The longest single wait: a time-out that every platform accepts (Windows: 49 days).
 _LONGEST_WAIT_NS: Final = 3_600 * NS_PER_SECOND
 
 
 class SystemTimeSource:
-    """The processor's clock, with a loop of its own that sleeps in between.
+    """The system's clock, with a loop of its own that sleeps between wake-ups.
 
-    :meth:`run` blocks the thread that made the source and wakes whoever is attached.
-    Only :meth:`now_ns`, :meth:`stop` and :meth:`call_soon_threadsafe` may be called from
-    other threads.
+    :meth:`run` blocks the thread that made the source. Only :meth:`now_ns`, :meth:`stop` and
+    :meth:`call_soon_threadsafe` may be called from other threads.
 
     Attributes:
-        wakes: How often the loop has woken up, whatever for.
+        wakes: Number of times the loop has woken, for any reason.
     """
 
     def __init__(
@@ -36,12 +35,12 @@ class SystemTimeSource:
         clock: Callable[[], int] = perf_counter_ns,
         wait: Callable[[float | None], object] | None = None,
     ) -> None:
-        """Begin now, at 0.
+        """Start at 0 now.
 
         Args:
-            clock: Returns nanoseconds that never run backwards.
-            wait: Sleeps that many seconds, without limit for ``None``, or less; left out,
-                the sleep is cut short by other threads that have something to say.
+            clock: Returns monotonic nanoseconds.
+            wait: Sleeps at most that many seconds, ``None`` for no limit; by default other
+                threads can cut the sleep short.
         """
         self.wakes = 0
         self._clock = clock
@@ -57,7 +56,6 @@ class SystemTimeSource:
         self._errors = WakeErrors()
 
     def __repr__(self) -> str:
-        """Show the present instant."""
         return f"SystemTimeSource(now_ns={self.now_ns()})"
 
     @property
@@ -65,8 +63,8 @@ class SystemTimeSource:
         """How late the wake-ups were; ``None`` before the first."""
         return self._errors.summary()
 
-    def measure_anew(self) -> None:
-        """Forget how late the wake-ups were, this one too if it is asked for inside of one."""
+    def restart_measurement(self) -> None:
+        """Clear the measured wake-ups, including a wake-up in progress."""
         self._errors.clear()
 
     def now_ns(self) -> int:
@@ -74,18 +72,18 @@ class SystemTimeSource:
         return self._clock() - self._origin_ns
 
     def set_wake(self, at_ns: int | None) -> None:
-        """Ask to be woken once at ``at_ns``, instead of what was asked before.
+        """Request one wake-up at ``at_ns``, replacing the previous request.
 
         Raises:
             RuntimeError: Called from another thread than the owner's.
         """
         self._check_thread()
-        # What has passed counts as asked for now, so that a run up to an instant ends
-        # even if every wake-up asks for another one at once.
+        # A past instant counts as requested now, so that a run up to an instant ends even if
+        # every wake-up immediately requests another.
         self._wanted_ns = None if at_ns is None else max(at_ns, self.now_ns())
 
     def attach(self, on_wake: Callable[[], None]) -> None:
-        """Say what to call on a wake-up: on the owner's thread and never early."""
+        """Set the callback for wake-ups: on the owner's thread and never early."""
         self._check_thread()
         self._on_wake = on_wake
 
@@ -97,21 +95,21 @@ class SystemTimeSource:
         self.stop()
 
     def run(self, until_ns: int | None = None, *, until_idle: bool = False) -> None:
-        """Wake whoever is attached whenever it asked for, and sleep in between.
+        """Call the callback at every requested wake-up, and sleep in between.
 
-        What a wake-up raises ends the run and comes out of it; another may follow.
+        An exception in a wake-up ends the run and is raised here; the source can run again.
 
         Args:
-            until_ns: Return at this instant, after what is due at it; left out, run until
+            until_ns: Return at this instant, after what is due at it; by default run until
                 :meth:`stop`.
-            until_idle: Return as soon as no wake-up is asked for.
+            until_idle: Return as soon as no wake-up is requested.
 
         Raises:
             RuntimeError: Already running, or called from another thread than the owner's.
         """
         self._check_thread()
         if self._is_running:
-            message = "the time source is running already; a wake-up cannot run it again"
+            message = "the time source is already running; a wake-up cannot run it again"
             raise RuntimeError(message)
         self._is_running = True
         try:
@@ -135,30 +133,30 @@ class SystemTimeSource:
             self._is_stopping = False
 
     def stop(self) -> None:
-        """End the present run after the present wake-up, or else the next one at once.
+        """End the run after the current wake-up, or the next run at once.
 
-        May be called from any thread, and from inside a wake-up.
+        From any thread, also inside a wake-up.
         """
         self._is_stopping = True
         self._news.set()
 
     def call_soon_threadsafe(self, callback: Callable[[], None]) -> None:
-        """Have something called on the owner's thread, between wake-ups; from any thread.
+        """Call something on the owner's thread between wake-ups; from any thread.
 
-        The way to change a clock tree from elsewhere, and to have the run look up.
+        The way to change a clock tree from another thread.
         """
         self._soon.append(callback)
         self._news.set()
 
     def _sleep(self, now_ns: int, wanted_ns: int | None, until_ns: int | None) -> None:
-        """Wait for the next instant or for news from another thread."""
+        """Wait for the next instant or a signal from another thread."""
         ends_ns = [at_ns for at_ns in (wanted_ns, until_ns) if at_ns is not None]
         if ends_ns:
             self._wait(min(min(ends_ns) - now_ns, _LONGEST_WAIT_NS) / NS_PER_SECOND)
         else:
             self._wait(None)
         self.wakes += 1
-        # Whoever sets it has said before what the loop looks at after this.
+        # Set only after its reason is in place, which the loop checks next.
         self._news.clear()
 
     def _wake(self, now_ns: int, wanted_ns: int) -> None:

@@ -1,22 +1,22 @@
-"""How punctually a real time source wakes whoever is attached to it."""
+"""How punctually a real time source wakes."""
 
 from dataclasses import dataclass
 from typing import Final
 
-#: How many of the newest wake-ups the median and the percentile are taken from.
+#: The median and the percentile are of this many newest wake-ups.
 KEPT_WAKES: Final = 1_024
 
 
 @dataclass(frozen=True, slots=True)
 class WakeErrorSummary:
-    """How much later than asked for wake-ups came, in nanoseconds.
+    """Wake-up delays in nanoseconds: how much later than requested the source woke.
 
     Attributes:
-        count: How many wake-ups were measured.
-        last_ns: The latest one.
-        median_ns: Half of the newest 1 024 were not later than this.
-        p99_ns: 99 % of the newest 1 024 were not later than this.
-        max_ns: None of all was later than this.
+        count: Number of measured wake-ups.
+        last_ns: Delay of the latest.
+        median_ns: Median of the newest 1 024.
+        p99_ns: 99th percentile of the newest 1 024.
+        max_ns: Maximum of all.
     """
 
     count: int
@@ -27,22 +27,20 @@ class WakeErrorSummary:
 
 
 class WakeErrors:
-    """Takes the error of every wake-up; remembers the newest 1 024.
+    """Collects the delay of every wake-up; keeps the newest 1 024.
 
-    An error is the source's instant at the wake-up, less the instant asked for or the
-    instant of asking, whichever is later: being asked for an instant that has passed
-    already is not the source's fault.
+    A delay counts from the requested instant or the instant of the request, whichever is
+    later: a request for a past instant is not the source's fault.
 
-    Adding is a bare list append, because anything more would be half of what a source
-    adds to a wake-up after a sleep, when nothing is in the processor's caches (measured:
-    12 of 25 µs). :meth:`settle` keeps memory bounded; call it now and then.
+    Adding is a bare list append, because anything more would double what a source adds to a
+    wake-up after a sleep, with cold caches (measured: 12 of 25 µs). :meth:`settle` bounds the
+    memory; call it now and then.
 
     Attributes:
-        add: Takes the error of one wake-up.
+        add: Takes the delay of one wake-up.
     """
 
     def __init__(self) -> None:
-        """Begin with nothing measured."""
         self._waiting: list[int] = []
         self._newest: list[int] = []
         self._count = 0
@@ -51,22 +49,21 @@ class WakeErrors:
         self.add = self._waiting.append
 
     def settle(self) -> None:
-        """Keep no more than 1 024 errors, if there are twice as many."""
+        """Drop all but the newest 1 024 delays when twice as many have come."""
         if len(self._waiting) >= KEPT_WAKES:
             self._take_waiting()
 
     def clear(self) -> None:
-        """Begin again with nothing measured."""
+        """Start the measurement again."""
         self._waiting.clear()
         self._newest.clear()
         self._count = self._max_ns = 0
         self._summary = None
 
     def summary(self) -> WakeErrorSummary | None:
-        """Return what was measured so far, ``None`` if nothing was.
+        """Return the delays so far, ``None`` without any.
 
-        Percentiles are nearest-rank (Hyndman & Fan 1996, type 1): each is an error that
-        did occur.
+        Percentiles are nearest-rank (Hyndman & Fan 1996, type 1), so each is a measured delay.
         """
         if self._waiting:
             self._take_waiting()
@@ -87,10 +84,10 @@ class WakeErrors:
         self._max_ns = max(self._max_ns, *waiting)
         self._newest = (self._newest + waiting)[-KEPT_WAKES:]
         self._summary = None
-        # In place: ``add`` is bound to this very list.
+        # In place: ``add`` is bound to this list.
         waiting.clear()
 
 
 def _nearest_rank(ordered: list[int], percent: int) -> int:
-    """Return the smallest entry that ``percent`` of all entries do not exceed."""
+    """Return the smallest entry that at least ``percent`` of all entries do not exceed."""
     return ordered[-(-len(ordered) * percent // 100) - 1]

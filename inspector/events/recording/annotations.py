@@ -40,19 +40,19 @@ _PUT: Final = (
     "INSERT OR REPLACE INTO annotations (id, kind, at_ns, end_ns, name, text, created) "
     "VALUES (?,?,?,?,?,?,?)"
 )
-#: More of them were never left by people.
+#: Limit of annotations read; more are not made by hand.
 _MOST_READ: Final = 10_000
 _ANYBODY_WRITES: Final = 0o222
 _PAGE_AT: Final = 16
 _PAGES_AT: Final = 28
 _LARGEST_PAGE: Final = 65_536
 _HEAD_BYTES: Final = 100
-#: Some other program may be writing; so long its turn is waited for, in seconds.
+#: How long to wait for another program that is writing, in seconds.
 _PATIENCE_S: Final = 2.0
 
 
 def annotate(path: Path, annotation: Annotation) -> int:
-    """Write an annotation into a recording, or change the one with its number.
+    """Add an annotation to a recording, or change the one with its number.
 
     Returns:
         Its number.
@@ -70,7 +70,7 @@ def annotate(path: Path, annotation: Annotation) -> int:
 
 
 def remove(path: Path, number: int) -> bool:
-    """Take an annotation out of a recording; returns whether there was such a one.
+    """Delete an annotation from a recording; returns whether it existed.
 
     Raises:
         RecordingError: The recording cannot be written.
@@ -79,11 +79,11 @@ def remove(path: Path, number: int) -> bool:
 
 
 def annotate_all(path: Path, changes: Iterable[AnnotationChange]) -> list[int]:
-    """Add, change and take out annotations, all or none.
+    """Add, change and delete annotations, all or none.
 
     Args:
         path: The recording.
-        changes: Each goes under its own number; one with number 0 gets a new one.
+        changes: Each applies to its own number; number 0 gets a new one.
 
     Returns:
         The number of each.
@@ -97,10 +97,10 @@ def annotate_all(path: Path, changes: Iterable[AnnotationChange]) -> list[int]:
 def write_annotations(
     connection: sqlite3.Connection, changes: Iterable[AnnotationChange]
 ) -> list[int]:
-    """Add, change and take out annotations, each under its own number; returns those.
+    """Add, change and delete annotations by their numbers; returns the numbers.
 
     Raises:
-        sqlite3.Error: The disk does not take them.
+        sqlite3.Error: The file cannot be written.
     """
     numbers = []
     for change in changes:
@@ -130,7 +130,7 @@ def _count(connection: sqlite3.Connection, number: int) -> int:
 
 
 def read_annotations(rows: Callable[[str], Iterable[tuple[Any, ...]]]) -> list[Annotation]:
-    """Return the annotations among rows, the earliest first."""
+    """Return the annotations among rows, earliest first."""
     text = "SELECT kind, at_ns, end_ns, name, text, id, created FROM annotations"
     found: list[Annotation] = []
     for kind, at_ns, end_ns, *rest in rows(f"{text} ORDER BY at_ns, id"):
@@ -152,7 +152,7 @@ def read_annotations(rows: Callable[[str], Iterable[tuple[Any, ...]]]) -> list[A
 
 
 def _changed(path: Path, write: Callable[[sqlite3.Connection], _T]) -> _T:
-    """Change a recording that is whole."""
+    """Change a complete recording."""
     asked, path = path, real_path(path)
     _check_writable(asked, path)
     try:
@@ -166,12 +166,12 @@ def _changed(path: Path, write: Callable[[sqlite3.Connection], _T]) -> _T:
                 raise RecordingError(f"{asked} is not a recording that can be annotated.")
             if version not in VERSIONS_ALIKE:
                 raise RecordingError(
-                    f"{asked} is not a recording that can be annotated: another version of the "
-                    "inspector wrote it."
+                    f"{asked} is not a recording that can be annotated: it was written by another "
+                    "version of the inspector."
                 )
             check_tables(connection, asked)
-            # Refused while another program has it open to record: that numbers what it adds
-            # itself. What a crash left beside the file goes into it.
+            # Fails while another program records to the file, since it numbers its own additions.
+            # What a crash left beside the file is merged into it.
             connection.execute("PRAGMA journal_mode = DELETE")
             with connection:
                 return write(connection)
@@ -182,14 +182,14 @@ def _changed(path: Path, write: Callable[[sqlite3.Connection], _T]) -> _T:
 
 
 def _check_writable(asked: Path, path: Path) -> None:
-    """Check that a file is there, may be written, and was not cut off.
+    """Check that a file exists, is writable and complete.
 
     Args:
-        asked: What to call it.
-        path: Where it is.
+        asked: Its name in messages.
+        path: The file itself.
 
     Raises:
-        RecordingError: It must be left alone; the message says why.
+        RecordingError: It must not be changed; the message says why.
     """
     if not path.is_file():
         raise RecordingError(f"There is no file {asked}.")
@@ -208,12 +208,12 @@ def _check_writable(asked: Path, path: Path) -> None:
     pages = int.from_bytes(head[_PAGES_AT : _PAGES_AT + 4], "big")
     wal = path.with_name(f"{path.name}-wal")
     if wal.is_file() and wal.stat().st_size:
-        # It says better what belongs to the file.
+        # The WAL is the better source for the expected size.
         return
     is_sqlite = head.startswith(b"SQLite format 3")
     if is_sqlite and path.stat().st_size < pages * (_LARGEST_PAGE if page == 1 else page):
         raise RecordingError(
-            f"{asked} cannot be annotated: it was cut off, and writing could damage the rest."
+            f"{asked} cannot be annotated: it is truncated, and writing could damage the rest."
         )
 
 

@@ -1,16 +1,14 @@
-"""Columns of whole numbers as bytes: how the dense parts of a recording are stored.
+"""Columns of whole numbers as bytes: the storage of the dense parts of a recording.
 
-Little-endian throughout. First comes a head of 16 bytes for each column: its least value
-(int64), how many bytes each entry takes (uint8: 0, 1, 2, 4 or 8), whether its entries are
-steps (uint8: 0 or 1), two bytes of zeros, and how many entries are odd (uint32). Then the
-columns follow, one behind another: each entry is a value minus the least, unsigned. A
-column whose values are all the same takes no bytes at all.
+Little-endian throughout. Each column has a head of 16 bytes: its minimum (int64), the bytes per
+entry (uint8: 0, 1, 2, 4 or 8), whether its entries are steps (uint8: 0 or 1), two zero bytes, and
+the number of odd entries (uint32). The columns follow one after another: each entry is the value
+minus the minimum, unsigned. A column of equal values takes no bytes.
 
-Where few values need more bytes than the others, their entries are odd: behind the column
-come their places (uint32) and then the entries themselves (int64); what is in their places
-means nothing. Where no value is below the one before, as with instants, entries may be
-steps: the first is 0, each other one is a value minus the one before. Version 1 knew
-neither of the two.
+If few values need more bytes than the others, their entries are odd: after the column come their
+indexes (uint32) and then the entries themselves (int64); the bytes in their places have no
+meaning. If no value is below the previous one, as with instants, entries may be steps: the first
+is 0, every other is the value minus the previous one. Version 1 had neither.
 """
 
 from __future__ import annotations
@@ -38,48 +36,48 @@ EVENT_COLUMNS: Final = 5
 _HEAD: Final = np.dtype(
     [("least", "<i8"), ("width", "u1"), ("is_steps", "u1"), ("zeros", "<u2"), ("odd", "<u4")]
 )
-#: What an odd entry takes: its place and itself.
+#: Bytes of an odd entry: its index and its value.
 _ODD_BYTES: Final = 12
 _WIDTHS: Final = (1, 2, 4, 8)
 _ALL_WIDTHS: Final = (0, *_WIDTHS)
 _NARROWER: Final = (4, 2, 1, 0)
-#: More entries at once were never written.
+#: No more entries are ever written at once.
 _MOST: Final = 2**24
 _LOW: Final = -(2**63)
 _HIGH: Final = 2**63 - 1
 
 
-#: Kinds of events are small numbers, so that a table says which of them matter.
+#: Kinds of events are small numbers, so a table can select them.
 KINDS: Final = 256
 
 
 def kind_table(kinds: Iterable[int]) -> NDArray[np.bool_]:
-    """Return a table that says of each kind of events whether it is one of these."""
+    """Return a table that selects kinds of events."""
     table = np.zeros(KINDS, bool)
     table[list(kinds)] = True
     return table
 
 
 def of_kinds(block: Block, table: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return which events are of the kinds in a table."""
+    """Return which events a table of kinds selects."""
     found: NDArray[np.bool_] = np.take(table, block[1], mode="clip")
     return found
 
 
 def block_of(events: Sequence[RawEvent]) -> Block:
-    """Return events as columns; what exceeds 64 bits is cut to what they can hold."""
+    """Return events as columns; values beyond 64 bits are clipped."""
     block = np.empty((EVENT_COLUMNS, len(events)), np.int64)
     fill_block(block, list(chain.from_iterable(events)), 0)
     return block
 
 
 def fill_block(block: Block, numbers: Numbers, first: int) -> None:
-    """Put events, the numbers of which lie one event behind another, into columns.
+    """Write events into columns.
 
     Args:
-        block: The columns; as many events are put there as they are long.
-        numbers: Those of the events, and perhaps of others.
-        first: Place of the first of these events.
+        block: The columns, filled completely.
+        numbers: The numbers of the events, one event after another.
+        first: Index of the first event in ``numbers``.
     """
     count = block.shape[1]
     place = EVENT_COLUMNS * first
@@ -120,8 +118,8 @@ def pack(block: Block) -> bytes:
 def _add_wide(
     parts: list[bytes | memoryview], entries: NDArray[np.int64]
 ) -> tuple[int, bool, int, int]:
-    """Add a column some entries of which need 8 bytes; returns what its head says of that."""
-    # Sums go on from the least, so the first has to be that.
+    """Add a column with 8-byte entries; returns their width and number for the head."""
+    # Sums start from the minimum, so it has to be the first.
     is_steps = not entries[0] and bool((steps := np.diff(entries, prepend=0)).min() >= 0)
     if is_steps:
         entries = steps
@@ -146,22 +144,22 @@ def unpack(data: bytes, columns: int, count: int, out: Block | None = None) -> B
 
     Args:
         data: The bytes.
-        columns: How many columns there are.
-        count: How many entries each has.
-        out: Where to put them, instead of a new array.
+        columns: Number of columns.
+        count: Entries per column.
+        out: The array to fill, instead of a new one.
 
     Raises:
-        ValueError, IndexError: There are too few bytes, or too many, or they make no sense.
+        ValueError, IndexError: The bytes are too few, too many or invalid.
     """
     if not 0 <= count <= _MOST:
-        message = f"no number of entries: {count}"
+        message = f"invalid number of entries: {count}"
         raise ValueError(message)
     head = np.frombuffer(data, _HEAD, columns)
     place = columns * _HEAD.itemsize
     block = np.empty((columns, count), np.int64) if out is None else out
     for column, (least, width, is_steps, _, odd) in zip(block, head.tolist(), strict=True):
         if width not in _ALL_WIDTHS or odd > count:
-            message = f"no column: {width} bytes, {odd} odd entries"
+            message = f"invalid column: {width} bytes, {odd} odd entries"
             raise ValueError(message)
         if width:
             column[:] = np.frombuffer(data, f"<u{width}", count, place)
@@ -172,13 +170,13 @@ def unpack(data: bytes, columns: int, count: int, out: Block | None = None) -> B
             places = np.frombuffer(data, "<u4", odd, place).astype(np.intp)
             column[places] = np.frombuffer(data, "<i8", odd, place + 4 * odd)
             place += _ODD_BYTES * odd
-        # Sums beyond 63 bits wrap round, as their differences did.
+        # Sums beyond 63 bits wrap round, as the differences did.
         if is_steps:
             np.add.accumulate(column, out=column)
         if least:
             np.add(column, np.int64(least), out=column)
     if place != len(data):
-        message = f"{len(data)} bytes where {place} belong"
+        message = f"{len(data)} bytes instead of {place}"
         raise ValueError(message)
     return block
 
@@ -189,14 +187,14 @@ def _width(span: int) -> int:
     return next(width for width in _WIDTHS if span < 1 << 8 * width)
 
 
-#: Numbers lie close together when there are at most so many times as many possible ones.
+#: Numbers are dense if their range is at most this many times their count.
 _DENSE: Final = 8
-#: So many different numbers are sorted several times faster than more.
+#: Up to this many different numbers sort several times faster.
 _QUICKLY_SORTED: Final = 1 << 16
 
 
 def grouped(numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
-    """Return the different ones, the least first, and for each number which of them it is."""
+    """Return the different numbers in order, and for each number its index among them."""
     if not len(numbers):
         return np.empty(0, np.int64), np.empty(0, np.intp)
     least = int(numbers.min())
@@ -211,11 +209,11 @@ def grouped(numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.i
 
 
 def group_by_group(group: NDArray[np.intp], groups: int) -> NDArray[np.intp]:
-    """Return the places of numbers, one group behind another, in their order within each.
+    """Return the indexes of numbers, group after group, in their order within each.
 
     Args:
-        group: Which group each is of, as :func:`grouped` returns it.
-        groups: How many groups there are.
+        group: The group of each, as returned by :func:`grouped`.
+        groups: Number of groups.
     """
     keys = group.astype(np.uint16) if groups <= _QUICKLY_SORTED else group
     return np.argsort(keys, kind="stable")
@@ -224,9 +222,9 @@ def group_by_group(group: NDArray[np.intp], groups: int) -> NDArray[np.intp]:
 def last_of_each(
     numbers: NDArray[np.int64],
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return where each different number is found last, and how often it is there."""
+    """Return the last index of each different number, and how often it occurs."""
     different, group = grouped(numbers)
     last = np.empty(len(different), np.intp)
-    # Of several the last one stays.
+    # Among several assignments the last one stays.
     last[group] = np.arange(len(group))
     return last, np.bincount(group, minlength=len(different))

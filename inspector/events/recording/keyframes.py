@@ -1,8 +1,8 @@
 """Keyframes: the state of a session as text and columns, and back.
 
-A keyframe holds what is there (clocks, members, pending timers) in full, and of what only
-ever grows (commands, marks, failures, hits, the states machines were in) the news since
-the keyframe before. Frames are in a table of their own.
+A keyframe holds the present (clocks, members, pending timers) in full, and of the lists that only
+grow (commands, marks, failures, hits, states of machines) the additions since the previous
+keyframe. Frames have a table of their own.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from inspector.events.recording.columns import Block
     from inspector.events.recording.reading.soundness import Soundness
 
-#: Whole numbers that fit into columns, and so into what is worked out from them.
+#: Whole numbers that fit into columns and into what is computed from them.
 _Whole: TypeAlias = Annotated[int, msgspec.Meta(ge=-MAX_NS, le=MAX_NS)]
 _Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=MAX_NS)]
 _Number: TypeAlias = Annotated[int, msgspec.Meta(ge=1, le=MAX_NS)]
@@ -57,7 +57,7 @@ _Column: TypeAlias = list[_Whole]
 
 
 class _State(msgspec.Struct):
-    """What is there in full, timers left out, as it is written."""
+    """The full part of a keyframe as stored, without timers."""
 
     at_ns: _Count
     events_folded: _Count
@@ -96,7 +96,7 @@ class _Command(msgspec.Struct, array_like=True):
 
 
 class _News(msgspec.Struct):
-    """What has been added to the lists that only ever grow, as it is written."""
+    """The additions to growing lists as stored."""
 
     commands: list[_Command]
     marks: list[tuple[_Whole, str, _Count]]
@@ -108,7 +108,7 @@ class _News(msgspec.Struct):
 
 _T = TypeVar("_T", _State, _News)
 
-#: Lists that only ever grow, and what is in them.
+#: The growing lists, and the type of their entries.
 _LISTS: Final[dict[str, type[Any]]] = {
     "commands": CommandRecord,
     "marks": Mark,
@@ -131,11 +131,11 @@ _PLAIN: Final = (
 
 @dataclass(slots=True)
 class Grown:
-    """How long the lists are, that only ever grow.
+    """Lengths of the growing lists.
 
     Attributes:
-        lists: By the name of the list.
-        histories: By machine: in how many states it was.
+        lists: By name of the list.
+        histories: By machine: the number of its states.
     """
 
     lists: dict[str, int] = field(default_factory=lambda: dict.fromkeys(_LISTS, 0))
@@ -143,11 +143,11 @@ class Grown:
 
 
 def state_text(timeline: Timeline, frames: int) -> str:
-    """Return what is there in full, timers left out.
+    """Return the full part of a keyframe, without timers.
 
     Args:
         timeline: The state.
-        frames: How many frames have ended.
+        frames: Number of completed frames.
     """
     members = timeline.members
     values = {name: getattr(timeline, name) for name in _PLAIN} | {
@@ -195,7 +195,7 @@ def _lengths(timeline: Timeline) -> dict[str, Any]:
 
 
 def news_text(timeline: Timeline, since: Grown) -> str:
-    """Return what has been added to the lists since; ``since`` is brought up to date."""
+    """Return the additions since ``since``, which is brought up to date."""
     values: dict[str, Any] = {}
     for name in _LISTS:
         found = getattr(timeline, name)
@@ -218,17 +218,17 @@ def timer_block(timeline: Timeline) -> Block:
 
 
 class Growth:
-    """What the lists hold that only ever grow, as far as the keyframes have told.
+    """The growing lists, as far as the keyframes have been read.
 
     Attributes:
-        sound: Makes sense of what the keyframes say.
+        sound: Checks the values in keyframes.
     """
 
     def __init__(self, sound: Soundness, form_of: Callable[[int], str]) -> None:
-        """Begin with nothing.
+        """Start empty.
 
         Args:
-            sound: Makes sense of the numbers of texts.
+            sound: Checks the values in keyframes.
             form_of: Returns the form of a command by its number, from its event.
         """
         self.sound = sound
@@ -238,10 +238,10 @@ class Growth:
         self._at: dict[int, Grown] = {}
 
     def add(self, cursor: int, text: str) -> None:
-        """Add what one keyframe says, in the order of the keyframes.
+        """Add the additions of a keyframe, in the order of keyframes.
 
         Raises:
-            ValueError, TypeError, KeyError: It makes no sense.
+            ValueError, TypeError, KeyError: They are invalid.
         """
         values = _decoded(text, _News)
         for command in values.commands:
@@ -254,7 +254,7 @@ class Growth:
         histories = []
         for machine, at_ns, states, transitions in values.histories:
             if not len(at_ns) == len(states) == len(transitions):
-                message = f"the history of machine {machine} is torn"
+                message = f"the history of machine {machine} is incomplete"
                 raise ValueError(message)
             texts = [[self.sound.text(number) for number in each] for each in (states, transitions)]
             histories.append((machine, [array("q", column) for column in (at_ns, *texts)]))
@@ -269,15 +269,15 @@ class Growth:
         )
 
     def add_lost(self, timeline: Timeline, state: str, news: str) -> None:
-        """Add what damaged keyframes would have told before the next one.
+        """Add what damaged keyframes before the next one would have added.
 
         Args:
             timeline: The state at the next one, as far as the events tell it.
-            state: The next keyframe's.
-            news: The next keyframe's, which has yet to be added.
+            state: The full part of the next keyframe.
+            news: The additions of the next keyframe, not added yet.
 
         Raises:
-            ValueError, TypeError, KeyError: It makes no sense.
+            ValueError, TypeError, KeyError: The keyframe is invalid.
         """
         lengths, new = _decoded(state, _State), _decoded(news, _News)
         for name, own in self._lists.items():
@@ -296,12 +296,12 @@ class Growth:
         return history.at_ns, history.state, history.transition
 
     def fill(self, timeline: Timeline, cursor: int, machines: Iterable[int]) -> None:
-        """Give a timeline what its lists held at a keyframe.
+        """Set the growing lists of a timeline to a keyframe.
 
         Args:
             timeline: The timeline.
-            cursor: Of the keyframe, which was added.
-            machines: The machines that were there.
+            cursor: Cursor of the keyframe, which was added.
+            machines: The machines present.
         """
         grown = self._at[cursor]
         for name, length in grown.lists.items():
@@ -318,17 +318,17 @@ class Growth:
 def timeline_from(
     strings: Sequence[str], cursor: int, text: str, timers: Block, growth: Growth
 ) -> tuple[Timeline, int]:
-    """Return the state of a keyframe without its frames, and how many frames had ended.
+    """Return the state of a keyframe without its frames, and its number of completed frames.
 
     Args:
         strings: The string table.
-        cursor: Of the keyframe.
-        text: Its state.
+        cursor: Cursor of the keyframe.
+        text: Its full part.
         timers: Its pending timers.
-        growth: What the lists hold, the news of the keyframe included.
+        growth: The growing lists, including this keyframe's additions.
 
     Raises:
-        ValueError, KeyError: It makes no sense.
+        ValueError, KeyError: The keyframe is invalid.
     """
     values = _decoded(text, _State)
     timeline = Timeline(strings)
@@ -366,10 +366,10 @@ def _values_of(each: msgspec.Struct | tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _decoded(text: str, kind: type[_T]) -> _T:
-    """Return what a text says.
+    """Decode JSON.
 
     Raises:
-        ValueError: It makes no sense.
+        ValueError: It is invalid.
     """
     try:
         return msgspec.json.decode(text, type=kind)
@@ -378,10 +378,10 @@ def _decoded(text: str, kind: type[_T]) -> _T:
 
 
 def _check_tree(what: str, found: Mapping[int, ClockState] | Mapping[int, MemberState]) -> None:
-    """Check that what hangs under something hangs there once, and nothing under itself.
+    """Check that parents and children agree and that nothing is its own ancestor.
 
     Raises:
-        ValueError: It is no tree.
+        ValueError: It is not a tree.
     """
     waiting = [number for number, each in found.items() if not each.parent_id]
     seen = 0
@@ -390,13 +390,13 @@ def _check_tree(what: str, found: Mapping[int, ClockState] | Mapping[int, Member
         seen += 1
         for below in found[number].children:
             if below not in found or found[below].parent_id != number:
-                message = f"{what} {below} does not hang under {what} {number}"
+                message = f"{what} {below} is not a child of {what} {number}"
                 raise ValueError(message)
             waiting.append(below)
         if seen > len(found):
             break
     if seen != len(found):
-        message = f"not every {what} hangs somewhere, once"
+        message = f"the tree of {what}s is inconsistent"
         raise ValueError(message)
 
 
@@ -413,15 +413,15 @@ def _fill_timers(timeline: Timeline, timers: Block, sound: Soundness) -> None:
     """Fill the table of timers.
 
     Raises:
-        ValueError: It makes no sense.
+        ValueError: They are invalid.
     """
     columns = dict(zip(TIMER_COLUMNS, timers, strict=True))
     kinds = columns["kind"]
     if len(kinds) and not (kinds.min() >= min(TimerKind) and kinds.max() <= max(TimerKind)):
-        message = "a timer is of no kind"
+        message = "a timer has an unknown kind"
         raise ValueError(message)
     for name in ("label", "site"):
-        sound.mend_texts(columns[name])
+        sound.repair_texts(columns[name])
     table = timeline.timers
     for name, column in columns.items():
         getattr(table, name).frombytes(column.tobytes())
@@ -429,7 +429,7 @@ def _fill_timers(timeline: Timeline, timers: Block, sound: Soundness) -> None:
     table._row_by_id = {timer_id: row for row, timer_id in enumerate(table.id)}
     pending = Counter(table.clock)
     if len(table._row_by_id) != len(table.id) or not pending.keys() <= timeline.clocks.keys():
-        message = "a timer is there twice, or on no clock"
+        message = "a timer is duplicated or on an unknown clock"
         raise ValueError(message)
     for clock in timeline.clocks.values():
         clock.pending = pending[clock.id]

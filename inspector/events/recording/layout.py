@@ -1,4 +1,4 @@
-"""The file of a recording: its tables, its versions, and how it is recognised."""
+"""The file format of a recording: its tables, versions and magic number."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
 
 #: Raised when the meaning of a table changes; readers refuse newer versions.
 SCHEMA_VERSION: Final = 2
-#: Read, and annotated, as they are. Version 1 differs in that its columns of numbers have
-#: neither odd entries nor steps.
+#: Versions read and annotated without an upgrade. Columns of version 1 have neither odd entries
+#: nor steps.
 VERSIONS_ALIKE: Final = (1, SCHEMA_VERSION)
 #: "TLIR" in the head of the file tells a recording from any other SQLite file.
 APPLICATION_ID: Final = 0x544C_4952
 
-#: As many events as one row of ``chunks`` holds at most.
+#: Most events in a row of ``chunks``.
 CHUNK_EVENTS: Final = 8_192
 
-#: Tables and indexes that a file is looked through for.
+#: Most tables and indexes checked in a file.
 _MOST_TABLES: Final = 1_000
 
 TIMER_COLUMNS: Final = (
@@ -95,19 +95,19 @@ class RecordingError(InspectorError):
 
 
 def text_of(raw: bytes) -> str:
-    """Return a text of a file, in which there may be anything."""
+    """Return a text from a file, with invalid bytes replaced."""
     return raw.decode("utf-8", errors="replace")
 
 
 def check_tables(connection: sqlite3.Connection, path: Path) -> None:
-    """Check that a file holds plain tables: views, triggers and the like can run for ever.
+    """Check that a file has plain tables only: views, triggers and the like can run forever.
 
     Args:
-        connection: To the file.
-        path: What to call it.
+        connection: Connection to the file.
+        path: Its name in messages.
 
     Raises:
-        RecordingError: It holds something else.
+        RecordingError: It has something else.
         sqlite3.Error: It cannot be read.
     """
     rows = connection.execute("SELECT type, name, rootpage FROM sqlite_master")
@@ -120,13 +120,13 @@ def check_tables(connection: sqlite3.Connection, path: Path) -> None:
         if not is_plain:
             what = kind if kind in {"view", "trigger"} else "computed table"
             raise RecordingError(
-                f"{path} is not a recording of the inspector: it holds a {what}, and recordings "
-                "hold plain tables only. Choose another file."
+                f"{path} is not a recording of the inspector: it has a {what}, and recordings "
+                "have plain tables only. Choose another file."
             )
 
 
 def version_values(tool_version: str) -> dict[str, str | int]:
-    """Return what ``meta`` says about versions."""
+    """Return the versions for ``meta``."""
     return {
         "format": "timeline-inspector recording",
         "schema_version": SCHEMA_VERSION,

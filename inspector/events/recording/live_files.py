@@ -1,8 +1,8 @@
-"""Which recordings this process is writing itself.
+"""The recordings that this process is writing.
 
-Whoever opens and closes a file lets go of all the locks that its own process holds on it
-(POSIX says so), and other programs would take a recording that is being written for one
-that was left behind. So this process reads what it writes through SQLite only.
+Closing a file releases all locks that the same process holds on it (POSIX), and other programs
+would then take a recording in progress for an abandoned one. So this process reads its own
+recordings through SQLite only.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-#: Device and number of each file; locks belong to the process, and so does this.
+#: Device and inode of each file; locks belong to the process, and so does this.
 _written: set[tuple[int, int]] = set()
 
 
 def begin_writing(path: Path) -> tuple[int, int]:
-    """Note that a file is being written; returns what to end that with."""
+    """Register a file as being written; returns its key."""
     status = path.stat()
     key = (status.st_dev, status.st_ino)
     _written.add(key)
@@ -25,12 +25,12 @@ def begin_writing(path: Path) -> tuple[int, int]:
 
 
 def end_writing(key: tuple[int, int]) -> None:
-    """Note that nobody here writes a file any more."""
+    """Unregister a file."""
     _written.discard(key)
 
 
 def is_same_file(path: Path, key: tuple[int, int]) -> bool:
-    """Return whether there is a file, and :func:`begin_writing` has returned this for it."""
+    """Return whether there is a file, and it is the one with this key."""
     try:
         status = path.stat()
     except OSError:
@@ -39,5 +39,5 @@ def is_same_file(path: Path, key: tuple[int, int]) -> bool:
 
 
 def is_written_here(path: Path) -> bool:
-    """Return whether this process is writing the file that is there now."""
+    """Return whether this process is writing a file."""
     return any(is_same_file(path, key) for key in tuple(_written))

@@ -1,1 +1,1 @@
-"""Frame times from files, and to files."""
+"""Importing and exporting frame times."""

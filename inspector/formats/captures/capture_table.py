@@ -1,7 +1,7 @@
-"""The rows and columns of a capture file, whatever program wrote it.
+"""The rows and columns of a capture file of any program.
 
-What differs between programs is found by looking at the content: encoding,
-comment lines, separator, decimal comma, and where the line of names is.
+The differences between programs are detected from the content: encoding, comment lines,
+separator, decimal comma, and the header line.
 """
 
 import codecs
@@ -24,17 +24,17 @@ _ROWS_LOOKED_AT: Final = 240
 _LINES_BEFORE_NAMES: Final = 40
 _LINES_FOR_SEPARATOR: Final = 20
 _LISTED_COLUMNS: Final = 60
-#: Of a column; no program has a longer one.
+#: Longest name of a column.
 _LONGEST_NAME: Final = 80
 _NUMBER: Final = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d{1,3})?")
 
 
-#: A line that is nothing but a number with a decimal comma.
+#: A line that is only a number with a decimal comma.
 _DECIMAL_COMMA: Final = re.compile(r"\s*[-+]?\d+,\d+\s*")
 
 
 class CaptureRow(NamedTuple):
-    """One row: the number of its line in the file, from 1, and its cells as they are."""
+    """A row: its line number in the file, from 1, and its cells unchanged."""
 
     line: int
     cells: list[str]
@@ -42,12 +42,12 @@ class CaptureRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """How the text of a file is to be read.
+    """How to read the text of a file.
 
     Attributes:
-        encoding: How characters are stored.
-        skipped_lines: Lines above the table: comments and empty ones.
-        separator: What stands between cells.
+        encoding: Character encoding.
+        skipped_lines: Comments and empty lines above the table.
+        separator: Character between cells.
     """
 
     encoding: str
@@ -57,15 +57,15 @@ class _Layout:
 
 @dataclass(frozen=True, slots=True)
 class CaptureTable:
-    """What a capture file holds. Rows are read when they are asked for, not kept.
+    """The table of a capture file. Rows are read on request, not kept.
 
     Attributes:
         path: The file.
-        layout: How its text is to be read.
+        layout: How to read its text.
         columns: Names of the columns, or their numbers from 1 in a file without names.
-        has_names: Whether the file has a line of names.
+        has_names: Whether the file has a header line.
         rows_above: Rows above the first frame.
-        first_rows: Some rows from the top, to tell what the columns hold.
+        first_rows: Some rows from the top, to detect the types of columns.
     """
 
     path: Path
@@ -76,7 +76,7 @@ class CaptureTable:
     first_rows: tuple[CaptureRow, ...]
 
     def rows(self) -> Iterator[CaptureRow]:
-        """Yield every row below the names. Names that are repeated below are no row."""
+        """Yield every row below the header, without repetitions of it."""
         for row in islice(_rows(self.path, self.layout), self.rows_above, None):
             if not (
                 self.has_names and row.cells[0].strip() == self.columns[0] and self._is_names(row)
@@ -92,7 +92,7 @@ class CaptureTable:
         return name if self.has_names else f"column {name}"
 
     def cell(self, row: CaptureRow, at: int) -> str:
-        """Return a cell without blanks and with a decimal point; empty when the row is shorter."""
+        """Return a cell without blanks and with a decimal point; empty in a short row."""
         if at >= len(row.cells):
             return ""
         cell = row.cells[at].strip()
@@ -102,7 +102,7 @@ class CaptureTable:
         return cell
 
     def listed_columns(self) -> str:
-        """Return the sentence that names the columns, for messages."""
+        """Return a sentence that lists the columns, for messages."""
         if not self.has_names:
             return f"It has {len(self.columns)} columns without names; choose one by its number."
         named = [name for name in self.columns[:_LISTED_COLUMNS] if name]
@@ -112,12 +112,12 @@ class CaptureTable:
 
 
 def is_number(cell: str) -> bool:
-    """Return whether a cell holds a finite number."""
+    """Return whether a cell is a finite number."""
     return len(cell) <= MOST_CHARACTERS and _NUMBER.fullmatch(cell) is not None
 
 
 def comparable(name: str) -> str:
-    """Return a name of a column without case, blanks and punctuation."""
+    """Return the name of a column without case, blanks and punctuation."""
     return re.sub(r"[^0-9a-zµ]", "", name.lower())
 
 
@@ -126,8 +126,8 @@ def read_table(path: Path, known_names: Container[str], wanted: str | None) -> C
 
     Args:
         path: The file.
-        known_names: Names (comparable) that tell the line of names from lines above it.
-        wanted: Name that the user asked for; it tells the line of names as well.
+        known_names: Names (comparable) by which the header line is recognised.
+        wanted: The requested column; also recognises the header line.
 
     Raises:
         UnreadableFileError: The file cannot be read.
@@ -148,7 +148,7 @@ def read_table(path: Path, known_names: Container[str], wanted: str | None) -> C
 
 
 def _encoding(path: Path) -> str:
-    """Return the encoding that the beginning of the file tells, refusing what is no table."""
+    """Return the encoding of a file by its first bytes; refuse what is not a table."""
     with open_binary(path) as file:
         start = file.read(_BYTES_LOOKED_AT)
     if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
@@ -170,7 +170,7 @@ def _encoding(path: Path) -> str:
 
 
 def _layout(path: Path, encoding: str) -> _Layout:
-    """Find the first line of the table, and tab or semicolon if each of its lines has it."""
+    """Find the first line of the table, and a tab or semicolon if every line has one."""
     with open_text(path, encoding) as file:
         skipped = 0
         for line in file:
@@ -186,7 +186,7 @@ def _layout(path: Path, encoding: str) -> _Layout:
         if all(separator in line for line in first):
             return _Layout(encoding, skipped, separator)
     if "," not in first[0] and first[1:] and all(map(_DECIMAL_COMMA.fullmatch, first[1:])):
-        # One column, so nothing separates anything: any character that is not in it will do.
+        # A single column: any character that is not in it will do as separator.
         return _Layout(encoding, skipped, ";")
     return _Layout(encoding, skipped, ",")
 

@@ -1,8 +1,8 @@
 """Reads the frame times of other programs: any CSV with a column of milliseconds.
 
-Known by their columns are PresentMon 1.x and 2.x, OCAT, CapFrameX, FrameView,
-MangoHud and our own CSV. A capture of several programs at once holds several
-streams, told apart by application, process and swap chain; one of them is read.
+Recognised by their columns: PresentMon 1.x and 2.x, OCAT, CapFrameX, FrameView, MangoHud and our
+own CSV. A capture of several programs contains several streams, distinguished by application,
+process and swap chain; one of them is read.
 """
 
 import re
@@ -25,7 +25,7 @@ from inspector.formats.captures.capture_table import (
 )
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND, NS_PER_US
 
-#: Columns of frame times, the ones to prefer first.
+#: Columns of frame times, by preference.
 _FRAME_TIME_COLUMNS: Final = (
     "intervalns",
     "msbetweenpresents",
@@ -42,8 +42,8 @@ _FRAME_TIME_COLUMNS: Final = (
     "milliseconds",
 )
 _STREAM_COLUMNS: Final = ("application", "processid", "swapchainaddress")
-#: Columns that say when a frame was. The first are so for certain, the others likely.
-#: Names of columns that hold rates instead of times.
+#: Columns of instants: certain ones first, then likely ones.
+#: Columns of rates instead of times.
 _PER_SECOND: Final = re.compile(r"(?<![a-z])(fps|hz)(?![a-z])|per.?second", re.IGNORECASE)
 _INSTANTS: Final = re.compile(
     r"timein(?:seconds|ms|qpc|datetime)|cpustart.*|animationtime|elapsed|at(?:ns|ms)"
@@ -60,14 +60,14 @@ _UNITS_NS: Final = {
     "seconds": NS_PER_SECOND,
 }
 _MISSING: Final = frozenset({"", "NA", "N/A", "NAN", "-"})
-#: Longer "frames" are glitches of the capturing program (MangoHud drops them as well).
+#: Longer "frames" are glitches of the capturing program (MangoHud drops them too).
 _LONGEST_NS: Final = 100 * NS_PER_SECOND
 _LOOKED_AT: Final = 200
 #: Rate times duration is 1000 for milliseconds and a million for microseconds.
 _LARGEST_PRODUCT_IN_MS: Final = 30_000
 _LISTED_STREAMS: Final = 3
 _MOST_STREAMS: Final = 12
-#: Of a program's name, or its number.
+#: Longest name or number of a program.
 _LONGEST_WORD: Final = 80
 
 
@@ -77,10 +77,10 @@ class Capture:
 
     Attributes:
         frame_times_ns: The frame times in the order of the file.
-        column: Name of the column they come from.
-        stream: Which program, process and swap chain; empty when the file has one only.
+        column: Name of their column.
+        stream: Program, process and swap chain; empty in a file with a single stream.
         skipped: Rows of the stream without a usable value.
-        notes: Sentences that the user should read: what was chosen or left out.
+        notes: Sentences for the user: what was chosen or skipped.
     """
 
     frame_times_ns: tuple[int, ...]
@@ -114,16 +114,16 @@ def read_frame_times(
 
     Args:
         path: The file.
-        column: Name (in any case) or number (from 1) of the column; found by itself
-            when not given. Units in a name (``_ns``, ``(us)``, ``_s``) are heeded;
-            without one the column is in milliseconds.
-        stream: Part of application, process or swap chain; the stream with the most
-            frames when not given.
+        column: Name (in any case) or number (from 1) of the column; detected by default.
+            Units in a name (``_ns``, ``(us)``, ``_s``) are respected; without one the column
+            is in milliseconds.
+        stream: Part of application, process or swap chain; by default the stream with the
+            most frames.
 
     Raises:
         UnreadableFileError: The file cannot be read.
-        CaptureError: It has no such table, column, stream or value. The message says
-            where and what there is.
+        CaptureError: It has no such table, column, stream or value; the message names the
+            available ones.
     """
     table = read_table(path, _FRAME_TIME_COLUMNS, column)
     at = _known_column(table) if column is None else _named_column(table, column)
@@ -171,7 +171,7 @@ def read_frame_times(
 
 
 def _named_column(table: CaptureTable, wanted: str) -> int:
-    """Return the column that the user asked for, by name or by number from 1."""
+    """Return the requested column, by name or by number from 1."""
     names = [name.casefold() for name in table.columns]
     loose = [comparable(name) for name in table.columns]
     if wanted.casefold() in names:
@@ -206,7 +206,7 @@ def _named_column(table: CaptureTable, wanted: str) -> int:
 
 
 def _known_column(table: CaptureTable) -> int:
-    """Return the column of frame times: a known one, else the only one it can be."""
+    """Return the column of frame times: a known one, or the only possible one."""
     loose = [comparable(name) for name in table.columns]
     for known in _FRAME_TIME_COLUMNS:
         if known in loose and _is_numeric(table, loose.index(known)):
@@ -240,7 +240,7 @@ def _known_column(table: CaptureTable) -> int:
 
 
 def _is_numeric(table: CaptureTable, at: int) -> bool:
-    """Return whether a column holds numbers, as far as its first rows tell."""
+    """Return whether a column is numeric in the first rows."""
     cells = [table.cell(row, at) for row in table.first_rows]
     present = [cell for cell in cells if cell.upper() not in _MISSING]
     return bool(present) and sum(map(is_number, present)) * 2 >= len(present)
@@ -252,7 +252,7 @@ def _unit_ns(table: CaptureTable, at: int) -> int:
         return _UNITS_NS[unit[1].lower()]
     loose = [comparable(column) for column in table.columns]
     if comparable(name) == "frametime" and "fps" in loose:
-        # MangoHud logged microseconds in 2021; rate times duration tells which.
+        # MangoHud logged microseconds in 2021; rate times duration tells.
         rates = _numbers(table, loose.index("fps"))
         times = _numbers(table, at)
         products = sorted(rate * time for rate, time in zip(rates, times, strict=False))
@@ -345,7 +345,7 @@ def _skip_notes(missing: int, glitches: int) -> list[str]:
 
 
 def _sampling_notes(table: CaptureTable, times_ns: Sequence[int]) -> list[str]:
-    """Say so when a MangoHud log holds samples at an interval instead of every frame."""
+    """Return a note if a MangoHud log has samples at an interval instead of every frame."""
     loose = [comparable(name) for name in table.columns]
     if "elapsed" not in loose or "fps" not in loose:
         return []

@@ -3,19 +3,18 @@
 Columns, in this order:
 
 * ``frame``: number of the frame within its session, from 0
-* ``at_ns``: session time at which the frame began
-* ``interval_ns``: source time between the starts of the frame before and this one
-* ``delta_ns``: local time of the root clock handed to the callbacks
+* ``at_ns``: session time of its start
+* ``interval_ns``: source time between the starts of the previous frame and this one
+* ``delta_ns``: local time of the root clock passed to the callbacks
 * ``busy_ns``: time spent in the callbacks
 * ``timers_ns`` … ``draw_ns``: time spent in each phase
 * ``at_ms``, ``interval_ms``, ``delta_ms``, ``busy_ms``: the same in milliseconds
-* ``interventions``: only where there are any: the numbers of the commands that were
-  carried out or refused before or in the frame, ``b1`` for a hit of breakpoint 1, with
-  blanks between; empty for most frames. The JSON says what they were.
-* ``landmarks``: only where there are any: the names of bookmarks, notes and marks in the
-  frame, with ``; `` between
-* ``ranges``: only where there are any: the names of the named ranges that the frame is in;
-  a name that a spreadsheet would run is behind an apostrophe, here and above
+* ``interventions``: only if there are any: numbers of the commands applied or refused before or
+  in the frame, ``b1`` for a hit of breakpoint 1, separated by blanks. The JSON describes them.
+* ``landmarks``: only if there are any: names of the bookmarks, notes and marks in the frame,
+  separated by ``; ``
+* ``ranges``: only if there are any: names of the named ranges that include the frame; names that a
+  spreadsheet would evaluate follow an apostrophe, here and above
 
 Whole nanoseconds are exact; milliseconds are the same numbers with the point
 moved, so they are exact too. There are no comments: any program can read it.
@@ -34,7 +33,7 @@ from inspector.vocabulary import Phase
 _ROWS_PER_WRITE: Final = 20_000
 _IN_MS: Final = ("at_ns", "interval_ns", "delta_ns", "busy_ns")
 
-#: The last columns, where there is anything to say in them.
+#: The last columns, present only if they have contents.
 INTERVENTIONS_COLUMN: Final = "interventions"
 LANDMARKS_COLUMN: Final = "landmarks"
 RANGES_COLUMN: Final = "ranges"
@@ -73,7 +72,7 @@ def write_csv(
 
 
 def _extra_columns(frames: FrameTimes, options: ExportOptions) -> dict[str, dict[int, str]]:
-    """Return the cells by frame of every column that has something in it."""
+    """Return the cells by frame of every column with contents."""
     columns: dict[str, dict[int, str]] = {}
     if options.interventions:
         columns[INTERVENTIONS_COLUMN] = _labels(frames)
@@ -106,7 +105,7 @@ def _names(frames: FrameTimes) -> tuple[dict[int, str], dict[int, str]]:
 
 
 def _labels(frames: FrameTimes) -> dict[int, str]:
-    """Return the numbers of interventions by frame; those after the last belong to it."""
+    """Return the numbers of interventions by frame; later ones belong to the last frame."""
     found: dict[int, str] = {}
     last = int(frames.index[-1]) if len(frames) else 0
     for each in frames.interventions if len(frames) else ():

@@ -1,11 +1,9 @@
 """Frame times as one JSON object: provenance, summary and columns.
 
-``format`` and ``version`` say what it is; ``columns`` maps the names that the
-CSV uses to arrays of whole nanoseconds, one entry per frame. ``over_budget`` says how many
-frames took longer than each budget, by which of their times, and what was tolerated.
-``interventions``, where
-there are any, lists what was changed from outside before or in these frames, and
-``landmarks`` the bookmarks, notes, named ranges and marks in them.
+``format`` and ``version`` identify the format; ``columns`` maps the CSV's column names to arrays of
+whole nanoseconds, one entry per frame. ``over_budget`` counts the frames over each budget, with the
+measured time and the tolerance. ``interventions``, if there are any, lists the interventions before
+or in these frames, ``landmarks`` the bookmarks, notes, named ranges and marks in them.
 """
 
 import json
@@ -27,7 +25,7 @@ JSON_VERSION: Final = 1
 def write_json(
     frames: FrameTimes, provenance: Provenance, options: ExportOptions, stream: BinaryIO
 ) -> None:
-    """Write ``frames`` with where they come from, one column per line."""
+    """Write ``frames`` with their provenance, one column per line."""
     head: dict[str, object] = {
         "format": JSON_FORMAT,
         "version": JSON_VERSION,
@@ -67,7 +65,7 @@ def write_json(
         **dict(zip(PHASE_COLUMNS, frames.phases, strict=True)),
     }
     text = json.dumps(head, ensure_ascii=False, indent=2)
-    # Names of files may hold bytes that are no text; JSON can escape them.
+    # File names may hold undecodable bytes, which JSON can escape.
     stream.write(text.removesuffix("\n}").encode(errors="backslashreplace"))
     separator = ',\n  "columns": {'
     for name, column in columns.items():
@@ -78,7 +76,7 @@ def write_json(
 
 
 def intervention_values(entry: Intervention) -> dict[str, object]:
-    """Return an intervention as JSON; what is not known of it is null."""
+    """Return an intervention as JSON; unknown values are null."""
     host = datetime.fromtimestamp(entry.host_ms / 1000, UTC) if entry.host_ms else None
     return {
         "kind": "breakpoint hit" if entry.is_hit else "command",
@@ -96,7 +94,7 @@ def intervention_values(entry: Intervention) -> dict[str, object]:
 
 
 def interventions_from_values(values: object) -> tuple[Intervention, ...]:
-    """Return the interventions of a JSON export, without those that are damaged."""
+    """Return the interventions of a JSON export, without damaged ones."""
     found = []
     for each in values if isinstance(values, list) else ():
         try:
@@ -121,7 +119,7 @@ def interventions_from_values(values: object) -> tuple[Intervention, ...]:
 
 
 def landmark_values(entry: Landmark) -> dict[str, object]:
-    """Return a landmark as JSON; what only ranges have is null for the others."""
+    """Return a landmark as JSON; values that only ranges have are null otherwise."""
     is_range = entry.end_ns is not None
     return {
         "kind": entry.kind,
@@ -135,7 +133,7 @@ def landmark_values(entry: Landmark) -> dict[str, object]:
 
 
 def landmarks_from_values(values: object) -> tuple[Landmark, ...]:
-    """Return the landmarks of a JSON export, without those that are damaged."""
+    """Return the landmarks of a JSON export, without damaged ones."""
     found = []
     for each in values if isinstance(values, list) else ():
         try:
@@ -157,7 +155,7 @@ def landmarks_from_values(values: object) -> tuple[Landmark, ...]:
 
 
 def _summary(column_ns: NsColumn) -> dict[str, int] | None:
-    """Return median, 99th percentile (nearest rank) and largest value; none of no frame."""
+    """Return median, 99th percentile (nearest rank) and maximum; ``None`` without frames."""
     if not len(column_ns):
         return None
     return {

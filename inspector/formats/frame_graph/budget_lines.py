@@ -18,7 +18,7 @@ _LARGE_RATE: Final = 1000
 def budget_texts(budget_ms: float, measured_ns: NsColumn) -> tuple[str, ...]:
     """Return the lines of a budget's label: its time and rate, and how many frames are over.
 
-    Over is :data:`~inspector.analysis.statistics.frame_budget.OVER_RULE`, so the tolerance is said.
+    Counted by :data:`~inspector.analysis.statistics.frame_budget.OVER_RULE`, with the tolerance.
     """
     fps = 1000 / budget_ms
     rate = f"{fps:.3g}" if fps < _LARGE_RATE else f"{fps:.0f}"
@@ -54,8 +54,8 @@ def budget_group(
     for number, (budget_ms, texts) in enumerate(zip(budgets_ms, labels, strict=True)):
         stroke = Stroke(colors.text, 0.8, _DASHES[number % len(_DASHES)])
         items.append(level_line(scale, budget_ms * NS_PER_MS, stroke))
-        # A label stands beside its line unless that would put it over another;
-        # then a short line leads to it.
+        # A label is beside its line unless it would overlap another; then a short line leads
+        # to it.
         shown = texts[:rows]
         line_y = crisp(scale.y(budget_ms * NS_PER_MS))
         beside = line_y + 2.9 + _LABEL_LINE * (len(shown) - 1)

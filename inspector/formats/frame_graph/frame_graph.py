@@ -79,7 +79,7 @@ _LINE: Final = 13.0
 
 
 class _Swatch(Enum):
-    """What stands before a text of the legend; the value is its width in points."""
+    """The sign before a text of the legend; the value is its width in points."""
 
     LINE = 14.0
     AREA = 8.0
@@ -116,8 +116,8 @@ def frame_graph(frames: FrameTimes, provenance: Provenance, options: ExportOptio
         (text_width(text, SMALL_SIZE) for texts in budget_labels for text in texts), default=0.0
     )
     right = crisp(options.width_pt - _PAD - (label_width + 8 if budgets_ms else 4))
-    # How wide the plot is depends on its ticks, which depend on how high it is, which
-    # depends on the legend. For the legend, the widest ticks there are will do.
+    # The width of the plot depends on its ticks, they on its height, and that on the legend,
+    # for which the widest ticks are assumed.
     entries = _legend_entries(data, top_ns, right - _PAD - 50, options.measure, colors)
     entries += _signs_explained(interventions, colors)
     entries += [
@@ -128,7 +128,7 @@ def frame_graph(frames: FrameTimes, provenance: Provenance, options: ExportOptio
     has_spikes = bool((data.highest_ns > top_ns).any())
     above = (MARK_STRIP_PT if interventions else 0) + (SPIKE_STRIP_PT if has_spikes else 6)
     bottom = crisp(notes_top - 38)
-    # Likewise, how high the names of bookmarks are stacked depends on the width.
+    # Likewise, the rows of bookmark names depend on the width.
     least = crisp(legend.bottom + 6 + tallest(landmarks, options) + above)
     value_ticks = duration_ticks(top_ns, max(2, int((bottom - least) / 30)))
     tick_width = max(text_width(tick.label, SMALL_SIZE) for tick in value_ticks.ticks)
@@ -183,7 +183,7 @@ def frame_graph(frames: FrameTimes, provenance: Provenance, options: ExportOptio
 
 @dataclass(frozen=True, slots=True)
 class _Band:
-    """A group across the picture, and where it begins and ends."""
+    """A group across the picture, with its top and bottom."""
 
     group: Group
     top: float
@@ -239,7 +239,7 @@ def _legend_entries(
 def _signs_explained(
     interventions: tuple[Intervention, ...], colors: GraphColors
 ) -> list[_LegendEntry]:
-    """Return what the signs above the plot stand for, as far as there are any."""
+    """Return the legend of the signs above the plot."""
     found: list[_LegendEntry] = []
     for is_hit, text in ((False, "intervention"), (True, "breakpoint hit")):
         sign = next((each for each in interventions if each.is_hit == is_hit), None)
@@ -304,7 +304,7 @@ def _value_axis(ticks: Ticks, scale: Scale, measure: Measure, colors: GraphColor
 
 
 def _time_ticks(data: PlotData, scale: Scale) -> tuple[tuple[Tick, ...], str]:
-    """Return as many ticks as there is room for their labels, and the name of the axis."""
+    """Return as many ticks as there is room for labels, and the name of the axis."""
     if not len(data.at):
         return (), "session time"
     count = max(2, int(scale.box.width / 72))

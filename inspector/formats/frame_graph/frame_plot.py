@@ -41,7 +41,7 @@ _SPIKE_SPACING_PT: Final = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Where instants and durations are in the plot.
+    """Positions of instants and durations in the plot.
 
     Attributes:
         box: The plot area.
@@ -145,10 +145,9 @@ def _layers(frames: FrameTimes, colors: GraphColors) -> tuple[tuple[str, str, Ns
 def top_of_range_ns(highest_ns: NsColumn, budgets_ms: tuple[float, ...]) -> float:
     """Return the duration at the upper edge of the plot.
 
-    A few spikes do not flatten everything else: when the largest time is far
-    from the 99th percentile, the range ends at 1.2 times that percentile (the
-    90th of less than a hundred frames, where the 99th would be the maximum).
-    The range reaches up to the next budget, unless that is far away.
+    So that a few spikes do not flatten everything else, the range ends at 1.2 times the 99th
+    percentile if the largest time is far from it (the 90th of fewer than a hundred frames, where
+    the 99th is the maximum). It includes the next budget, unless that is far away.
     """
     top_ns = 0.0
     if len(highest_ns):
@@ -184,7 +183,7 @@ def range_of(data: PlotData) -> tuple[float, float]:
 def crowded_frames(data: PlotData, width: float) -> int:
     """Return how many frames share a point of ``width``, or 0 when few enough to be seen.
 
-    Where many do, the line shows their extremes only, and a second line their medians.
+    If many do, the line shows their extremes only, and a second line their medians.
     """
     shared = len(data.at) / max(width, 1.0)
     return round(shared) if shared >= _CROWDED_FRAMES and not data.layers else 0
@@ -214,7 +213,7 @@ def plot_group(data: PlotData, scale: Scale, colors: GraphColors) -> Group:
 
 
 def as_floats(column: NsColumn) -> NDArray[np.float64]:
-    """Return whole nanoseconds as floats, for places in a picture."""
+    """Return whole nanoseconds as floats, for positions in a picture."""
     return column.astype(np.float64)
 
 
@@ -233,7 +232,7 @@ def _median_points(data: PlotData, scale: Scale) -> tuple[Point, ...]:
 
 
 def _line_positions(data: PlotData, scale: Scale) -> NDArray[np.int64]:
-    """Return the frames the line goes through: all, or two of each column."""
+    """Return the frames of the line: all, or two of each column."""
     column_count = math.ceil(scale.box.width * _COLUMNS_PER_POINT)
     if len(data.at) <= 2 * column_count:
         return np.arange(len(data.at))
@@ -244,8 +243,8 @@ def _line_positions(data: PlotData, scale: Scale) -> NDArray[np.int64]:
 def _stacked_areas(data: PlotData, scale: Scale) -> list[Polygon]:
     """Return one area per layer, from the back (all layers) to the front (the lowest).
 
-    Where several frames share a column, the one with the largest sum is shown
-    with its own phases, so that areas never mix frames.
+    Where several frames share a column, the one with the largest sum is shown with its own
+    phases, so that areas never mix frames.
     """
     column_count = math.ceil(scale.box.width)
     if len(data.at) > column_count:
@@ -279,7 +278,7 @@ def _diamond(place: Point, reach: float, color: str) -> Polygon:
 
 
 def spike_group(data: PlotData, scale: Scale, colors: GraphColors) -> Group:
-    """Return a mark above the plot for frames beyond the range, the largest with their times."""
+    """Return marks above the plot for frames beyond the range, the largest with their times."""
     beyond = np.flatnonzero(data.highest_ns > scale.top_ns)
     if not len(beyond):
         return Group("spikes", ())
@@ -310,7 +309,7 @@ def spike_group(data: PlotData, scale: Scale, colors: GraphColors) -> Group:
 
 
 def spike_mark(x: float, base_y: float, colors: GraphColors) -> Polygon:
-    """Return the triangle that stands for a frame beyond the range."""
+    """Return the triangle for a frame beyond the range."""
     corners = ((x - 2.6, base_y), (x, base_y - 6), (x + 2.6, base_y))
     return Polygon(tuple(Point(round(cx, 2), round(cy, 2)) for cx, cy in corners), colors.spike)
 

@@ -1,4 +1,4 @@
-"""What was changed from outside, on the frame-time graph: signs above it, a list below."""
+"""Interventions on the frame-time graph: signs above it, a list below."""
 
 import math
 from typing import Final
@@ -28,11 +28,11 @@ _NUMBERS_JOINED: Final = 3
 _ROW_PT: Final = 11.0
 _PAD: Final = 16.0
 _GAP: Final = 18.0
-#: So narrow, the list has one column.
+#: Below this width the list has one column.
 _TWO_COLUMNS_PT: Final = 560.0
 _MOST_ROWS: Final = 12
 _LEAST_ROWS: Final = 3
-#: Below this height of the picture the list has as few rows as that.
+#: Below this height of the picture the list is this short.
 _LEAST_HEIGHT_PT: Final = 260.0
 
 
@@ -47,9 +47,9 @@ def mark_group(
 
     Args:
         interventions: In the order in which they happened.
-        data: Whether the axis counts frames or time.
-        scale: Where instants are.
-        base_y: The foot of the signs, in points.
+        data: The data, whose axis counts frames or time.
+        scale: The positions of instants.
+        base_y: Foot of the signs, in points.
         colors: The colours of the graph.
     """
     signs: list[tuple[float, list[Intervention]]] = []
@@ -122,9 +122,9 @@ def note_group(
     options: ExportOptions,
     colors: GraphColors,
 ) -> tuple[Group, float]:
-    """Return the list of interventions above a height of the picture, and where it begins.
+    """Return the list of interventions that ends at a height of the picture, and its top.
 
-    As many as have room; of the others it says how many they are.
+    What does not fit is counted in the last line.
     """
     if not interventions:
         return Group("notes", ()), bottom

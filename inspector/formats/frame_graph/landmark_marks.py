@@ -1,8 +1,8 @@
 """Bookmarks, notes, ranges and marks on the frame-time graph: signs above it, with names.
 
-Names stand in rows above the signs, each behind a thin line that rises from its sign. A name
-is written where it hides no other name and no such line crosses it, and is shortened or left
-out otherwise: what people left comes before what the scene marked.
+Names are in rows above the signs, each after a thin line that rises from its sign. A name is placed
+where it hides no other name and no such line crosses it; otherwise it is shortened or omitted.
+Annotations come before marks of the scene.
 """
 
 import math
@@ -29,17 +29,17 @@ from inspector.formats.options import ExportOptions, GraphColors
 #: Height of the signs at the foot of the strip.
 _SIGN_PT: Final = 9.0
 _ROW_PT: Final = 10.5
-#: Height of the bar of a range, and how many bars lie above one another.
+#: Height of the bar of a range, and the number of bars above each other.
 _BAR_PT: Final = 3.5
 _MOST_BARS: Final = 3
 _WIDEST_PT: Final = 150.0
-#: A name that has less room than this says nothing.
+#: A name with less room is omitted.
 _NARROWEST_PT: Final = 30.0
 _GAP_PT: Final = 4.0
-#: Signs closer than this are drawn as one.
+#: Closer signs are drawn as one.
 _SPACING_PT: Final = 3.0
 _LINES_DRAWN: Final = 12
-#: More marks of the scene than this are not tried for a place for their names.
+#: For more marks of the scene no place for names is searched.
 _MOST_NAMED: Final = 400
 _TITLES: Final = {
     "bookmark": "bookmark",
@@ -51,15 +51,15 @@ _TITLES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class _Name:
-    """A name that has found a place.
+    """A name with its place.
 
     Attributes:
-        x: Where its line rises.
-        left: Where the text begins.
-        right: Where it ends.
-        row: Its row, counted from below.
-        text: The name, maybe shortened.
-        of: What is called so.
+        x: Position of its line.
+        left: Start of the text.
+        right: End of the text.
+        row: Its row, from below.
+        text: The name, possibly shortened.
+        of: The landmark.
     """
 
     x: float
@@ -72,14 +72,14 @@ class _Name:
 
 @dataclass(frozen=True, slots=True)
 class LandmarkStrip:
-    """Where everything in the strip is.
+    """The layout of the strip.
 
     Attributes:
-        signs: Each sign that is drawn: x and what it stands for.
-        names: The names that have found a place.
-        bars: Each range: left and right edge, and its bar counted from below.
-        height: Height of the whole strip, 0 without anything in it.
-        unnamed: How many stand there without their names.
+        signs: Position of each sign, and its landmark.
+        names: The names with a place.
+        bars: Left edge, right edge and row from below of each range.
+        height: Height of the whole strip, 0 if empty.
+        unnamed: Number of omitted names.
     """
 
     signs: tuple[tuple[float, Landmark], ...]
@@ -90,17 +90,17 @@ class LandmarkStrip:
 
     @property
     def unnamed_text(self) -> str:
-        """Say how many stand there without their names."""
+        """The number of omitted names in words."""
         return f"names omitted: {self.unnamed:,}"
 
 
 def most_rows(options: ExportOptions) -> int:
-    """Return how many rows of names a picture has room for."""
+    """Return the number of rows of names in a picture."""
     return max(1, min(5, int((options.height_pt - 240) / 50)))
 
 
 def tallest(landmarks: tuple[Landmark, ...], options: ExportOptions) -> float:
-    """Return the height that the strip has at most, in points."""
+    """Return the maximum height of the strip, in points."""
     if not landmarks:
         return 0.0
     return _SIGN_PT + _MOST_BARS * (_BAR_PT + 1) + most_rows(options) * _ROW_PT
@@ -109,13 +109,13 @@ def tallest(landmarks: tuple[Landmark, ...], options: ExportOptions) -> float:
 def laid_out(
     landmarks: tuple[Landmark, ...], data: PlotData, scale: Scale, rows: int
 ) -> LandmarkStrip:
-    """Return where signs, bars and names go.
+    """Return the layout of signs, bars and names.
 
     Args:
-        landmarks: The earliest first.
-        data: Whether the axis counts frames or time.
-        scale: Where instants are; only its width matters.
-        rows: How many rows of names there may be.
+        landmarks: Earliest first.
+        data: The data, whose axis counts frames or time.
+        scale: The positions of instants; only its width matters.
+        rows: Maximum number of rows of names.
     """
     if not landmarks:
         return LandmarkStrip((), (), (), 0.0, 0)
@@ -141,7 +141,7 @@ def _x(at_ns: int, frame: int, data: PlotData, scale: Scale) -> float:
 def _bars(
     ranges: list[tuple[float, Landmark]], data: PlotData, scale: Scale
 ) -> list[tuple[float, float, int]]:
-    """Return a bar for each range, beside those that it overlaps as far as there is room."""
+    """Return a bar for each range, stacked where ranges overlap, as far as there is room."""
     ends = [-math.inf] * _MOST_BARS
     found = []
     for left, each in ranges:
@@ -154,10 +154,10 @@ def _bars(
 
 
 def _named(placed: list[tuple[float, Landmark]], scale: Scale, rows: int) -> list[_Name]:
-    """Return the names that have found a place, by the better of two ways to look for one.
+    """Return the names with a place, by the better of two ways to place them.
 
-    What people left counts first. Either everything is tried from right to left, or first
-    what has room for all of its name to the right of its sign, and then the rest.
+    Annotations count first. Either names are placed from right to left, or first those with room
+    for the whole name to the right of their sign, and then the rest.
     """
     people = [each for each in placed if each[1].kind != "mark"][-_MOST_NAMED:]
     scenes = [each for each in placed if each[1].kind == "mark"][-_MOST_NAMED:]
@@ -183,7 +183,7 @@ def _added(
 ) -> list[_Name]:
     """Return names together with those of a group that find a place beside them."""
     names = list(found)
-    # From the right: what stands further left then rises above what it would hide.
+    # From the right: names further left then rise above those they would hide.
     for x, each in reversed(group):
         name = _place_for(x, each, names, scale, rows, only_rightward=only_rightward)
         if name is not None:
@@ -193,16 +193,16 @@ def _added(
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
-    """How many rows there are, and where all signs stand below them, in ascending order."""
+    """The number of rows, and the positions of all signs, in ascending order."""
 
     count: int
     xs: list[float]
 
     def in_order(self, x: float, wanted: float, *, is_leftward: bool) -> range:
-        """Return the rows as they are tried.
+        """Return the rows in the order of trying.
 
-        From below; but what reaches to the left, over signs whose names are still to be
-        placed, leaves the rows below to them.
+        From below; but a name to the left, over signs whose names are still to be placed, leaves
+        the lower rows to them.
         """
         is_over_others = bisect_left(self.xs, x - 3 - wanted) < bisect_left(self.xs, x)
         rows = range(self.count)
@@ -218,7 +218,7 @@ def _place_for(  # noqa: PLR0913 - what is there, and how to look
     *,
     only_rightward: bool,
 ) -> _Name | None:
-    """Return where a name goes: where there is room for all of it, else where most is."""
+    """Return a place for a name: with room for all of it, or else with the most room."""
     wanted = min(text_width(plain(landmark.name), SMALL_SIZE), _WIDEST_PT)
     best: tuple[float, int, bool] | None = None
     for is_leftward in (False,) if only_rightward else (False, True):
@@ -237,7 +237,7 @@ def _place_for(  # noqa: PLR0913 - what is there, and how to look
 
 
 def _room(x: float, row: int, taken: list[_Name], scale: Scale, *, is_leftward: bool) -> float:
-    """Return how wide a name may be that begins, or ends, beside a line at x."""
+    """Return the room for a name that starts, or ends, beside a line at x."""
     if is_leftward:
         edge = scale.box.x
         for name in taken:
@@ -266,7 +266,7 @@ def _at(x: float, landmark: Landmark, room: float, row: int, *, is_leftward: boo
 
 
 def band_group(strip: LandmarkStrip, scale: Scale, colors: GraphColors) -> Group:
-    """Return the shades of ranges, to be drawn behind everything else."""
+    """Return the shades of ranges, drawn behind everything else."""
     box = scale.box
     return Group(
         "ranges",
@@ -284,9 +284,9 @@ def landmark_group(strip: LandmarkStrip, scale: Scale, base_y: float, colors: Gr
     """Return signs, bars and names.
 
     Args:
-        strip: Where they go.
-        scale: Where the plot is.
-        base_y: The foot of the strip, in points.
+        strip: Their layout.
+        scale: Position of the plot.
+        base_y: Foot of the strip, in points.
         colors: The colours of the graph.
     """
     items: list[Item] = []
@@ -320,7 +320,7 @@ def _line(x: float, base_y: float, scale: Scale, colors: GraphColors) -> Polylin
 
 
 def landmark_sign(kind: str, x: float, base_y: float, colors: GraphColors) -> list[Item]:
-    """Return the sign of a kind: a flag, hollow for a note; a bracket; a diamond of the scene."""
+    """Return the sign of a kind: a flag, hollow for a note; a bracket; a diamond for the scene."""
     color = colors.landmark
     if kind == "mark":
         y = base_y - 3
@@ -339,6 +339,6 @@ def _points(*places: tuple[float, float]) -> tuple[Point, ...]:
 
 
 def landmark_legend(landmarks: tuple[Landmark, ...]) -> list[tuple[str, str]]:
-    """Return the kinds that occur, each with what it is called in the legend."""
+    """Return the kinds that occur, each with its name in the legend."""
     found = {each.kind for each in landmarks}
     return [(kind, title) for kind, title in _TITLES.items() if kind in found]

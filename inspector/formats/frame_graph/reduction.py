@@ -7,7 +7,7 @@ NsColumn = NDArray[np.int64]
 
 
 def columns_of(at_ns: NsColumn, low_ns: int, high_ns: int, count: int) -> NDArray[np.int64]:
-    """Return in which of ``count`` equal columns from ``low_ns`` to ``high_ns`` each instant is."""
+    """Return the column of each instant, of ``count`` equal ones from ``low_ns`` to ``high_ns``."""
     if high_ns <= low_ns:
         return np.zeros(len(at_ns), dtype=np.int64)
     places = (at_ns - low_ns).astype(np.float64) * (count / (high_ns - low_ns))
@@ -15,10 +15,9 @@ def columns_of(at_ns: NsColumn, low_ns: int, high_ns: int, count: int) -> NDArra
 
 
 def kept_extremes(values: NsColumn, columns: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the positions of the lowest and highest value of every column, ascending.
+    """Return the indexes of the lowest and highest value of every column, ascending.
 
-    At most two values per column are kept, and every kept value is one of the
-    given ones in its own place: nothing is averaged.
+    Every kept value is one of the given ones: nothing is averaged.
 
     Args:
         values: Any values.
@@ -29,7 +28,7 @@ def kept_extremes(values: NsColumn, columns: NDArray[np.int64]) -> NDArray[np.in
 
 
 def kept_maxima(values: NsColumn, columns: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the position of the first highest value of every column, ascending."""
+    """Return the index of the first highest value of every column, ascending."""
     if not len(values):
         return np.zeros(0, dtype=np.int64)
     starts = np.concatenate(([0], np.flatnonzero(np.diff(columns)) + 1))

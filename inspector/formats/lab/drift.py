@@ -1,7 +1,7 @@
 """Drift over time in the refresh-rate lab: actual minus expected, one curve per run.
 
-A curve goes from firing to firing of a run; each point is when the firing came, and how
-late it was for its number. A key at the right names the curves with their last value.
+Each point of a curve is a firing: its instant, and its lateness against the expected firing of that
+number. A key at the right names the curves with their last value.
 """
 
 import math
@@ -37,7 +37,7 @@ _SAMPLE: Final = 18.0
 _LARGEST_KEY_SHARE: Final = 0.45
 _KEY_GAP: Final = 10.0
 _SMALLEST_CHART: Final = 110.0
-#: Told apart by colour and, from the seventh on, by dashes as well.
+#: Distinguished by colour and, from the seventh on, by dashes too.
 _HUES: Final = {
     "light": ("#0072b2", "#d55e00", "#007a5a", "#a3507f", "#7a6a00", "#1b1f24"),
     "dark": ("#56b4e9", "#f0824a", "#2fc69a", "#d993b8", "#e0cf4a", "#e9edf1"),
@@ -49,11 +49,11 @@ _MARKED_WIDTH: Final = 2.4
 
 @dataclass(frozen=True, slots=True)
 class DriftChart:
-    """Where the curves of one group are, so that a pointer can read them.
+    """The layout of the curves of a group, for reading by pointer.
 
     Attributes:
         results: The runs, one per curve.
-        area: Where the curves are, in points.
+        area: Area of the curves, in points.
         end_ns: The instant at the right edge; 0 is at the left.
         low_ns: The drift at the lower edge.
         high_ns: The drift at the upper edge.
@@ -79,12 +79,12 @@ class DriftChart:
     def nearest(
         self, x: float, y: float, current: LabResult | None = None
     ) -> tuple[LabResult, int] | None:
-        """Return the run and the number of the firing that is nearest to a place.
+        """Return the run and the number of the firing nearest to a position.
 
         Args:
-            x: The place, in points.
-            y: The place, in points.
-            current: The run that is chosen where several curves are on one another.
+            x: Position, in points.
+            y: Position, in points.
+            current: The run to choose where several curves overlap.
         """
         at_ns = (x - self.area.x) / self.area.width * self.end_ns
         best: tuple[float, bool, LabResult, int] | None = None
@@ -102,12 +102,12 @@ class DriftChart:
 
 
 def drift_groups(results: Sequence[LabResult]) -> list[tuple[str, list[LabResult]]]:
-    """Return the runs that share a chart, with what their chart is called."""
+    """Return the runs that share a chart, with the title of the chart."""
     return [(head, list(runs)) for head, runs in groupby(results, lambda each: each.group_title)]
 
 
 def drift_height(count: int) -> float:
-    """Return how high a chart of so many curves wants to be, in points."""
+    """Return the preferred height of a chart with this many curves, in points."""
     return max(_SMALLEST_CHART, _HEAD + count * _LINE + _FOOT)
 
 
@@ -121,9 +121,9 @@ def drift_chart(
 
     Args:
         results: The runs, a curve each.
-        box: Where it goes, with axes and key.
+        box: Its area, with axes and key.
         theme: Its colours.
-        marked: The run whose curve is drawn stronger, in front of the others.
+        marked: The run whose curve is emphasised and in front.
     """
     low_ns, high_ns = _range(results)
     end_ns = max((each.display.end_ns for each in results), default=0) or NS_PER_SECOND
@@ -143,7 +143,7 @@ def drift_chart(
 
 
 def drift_text(result: LabResult) -> str:
-    """Return the drift of the last firing, for people."""
+    """Return the drift of the last firing as text."""
     drift_ns = result.drift_ns
     if drift_ns is None:
         return "no firing"
@@ -152,7 +152,7 @@ def drift_text(result: LabResult) -> str:
 
 
 def _range(results: Sequence[LabResult]) -> tuple[float, float]:
-    """Return the least and the most drift shown, with 0 among them and some room."""
+    """Return the range of drift, including 0 and a margin."""
     late = [each.lateness for each in results if each.lateness is not None]
     low_ns = min((each.min_ns for each in late), default=0)
     high_ns = max((each.max_ns for each in late), default=0)
@@ -239,13 +239,13 @@ def _thinned(points: list[Point]) -> list[Point]:
 
 @dataclass(frozen=True, slots=True)
 class _Key:
-    """The names of the curves.
+    """The layout of the names of the curves.
 
     Attributes:
         width: Its width, in points.
-        rows: Lines of a column.
-        columns: How many columns there are.
-        shown: Which runs are named, by number.
+        rows: Lines per column.
+        columns: Number of columns.
+        shown: The named runs, by number.
     """
 
     width: float
@@ -255,7 +255,7 @@ class _Key:
 
 
 def _key_of(results: Sequence[LabResult], box: Box, marked: LabResult | None) -> _Key:
-    """Return what of the key there is room for: the marked run, and those that drift most."""
+    """Return the key that fits: the marked run, and those that drift most."""
     rows = max(1, int((box.height - 2) / _LINE))
     widest = max((text_width(_key_text(each), _SIZE) for each in results), default=0.0)
     column = _SAMPLE + widest + _KEY_GAP
@@ -288,7 +288,7 @@ def _key_items(
         stroke = _stroke(number, theme, is_marked=result is marked)
         items.append(Polyline((Point(x, y), Point(x + _SAMPLE - 4, y)), stroke))
         value = drift_text(result)
-        # Half a point more than measured, so that rounding cuts nothing off.
+        # Half a point more than measured, so that rounding cuts nothing.
         room = width - _SAMPLE - _KEY_GAP + 0.5 - text_width(f": {value}", _SIZE)
         title = shortened(plain(result.row_title), max(room, 12.0), _SIZE)
         at = Point(x + _SAMPLE, round(y + _SIZE * 0.35, 2))

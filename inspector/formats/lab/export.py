@@ -1,4 +1,4 @@
-"""Writes the results of the refresh-rate lab: table, values or picture, by the suffix."""
+"""Writes the results of the refresh-rate lab: table, values or picture, by suffix."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -38,7 +38,7 @@ LAB_EXPORTERS: Final[tuple[FileFormat[_Results, LabGraphOptions], ...]] = (
 
 
 def check_lab_export(path: Path) -> None:
-    """Refuse an export that cannot succeed, before anything is run for it.
+    """Refuse an export that cannot succeed, before a run starts for it.
 
     Raises:
         ExportError: The suffix is unknown or the folder cannot be written.
@@ -49,7 +49,7 @@ def check_lab_export(path: Path) -> None:
 def export_lab(
     results: _Results, provenance: Provenance, options: LabGraphOptions, path: Path
 ) -> None:
-    """Write ``results`` to ``path`` in the format of its suffix, whole or not at all.
+    """Write ``results`` to ``path`` in the format of its suffix, completely or not at all.
 
     Raises:
         ExportError: The suffix is unknown, the file cannot be written, or there are too

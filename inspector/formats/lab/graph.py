@@ -1,9 +1,8 @@
-"""The picture of the refresh-rate lab: every firing of every run, against what was expected.
+"""The picture of the refresh-rate lab: every firing of every run, against the expected ones.
 
-One track per run, those of a timer and display together. Faint lines across a group are
-the expected instants. A firing that is where it belongs is a bar as high as the track;
-from the first divergence on, bars are half as high and in another colour. Below, a chart
-per group shows how late each firing was for its number.
+One track per run, grouped by timer and display. Faint lines across a group are the expected
+instants. A firing on time is a bar as high as the track; from the first divergence on, bars are
+half as high and in another colour. Below, a chart per group shows the lateness of each firing.
 """
 
 from collections.abc import Sequence
@@ -44,9 +43,9 @@ _GROUP_HEAD: Final = 18.0
 _AXIS: Final = 30.0
 _FAULT_LINE: Final = 11.0
 _BAR_WIDTH: Final = 1.4
-#: Bars nearer to one another than this, in points, are drawn as one area.
+#: Closer bars, in points, are drawn as one area.
 _MERGED_BELOW: Final = 2.4
-#: Expected instants nearer to one another, in points, are not drawn.
+#: Closer expected instants, in points, are not drawn.
 _EXPECTED_APART: Final = 4.0
 _LARGEST_TITLE_SHARE: Final = 0.3
 
@@ -62,7 +61,7 @@ class LabGraphOptions:
     """How results are drawn.
 
     Attributes:
-        title: Heading of the picture; empty for a usual one.
+        title: Title of the picture; empty for the default.
         theme: Colours on white or on near-black.
         width_pt: Width of the picture in points; the height follows from the runs.
         dots_per_inch: Resolution of a PNG.
@@ -78,7 +77,7 @@ class LabGraphOptions:
 
 @dataclass(frozen=True, slots=True)
 class LabTrack:
-    """Where a run is drawn.
+    """Position of a run.
 
     Attributes:
         result: The run.
@@ -93,11 +92,11 @@ class LabTrack:
 
 @dataclass(frozen=True, slots=True)
 class LabScale:
-    """Where instants are in the picture.
+    """Positions of instants.
 
     Attributes:
-        left: Where the beginning of the run is, in points.
-        right: Where the end of the longest run is.
+        left: Start of the runs, in points.
+        right: End of the longest run.
         end_ns: The end of the longest run.
     """
 
@@ -117,7 +116,7 @@ class LabScale:
 
 @dataclass(frozen=True, slots=True)
 class LabGraph:
-    """A picture and where its data are, so that a pointer can read them.
+    """A picture and the positions of its data, for reading by pointer.
 
     Attributes:
         picture: The picture.
@@ -142,7 +141,7 @@ def lab_graph(
 
 
 class _Drawing:
-    """One picture in the making."""
+    """A picture in progress."""
 
     def __init__(
         self, results: Sequence[LabResult], provenance: Provenance, options: LabGraphOptions
@@ -219,7 +218,7 @@ class _Drawing:
         self._items.append(Group("legend", tuple(items)))
 
     def _add_group(self, head: str, runs: list[LabResult], y: float) -> float:
-        """Add runs that are compared with one another; returns where they end."""
+        """Add a group of runs; returns its lower edge."""
         shown = shortened(head, self._options.width_pt - 2 * _PAD, _TEXT_SIZE, is_bold=True)
         at = Point(_PAD, round(y + 13, 2))
         items: list[Item] = [Text(at, shown, _TEXT_SIZE, self._colors.text, is_bold=True)]
@@ -230,7 +229,7 @@ class _Drawing:
         return top + len(runs) * _TRACK
 
     def _expected_lines(self, run: LabResult, top: float) -> list[Item]:
-        """Return the expected instants; more lines than can be told apart say nothing."""
+        """Return the expected instants; none if the lines are too close to be told apart."""
         scale = self._scale
         if len(run.expected_ns) * _EXPECTED_APART > scale.right - scale.left:
             return []
@@ -263,7 +262,7 @@ class _Drawing:
         ]
 
     def _bars(self, run: LabResult, top: float) -> list[Item]:
-        """Return the firings, those after the first divergence lower."""
+        """Return the firings; those after the first divergence are lower."""
         limit = len(run.fired_ns) if run.divergence is None else run.divergence.index
         right = self._merged(run.fired_ns[:limit])
         wrong = self._merged(run.fired_ns[limit:])
@@ -277,7 +276,7 @@ class _Drawing:
         ]
 
     def _merged(self, instants: Sequence[int]) -> list[tuple[float, float]]:
-        """Return left edges and widths of bars; those that touch are one."""
+        """Return left edges and widths of bars; bars that touch are merged."""
         spans: list[tuple[float, float]] = []
         for at_ns in instants:
             x = self._scale.x(at_ns)
@@ -309,7 +308,7 @@ class _Drawing:
         self._items.append(Group("time axis", tuple(items)))
 
     def _add_drifts(self, y: float) -> float:
-        """Add a chart of drift per group; returns where they end."""
+        """Add a chart of drift per group; returns its lower edge."""
         room = self._options.width_pt - 2 * _PAD
         for head, runs in drift_groups(self._results):
             height = drift_height(len(runs))
@@ -333,7 +332,7 @@ class _Drawing:
             raise ExportError(message)
 
     def _add_faults(self, y: float) -> float:
-        """Say below the charts what the subjects do wrong."""
+        """List the known faults of the subjects below the charts."""
         faults = known_faults(self._results)
         room = self._options.width_pt - 2 * _PAD
         for line in ["Known faults", *faults] if faults else []:

@@ -1,18 +1,18 @@
 """The results of the refresh-rate lab as a table (CSV) and in full (JSON).
 
-Columns of the CSV, one row per timer, display and subject; times are whole
-nanoseconds, early is below 0, and a cell is empty where there is nothing to say:
+Columns of the CSV, one row per timer, display and subject; times are whole nanoseconds, early is
+below 0, and missing values are empty:
 
 * ``timer``, ``display``, ``subject``, ``subject_title``
 * ``verdict``: exact, within a frame, too early, too late, nothing expected
-* ``fired``, ``expected``: how often it fired and should have
+* ``fired``, ``expected``: number of actual and expected firings
 * ``mean_period_ns``: mean time from firing to firing, rounded
-* ``lateness_min_ns``, ``lateness_median_ns``, ``lateness_max_ns``: of its firings, each
-  against what was expected of the firing of that number
+* ``lateness_min_ns``, ``lateness_median_ns``, ``lateness_max_ns``: of its firings, each against the
+  expected firing of that number
 * ``drift_at_end_ns``: lateness of the last firing
 * ``diverges_at_firing``: number of the first firing that is more than a frame off, from 1
-* ``diverges_expected_ns``, ``diverges_actual_ns``: when it was due and when it came
-* ``known_fault``: what the subject does wrong, on this display or on others
+* ``diverges_expected_ns``, ``diverges_actual_ns``: its expected and actual instants
+* ``known_fault``: fault of the subject, on this display or on others
 
 The JSON has the same per result, and ``expected_ns`` and ``fired_ns`` with every instant.
 """
@@ -32,7 +32,7 @@ LAB_VERSION: Final = 1
 
 
 def lab_values(result: LabResult) -> dict[str, str | int | None]:
-    """Return what there is to say of a result, by column."""
+    """Return the values of a result, by column."""
     lateness, divergence = result.lateness, result.divergence
     period_ns = result.mean_period_ns
     return {
@@ -68,7 +68,7 @@ def write_lab_csv(results: Sequence[LabResult], stream: BinaryIO) -> None:
 
 
 def write_lab_json(results: Sequence[LabResult], provenance: Provenance, stream: BinaryIO) -> None:
-    """Write the results with where they come from, one result per line."""
+    """Write the results with their provenance, one result per line."""
     head = {
         "format": LAB_FORMAT,
         "version": LAB_VERSION,

@@ -1,12 +1,11 @@
 """Reads timers for the refresh-rate lab: from an argument, or a small CSV or JSON file.
 
-A CSV has a line of names and one timer a row; a JSON is an array of objects, or an
-object with such an array under ``timers``. The names, of which only ``interval`` is
-needed:
+A CSV has a header line and one timer per row; a JSON is an array of objects, or an object with
+such an array under ``timers``. Only ``interval`` is required:
 
-* ``name``: what people call it
-* ``interval``: a duration: a number is seconds, else ``250ms``, ``1/60``, ``3 min``
-* ``repeat``: calls after the first, as schedulers count; empty for no end
+* ``name``: name of the timer
+* ``interval``: a duration: a number is seconds, otherwise ``250ms``, ``1/60``, ``3 min``
+* ``repeat``: calls after the first, as in schedulers; empty for no limit
 * ``delay``: duration before the first call; empty or 0 for one interval
 """
 
@@ -26,20 +25,20 @@ from inspector.formats.csv_cells import text_of_cell
 from inspector.timebase import parse_duration_ns
 
 _NAMES: Final = ("name", "interval", "repeat", "delay")
-#: Far more than anybody compares; a capture taken for a table of timers has more.
+#: Far more than can be compared; a capture taken for a table of timers has more.
 _MOST_TIMERS: Final = 200
 _LARGEST_FILE: Final = 1_000_000
 
 
 def parse_timer(text: str) -> LabTimer:
-    """Return the timer that a person wrote.
+    """Parse a timer.
 
     Args:
-        text: ``NAME=INTERVAL`` or ``INTERVAL``, then ``,repeat=N`` and ``,delay=D`` if
-            they are wanted: ``blink=500ms,repeat=4``.
+        text: ``NAME=INTERVAL`` or ``INTERVAL``, optionally followed by ``,repeat=N`` and
+            ``,delay=D``: ``blink=500ms,repeat=4``.
 
     Raises:
-        ValueError: It is none; the message says what is wrong.
+        ValueError: It is not a timer; the message says what is wrong.
     """
     head, *options = text.split(",")
     name, equals, interval = head.rpartition("=")
@@ -58,11 +57,11 @@ def parse_timer(text: str) -> LabTimer:
 
 
 def read_timers(path: Path) -> tuple[LabTimer, ...]:
-    """Return the timers of a file; recognised by what is in it.
+    """Return the timers of a file; the format is recognised by its contents.
 
     Raises:
         UnreadableFileError: The file cannot be read.
-        CaptureError: A timer in it makes no sense. The message says where and what.
+        CaptureError: A timer is invalid; the message says where and why.
     """
     text = _text(path)
     is_json = text.lstrip()[:1] in ("[", "{")
@@ -168,6 +167,6 @@ def _count(repeat: str) -> int | None:
         return None
     count = count_in(repeat)
     if count is None:
-        message = f"repeat counts the calls after the first, so it is 0 or more: {shown(repeat)}"
+        message = f"repeat is the number of calls after the first, 0 or more: {shown(repeat)}"
         raise ValueError(message)
     return count + 1

@@ -94,7 +94,7 @@ class Dialect:
 
     Attributes:
         name: Short name, as a command line takes it.
-        title: What people call the program.
+        title: Name of the program.
     """
 
     name: str
@@ -354,7 +354,7 @@ class WrittenArguments:
         callback: What is called; not checked yet.
         target: Whom the timer belongs to.
         interval: Seconds.
-        repeat: Calls after the first; ``None`` for no end.
+        repeat: Calls after the first; ``None`` for no limit.
         delay: Seconds.
         paused: ``None`` where JavaScript leaves it undefined.
         is_swapped: Whether target and callback came in the other order.

@@ -1,7 +1,7 @@
-"""The lists that the originals walk through in a frame: arrays and linked lists.
+"""The lists that the originals iterate over in a frame: arrays and linked lists.
 
-How a list behaves when it changes under the walk is what many of the originals'
-faults come from, so each is walked exactly the way its original walks it.
+Many faults of the originals come from lists that change during the iteration, so each list
+is iterated over exactly as in its original.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Linked(Protocol):
-    """What can be in a list: something with a place of its own in it."""
+    """An item of a list, with its own links."""
 
     priority: int
     previous: object
@@ -34,12 +34,12 @@ class UpdateEntry:
     """An update callback of a target.
 
     Attributes:
-        target: Whom it belongs to.
-        callback: What is called; ``None`` for whatever ``target.update`` is by then.
-        priority: The smaller, the earlier.
-        paused: Not called for the time being.
+        target: The object it belongs to.
+        callback: What is called; ``None`` for the present ``target.update``.
+        priority: Smaller comes first.
+        paused: Whether it is skipped.
         is_marked: Removed, though it may still be in its list.
-        order: The list it is in.
+        order: Its list.
     """
 
     def __init__(
@@ -51,7 +51,6 @@ class UpdateEntry:
         paused: bool,
         order: ArrayOrder[UpdateEntry] | LinkedOrder[UpdateEntry],
     ) -> None:
-        """Hold what ``schedule_update`` was given."""
         self.target = target
         self.callback = callback
         self.priority = priority
@@ -75,12 +74,10 @@ class ArrayOrder(Generic[ItemT]):
     """An array walked by index, as in Creator."""
 
     def __init__(self) -> None:
-        """Begin empty."""
         self._items: list[ItemT] = []
         self._index = 0
 
     def __iter__(self) -> Iterator[ItemT]:
-        """Go through a copy."""
         return iter(list(self._items))
 
     def append(self, item: ItemT) -> None:
@@ -88,7 +85,7 @@ class ArrayOrder(Generic[ItemT]):
         self._items.append(item)
 
     def insert(self, item: ItemT) -> None:
-        """Add behind everything of the same or a smaller priority."""
+        """Add behind all items of the same or a smaller priority."""
         for index, other in enumerate(self._items):
             if item.priority < other.priority:
                 self._items.insert(index, item)
@@ -96,21 +93,21 @@ class ArrayOrder(Generic[ItemT]):
         self._items.append(item)
 
     def remove(self, item: ItemT) -> None:
-        """Take out; those behind move up, under a walk as well."""
+        """Remove; later items move up, also during an iteration."""
         self._items.remove(item)
 
     def remove_current(self, item: ItemT) -> None:
-        """Take out what the walk is at, which then skips nobody."""
+        """Remove the current item of the iteration, which then skips none."""
         self._items.remove(item)
         self._index -= 1
 
     def walk(self) -> Iterator[ItemT]:
-        """Go through as many indices as there are items now."""
+        """Iterate over the indices of the items present now."""
         for index in range(len(self._items)):
             yield self._items[index]
 
     def walk_elements(self) -> Iterator[ItemT]:
-        """Go through the indices, asking each time how many items there are."""
+        """Iterate over the indices, checking the length each time."""
         self._index = 0
         while self._index < len(self._items):
             yield self._items[self._index]
@@ -120,16 +117,14 @@ class ArrayOrder(Generic[ItemT]):
 class LinkedOrder(Generic[ItemT]):
     """A doubly linked list, as in cocos2d-x.
 
-    An item that was taken out keeps its links: a walk that stands on it goes on.
+    A removed item keeps its links, so an iteration that is at it continues.
     """
 
     def __init__(self) -> None:
-        """Begin empty."""
         self._head: ItemT | None = None
         self._tail: ItemT | None = None
 
     def __iter__(self) -> Iterator[ItemT]:
-        """Go through a copy."""
         items = []
         item = self._head
         while item is not None:
@@ -147,7 +142,7 @@ class LinkedOrder(Generic[ItemT]):
         self._tail = item
 
     def insert(self, item: ItemT) -> None:
-        """Add behind everything of the same or a smaller priority."""
+        """Add behind all items of the same or a smaller priority."""
         for other in self:
             if item.priority < other.priority:
                 break
@@ -163,7 +158,7 @@ class LinkedOrder(Generic[ItemT]):
             before.following = item
 
     def remove(self, item: ItemT) -> None:
-        """Take out; its own links stay as they are."""
+        """Remove; the item keeps its own links."""
         before, after = _previous(item), _following(item)
         if before is None:
             self._head = after
@@ -177,7 +172,7 @@ class LinkedOrder(Generic[ItemT]):
     remove_current = remove
 
     def walk(self) -> Iterator[ItemT]:
-        """Go through; who comes next is settled before the present one is called."""
+        """Iterate; the next item is chosen before the current one is called."""
         item = self._head
         while item is not None:
             after = _following(item)
@@ -185,7 +180,7 @@ class LinkedOrder(Generic[ItemT]):
             item = after
 
     def walk_elements(self) -> Iterator[ItemT]:
-        """Go through; who comes next is settled after the present one had its turn."""
+        """Iterate; the next item is chosen after the current one is called."""
         item = self._head
         while item is not None:
             yield item
@@ -193,15 +188,14 @@ class LinkedOrder(Generic[ItemT]):
 
 
 class DialectUpdates:
-    """Keeps update callbacks as the originals do: three lists, and a table of targets.
+    """Holds update callbacks as the originals do: three lists, and a table of targets.
 
     Attributes:
-        lists: Those with a priority below 0, those with 0 and those above, in the order in
-            which a frame walks through them.
+        lists: Callbacks with a negative, zero and positive priority, in the order of a
+            frame.
     """
 
     def __init__(self, dialect: Dialect) -> None:
-        """Begin with none."""
         order = ArrayOrder if dialect.lists is Lists.ARRAYS else LinkedOrder
         self._negative: ArrayOrder[UpdateEntry] | LinkedOrder[UpdateEntry] = order()
         self._zero: ArrayOrder[UpdateEntry] | LinkedOrder[UpdateEntry] = order()
@@ -211,7 +205,6 @@ class DialectUpdates:
         self._priority_of_everything = dialect.priority_of_everything
 
     def __len__(self) -> int:
-        """Return how many targets have one, marked ones included."""
         return len(self._by_target)
 
     def find(self, target: object) -> UpdateEntry | None:
@@ -221,19 +214,19 @@ class DialectUpdates:
     def add(
         self, target: object, callback: Callback | None, priority: int, *, paused: bool
     ) -> None:
-        """Put a new one behind those of the same priority; it is the target's from now on."""
+        """Add a target's update callback behind those of the same priority."""
         order = self._positive if priority > 0 else self._negative if priority else self._zero
         entry = UpdateEntry(target, callback, priority, paused=paused, order=order)
         order.insert(entry)
         self._by_target[id(target)] = entry
 
     def remove(self, entry: UpdateEntry) -> None:
-        """Take one that is there out of its list, and its target out of the table."""
+        """Remove an update callback from its list and its target from the table."""
         entry.order.remove(entry)
         del self._by_target[id(entry.target)]
 
     def from_priority(self, min_priority: int | None) -> Iterator[UpdateEntry]:
-        """Go through those from a priority on, or what the dialect takes for all of them."""
+        """Yield the callbacks from a priority up, or what the dialect takes for all."""
         least = self._priority_of_everything if min_priority is None else min_priority
         if least < 0:
             yield from [entry for entry in self._negative if entry.priority >= least]

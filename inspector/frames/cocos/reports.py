@@ -1,8 +1,8 @@
-"""What a dialect's scheduler says of itself: what changed since it was last looked at.
+"""Reports of a dialect's scheduler: what changed since the last look.
 
-The originals change their lists in many places, some by accident. So nothing is reported
-where it happens: after every operation the target it concerned, and after every frame
-everybody, is compared with what was said last.
+The originals change their lists in many places, some by accident. So changes are not reported
+where they happen: after every operation its target, and after every frame all targets, are
+compared with the last report.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from inspector.frames.reporting import Reporter
     from inspector.frames.scheduling import Callback
 
-#: Due times that differ by less, in nanoseconds, are the same: sums of floats are not exact.
+#: Due times that differ by fewer nanoseconds count as equal: sums of floats are not exact.
 _SAME_DUE: Final = 1_000
 #: Likewise where the original computes in single precision.
 _SAME_DUE_SINGLE: Final = 100_000
 
 
 class ReportedScheduler(Protocol):
-    """What reports need of the scheduler that they are about."""
+    """What reports need of their scheduler."""
 
     dialect: Dialect
     time_scale: float
@@ -53,74 +53,74 @@ class ReportedScheduler(Protocol):
 
 
 class DialectTarget:
-    """A target of a dialect's scheduler, to be controlled from outside.
+    """A target of a dialect's scheduler, as commands control it.
 
     Attributes:
         target: The target itself.
-        number: By which it is reported.
-        timers: Its timers that were reported.
-        update: Its update callback that was reported.
-        is_paused: Whether all of it was reported as paused.
+        number: Its number in events.
+        timers: Its reported timers.
+        update: Its reported update callback.
+        is_paused: Whether the target was reported as paused.
     """
 
     def __init__(self, scheduler: ReportedScheduler, target: object) -> None:
-        """Begin with nothing said of it."""
         self._scheduler = scheduler
         self.target = target
         self.number = 0
-        self.timers: dict[DialectTimer, _TimerSaid] = {}
+        self.timers: dict[DialectTimer, _ReportedTimer] = {}
         self.update: DialectUpdate | None = None
         self.is_paused = False
 
     def pause(self) -> bool:
-        """Pause what it has at this moment; returns whether that changed anything."""
+        """Pause what it has now; returns whether anything changed."""
         was_paused = self.is_paused
         self._scheduler.pause_target(self.target)
         return not was_paused
 
     def resume(self) -> bool:
-        """Resume what it has, whoever paused it; returns whether that changed anything."""
+        """Resume what it has; returns whether anything changed."""
         was_paused = self.is_paused or self.is_partly_paused
         self._scheduler.resume_target(self.target)
         return was_paused
 
     def unschedule(self) -> bool:
-        """Remove all it has; returns whether it had anything."""
+        """Unschedule what it has; returns whether it had anything."""
         has_calls = bool(self.timers) or self.update is not None
         self._scheduler.unschedule_target(self.target)
         return has_calls
 
     @property
     def is_partly_paused(self) -> bool:
-        """Whether its timers or its update are paused."""
+        """Whether some of its calls are paused."""
         update = self.update
         timers = self.timers.values()
-        return any(said.is_paused for said in timers) or (update is not None and update.is_paused)
+        return any(reported.is_paused for reported in timers) or (
+            update is not None and update.is_paused
+        )
 
 
 class DialectUpdate:
-    """An update callback of a dialect's scheduler, to be controlled from outside.
+    """An update callback of a dialect's scheduler, as commands control it.
 
     Attributes:
         entry: The callback itself.
-        number: By which it is reported.
+        number: Its number in events.
         is_paused: Whether it was reported as paused.
     """
 
     def __init__(self, scheduler: ReportedScheduler, entry: UpdateEntry) -> None:
-        """Begin with nothing said of it."""
         self._scheduler = scheduler
         self.entry = entry
         self.number = 0
         self.is_paused = False
 
     def unschedule(self) -> bool:
-        """Remove it; returns whether it was there."""
+        """Unschedule it; returns whether it existed."""
         return not self.entry.is_marked and self._scheduler.unschedule_update(self.entry.target)
 
 
-class _TimerSaid:
-    """What was said last of a timer."""
+class _ReportedTimer:
+    """The last report of a timer."""
 
     __slots__ = ("due_ns", "interval", "is_paused", "left", "number", "remaining_ns")
 
@@ -134,15 +134,15 @@ class _TimerSaid:
 
 
 class DialectReports:
-    """Compares a dialect's scheduler with what was said of it, and says what is new."""
+    """Compares a dialect's scheduler with its last report, and reports the changes."""
 
     def __init__(self, scheduler: ReportedScheduler, reporter: Reporter, number: int) -> None:
-        """Introduce the scheduler.
+        """Report the scheduler.
 
         Args:
-            scheduler: Whose reports these are.
-            reporter: What is told.
-            number: By which the scheduler is reported; not 0.
+            scheduler: The scheduler.
+            reporter: Takes the reports.
+            number: Number of the scheduler; not 0.
         """
         self._scheduler = scheduler
         self._reporter = reporter
@@ -156,14 +156,14 @@ class DialectReports:
         reporter.set(number, Field.TIME, 0)
 
     def frame_began(self, scaled: float) -> None:
-        """Let a frame begin; scheduler time is reported as of its end."""
+        """Begin a frame; scheduler time is reported as of its end."""
         self._is_in_frame = True
         if scaled:
             self._time += scaled
             self._reporter.set_seconds(self._number, Field.TIME, self._time)
 
     def call(self, number: int, callback: Callback, argument: float) -> None:
-        """Call back, and report the call; what it raises goes through."""
+        """Call back and report the call; exceptions pass through."""
         began_ns = perf_counter_ns()
         try:
             refuse_unfinished(callback(argument))
@@ -171,12 +171,12 @@ class DialectReports:
             self._reporter.call_ended(number, began_ns)
 
     def call_timer(self, timer: DialectTimer, argument: float) -> None:
-        """Do what :meth:`call` does, for a timer; calls that are left are known before it."""
+        """Do what :meth:`call` does, for a timer; the calls left are reported before it."""
         known = self._targets.get(id(timer.element.target))
-        said = None if known is None else known.timers.get(timer)
-        if said is not None:
-            self._say_left(said, timer.calls_left)
-        self.call(0 if said is None else said.number, timer.callback, argument)
+        reported = None if known is None else known.timers.get(timer)
+        if reported is not None:
+            self._report_left(reported, timer.calls_left)
+        self.call(0 if reported is None else reported.number, timer.callback, argument)
 
     def call_update(self, entry: UpdateEntry, callback: Callback, argument: float) -> None:
         """Do what :meth:`call` does, for an update callback."""
@@ -187,14 +187,14 @@ class DialectReports:
     # -------------------------------------------------------------- comparing
 
     def frame_ended(self) -> None:
-        """Report what is new of all targets, due times included."""
+        """Report the changes of all targets, due times included."""
         self._is_in_frame = False
-        # A copy: targets that are gone leave.
+        # A copy: targets without calls are removed.
         for known in list(self._targets.values()):
             self.target_changed(known.target)
 
     def target_changed(self, target: object) -> None:
-        """Report what is new of one target."""
+        """Report the changes of one target."""
         scheduler = self._scheduler
         element, entry = scheduler.element_of(target), scheduler.entry_of(target)
         timers = [] if element is None else element.timers
@@ -223,7 +223,7 @@ class DialectReports:
     def _pause_changed(
         self, known: DialectTarget, element: TimerElement | None, entry: UpdateEntry | None
     ) -> None:
-        """Report the target itself as paused when all that it has is."""
+        """Report the target itself as paused when everything it has is."""
         is_paused = (element is None or element.paused) and (entry is None or entry.paused)
         if is_paused != known.is_paused:
             known.is_paused = is_paused
@@ -231,43 +231,45 @@ class DialectReports:
 
     def _timer_changed(self, known: DialectTarget, timer: DialectTimer) -> None:
         reporter = self._reporter
-        said = known.timers.get(timer)
-        is_new = said is None
-        if said is None:
-            said = known.timers[timer] = _TimerSaid()
+        reported = known.timers.get(timer)
+        is_new = reported is None
+        if reported is None:
+            reported = known.timers[timer] = _ReportedTimer()
             label = label_of(timer.callback)
-            said.number = reporter.add(timer, MemberKind.FRAME_TIMER, label, known.number)
-        if said.interval != timer.interval:
-            said.interval = timer.interval
+            reported.number = reporter.add(timer, MemberKind.FRAME_TIMER, label, known.number)
+        if reported.interval != timer.interval:
+            reported.interval = timer.interval
             interval = max(0.0, timer.interval)
-            reporter.set_seconds(said.number, Field.INTERVAL, interval)
-        self._say_left(said, timer.calls_left)
+            reporter.set_seconds(reported.number, Field.INTERVAL, interval)
+        self._report_left(reported, timer.calls_left)
         is_paused = timer.element.paused
-        is_pause_new = said.is_paused != is_paused
+        is_pause_new = reported.is_paused != is_paused
         if is_pause_new:
-            said.is_paused = is_paused
-            reporter.set_paused(said.number, paused=is_paused)
+            reported.is_paused = is_paused
+            reporter.set_paused(reported.number, paused=is_paused)
         if is_paused:
-            self._say_remaining(said, nanoseconds(timer.remaining), is_new=is_pause_new)
+            self._report_remaining(reported, nanoseconds(timer.remaining), is_new=is_pause_new)
         elif is_new or is_pause_new or not self._is_in_frame:
-            # Inside a frame, some have passed it already and some have not.
+            # Inside a frame, some timers have passed it and others have not.
             due_ns = nanoseconds(self._time + timer.remaining)
-            self._say_due(said, due_ns, is_new=is_new or is_pause_new)
+            self._report_due(reported, due_ns, is_new=is_new or is_pause_new)
 
-    def _say_due(self, said: _TimerSaid, due_ns: int, *, is_new: bool) -> None:
-        if is_new or abs(due_ns - said.due_ns) > self._same_due:
-            said.due_ns = due_ns
-            self._reporter.set(said.number, Field.DUE, due_ns)
+    def _report_due(self, reported: _ReportedTimer, due_ns: int, *, is_new: bool) -> None:
+        if is_new or abs(due_ns - reported.due_ns) > self._same_due:
+            reported.due_ns = due_ns
+            self._reporter.set(reported.number, Field.DUE, due_ns)
 
-    def _say_remaining(self, said: _TimerSaid, remaining_ns: int, *, is_new: bool) -> None:
-        if is_new or said.remaining_ns != remaining_ns:
-            said.remaining_ns = remaining_ns
-            self._reporter.set(said.number, Field.REMAINING, remaining_ns)
+    def _report_remaining(
+        self, reported: _ReportedTimer, remaining_ns: int, *, is_new: bool
+    ) -> None:
+        if is_new or reported.remaining_ns != remaining_ns:
+            reported.remaining_ns = remaining_ns
+            self._reporter.set(reported.number, Field.REMAINING, remaining_ns)
 
-    def _say_left(self, said: _TimerSaid, left: int | None) -> None:
-        if said.left != left:
-            said.left = left
-            self._reporter.set(said.number, Field.CALLS_LEFT, -1 if left is None else left)
+    def _report_left(self, reported: _ReportedTimer, left: int | None) -> None:
+        if reported.left != left:
+            reported.left = left
+            self._reporter.set(reported.number, Field.CALLS_LEFT, -1 if left is None else left)
 
     def _update_changed(self, known: DialectTarget, entry: UpdateEntry | None) -> None:
         reporter = self._reporter
@@ -281,15 +283,15 @@ class DialectReports:
             known.update = update = DialectUpdate(self._scheduler, entry)
             label = entry.label
             update.number = reporter.add(update, MemberKind.UPDATE, label, known.number)
-            self._say_order(entry)
+            self._report_order(entry)
         if update.is_paused != entry.paused:
             update.is_paused = entry.paused
             reporter.set_paused(update.number, paused=entry.paused)
 
-    def _say_order(self, entry: UpdateEntry) -> None:
-        """Report a priority, and again those of equals behind it.
+    def _report_order(self, entry: UpdateEntry) -> None:
+        """Report a priority, and again those of equal ones behind it.
 
-        There are some behind it if it was marked and is wanted again, at its old place.
+        There are some behind it if it was marked and then scheduled again, at its old place.
         """
         is_behind = False
         for other in entry.order:

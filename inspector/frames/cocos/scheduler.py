@@ -1,9 +1,8 @@
-"""The originals' schedulers as they are, by the rules of a dialect, faults included.
+"""The originals' schedulers by the rules of a dialect, faults included.
 
-For people whose program runs on one of them, and for comparing. What happens here
-follows the originals step by step; where they differ, a rule of the
-:class:`~inspector.frames.cocos.dialects.Dialect` decides. Only the endless loop of cocos2d-x
-3.15 is cut off, and reported.
+For programs that run on one of them, and for comparison. The code follows the originals step
+by step; where they differ, a rule of the :class:`~inspector.frames.cocos.dialects.Dialect`
+decides. Only the endless loop of cocos2d-x 3.15 is cut off and reported.
 """
 
 from __future__ import annotations
@@ -45,17 +44,17 @@ logger = logging.getLogger(__name__)
 
 
 class DialectScheduler:
-    """A scheduler that does what an original does.
+    """A scheduler that behaves like an original.
 
-    Exceptions of callbacks leave :meth:`update` and have the effect they have there.
+    Exceptions in callbacks leave :meth:`update`, with the same effect as in the original.
 
     Attributes:
-        dialect: Whose rules it follows.
+        dialect: The rules it follows.
         on_diagnostic: Called with every :class:`Diagnostic`; logged if ``None``.
-        clock: Whose time passes here, with :meth:`run_frame`.
-        name: What people call it.
-        number: By which it is reported; 0 without a clock, or when nobody records.
-        reports: What compares it with what was reported; ``None`` when nothing is.
+        clock: The clock whose time :meth:`run_frame` uses.
+        name: Display name.
+        number: Its number in events; 0 without a clock or while nothing records.
+        reports: Reports its changes; ``None`` while nothing records.
     """
 
     if not TYPE_CHECKING:
@@ -71,21 +70,21 @@ class DialectScheduler:
         reporter: Reporter | None = None,
         above: int = 0,
     ) -> None:
-        """Begin with nothing scheduled.
+        """Start with nothing scheduled.
 
         Args:
-            dialect: Whose rules it follows.
+            dialect: The rules it follows.
             on_diagnostic: Called with every :class:`Diagnostic`.
-            clock: Whose time passes here, with :meth:`run_frame`.
-            name: What people call it; the original's name if left out.
-            reporter: What is told what happens here; one for the clock if left out.
-            above: By which number the director that it belongs to is reported.
+            clock: The clock whose time :meth:`run_frame` uses.
+            name: Display name; the original's name by default.
+            reporter: Takes the reports; by default one for the clock.
+            above: Number of the director that it belongs to.
 
         Raises:
-            TypeError: ``dialect`` is none.
+            TypeError: ``dialect`` is not a dialect.
         """
         if not isinstance(dialect, Dialect):
-            message = f"a dialect is needed, such as CREATOR_2_4, not {dialect!r}"  # type: ignore[unreachable]
+            message = f"needs a dialect, such as CREATOR_2_4, not {dialect!r}"  # type: ignore[unreachable]
             raise TypeError(message)
         self.clock = clock
         self.name = name or dialect.title
@@ -108,7 +107,6 @@ class DialectScheduler:
         self.reports = DialectReports(self, self._reporter, self.number) if has_number else None
 
     def __repr__(self) -> str:
-        """Show the dialect and how much is scheduled."""
         timers = sum(len(element.timers) for element in self._elements)
         updates = len(self._updates)
         return f"<DialectScheduler {self.dialect.title}, {updates} updates, {timers} timers>"
@@ -117,7 +115,7 @@ class DialectScheduler:
 
     @property
     def time_scale(self) -> float:
-        """By what the delta is multiplied at the start of a frame; any number."""
+        """Factor of the delta at the start of a frame; any number."""
         return self._time_scale
 
     @time_scale.setter
@@ -128,7 +126,7 @@ class DialectScheduler:
     def run_frame(self, _delta: float = 0.0) -> None:
         """Run one frame with the time that has passed on the clock.
 
-        None while that clock stands still, or when it was removed. Fits a director:
+        Does nothing while the clock stands still, or if it was removed. Fits a director:
         ``director.on("update", scheduler.run_frame)``.
 
         Raises:
@@ -148,7 +146,7 @@ class DialectScheduler:
         """Run one frame.
 
         Args:
-            delta: Seconds since the frame before.
+            delta: Seconds since the previous frame.
         """
         number = self._number
         self._is_locked = True
@@ -201,7 +199,7 @@ class DialectScheduler:
     def _perform_posted(self) -> None:
         if not self.dialect.runs_posted_functions:
             return
-        # Taken as a whole: what is posted meanwhile waits for the next frame.
+        # As a whole: functions posted meanwhile wait for the next frame.
         for _ in range(len(self._posted)):
             if self._posted:
                 function, args = self._posted.popleft()
@@ -224,23 +222,24 @@ class DialectScheduler:
         Args:
             callback: Called with seconds; see the dialect's overshoot.
             interval: Seconds; 0 or less for every frame.
-            target: Whom the timer belongs to; the method's object, or the callback itself.
-            repeat: Calls after the first; ``None`` for no end.
+            target: The object it belongs to; by default the method's object, otherwise the
+                callback itself.
+            repeat: Calls after the first; ``None`` for no limit.
             delay: Seconds before the first call; 0 or less for none.
-            paused: Heeded only for the first timer of a target.
+            paused: Applied only to the first timer of a target.
         """
         check_order("schedule(callback, interval)", callback, interval)
         owner = default_target(callback) if target is None else target
         self._schedule(callback, owner, interval, repeat, delay, paused)
 
     def schedule_as_written(self, *arguments: object) -> None:
-        """Schedule with the arguments as a program of the original has them, by position.
+        """Schedule with positional arguments, as a program of the original does.
 
-        Six are (callback, target, interval, repeat, delay, paused); what fewer mean is a
-        rule of the dialect. ``None`` in the place of repeat is forever.
+        Six are (callback, target, interval, repeat, delay, paused); a rule of the dialect
+        interprets fewer. ``None`` for repeat is forever.
 
         Raises:
-            TypeError: A number of arguments that the original does not take, or no callback.
+            TypeError: The original does not take that many arguments, or there is no callback.
         """
         given = as_written(self.dialect, arguments)
         if given.is_swapped and self.dialect.reports_swapped_arguments:
@@ -305,7 +304,7 @@ class DialectScheduler:
         self.schedule(callback, 0.0, target=target, repeat=0, delay=delay, paused=paused)
 
     def unschedule(self, callback: Callback, target: object = None) -> bool:
-        """Remove the first timer with a callback; returns whether there was one."""
+        """Remove the first timer with a callback; returns whether it existed."""
         owner = default_target(callback) if target is None else target
         element = self._elements_by_target.get(id(owner))
         if element is None:
@@ -318,7 +317,7 @@ class DialectScheduler:
         return False
 
     def remove_timer(self, timer: DialectTimer) -> None:
-        """Take a timer out of its target's list, minding that the list is walked."""
+        """Remove a timer from its target's list, also during an iteration over it."""
         element = timer.element
         if timer not in element.timers:
             return
@@ -389,7 +388,7 @@ class DialectScheduler:
         self._changed(target)
 
     def unschedule_update(self, target: object) -> bool:
-        """Remove an update callback, or mark it inside a frame; returns whether there was one."""
+        """Remove an update callback, or mark it inside a frame; returns whether it existed."""
         entry = self._updates.find(target)
         if entry is None:
             return False
@@ -408,7 +407,7 @@ class DialectScheduler:
         if element is not None:
             for timer in element.timers:
                 timer.is_aborted = True
-            # The cursor of a walk that is under way stays where it is.
+            # The cursor of a running iteration stays where it is.
             element.timers.clear()
             self._emptied(element)
             self._changed(target)
@@ -425,11 +424,11 @@ class DialectScheduler:
             self.unschedule_update(entry.target)
 
     def pause_target(self, target: object) -> None:
-        """Pause what a target has at this moment; a target without anything is forgotten."""
+        """Pause what a target has now; a target without calls is not remembered."""
         self._set_paused(target, paused=True)
 
     def resume_target(self, target: object) -> None:
-        """Resume what a target has, whoever paused it."""
+        """Resume what a target has."""
         self._set_paused(target, paused=False)
 
     def _set_paused(self, target: object, *, paused: bool) -> None:
@@ -442,7 +441,7 @@ class DialectScheduler:
         self._changed(target)
 
     def is_target_paused(self, target: object) -> bool:
-        """Return the flag of a target's timers, or else of its update."""
+        """Return the paused flag of a target's timers, or else of its update."""
         element = self._elements_by_target.get(id(target))
         if element is not None:
             return element.paused
@@ -453,8 +452,8 @@ class DialectScheduler:
         """Pause all timers, and updates from a priority on.
 
         Returns:
-            Their targets, those that were paused before included. In the dialects with
-            arrays, one with timers and an update is in there twice.
+            Their targets, including those that were paused before. In the dialects with
+                arrays, a target with timers and an update is returned twice.
         """
         found: list[object] = []
         for element in self._elements:
@@ -470,17 +469,17 @@ class DialectScheduler:
         return found
 
     def resume(self, paused: Iterable[object]) -> None:
-        """Resume every one of these targets."""
+        """Resume each of these targets."""
         for target in paused:
             self.resume_target(target)
 
     # ----------------------------------------------------------------- others
 
     def post(self, function: Callable[..., object], *args: object) -> None:
-        """Have a function called at the end of the frame; from any thread.
+        """Call a function at the end of the frame; from any thread.
 
         Raises:
-            TypeError: The original has nothing like it.
+            TypeError: The original cannot do this.
         """
         if not self.dialect.runs_posted_functions:
             message = f"{self.dialect.title} does not perform functions from other threads"
@@ -488,11 +487,11 @@ class DialectScheduler:
         self._posted.append((function, args))
 
     def clear_posted(self) -> None:
-        """Forget what was posted."""
+        """Drop the posted functions."""
         self._posted.clear()
 
     def pending(self) -> list[PendingCall]:
-        """Return everything scheduled, in the order in which a frame comes to it."""
+        """Return everything scheduled, in the order of a frame."""
         updates = [
             entry.pending_call()
             for order in self._updates.lists
@@ -504,11 +503,11 @@ class DialectScheduler:
         ]
 
     def element_of(self, target: object) -> TimerElement | None:
-        """Return what has the timers of a target; to be read only."""
+        """Return the timers of a target; read-only."""
         return self._elements_by_target.get(id(target))
 
     def entry_of(self, target: object) -> UpdateEntry | None:
-        """Return the update of a target, which may be marked; to be read only."""
+        """Return the update of a target, which may be marked; read-only."""
         return self._updates.find(target)
 
     def _changed(self, target: object) -> None:
@@ -516,7 +515,7 @@ class DialectScheduler:
             self.reports.target_changed(target)
 
     def report_endless(self, timer: DialectTimer) -> None:
-        """Say that a timer's loop was cut off."""
+        """Report that a timer's loop was cut off."""
         self._report(Diagnostic(Complaint.ENDLESS, timer.element.target))
 
     def _report(self, diagnostic: Diagnostic) -> None:

@@ -1,4 +1,4 @@
-"""One timer of an original's scheduler, and its arithmetic."""
+"""A timer of an original's scheduler, and its arithmetic."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from inspector.frames.cocos.dialects import Dialect
     from inspector.frames.scheduling import Callback
 
-#: A timer that has not yet been reached by a frame; the originals ask for this very value.
+#: The timer has not yet been reached by a frame; the originals use this value.
 _NOT_ARMED = -1.0
 
-#: After so many calls in one frame a timer is looked at: will that ever end?
+#: After this many calls in one frame a timer is checked for an endless loop.
 _MANY_CALLS = 10_000
 
 _SINGLE = Struct("f")
@@ -40,16 +40,15 @@ class TimerElement:
     """A target that has timers.
 
     Attributes:
-        target: Whom the timers belong to.
+        target: The object that the timers belong to.
         timers: In the order in which they were scheduled.
-        timer_index: Cursor of the frame that walks through them.
-        paused: None of them passes time.
-        passed_paused: The flag that a further ``schedule`` is compared with; JavaScript
-            may have left it undefined, here ``None``.
+        timer_index: Cursor of the frame that iterates over them.
+        paused: Whether no timer passes time.
+        passed_paused: The flag that the next ``schedule`` is compared with; ``None`` where
+            JavaScript leaves it undefined.
     """
 
     def __init__(self, target: object, *, paused: bool, passed_paused: bool | None) -> None:
-        """Begin without timers."""
         self.target = target
         self.timers: list[DialectTimer] = []
         self.timer_index = 0
@@ -87,12 +86,12 @@ class TimerScheduler(Protocol):
 
 
 class DialectTimer:
-    """A callback that waits.
+    """A waiting callback.
 
     Attributes:
-        element: The target's entry whose list it is in.
+        element: The target's entry.
         callback: What is called.
-        key: What the callback is known by.
+        key: Identity of the callback.
         interval: Seconds, in the precision of the dialect.
         is_aborted: Removed; its loop must stop.
     """
@@ -104,7 +103,6 @@ class DialectTimer:
         callback: Callback,
         key: Hashable,
     ) -> None:
-        """Hold what is called, and for whom; see :meth:`set_up`."""
         self.element = element
         self.callback = callback
         reports = scheduler.reports
@@ -116,7 +114,7 @@ class DialectTimer:
         self.is_aborted = False
         self._scheduler = scheduler
         self._dialect = scheduler.dialect
-        # Looked up for every timer in every frame.
+        # Read for every timer in every frame.
         self._catches_up = scheduler.dialect.overshoot is Overshoot.CARRY
         self._is_single = scheduler.dialect.float32
         self._number = single if self._is_single else unrounded
@@ -127,7 +125,7 @@ class DialectTimer:
         self._executed = 0
 
     def set_up(self, interval: float, repeat: int | None, delay: float) -> None:
-        """Begin anew."""
+        """Restart the timer with new times."""
         self._elapsed = _NOT_ARMED
         self.interval = self._number(interval)
         self._delay = self._number(delay)
@@ -137,12 +135,12 @@ class DialectTimer:
 
     @property
     def is_exhausted(self) -> bool:
-        """Whether it has made, or begun, its last call."""
+        """Whether it has made or begun its last call."""
         return self._repeat is not None and self._executed > self._repeat
 
     @property
     def calls_left(self) -> int | None:
-        """How many calls are still to come; ``None`` for no end."""
+        """Calls left; ``None`` for no limit."""
         return None if self._repeat is None else max(0, self._repeat + 1 - self._executed)
 
     @property
@@ -164,7 +162,7 @@ class DialectTimer:
         )
 
     def unschedule(self) -> bool:
-        """Remove this very timer; returns whether it was there."""
+        """Remove this timer; returns whether it existed."""
         is_there = self in self.element.timers
         self._scheduler.remove_timer(self)
         return is_there
@@ -207,7 +205,7 @@ class DialectTimer:
             if self.is_exhausted:
                 self._cancel()
                 return
-        # Taken before the loop: a new interval set in a call is not heeded.
+        # Taken before the loop: a new interval set in a call has no effect on it.
         step = self.interval if self.interval > 0 else self._elapsed
         calls = 0
         while self._elapsed >= step and not self.is_aborted:

@@ -24,14 +24,14 @@ ItemT = TypeVar("ItemT")
 
 @dataclass(frozen=True, slots=True)
 class _Activation:
-    """What one activation of a branch will call: all ``on_load``, then all ``on_enable``."""
+    """The calls of one activation of a branch: all ``on_load``, then all ``on_enable``."""
 
     loads: OneShotCalls = field(default_factory=OneShotCalls)
     enables: OneShotCalls = field(default_factory=OneShotCalls)
 
 
 class Activator:
-    """Activates and deactivates branches, also while it is doing just that."""
+    """Activates and deactivates branches, also inside an activation or deactivation."""
 
     def __init__(
         self,
@@ -40,13 +40,13 @@ class Activator:
         report: Report,
         complain: Callable[[LifeComplaint, object], None],
     ) -> None:
-        """Begin with nothing under way.
+        """Start with no activation.
 
         Args:
-            phases: Where components are enabled and disabled.
-            dialect: Whose rules it follows.
-            report: Takes exceptions of ``on_load`` inside an activation, if the dialect
-                catches them. All others go through to whoever activates.
+            phases: Enables and disables components.
+            dialect: The rules it follows.
+            report: Takes exceptions of ``on_load`` inside an activation, if the dialect catches
+                them. All others are raised to the caller.
             complain: Takes what the original would log.
         """
         self._phases = phases
@@ -57,13 +57,13 @@ class Activator:
         self._running: list[_Activation] = []
 
     def clear(self) -> None:
-        """Forget the activations that are under way."""
+        """Drop the running activations."""
         self._running = []
 
     def activate(self, node: Node) -> None:
         """Activate a branch: collect, call every ``on_load``, then every ``on_enable``.
 
-        Quirk: an exception that is not caught leaves the activation among those under way.
+        Quirk: after an uncaught exception the activation still counts as running.
         """
         activation = _Activation()
         self._running.append(activation)
@@ -73,9 +73,9 @@ class Activator:
         self._running.pop()
 
     def deactivate(self, node: Node) -> None:
-        """Deactivate a branch, and cancel what running activations have not called yet.
+        """Deactivate a branch, and cancel the pending calls of running activations.
 
-        Quirk: all of them drop whoever is inactive or merely disabled.
+        Quirk: all of them drop inactive and disabled components.
         """
         self._deactivate(node)
         for activation in self._running:
@@ -85,7 +85,7 @@ class Activator:
     def activate_component(
         self, component: Component, activation: _Activation | None = None
     ) -> None:
-        """Load and enable a component; now, or in its turn within an activation."""
+        """Load and enable a component now, or in its turn within an activation."""
         life = component.life
         if not (self._is_destroyed_activated or component.is_valid(strict=True)):
             return
@@ -102,16 +102,16 @@ class Activator:
             self._phases.enable(component, None if activation is None else activation.enables)
 
     def disable_components(self, node: Node) -> None:
-        """Disable what is on and below an active node, and leave the nodes as they are."""
-        for component in self._those_now(node.components, node):
+        """Disable the components on and below an active node; the nodes stay as they are."""
+        for component in self._present(node.components, node):
             if component.enabled:
                 self._phases.disable(component)
-        for child in self._those_now(node.children, node):
+        for child in self._present(node.children, node):
             if child.active:
                 self.disable_components(child)
 
     def end_component(self, component: Component) -> None:
-        """Call what a component's destruction calls."""
+        """Make the calls of a component's destruction."""
         self._phases.disable(component)
         if component.life.is_loaded and defines(component, "on_destroy"):
             call_reported(component, methodcaller("on_destroy"))
@@ -132,14 +132,14 @@ class Activator:
         node.is_deactivating = True
         node.active_in_hierarchy = False
         node.report()
-        for component in self._those_now(node.components, node):
+        for component in self._present(node.components, node):
             if component.enabled:
                 self._phases.disable(component)
                 if node.active_in_hierarchy:
-                    # Activated again, after a deactivation within this one had ended.
+                    # Activated again, after a deactivation inside this one had ended.
                     node.is_deactivating = False
                     return
-        for child in self._those_now(node.children, node):
+        for child in self._present(node.children, node):
             if child.active_in_hierarchy:
                 self._deactivate(child)
                 if node.active_in_hierarchy:
@@ -147,10 +147,10 @@ class Activator:
                     return
         node.is_deactivating = False
 
-    def _those_now(self, items: list[ItemT], node: Node) -> Iterator[ItemT]:
-        """Go through as many as there are now; what is added meanwhile is not for us.
+    def _present(self, items: list[ItemT], node: Node) -> Iterator[ItemT]:
+        """Yield the items present now, without later additions.
 
-        When they become fewer, the original crashes at the end; here the walk just ends.
+        When there are fewer at the end, the original crashes; here the iteration ends.
         """
         for index in range(len(items)):
             if index >= len(items):
@@ -163,11 +163,11 @@ class Activator:
             self._phases.call_on_enable(component)
 
     def _load_failed(
-        self, component: Component, error: BaseException, standing: Component | None
+        self, component: Component, error: BaseException, at_cursor: Component | None
     ) -> None:
         self._report(component, "on_load", error)
-        # Nobody leaves the list at or before the cursor, so it is the component itself.
-        assert standing is component
+        # No component leaves the list at or before the cursor, so it is the same component.
+        assert at_cursor is component
         component.life.is_loaded = True
         report_component(component)
 

@@ -1,7 +1,7 @@
 """The lists from which Cocos Creator calls components, each with its cursor.
 
-Three lists make one order: negative execution orders, zero, positive ones. How they behave
-when a component leaves in the middle of a walk is where the original's surprises come from.
+Three lists make one order: negative execution orders, zero, positive ones. Their behaviour
+when a component leaves during an iteration causes the original's surprises.
 """
 
 from __future__ import annotations
@@ -17,32 +17,31 @@ if TYPE_CHECKING:
 
     from inspector.frames.creator.components import Component
 
-    #: Told who raised, what, and who stands at the cursor by then (``None`` for nobody).
+    #: Called with the component that raised, the exception, and the component at the cursor.
     OnError = Callable[[Component, BaseException, Component | None], None]
 
 
 class ComponentList:
-    """Components, and the cursor of the walk through them.
+    """Components, and the cursor of the iteration over them.
 
     Attributes:
         items: In call order.
-        cursor: Index of the one being called; the last walk's end between walks.
+        cursor: Index of the current item; between iterations the end of the last.
     """
 
     __slots__ = ("cursor", "items")
 
     def __init__(self) -> None:
-        """Begin empty, before the first."""
         self.items: list[Component] = []
         self.cursor = -1
 
     def call_all(self, call: Callable[[Component], object], on_error: OnError | None) -> None:
-        """Call each; those added at the end meanwhile are called as well.
+        """Call each; items added at the end meanwhile are called too.
 
         Args:
-            call: What to do with a component.
-            on_error: Told about exceptions, after which the walk goes on; ``None`` to
-                let them through.
+            call: Called with each component.
+            on_error: Called with exceptions, after which the iteration continues; ``None`` to
+                raise them.
         """
         items = self.items
         self.cursor = 0
@@ -62,16 +61,16 @@ class ComponentList:
             self.cursor += 1
 
     def remove_at(self, index: int) -> None:
-        """Take out; those behind move up."""
+        """Remove; later items move up."""
         del self.items[index]
         self._step_back(index)
 
     def remove_by_swap(self, component: Component) -> None:
-        """Take out if present; the last one takes the place.
+        """Remove if present; the last item takes the place.
 
-        Quirk: a walk that stands behind the place steps back all the same, though nobody
-        moved up. It calls the present component a second time and misses the last one,
-        which is now at a place that was passed already.
+        Quirk: an iteration that is past the place steps back all the same, though nothing moved
+        up. It calls the current component a second time and misses the last one, which is now at
+        a place already passed.
         """
         index = _index_of(self.items, component)
         if index is None:
@@ -92,17 +91,15 @@ class _ByOrder:
     __slots__ = ("negative", "positive", "zero")
 
     def __init__(self) -> None:
-        """Begin empty."""
         self.negative = ComponentList()
         self.zero = ComponentList()
         self.positive = ComponentList()
 
     def __iter__(self) -> Iterator[Component]:
-        """Go through a copy, in call order."""
         return iter([*self.negative.items, *self.zero.items, *self.positive.items])
 
     def list_of(self, component: Component) -> ComponentList:
-        """Return the list that a component belongs into."""
+        """Return the list for a component."""
         order = component.execution_order
         return self.zero if order == 0 else self.negative if order < 0 else self.positive
 
@@ -113,24 +110,24 @@ class OneShotCalls(_ByOrder):
     __slots__ = ()
 
     def add(self, component: Component) -> None:
-        """Add a component; one added to the list under the walk still has its turn."""
+        """Add a component; added to the list under iteration, it still has its turn."""
         self.list_of(component).items.append(component)
 
     def remove(self, component: Component) -> None:
-        """Take a component out, if it is in."""
+        """Remove a component if present."""
         self.list_of(component).remove_by_swap(component)
 
     def call_all(
         self, call: Callable[[Component], object], on_error: OnError | None = None
     ) -> None:
-        """Call each and empty the lists; orders are sorted when their list's turn comes."""
+        """Call each and empty the lists; a list is sorted when its turn comes."""
         for components in (self.negative, self.zero, self.positive):
             components.items.sort(key=_execution_order)
             components.call_all(call, on_error)
             components.items.clear()
 
     def cancel_inactive(self, on_cancel: Callable[[Component], object] | None = None) -> None:
-        """Drop those not yet called that are disabled or on an inactive node."""
+        """Drop pending components that are disabled or on an inactive node."""
         for components in (self.zero, self.negative, self.positive):
             index = components.cursor + 1
             while index < len(components.items):
@@ -143,7 +140,7 @@ class OneShotCalls(_ByOrder):
                     on_cancel(component)
 
 
-class StandingCalls(_ByOrder):
+class FrameCalls(_ByOrder):
     """Calls that each component gets in every frame: ``update``, ``late_update``.
 
     Equal execution orders other than zero are sorted by component id.
@@ -152,16 +149,11 @@ class StandingCalls(_ByOrder):
     __slots__ = ("_key",)
 
     def __init__(self, *, compares_ids_as_text: bool) -> None:
-        """Begin empty.
-
-        Args:
-            compares_ids_as_text: Whether ids are compared as texts, else by their numbers.
-        """
         super().__init__()
         self._key = _key_by_text if compares_ids_as_text else _key_by_number
 
     def add(self, component: Component) -> None:
-        """Add a component at its place."""
+        """Add a component in its place."""
         components = self.list_of(component)
         if components is self.zero:
             components.items.append(component)
@@ -169,7 +161,7 @@ class StandingCalls(_ByOrder):
             components.items.insert(self._place(components, component), component)
 
     def remove(self, component: Component) -> None:
-        """Take a component out, if it is in."""
+        """Remove a component if present."""
         components = self.list_of(component)
         if components is self.zero:
             components.remove_by_swap(component)

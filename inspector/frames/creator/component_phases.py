@@ -1,4 +1,4 @@
-"""Cocos Creator's component scheduler: who is started and updated in a frame, and when."""
+"""Cocos Creator's component scheduler: which components start and update in a frame, and when."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from functools import partial
 from operator import methodcaller
 from typing import TYPE_CHECKING
 
-from inspector.frames.creator.component_lists import OneShotCalls, StandingCalls
+from inspector.frames.creator.component_lists import FrameCalls, OneShotCalls
 from inspector.frames.creator.components import defines
 from inspector.frames.creator.reports import call_reported, report_component
 from inspector.frames.creator.versions import Newcomers
@@ -19,29 +19,29 @@ if TYPE_CHECKING:
     from inspector.frames.creator.components import Component
     from inspector.frames.creator.versions import ComponentDialect
 
-    #: Told about an exception that was kept from going further: whose, in which method.
+    #: Called with a caught exception: the component, its method and the exception.
     Report = Callable[[Component, str, BaseException], None]
 
 
 class ComponentPhases:
-    """The lists of components that a frame goes through, and who may join them when.
+    """The lists of components that a frame iterates over, and when components join them.
 
     Attributes:
-        starts: Who is to be started.
-        updates: Who is updated.
-        late_updates: Who is updated late.
+        starts: Components to be started.
+        updates: Components with ``update``.
+        late_updates: Components with ``late_update``.
     """
 
     def __init__(
         self, scheduler: DialectScheduler, dialect: ComponentDialect, report: Report
     ) -> None:
-        """Begin with nobody.
+        """Start with none.
 
         Args:
-            scheduler: Where the components' timers are.
-            dialect: Whose rules it follows.
-            report: Takes the exceptions of ``start``, ``update`` and ``late_update``, if the
-                dialect catches them; else they go through.
+            scheduler: Holds the components' timers.
+            dialect: The rules it follows.
+            report: Takes exceptions of ``start``, ``update`` and ``late_update`` if the dialect
+                catches them; otherwise they are raised.
         """
         self._scheduler = scheduler
         self._waits_for_next_frame = dialect.newcomers is Newcomers.NEXT_FRAME
@@ -51,22 +51,21 @@ class ComponentPhases:
         self.clear()
 
     def clear(self) -> None:
-        """Forget everybody."""
+        """Drop all components."""
         self.starts = OneShotCalls()
-        self.updates = StandingCalls(compares_ids_as_text=self._compares_ids_as_text)
-        self.late_updates = StandingCalls(compares_ids_as_text=self._compares_ids_as_text)
+        self.updates = FrameCalls(compares_ids_as_text=self._compares_ids_as_text)
+        self.late_updates = FrameCalls(compares_ids_as_text=self._compares_ids_as_text)
         self._deferred: list[Component] = []
         self._is_in_frame = False
 
     # --------------------------------------------------------------- enabling
 
     def enable(self, component: Component, enables: OneShotCalls | None = None) -> None:
-        """Let a component run, unless it does.
+        """Enable a component, unless it is on.
 
         Args:
-            component: Enabled, on an active node.
-            enables: The activation whose turn to call ``on_enable`` it awaits; ``None`` to
-                call it now.
+            component: An enabled component on an active node.
+            enables: The activation that will call its ``on_enable``; ``None`` to call it now.
         """
         if component.life.is_on:
             return
@@ -80,7 +79,7 @@ class ComponentPhases:
     def call_on_enable(self, component: Component) -> None:
         """Call ``on_enable``; the component runs if its node is still active after that.
 
-        Quirk: its ``enabled`` is not looked at again.
+        Quirk: its ``enabled`` is not checked again.
         """
         call_reported(component, methodcaller("on_enable"))
         node = component.life.node
@@ -88,7 +87,7 @@ class ComponentPhases:
             self.turn_on(component)
 
     def turn_on(self, component: Component) -> None:
-        """Put a component into the lists, or let it wait until the dialect lets it in."""
+        """Add a component to the lists, or defer that as the dialect says."""
         self._scheduler.resume_target(component)
         component.life.is_on = True
         report_component(component)
@@ -98,7 +97,7 @@ class ComponentPhases:
             self._join(component)
 
     def disable(self, component: Component) -> None:
-        """Let a component run no more, if it does."""
+        """Disable a component if it is on."""
         if not component.life.is_on:
             return
         if defines(component, "on_disable"):
@@ -130,7 +129,7 @@ class ComponentPhases:
     # ----------------------------------------------------------------- phases
 
     def start_phase(self, _: None = None) -> None:
-        """Start who waits for it; in Creator 2.4 also those who became enabled by that."""
+        """Start waiting components; in Creator 2.4 also those enabled by that."""
         self._is_in_frame = True
         if self._waits_for_next_frame:
             self._join_deferred()
@@ -145,7 +144,7 @@ class ComponentPhases:
         self.updates.call_all(call, self._reporting("update"))
 
     def late_update_phase(self, delta: float) -> None:
-        """Call every ``late_update``; Creator 2.4 then starts who became enabled meanwhile."""
+        """Call every ``late_update``; Creator 2.4 then starts those enabled meanwhile."""
         call = self._reported(methodcaller("late_update", delta))
         self.late_updates.call_all(call, self._reporting("late_update"))
         self._is_in_frame = False
@@ -163,26 +162,25 @@ class ComponentPhases:
             self._join(component)
 
     def _start_all(self) -> None:
-        """Start everybody in the list.
+        """Start every component in the list.
 
-        Quirk: where exceptions are not caught, the list stays as it is after one, so that
-        all of it is started again in the next frame.
+        Quirk: where exceptions are not caught, the list stays as it is after one, so all of it
+        is started again in the next frame.
         """
         self.starts.call_all(_start, self._start_failed if self._catches else None)
 
     def _start_failed(
-        self, component: Component, error: BaseException, standing: Component | None
+        self, component: Component, error: BaseException, at_cursor: Component | None
     ) -> None:
         self._report(component, "start", error)
-        # Quirk: it is whoever stands at the cursor that counts as started. That is somebody
-        # else if the component disabled itself before it raised; where nobody stands, the
-        # original crashes.
-        if standing is not None:
-            standing.life.is_started = True
-            report_component(standing)
+        # Quirk: the component at the cursor counts as started. It is another one if the component
+        # disabled itself before it raised; if there is none, the original crashes.
+        if at_cursor is not None:
+            at_cursor.life.is_started = True
+            report_component(at_cursor)
 
     def _reported(self, call: Callable[[Component], object]) -> Callable[[Component], object]:
-        """Return what reports each call, if this director is reported."""
+        """Return a call that is reported, if this director is."""
         return partial(call_reported, run=call) if self._scheduler.number else call
 
     def _reporting(self, method: str) -> OnError | None:

@@ -1,6 +1,6 @@
-"""Components in the manner of Cocos Creator: their states, and what they can schedule.
+"""Components as in Cocos Creator: their states, and what they can schedule.
 
-A component is a class of yours that defines those of these methods that it needs::
+A component is a class that defines those of these methods that it needs::
 
     class Enemy(Component):
         execution_order = -1
@@ -13,7 +13,7 @@ A component is a class of yours that defines those of these methods that it need
         def on_disable(self) -> None: ...
         def on_destroy(self) -> None: ...   # only if it was loaded
 
-Which of them a class defines matters: a component without ``update`` is in no update list.
+A method that a class does not define has no effect: without ``update`` it is in no update list.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class LifeState(Enum):
-    """Where in its life a component is."""
+    """State of a component's life cycle."""
 
     DETACHED = "on no node"
     NEW = "not loaded yet"
@@ -48,15 +48,15 @@ class LifeState(Enum):
 
 @dataclass(slots=True)
 class ComponentLife(Life):
-    """What a component has been through; the engine keeps it, others only read.
+    """Life cycle of a component; the engine changes it, others only read it.
 
     Attributes:
-        director: Who runs its frames; ``None`` before it is added to a node.
-        node: Where it is; ``None`` before it is added and after its destruction.
-        number: Counted in the order in which components are added.
+        director: Runs its frames; ``None`` before it is added to a node.
+        node: Its node; ``None`` before it is added and after its destruction.
+        number: Increases in the order in which components are added.
         is_enabled: Its own flag.
         is_load_begun: ``on_load`` was called, or waits for its turn in an activation.
-        is_loaded: ``on_load`` was called, or there is none.
+        is_loaded: ``on_load`` was called or is not defined.
         is_on: ``on_enable`` was called and ``on_disable`` not since.
         is_started: ``start`` was called.
     """
@@ -72,16 +72,16 @@ class ComponentLife(Life):
 
     @property
     def id(self) -> str:
-        """Name that settles the order among equal execution orders."""
+        """Decides the order among equal execution orders."""
         return f"Comp.{self.number}"
 
 
 class Component:
-    """What can be added to a node, with :meth:`Node.add_component`.
+    """The base class of components; :meth:`Node.add_component` adds one to a node.
 
     Attributes:
-        execution_order: Of the class: the smaller, the earlier its methods are called.
-        life: Where in its life it is.
+        execution_order: Of the class: smaller comes first.
+        life: Its life cycle.
     """
 
     execution_order: ClassVar[int] = 0
@@ -91,20 +91,19 @@ class Component:
         __getattr__ = missing_attribute
 
     def __new__(cls, *_args: object, **_fields: object) -> Self:
-        """Make one; here, so that a subclass need not call ``super().__init__()``."""
+        """Set up ``life`` here, so that a subclass need not call ``super().__init__()``."""
         component = super().__new__(cls)
         component.life = ComponentLife()
         return component
 
     def __repr__(self) -> str:
-        """Show the class, the node and the state."""
         node = self.life.node
         where = "" if node is None else f" of {node.name!r}"
         return f"<{type(self).__name__}{where}, {self.state.value}>"
 
     @property
     def node(self) -> Node:
-        """The node it was added to.
+        """The node it is on.
 
         Raises:
             RuntimeError: It is on no node, or was destroyed.
@@ -117,7 +116,7 @@ class Component:
 
     @property
     def director(self) -> CreatorDirector:
-        """Who runs its frames.
+        """The director that runs its frames.
 
         Raises:
             RuntimeError: It was never added to a node.
@@ -130,7 +129,7 @@ class Component:
 
     @property
     def state(self) -> LifeState:
-        """Where in its life it is."""
+        """State of its life cycle."""
         life = self.life
         if life.is_destroyed:
             return LifeState.DESTROYED
@@ -147,8 +146,8 @@ class Component:
     def enabled(self) -> bool:
         """Its own flag; setting it calls ``on_enable`` or ``on_disable`` at once.
 
-        Quirk: taken back inside its own ``on_enable`` it has no effect but on the flag: the
-        component is not "on" yet, so nothing is undone, and it is started and updated.
+        Quirk: reset inside its own ``on_enable`` only the flag changes: the component is not
+        "on" yet, so nothing is undone, and it is started and updated.
         """
         return self.life.is_enabled
 
@@ -170,10 +169,10 @@ class Component:
 
     @property
     def enabled_in_hierarchy(self) -> bool:
-        """Whether it is enabled and its node active, with all nodes above.
+        """Whether it is enabled and its node and all nodes above are active.
 
-        Quirk: in Creator 1.x whether it is "on", that is after ``on_enable`` and before the
-        end of ``on_disable``.
+        Quirk: in Creator 1.x whether it is "on": after ``on_enable`` and before the end of
+        ``on_disable``.
         """
         life = self.life
         if life.director is not None and life.director.dialect.enabled_in_hierarchy_means_on:
@@ -182,12 +181,12 @@ class Component:
 
     @property
     def may_run(self) -> bool:
-        """Whether its own flag and its node let it run; for the engine."""
+        """Whether its own flag and its node let it run; internal."""
         life = self.life
         return life.is_enabled and life.node is not None and life.node.active_in_hierarchy
 
     def is_valid(self, *, strict: bool = False) -> bool:
-        """Return whether it is not destroyed, or with ``strict`` not even marked for it."""
+        """Return whether it is not destroyed, or with ``strict`` not even marked."""
         life = self.life
         return not (life.is_destroyed or (strict and life.is_marked))
 
@@ -197,7 +196,7 @@ class Component:
         """Disable now, and destroy at the end of the frame.
 
         Returns:
-            Whether it was neither destroyed nor marked before.
+            Whether it was neither destroyed nor marked.
         """
         if not self.director.destruction.mark(self):
             return False
@@ -206,7 +205,7 @@ class Component:
         return True
 
     def end(self) -> None:
-        """Do what real destruction means; for the engine."""
+        """Destroy it for real; internal."""
         self.unschedule_all()
         node = self.node
         self.director.activator.end_component(self)
@@ -225,15 +224,15 @@ class Component:
     ) -> None:
         """Call ``callback(elapsed)`` every ``interval`` seconds of the scheduler.
 
-        Quirk: timers wait while the component is disabled, but the first timer of one that
-        has none runs at once even if it is disabled or was never enabled: the scheduler
+            Quirk: timers wait while the component is disabled, but the first timer of a component
+        without timers runs at once even if it is disabled or was never enabled: the scheduler
         remembers no pause for a target without timers.
 
         Args:
             callback: Called with the seconds since its last call.
             interval: Seconds; 0 for every frame.
-            repeat: Calls after the first; ``None`` for no end.
-            delay: Seconds before the first call, in place of the interval.
+            repeat: Calls after the first; ``None`` for no limit.
+            delay: Seconds before the first call, instead of the interval.
         """
         if interval < 0:
             self.director.complain(LifeComplaint.NEGATIVE_INTERVAL, self)
@@ -246,17 +245,17 @@ class Component:
     def schedule_once(self, callback: Callback, delay: float = 0.0) -> None:
         """Call ``callback(elapsed)`` once.
 
-        Quirk: without a delay it is called in the second frame from now, because a timer's
-        first frame only arms it.
+        Quirk: without a delay it is called in the second frame from now, because the first
+        frame only arms a timer.
         """
         self.schedule(callback, repeat=0, delay=delay)
 
     def unschedule(self, callback: Callback) -> bool:
-        """Take back a timer; returns whether there was one."""
+        """Unschedule a timer; returns whether it existed."""
         return self.director.scheduler.unschedule(callback, self)
 
     def unschedule_all(self) -> None:
-        """Take back all timers."""
+        """Unschedule all timers."""
         self.director.scheduler.unschedule_target(self)
 
 
@@ -283,8 +282,8 @@ def check_methods(component: Component) -> None:
 
 
 def defines(component: Component, method: str) -> bool:
-    """Return whether a component has one of the methods of its life."""
-    # Not asked of the component itself, whose answer for what is missing takes longer.
+    """Return whether a component has a life-cycle method."""
+    # Not by getattr() on the component, whose __getattr__ is slow.
     own = component.__dict__
     found = own[method] if method in own else getattr(type(component), method, None)
     return callable(found)

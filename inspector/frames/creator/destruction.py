@@ -11,18 +11,18 @@ if TYPE_CHECKING:
 
 
 class LifeComplaint(Enum):
-    """What the original logs about nodes and components, with the number it logs."""
+    """What the original logs about nodes and components, with its message number."""
 
     REACTIVATED = (3816, "a node cannot be activated inside its own deactivation")
     PARENT_DEACTIVATING = (3821, "a node changed its parent while the parent was deactivated")
-    DESTROYED_BEFORE = (5000, "it was destroyed already")
+    DESTROYED_BEFORE = (5000, "it is already destroyed")
     NEGATIVE_INTERVAL = (1620, "an interval cannot be negative; it counts as 0")
-    ENDLESS_DELTA = (0, "a frame and the clock lie before the last frame: the original hangs")
-    CHILDREN_CHANGED = (0, "a walk through a node's children ended early: they became fewer")
+    ENDLESS_DELTA = (0, "a frame and the clock are before the last frame: the original hangs")
+    CHILDREN_CHANGED = (0, "an iteration over a node's children ended early: there are fewer")
 
     @property
     def code(self) -> int:
-        """Number in the original's messages; 0 where it crashes without one."""
+        """Message number of the original; 0 where it crashes without a message."""
         return self.value[0]
 
     @property
@@ -33,11 +33,11 @@ class LifeComplaint(Enum):
 
 @dataclass(frozen=True, slots=True)
 class LifeDiagnostic:
-    """One complaint.
+    """A complaint about a node or component.
 
     Attributes:
-        complaint: What it is about.
-        subject: The node or component that it concerns.
+        complaint: The complaint.
+        subject: The node or component.
     """
 
     complaint: LifeComplaint
@@ -46,11 +46,11 @@ class LifeDiagnostic:
 
 @dataclass(slots=True)
 class Life:
-    """How far from its end an object is.
+    """Whether an object is marked for destruction or destroyed.
 
     Attributes:
         is_marked: ``destroy`` was called.
-        is_destroyed: Really destroyed.
+        is_destroyed: Destroyed for real.
     """
 
     is_marked: bool = False
@@ -62,25 +62,25 @@ class Destroyable(Protocol):
 
     @property
     def life(self) -> Life:
-        """How far from its end it is."""
+        """Whether it is marked or destroyed."""
 
     def end(self) -> None:
-        """Do what real destruction means for it."""
+        """Destroy it for real."""
 
 
 class DestructionQueue:
-    """What waits for being destroyed, in the order of the ``destroy`` calls."""
+    """Objects marked for destruction, in the order of their ``destroy`` calls."""
 
     def __init__(
         self,
         complain: Callable[[LifeComplaint, object], None],
         on_change: Callable[[Destroyable], object] | None = None,
     ) -> None:
-        """Begin empty.
+        """Start empty.
 
         Args:
             complain: Takes what the original would log.
-            on_change: Called with what has been marked or destroyed.
+            on_change: Called with each object that is marked or destroyed.
         """
         self._complain = complain
         self._on_change = on_change
@@ -88,11 +88,10 @@ class DestructionQueue:
         self._is_flushing = False
 
     def __len__(self) -> int:
-        """Return how many wait."""
         return len(self._marked)
 
     def mark(self, subject: Destroyable) -> bool:
-        """Put an object down for destruction; returns whether that was new."""
+        """Mark an object for destruction; returns whether that is new."""
         life = subject.life
         if life.is_destroyed:
             self._complain(LifeComplaint.DESTROYED_BEFORE, subject)
@@ -108,8 +107,7 @@ class DestructionQueue:
     def flush(self, _: None = None) -> None:
         """Destroy what is marked now; what is marked meanwhile waits for the next flush.
 
-        An exception lets what has not been reached wait as well. A flush inside a flush
-        does nothing.
+        After an exception the rest waits too. A flush inside a flush does nothing.
         """
         if self._is_flushing:
             return

@@ -1,6 +1,6 @@
 """Cocos Creator's director: the main loop around components, timers and destruction.
 
-What differs between its versions is a rule of the
+The differences between versions are rules of the
 :class:`~inspector.frames.creator.versions.ComponentDialect`.
 """
 
@@ -48,12 +48,12 @@ _DEBUG_DELTA: Final = 1 / 60
 
 @dataclass(frozen=True, slots=True)
 class ComponentFailure:
-    """An exception that was reported and kept from going further.
+    """An exception that was caught and reported.
 
     Attributes:
-        component: Whose.
-        method: In which method of its life.
-        error: What it raised.
+        component: The component.
+        method: Its method.
+        error: The exception.
     """
 
     component: Component
@@ -71,37 +71,37 @@ class _Listener:
 class CreatorDirector:
     """Runs frames over a scene, with the original's order and its delta.
 
-    One frame: before update, start, update, timers, late update, in Creator 2.4 the starts
-    of those who became enabled meanwhile, after update, destruction; then, also while
-    paused, before draw, draw, after draw. In Creator 1.x the next rendering scene, before
-    visit, visit, after visit and draw come in the place of before draw and draw.
+    One frame: before update, start, update, timers, late update, in Creator 2.4 the starts of
+    components enabled meanwhile, after update, destruction; then, also while paused, before draw,
+    draw, after draw. In Creator 1.x the next rendering scene, before visit, visit, after visit and
+    draw replace before draw and draw.
 
-    Exceptions of timers, listeners and of ``on_enable``, ``on_disable`` and ``on_destroy``
-    leave :meth:`main_loop`, as in the original; in Creator 1.x and 2.0 all do.
+    Exceptions of timers, listeners and of ``on_enable``, ``on_disable`` and ``on_destroy`` leave
+    :meth:`main_loop`, as in the original; in Creator 1.x and 2.0 all do.
 
     Attributes:
-        dialect: Which version's rules it follows.
-        scene: The scene that runs; an empty one at first.
-        rendering: The rendering scenes of Creator 1.x; empty in later ones.
-        scheduler: The components' timers; its time scale does not concern ``update``.
-        phases: Who is started and updated, in order.
-        activator: What activates and deactivates nodes.
-        destruction: What waits for being destroyed.
-        delta: Seconds between this frame and the one before.
-        total_frames: How many frames have ended, paused ones included.
-        is_paused: Frames only draw: no events around updates, no components, no timers,
-            and nothing is destroyed.
+        dialect: The rules it follows.
+        scene: The running scene; an empty one at first.
+        rendering: The rendering scenes of Creator 1.x; empty in later versions.
+        scheduler: The components' timers; its time scale does not affect ``update``.
+        phases: The components to start and update, in order.
+        activator: Activates and deactivates nodes.
+        destruction: Objects marked for destruction.
+        delta: Seconds between this frame and the previous one.
+        total_frames: Number of completed frames, including paused ones.
+        is_paused: Frames only draw: no events around updates, no components, no timers and
+            no destruction.
         is_debug: Behave as a debug build: a delta above 1 s becomes 1/60 s.
         is_ended: Nothing runs until another scene does.
         on_visit: Called with the delta where Creator 1.x visits the rendering scene.
         on_draw: Called with the delta where the original renders.
-        on_failure: Called with every :class:`ComponentFailure`. If ``None``, they count as
-            failures of its clock, like those of any callback; without a clock they are logged.
+        on_failure: Called with every :class:`ComponentFailure`. If ``None``, they are reported
+            to the clock like failures of any callback; without a clock they are logged.
         on_diagnostic: Called with what the original logs; logged if ``None``.
-        clock: The clock it lives by, ``None`` for none.
-        name: What people call it.
-        number: By which it is reported; 0 without a clock, or when nobody records.
-        reports: What says what happens; ``None`` when nothing is reported.
+        clock: The clock it hangs under, ``None`` for none.
+        name: Display name.
+        number: Its number in events; 0 without a clock or while nothing records.
+        reports: Reports what happens; ``None`` while nothing records.
     """
 
     if not TYPE_CHECKING:
@@ -117,23 +117,23 @@ class CreatorDirector:
         clock: Clock | None = None,
         name: str = "",
     ) -> None:
-        """Begin now, with an empty scene.
+        """Start now, with an empty scene.
 
         Args:
-            now_ms: Milliseconds since whenever, for deltas; the clock's if left out.
-            dialect: Which version's rules it follows.
+            now_ms: Returns milliseconds, from any origin, for deltas; by default the clock's time.
+            dialect: The rules it follows.
             is_debug: Behave as a debug build.
-            first_component_number: Of the first component; the original begins
-                at a random number below 999.
-            clock: The clock it lives by, and is shown under.
-            name: What people call it.
+            first_component_number: Number of the first component; the original starts at a
+                random number below 999.
+            clock: The clock it hangs under.
+            name: Display name.
 
         Raises:
             ValueError: There is neither a time nor a clock.
-            TypeError: ``now_ms`` is no function, or ``dialect`` none.
+            TypeError: ``now_ms`` is not a function, or ``dialect`` not a component dialect.
         """
         if not isinstance(dialect, ComponentDialect):
-            message = f"a component dialect is needed, such as COMPONENTS_2_4, not {dialect!r}"  # type: ignore[unreachable]
+            message = f"needs a component dialect, such as COMPONENTS_2_4, not {dialect!r}"  # type: ignore[unreachable]
             raise TypeError(message)
         self._now_ms = now_ms = milliseconds_of(now_ms, clock)
         self.dialect = dialect
@@ -172,7 +172,6 @@ class CreatorDirector:
         self._launch_rendering(self.scene)
 
     def __repr__(self) -> str:
-        """Show the scene and the frame count."""
         state = ", ended" if self.is_ended else ", paused" if self.is_paused else ""
         return f"<CreatorDirector of {self.scene!r}, {self.total_frames} frames{state}>"
 
@@ -186,15 +185,15 @@ class CreatorDirector:
         """Run one frame.
 
         Args:
-            now_ms: When; the director's clock is read if it is left out or 0, and always
-                by Creator 1.x and 2.0.
+            now_ms: Time of the frame; without it or with 0, and always in Creator 1.x and 2.0,
+                the director's clock is read.
         """
         if self._is_end_wanted:
             self._purge()
         if self.is_ended:
             return
         self._take_delta(now_ms)
-        # The delta is read each time: a resume in the midst of the frame sets it to 0.
+        # The delta is read each time: a resume during the frame sets it to 0.
         if not self.is_paused:
             self._emit(DirectorEvent.BEFORE_UPDATE, self.delta)
             self._run_phase("start", self.phases.start_phase, None)
@@ -258,7 +257,7 @@ class CreatorDirector:
         self._last_ms = now_ms
 
     def _go_back(self, now_ms: float, delta: float) -> tuple[float, float]:
-        """Return the time to take and its delta when a frame lies before the last one."""
+        """Return the time to take and its delta when a frame is before the last one."""
         if self.dialect.backward_time is BackwardTime.CLOCK:
             now_ms = self._now_ms()
             delta = (now_ms - self._last_ms) / 1000
@@ -266,12 +265,12 @@ class CreatorDirector:
                 self.complain(LifeComplaint.ENDLESS_DELTA, self)
                 delta = 0.0
         elif self.dialect.backward_time is BackwardTime.ZERO:
-            # The time that went back is the base of the next delta all the same.
+            # The earlier time is the base of the next delta all the same.
             delta = 0.0
         return now_ms, delta
 
     def reset_delta(self) -> None:
-        """Count the next delta from now; the original does so when it is shown again."""
+        """Count the next delta from now, as the original does when it is shown again."""
         self._last_ms = self._now_ms()
 
     def _restart_loop(self) -> None:
@@ -280,10 +279,10 @@ class CreatorDirector:
         self._is_next_delta_zero = self.dialect.first_delta_is_zero
 
     def pause(self) -> bool:
-        """Only draw from the next frame on; the present one finishes.
+        """Only draw from the next frame on; the current frame finishes.
 
         Returns:
-            Whether that changed anything.
+            Whether anything changed.
         """
         if self.is_paused:
             return False
@@ -294,7 +293,7 @@ class CreatorDirector:
         return True
 
     def resume(self) -> bool:
-        """Go on; no time is lost and none caught up. Returns whether that changed anything."""
+        """Resume; no time is lost and none caught up. Returns whether anything changed."""
         if not self.is_paused:
             return False
         if not self.is_ended:
@@ -308,7 +307,7 @@ class CreatorDirector:
     # ---------------------------------------------------------------- listeners
 
     def on(self, event: DirectorEvent, callback: Callable[[Any], object]) -> None:
-        """Call ``callback`` with the delta, or the scene, each time; in the order of adding.
+        """Call ``callback`` with the delta or the scene each time, in the order of adding.
 
         Raises:
             ValueError: The dialect has no such event.
@@ -326,7 +325,7 @@ class CreatorDirector:
         self._listeners[self.dialect.event(event)].append(listener)
 
     def off(self, event: DirectorEvent, callback: Callable[[Any], object]) -> bool:
-        """Stop calling a callback, at once; returns whether there was one."""
+        """Stop calling a callback at once; returns whether it was registered."""
         found = self.dialect.event(event)
         for listener in self._listeners[found]:
             if listener.call == callback:
@@ -348,11 +347,11 @@ class CreatorDirector:
     # ------------------------------------------------------------------- scenes
 
     def run_scene(self, scene: Scene) -> None:
-        """Run another scene, from the dialect's ``launches_at`` of this or the next frame on."""
+        """Run another scene, from the next ``launches_at`` of the dialect on."""
         self.once(self.dialect.launches_at, lambda _: self.run_scene_immediate(scene))
 
     def run_scene_immediate(self, scene: Scene) -> None:
-        """Run another scene now; the old one is destroyed first, with all that is marked."""
+        """Run another scene now; the old one is destroyed first, with everything marked."""
         old = self.scene
         if old is not None and old.is_valid():
             old.destroy()
@@ -379,7 +378,7 @@ class CreatorDirector:
         self.rendering.switch()
 
     def push_rendering(self, scene: RenderingScene) -> None:
-        """Draw a rendering scene from this frame's visit on, and keep the present one.
+        """Draw a rendering scene from this frame's visit on, and keep the current one.
 
         Raises:
             TypeError: The dialect has no rendering scenes.
@@ -388,7 +387,7 @@ class CreatorDirector:
         self.rendering.push(scene)
 
     def pop_rendering(self) -> None:
-        """Draw the rendering scene below from this frame's visit on; the last one ends it all.
+        """Draw the rendering scene below from this frame's visit on; without one, end.
 
         Raises:
             TypeError: The dialect has no rendering scenes.

@@ -1,4 +1,4 @@
-"""The tree of nodes that components live on, in the manner of Cocos Creator."""
+"""The tree of nodes that components live on, as in Cocos Creator."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ ComponentT = TypeVar("ComponentT", bound="Component")
 
 
 class Node:
-    """What has components and children; its components run while it is active.
+    """A node with components and children; the components run while it is active.
 
     Attributes:
-        director: Who runs its frames.
-        components: In the order in which they were added; to be read only.
-        children: In the order in which they came; to be read only.
-        life: How far from its end it is.
-        active_in_hierarchy: Whether it and all nodes above are active, up to a scene
-            that runs; kept by the engine.
+        director: Runs its frames.
+        components: In the order in which they were added; read-only.
+        children: In the order in which they were added; read-only.
+        life: Whether it is marked or destroyed.
+        active_in_hierarchy: Whether it and all nodes above are active, up to a running
+            scene; kept by the engine.
         is_deactivating: Inside its own deactivation; kept by the engine.
-        is_ending: Inside its real destruction, or past it.
+        is_ending: During or after its real destruction.
     """
 
     if not TYPE_CHECKING:
@@ -44,12 +44,12 @@ class Node:
         parent: Node | None = None,
         active: bool = True,
     ) -> None:
-        """Make a node and hang it under another.
+        """Make a node under another.
 
         Args:
-            director: Who will run its frames.
-            name: What people call it.
-            parent: Where it hangs; ``None`` for nowhere yet.
+            director: Runs its frames.
+            name: Display name.
+            parent: The node above; ``None`` for none yet.
             active: Its own flag.
         """
         self.director = director
@@ -68,14 +68,13 @@ class Node:
             self.parent = parent
 
     def __repr__(self) -> str:
-        """Show name and state."""
         state = "active" if self.active_in_hierarchy else "inactive"
         if self.life.is_marked or self.life.is_destroyed:
             state = "destroyed" if self.life.is_destroyed else "will be destroyed"
         return f"<{type(self).__name__} {self.name!r}, {state}>"
 
     def is_valid(self, *, strict: bool = False) -> bool:
-        """Return whether it is not destroyed, or with ``strict`` not even marked for it.
+        """Return whether it is not destroyed, or with ``strict`` not even marked.
 
         Quirk: children of a marked node are not marked themselves.
         """
@@ -83,14 +82,14 @@ class Node:
         return not (life.is_destroyed or (strict and life.is_marked))
 
     def walk(self) -> Iterator[Node]:
-        """Go through the branch: the node, then what is below, depth first."""
+        """Yield the nodes of the branch, depth first, starting with this one."""
         yield self
         for child in list(self.children):
             yield from child.walk()
 
     @property
     def name(self) -> str:
-        """What people call it."""
+        """Display name."""
         return self._name
 
     @name.setter
@@ -100,7 +99,7 @@ class Node:
             self.director.reports.node_renamed(self)
 
     def report(self) -> None:
-        """Report what is new in its life, if that is reported; for the engine."""
+        """Report the changes of its life cycle; internal."""
         if self.director.reports is not None:
             self.director.reports.node_changed(self)
 
@@ -114,8 +113,8 @@ class Node:
     def active(self) -> bool:
         """Its own flag; setting it activates or deactivates the branch before it returns.
 
-        Quirk: set inside its own deactivation it is refused; the flag stays on while the
-        node is inactive.
+        Quirk: setting it inside the node's own deactivation is refused; the flag stays on while
+        the node is inactive.
         """
         return self._active
 
@@ -131,7 +130,7 @@ class Node:
 
     @property
     def parent(self) -> Node | None:
-        """Where it hangs; setting it activates or deactivates the branch as needed.
+        """The node above; setting it activates or deactivates the branch as needed.
 
         Moving between two active parents calls nothing.
 
@@ -155,7 +154,7 @@ class Node:
             parent.children.append(self)
         self._report_place()
         if old is not None:
-            # Quirk: leaving a node that is being destroyed changes nobody's activity.
+            # Quirk: leaving a node that is being destroyed changes no activity.
             if old.is_ending:
                 return
             old.children.remove(self)
@@ -165,12 +164,12 @@ class Node:
 
     def _check_parent(self, parent: Node | None) -> None:
         if parent is not None and parent.life.is_destroyed:
-            message = f"{parent!r} can have no children"
+            message = f"{parent!r} cannot have children"
             raise RuntimeError(message)
         above = parent
         while above is not None:
             if above is self:
-                message = f"{self.name!r} cannot hang under {parent!r}, which is inside it"
+                message = f"{self.name!r} cannot be moved under {parent!r}, which is below it"
                 raise ValueError(message)
             above = above.parent
 
@@ -190,18 +189,18 @@ class Node:
             The component.
 
         Raises:
-            TypeError: It is a class, or no component at all, or one of its methods is an
-                async or generator function.
+            TypeError: It is a class or not a component, or one of its methods is an async or
+                generator function.
             ValueError: It was added to a node before.
-            RuntimeError: The node was destroyed.
+            RuntimeError: The node is destroyed.
         """
         _check_component(component)
         if self.life.is_destroyed:
-            message = f"{self!r} can have no components"
+            message = f"{self!r} cannot have components"
             raise RuntimeError(message)
         life = component.life
         if life.director is not None:
-            message = f"a component is added to one node, once: {component!r}"
+            message = f"a component can be added to one node only, once: {component!r}"
             raise ValueError(message)
         check_methods(component)
         life.director = self.director
@@ -218,19 +217,19 @@ class Node:
         return next((found for found in self.components if isinstance(found, kind)), None)
 
     def forget(self, component: Component) -> None:
-        """Take a component off that was destroyed; for the engine."""
+        """Remove a destroyed component; internal."""
         if not self.is_ending:
             self.components[:] = [other for other in self.components if other is not component]
 
     # ------------------------------------------------------------- destruction
 
     def destroy(self) -> bool:
-        """Disable what is on and below it now, and destroy it all at the frame's end.
+        """Disable everything on and below it now, and destroy it at the end of the frame.
 
         In Creator 1.x the node stays active until then: what is added to it still runs.
 
         Returns:
-            Whether it was neither destroyed nor marked before.
+            Whether it was neither destroyed nor marked.
         """
         if not self.director.destruction.mark(self):
             return False
@@ -246,10 +245,10 @@ class Node:
             child.destroy()
 
     def end(self) -> None:
-        """Do what real destruction means: children first, then components; for the engine."""
+        """Destroy it for real: children first, then components; internal."""
         self.is_ending = True
         destroy_now = self.director.destruction.destroy_now
-        # What is added meanwhile is not destroyed; nobody leaves the lists any more.
+        # What is added meanwhile is not destroyed; the lists do not shrink any more.
         for child in list(self.children):
             destroy_now(child)
         for component in list(self.components):
@@ -277,14 +276,13 @@ def _check_component(component: object) -> None:
 
 
 class Scene(Node):
-    """The root of a tree; made active by the director that runs it.
+    """The root of a tree; the director that runs it makes it active.
 
     Attributes:
         rendering: What Creator 1.x draws while the scene runs.
     """
 
     def __init__(self, director: CreatorDirector, name: str = "") -> None:
-        """Make a scene that does not run yet."""
         self.rendering = RenderingScene(name)
         super().__init__(director, name)
 
@@ -296,7 +294,7 @@ class Scene(Node):
             is_new = self.director.destruction.mark(self)
             index = 0
             while is_new and index < len(self.children):
-                # Not a copy: what is added meanwhile is switched off as well.
+                # Not a copy: what is added meanwhile is switched off too.
                 self.children[index].active = False
                 index += 1
             self._active = False

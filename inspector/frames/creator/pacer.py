@@ -10,17 +10,16 @@ if TYPE_CHECKING:
 
 
 class FramePacer:
-    """Turns the refreshes of a display into frames at a target rate at most.
+    """Turns the refreshes of a display into frames, at most at a target rate.
 
-    Limited by time: refresh times are sorted into slots of one frame length since the
-    start, and the first refresh in a slot that was not reached yet is a frame. So it
-    never runs two frames to catch up, and skips some near the edge of a slot even when
-    display and target rate are the same. Times are milliseconds as ``float``, as in the
-    original, because its decisions depend on how those round.
+    Limited by time: refresh times are sorted into slots of one frame length since the start, and
+    the first refresh in a new slot is a frame. So two frames never run in one refresh, and some
+    are skipped near the edge of a slot even when display and target rate are the same. Times are
+    milliseconds as ``float``, as in the original, because its decisions depend on their rounding.
 
     Attributes:
-        wants_refresh: Whether the next refresh of the display is waited for.
-        frames: How many frames there were.
+        wants_refresh: Whether it waits for the next refresh.
+        frames: Number of frames so far.
     """
 
     def __init__(
@@ -46,13 +45,12 @@ class FramePacer:
         self.frames = 0
 
     def __repr__(self) -> str:
-        """Show the rate and whether it runs."""
         state = "" if self._is_running else ", stopped"
         return f"<FramePacer {self._rate:g} frames/s, {self.frames} frames{state}>"
 
     @property
     def rate(self) -> float:
-        """Target frames per second; another value begins a new time base."""
+        """Target frames per second; a new value starts a new time base."""
         return self._rate
 
     @rate.setter
@@ -65,7 +63,7 @@ class FramePacer:
             self.start()
 
     def start(self) -> None:
-        """Begin now; does nothing while running."""
+        """Start now; does nothing while running."""
         if self._is_running:
             return
         self._is_running = True
@@ -74,12 +72,12 @@ class FramePacer:
         self.wants_refresh = True
 
     def stop(self) -> None:
-        """Wait for no refresh any more."""
+        """Stop waiting for refreshes."""
         self._is_running = False
         self.wants_refresh = False
 
     def refresh(self) -> bool:
-        """Take a refresh of the display, if one is waited for.
+        """Handle a refresh of the display, if it waits for one.
 
         Returns:
             Whether it became a frame.
@@ -105,6 +103,6 @@ class FramePacer:
 
 def _checked(rate: float) -> float:
     if not (math.isfinite(rate) and rate > 0):
-        message = f"a frame rate is a number above 0, not {rate!r}"
+        message = f"a frame rate must be a number above 0, not {rate!r}"
         raise ValueError(message)
     return rate

@@ -1,4 +1,4 @@
-"""What a component director says of itself: its phases, nodes and components."""
+"""Reports of a component director: its phases, nodes and components."""
 
 from __future__ import annotations
 
@@ -33,27 +33,25 @@ class PhaseMember:
     """A part of a director's frame.
 
     Attributes:
-        number: By which it is reported.
+        number: Its number in events.
     """
 
     def __init__(self, reporter: Reporter, name: str, above: int) -> None:
-        """Report it."""
         self.number = reporter.add(self, MemberKind.PHASE, name, above)
 
 
 class NodeControl:
-    """A node, to be controlled from outside; also what was said of it last.
+    """A node, as commands control it, and its last report.
 
     Attributes:
         node: The node itself.
-        number: By which it is reported.
-        above: Number of what it hangs under.
-        life: What was said of its life.
-        is_off: Whether its own flag was off.
+        number: Its number in events.
+        above: Number of its parent.
+        life: Reported life cycle.
+        is_off: Whether its own flag was reported as off.
     """
 
     def __init__(self, node: Node) -> None:
-        """Begin with nothing said of it."""
         self.node = node
         self.number = self.above = 0
         self.life: Life | None = None
@@ -71,17 +69,16 @@ class NodeControl:
 
 
 class ComponentControl:
-    """A component, to be controlled from outside; also what was said of it last.
+    """A component, as commands control it, and its last report.
 
     Attributes:
         component: The component itself.
-        number: By which it is reported.
-        life: What was said of its life.
-        is_off: Whether its own flag was off.
+        number: Its number in events.
+        life: Reported life cycle.
+        is_off: Whether its own flag was reported as off.
     """
 
     def __init__(self, component: Component) -> None:
-        """Begin with nothing said of it."""
         self.component = component
         self.number = 0
         self.life: Life | None = None
@@ -99,15 +96,15 @@ class ComponentControl:
 
 
 class CreatorReports:
-    """Says what happens to the nodes and components of a director, and in its phases."""
+    """Reports the nodes, components and phases of a director."""
 
     def __init__(self, reporter: Reporter, number: int, dialect: ComponentDialect) -> None:
-        """Introduce the rules and the phases.
+        """Report the rules and the phases.
 
         Args:
-            reporter: What is told.
-            number: By which the director is reported; not 0.
-            dialect: Whose rules it follows.
+            reporter: Takes the reports.
+            number: Number of the director; not 0.
+            dialect: The rules it follows.
         """
         self._reporter = reporter
         self._number = number
@@ -119,7 +116,7 @@ class CreatorReports:
     # ---------------------------------------------------------------- calls
 
     def phase(self, name: str, run: Callable[[ArgumentT], object], argument: ArgumentT) -> None:
-        """Run a part of the frame, and report how long it took."""
+        """Run a phase of the frame, and report its duration."""
         began_ns = perf_counter_ns()
         try:
             run(argument)
@@ -127,7 +124,7 @@ class CreatorReports:
             self._reporter.call_ended(self._phases[name].number, began_ns)
 
     def call(self, component: Component, run: Callable[[Component], object]) -> None:
-        """Call a method of a component's life, and report the call."""
+        """Call a life-cycle method, and report the call."""
         began_ns = perf_counter_ns()
         known = self._components.get(id(component))
         number = 0 if known is None else known.number
@@ -139,7 +136,7 @@ class CreatorReports:
     # ---------------------------------------------------------------- nodes
 
     def node_placed(self, node: Node) -> None:
-        """Report where a node hangs, and the node itself the first time."""
+        """Report the parent of a node, and the node itself the first time."""
         above = self._nodes.get(id(node.parent)) if node.parent is not None else None
         above_number = self._number if above is None else above.number
         known = self._nodes.get(id(node))
@@ -163,7 +160,7 @@ class CreatorReports:
             self._reporter.set_text(known.number, Field.NAME, text_of(node.name))
 
     def node_changed(self, node: Node) -> None:
-        """Report what is new in a node's life."""
+        """Report the changes of a node's life cycle."""
         known = self._nodes.get(id(node))
         if known is None:
             return
@@ -182,7 +179,7 @@ class CreatorReports:
     # ----------------------------------------------------------- components
 
     def component_changed(self, component: Component) -> None:
-        """Report what is new in a component's life; the first time, that it is there."""
+        """Report the changes of a component's life cycle, and the component the first time."""
         life = component.life
         known = self._components.get(id(component))
         if life.is_destroyed:
@@ -201,7 +198,7 @@ class CreatorReports:
         self._say(known, _LIVES.get(component.state, Life.NEW), is_off=not life.is_enabled)
 
     def life_changed(self, subject: Destroyable) -> None:
-        """Report what is new in the life of a node or a component."""
+        """Report the changes of the life cycle of a node or component."""
         if isinstance(subject, Component):
             self.component_changed(subject)
         else:
@@ -217,28 +214,28 @@ class CreatorReports:
 
 
 def component_name(thing: object) -> str:
-    """Return what a component is called among the targets of a scheduler, else nothing."""
+    """Return a component's name among the targets of a scheduler; empty for other objects."""
     if not isinstance(thing, Component) or thing.life.node is None:
         return ""
     return f"{type(thing).__name__} of {text_of(thing.life.node.name)}"
 
 
 def call_label(component: Component, method: str) -> str:
-    """Return what a call of a component's method is called, such as ``Fox.update of den``."""
+    """Return the label of a method call, such as ``Fox.update of den``."""
     node = component.life.node
     where = "" if node is None else f" of {text_of(node.name)}"
     return f"{type(component).__name__}.{method}{where}"
 
 
 def report_component(component: Component) -> None:
-    """Report what is new in a component's life, if that is reported."""
+    """Report the changes of a component's life cycle, if its director is reported."""
     director = component.life.director
     if director is not None and director.reports is not None:
         director.reports.component_changed(component)
 
 
 def call_reported(component: Component, run: Callable[[Component], object]) -> None:
-    """Call a method of a component's life; the call is reported if its director is."""
+    """Call a life-cycle method; the call is reported if its director is."""
     director = component.life.director
     if director is None or director.reports is None:
         refuse_unfinished(run(component))

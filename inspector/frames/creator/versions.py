@@ -1,7 +1,7 @@
 """Cocos Creator's main loop and component life as data: what each version does.
 
-One implementation, :class:`~inspector.frames.creator.director.CreatorDirector`, follows
-these rules. Versions between two that are listed here behave like the earlier one.
+One implementation, :class:`~inspector.frames.creator.director.CreatorDirector`, follows these
+rules. Unlisted versions between two listed ones behave like the earlier one.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from inspector.frames.cocos.dialects import CREATOR_2_4, Dialect, Explanation, e
 
 
 class DirectorEvent(Enum):
-    """When listeners can be called: around the phases with the delta, else with the scene."""
+    """The events of listeners: around the phases with the delta, otherwise with the scene."""
 
     BEFORE_UPDATE = "before update"
     AFTER_UPDATE = "after update"
@@ -27,14 +27,14 @@ class DirectorEvent(Enum):
 
 
 class Newcomers(Enum):
-    """When a component starts that became enabled between the start phase and late update."""
+    """When a component starts that is enabled between the start phase and late update."""
 
     THIS_FRAME = "in this frame, after the start phase or after late update"
     NEXT_FRAME = "in the next frame's start phase"
 
 
 class BackwardTime(Enum):
-    """What a frame does whose time lies before that of the last one."""
+    """What a frame does when its time is before that of the last one."""
 
     NEGATIVE = "its delta is negative"
     CLOCK = "the clock is read instead"
@@ -43,11 +43,11 @@ class BackwardTime(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ComponentDialect:
-    """What a version of Cocos Creator does with frames, nodes and components.
+    """The rules of a version of Cocos Creator for frames, nodes and components.
 
     Attributes:
         name: Short name.
-        title: What people call the program.
+        title: Display name of the version.
     """
 
     name: str
@@ -177,7 +177,7 @@ class ComponentDialect:
         return tuple(event for event in DirectorEvent if event not in missing)
 
     def event(self, event: DirectorEvent) -> DirectorEvent:
-        """Return the event that is meant; in 2.x two names stand for a third.
+        """Return the event itself, or in 2.x the event for which the name is an alias.
 
         Raises:
             ValueError: This version has no such event.

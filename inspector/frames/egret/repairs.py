@@ -1,8 +1,7 @@
-"""The repairs that were published for Egret's timer on fast displays.
+"""The published repairs for Egret's timer on fast displays, with their faults.
 
-They stand around the original timer, :data:`~inspector.frames.egret.timer.BY_CALLS`, with the
-faults that they have. The third leaves the ticker for the browser's own timers:
-:mod:`inspector.frames.browser_timers`.
+They are applied to the original timer, :data:`~inspector.frames.egret.timer.BY_CALLS`. The
+third uses the browser's timers instead: :mod:`inspector.frames.browser_timers`.
 """
 
 from __future__ import annotations
@@ -17,18 +16,18 @@ if TYPE_CHECKING:
 
     from inspector.frames.egret.ticker import Ticker
 
-#: What the original takes the time between two refreshes to be, in milliseconds.
+#: The original's assumed time between two refreshes, in milliseconds.
 _ASSUMED_FRAME_MS: Final = 1000 / 60
 
 
 def longer_delay(factor: float) -> Counting:
     """Return repair 1: every delay is multiplied.
 
-    That holds for the elapsed time as well, which is looked at besides the calls: on
-    displays below 60 Hz, and when frames are slow, it is wrong.
+    That includes the elapsed time, which is checked besides the calls: wrong on displays
+    below 60 Hz, and when frames are slow.
 
     Args:
-        factor: The display's rate over 60, or what :class:`FactorMeasurement` has found.
+        factor: The display's rate over 60, or the result of :class:`FactorMeasurement`.
     """
     return Counting("repair 1: longer delay", delay_factor=factor)
 
@@ -37,26 +36,26 @@ def longer_count(factor: float) -> Counting:
     """Return repair 4: the count of calls is multiplied, the elapsed time is not.
 
     Args:
-        factor: The display's rate over 60, or what :class:`FactorMeasurement` has found.
+        factor: The display's rate over 60, or the result of :class:`FactorMeasurement`.
     """
     return Counting("repair 4: longer count", call_factor=factor)
 
 
 class ElapsedGuard:
-    """Repair 2: a listener that looks at the time before it accepts a firing.
+    """Repair 2: a listener that checks the time before it accepts a firing.
 
-    The timer stays as it is, so its own count goes on with every firing, accepted or not.
-    As published, the time since the last accepted firing has to be within a tolerance of
-    what is expected, *on both sides*: once it is more than that, as on a display of 144 Hz,
-    nothing is accepted ever again. As described, it has to be at least what is expected.
+    The timer is unchanged, so its own count continues with every firing, accepted or not. As
+    published, the time since the last accepted firing must be within a tolerance of the expected
+    time, *on both sides*: once it is longer, as on a display of 144 Hz, nothing is ever accepted
+    again. As described, it must be at least the expected time.
 
     Attributes:
         expected_ms: Milliseconds from one accepted firing to the next.
-        tolerance_ms: As published, by how much less they may differ; ``None`` for the
-            check as described.
-        last_ms: When a firing was accepted last, or :meth:`stamp` was called; ``None``
-            until then, when nothing is accepted.
-        accepted: How many firings were accepted.
+        tolerance_ms: As published, the allowed difference; ``None`` for the check as
+            described.
+        last_ms: Time of the last accepted firing or :meth:`stamp`; ``None`` until then, when
+            nothing is accepted.
+        accepted: Number of accepted firings.
     """
 
     def __init__(
@@ -66,11 +65,11 @@ class ElapsedGuard:
         expected_ms: float = 1000,
         tolerance_ms: float | None = 100,
     ) -> None:
-        """Begin without a stamp.
+        """Start without a stamp.
 
         Args:
-            now_ms: The time, as the ticker has it.
-            on_accepted: Called for each firing that is accepted.
+            now_ms: The ticker's time.
+            on_accepted: Called for each accepted firing.
             expected_ms: Milliseconds from one accepted firing to the next.
             tolerance_ms: ``None`` for the check as described.
         """
@@ -82,11 +81,11 @@ class ElapsedGuard:
         self._on_accepted = on_accepted
 
     def stamp(self) -> None:
-        """Count from now; to be done before the timer is started."""
+        """Count from now; call before the timer starts."""
         self.last_ms = self._now_ms()
 
     def __call__(self) -> None:
-        """Look at a firing; made to be a timer's ``on_timer``."""
+        """Check a firing; for a timer's ``on_timer``."""
         if self.last_ms is None:
             return
         now_ms = self._now_ms()
@@ -104,24 +103,24 @@ class ElapsedGuard:
 class FactorMeasurement:
     """Measures the factor for the first and the fourth repair, as published.
 
-    It takes the mean time between frames of a ticker. Those are not the refreshes of its
+    It takes the mean time between frames of a ticker, which are not the refreshes of the
     display: at the default of 30 frames a second it finds half the factor, or less.
 
     Attributes:
-        factor: The display's rate over 60 as measured; ``None`` until it is known, and not a
+        factor: The measured rate of the display over 60; ``None`` until known, and not a
             number when no frame came.
-        frames: Frames that were measured.
+        frames: Number of measured frames.
     """
 
     def __init__(
         self, ticker: Ticker, on_measured: Callable[[], object], for_ms: float = math.nan
     ) -> None:
-        """Begin to measure.
+        """Start the measurement.
 
         Args:
-            ticker: Whose frames are measured, from now on.
+            ticker: The ticker whose frames are measured.
             on_measured: Called when the factor is known.
-            for_ms: Milliseconds; without them, as it was printed, it never ends.
+            for_ms: Duration in milliseconds; without it, as printed, it never ends.
         """
         self.factor: float | None = None
         self._ticker = ticker
@@ -133,7 +132,7 @@ class FactorMeasurement:
 
     @property
     def frames(self) -> int:
-        """Frames that were measured."""
+        """Number of measured frames."""
         return len(self._times_ms)
 
     def _entered(self) -> None:

@@ -1,12 +1,7 @@
-"""Egret's ticker, timer, timeouts and intervals, counted by calls or by elapsed time.
+"""Egret's ticker with its timeouts and intervals.
 
-The original counts calls: its timer fires after ``0.06 * delay`` updates, which is
-right on a display of 60 Hz or less and too fast above (a second lasts 250 ms at
-240 Hz). What makes a timer fire is a :class:`Counting`; counting elapsed time is ours and
-the default. The repairs that were published are in :mod:`inspector.frames.egret.repairs`.
-
-Times are milliseconds, as in the original, because its decisions depend on them; the
-unit is in every name. Nothing here reads a clock by itself: the ticker is given one.
+Times are milliseconds, as in the original, because its decisions depend on them; the unit is
+in every name. The ticker reads the clock that it is given.
 """
 
 from __future__ import annotations
@@ -30,12 +25,12 @@ if TYPE_CHECKING:
     from inspector.clocks.clock import Clock
 
 
-#: What the original takes a display's rate to be.
+#: The original's assumed rate of a display.
 ASSUMED_RATE: Final = 60
-#: A count is lowered by this much for each update.
+#: Each update lowers a count by this much.
 PER_UPDATE: Final = 1_000
 
-#: Called with the ticker's time in milliseconds; a true answer asks for a render.
+#: Called with the ticker's time in milliseconds; a true answer requests a render.
 Tick: TypeAlias = Callable[[float], object]
 
 
@@ -44,9 +39,9 @@ class Countdown:
 
     Attributes:
         listener: What is called.
-        left_ms: Milliseconds that are left.
+        left_ms: Milliseconds left.
         delay_ms: The whole delay.
-        number: By which it is reported; 0 when nobody records.
+        number: Its number in events; 0 while nothing records.
     """
 
     __slots__ = ("__weakref__", "_forget", "delay_ms", "left_ms", "listener", "number")
@@ -54,12 +49,12 @@ class Countdown:
     def __init__(
         self, listener: Callable[[], object], delay_ms: float, forget: Callable[[], bool]
     ) -> None:
-        """Begin with the whole delay.
+        """Start with the whole delay.
 
         Args:
             listener: What is called.
             delay_ms: Milliseconds.
-            forget: Takes it out, and returns whether it was there.
+            forget: Removes it, and returns whether it existed.
         """
         self.listener = listener
         self.left_ms = self.delay_ms = delay_ms
@@ -67,7 +62,7 @@ class Countdown:
         self._forget = forget
 
     def unschedule(self) -> bool:
-        """Forget it; returns whether that changed anything."""
+        """Clear it; returns whether anything changed."""
         return self._forget()
 
 
@@ -75,12 +70,6 @@ class Countdowns:
     """The timeouts or the intervals of a ticker."""
 
     def __init__(self, ticker: Ticker, *, repeats: bool) -> None:
-        """Begin with none.
-
-        Args:
-            ticker: On whose updates they live.
-            repeats: Whether they are intervals.
-        """
         self._ticker = ticker
         self._repeats = repeats
         self._last_id = 0
@@ -88,11 +77,11 @@ class Countdowns:
         self._entries: dict[int, Countdown] = {}
 
     def add(self, listener: Callable[[], object], delay_ms: float) -> int:
-        """Add one; returns its number for :meth:`clear`."""
+        """Add an entry; returns its number for :meth:`clear`."""
         checked_callable(listener)
         if not self._entries:
-            # Shared by all that are added until none is left: a later one is charged
-            # the time since the last update, and may come early by that much.
+            # Shared by all entries until none is left: a later one is charged the time since
+            # the last update, and may come early by that much.
             self._last_ms = self._ticker.now_ms()
             self._ticker.start_tick(self._update)
         self._last_id += 1
@@ -103,11 +92,11 @@ class Countdowns:
         return number
 
     def entries(self) -> list[Countdown]:
-        """Return those that there are, in the order in which they were added."""
+        """Return the entries in the order in which they were added."""
         return list(self._entries.values())
 
     def clear(self, number: int) -> bool:
-        """Forget one; returns whether there was such a one."""
+        """Clear an entry; returns whether it existed."""
         entry = self._entries.pop(number, None)
         if entry is None:
             return False
@@ -150,19 +139,19 @@ class Countdowns:
 
 
 class Ticker:
-    """Runs ticks on every update of a display, and frames at a rate of its own.
+    """Runs ticks on every update of a display, and frames at its own rate.
 
-    The frame rate has the same fault as the original's timers: 60 means every update,
-    whatever the display's rate.
+    The frame rate has the same fault as the original's timers: 60 means every update, whatever the
+    display's rate.
 
     Attributes:
-        on_render: Called when the picture is to be drawn.
-        on_enter_frame: Called after it, once a frame.
+        on_render: Called to draw.
+        on_enter_frame: Called after it, once per frame.
         is_paused: Whether updates do nothing.
-        clock: The clock it lives by, ``None`` for none.
-        name: What people call it.
-        reporter: What is told what happens here.
-        number: By which it is reported; 0 without a clock, or when nobody records.
+        clock: The clock it hangs under, ``None`` for none.
+        name: Display name.
+        reporter: Reports what happens here.
+        number: Its number in events; 0 without a clock or while nothing records.
     """
 
     if not TYPE_CHECKING:
@@ -180,12 +169,12 @@ class Ticker:
         clock: Clock | None = None,
         name: str = "",
     ) -> None:
-        """Begin at 30 frames a second.
+        """Start at 30 frames per second.
 
         Args:
-            now_ms: The time, in milliseconds from any instant on; the clock's if left out.
-            clock: The clock it lives by, and is shown under.
-            name: What people call it.
+            now_ms: The time in milliseconds, from any origin; by default the clock's.
+            clock: The clock it hangs under.
+            name: Display name.
 
         Raises:
             ValueError: There is neither a time nor a clock.
@@ -209,20 +198,19 @@ class Ticker:
         self._intervals = Countdowns(self, repeats=True)
 
     def __repr__(self) -> str:
-        """Show the frame rate and what is registered."""
         state = ", paused" if self.is_paused else ""
         return f"<Ticker at {self._frame_rate:g} frames/s, {len(self._ticks)} ticks{state}>"
 
     @property
     def frame_rate(self) -> float:
-        """Frames a second that are asked for; see :meth:`set_frame_rate`."""
+        """Target frames per second; see :meth:`set_frame_rate`."""
         return self._frame_rate
 
     def set_frame_rate(self, rate: float) -> bool:
-        """Ask for another frame rate; above 60 is kept but counts as 60.
+        """Set the target frame rate; a value above 60 is kept but counts as 60.
 
         Returns:
-            Whether it was taken: not if it is the same, or not above 0.
+            Whether it was accepted: not if it is unchanged or not above 0.
         """
         if not rate > 0 or rate == self._frame_rate:
             return False
@@ -234,15 +222,15 @@ class Ticker:
         """Do nothing on updates; time passes for timers all the same.
 
         Returns:
-            Whether that changed anything.
+            Whether anything changed.
         """
         return self._set_paused(paused=True)
 
     def resume(self) -> bool:
-        """Go on; a timer whose delay has passed meanwhile fires once, at once.
+        """Resume; a timer whose delay has passed meanwhile fires once, at once.
 
         Returns:
-            Whether that changed anything.
+            Whether anything changed.
         """
         return self._set_paused(paused=False)
 
@@ -256,13 +244,13 @@ class Ticker:
     # ---------------------------------------------------------- registration
 
     def start_tick(self, tick: Tick) -> None:
-        """Call ``tick`` on every update from the next one on; once, however often asked."""
+        """Call ``tick`` on every update from the next one on; once, however often started."""
         checked_callable(tick)
         if tick not in self._ticks:
             self._ticks = [*self._ticks, tick]
 
     def stop_tick(self, tick: Tick) -> None:
-        """Call it no more, from the next update on."""
+        """Stop calling a tick, from the next update on."""
         if tick in self._ticks:
             self._ticks = [other for other in self._ticks if other != tick]
 
@@ -277,12 +265,12 @@ class Ticker:
         self._later.append(function)
 
     def add_frame_listener(self, listener: Callable[[], object]) -> None:
-        """Call ``listener`` in every frame after :attr:`on_enter_frame`, until it is removed."""
+        """Call ``listener`` in every frame after :attr:`on_enter_frame`."""
         checked_callable(listener)
         self._frame_listeners = [*self._frame_listeners, listener]
 
     def remove_frame_listener(self, listener: Callable[[], object]) -> None:
-        """Call it no more, from the next frame on."""
+        """Stop calling a listener, from the next frame on."""
         self._frame_listeners = [each for each in self._frame_listeners if each != listener]
 
     def set_timeout(self, listener: Callable[[], object], delay_ms: float) -> int:
@@ -291,20 +279,20 @@ class Ticker:
         return self._timeouts.add(listener, delay_ms)
 
     def clear_timeout(self, number: int) -> bool:
-        """Forget a timeout; returns whether there was such a one."""
+        """Clear a timeout; returns whether it existed."""
         return self._timeouts.clear(number)
 
     def set_interval(self, listener: Callable[[], object], delay_ms: float) -> int:
-        """Call ``listener`` again and again; returns a number for :meth:`clear_interval`."""
+        """Call ``listener`` repeatedly; returns a number for :meth:`clear_interval`."""
         check_order("set_interval(listener, delay_ms)", listener, delay_ms)
         return self._intervals.add(listener, delay_ms)
 
     def clear_interval(self, number: int) -> bool:
-        """Forget an interval; returns whether there was such a one."""
+        """Clear an interval; returns whether it existed."""
         return self._intervals.clear(number)
 
     def timeouts(self) -> list[Countdown]:
-        """Return the timeouts that wait, in the order in which they were set."""
+        """Return the pending timeouts in the order in which they were set."""
         return self._timeouts.entries()
 
     def intervals(self) -> list[Countdown]:
@@ -314,7 +302,7 @@ class Ticker:
     # --------------------------------------------------------------- updates
 
     def update(self, *, is_forced: bool = False) -> None:
-        """Take one refresh of the display.
+        """Handle a refresh of the display.
 
         Args:
             is_forced: Run a frame in any case.
@@ -352,7 +340,7 @@ class Ticker:
             refuse_unfinished(listener())
 
     def run_frame(self, _delta: float = 0.0) -> None:
-        """Take a refresh of the display, unless the clock stands still or was removed.
+        """Handle a refresh of the display, unless the clock stands still or was removed.
 
         Fits a director: ``director.on("update", ticker.run_frame)``.
         """
@@ -361,7 +349,7 @@ class Ticker:
             self.update()
 
     def call(self, number: int, function: Callable[[], object]) -> None:
-        """Call a function for a timer, and report the call if that has a number."""
+        """Call a function for a timer, and report the call if the timer has a number."""
         if not number:
             refuse_unfinished(function())
             return
@@ -393,5 +381,5 @@ class Ticker:
 
 
 def rounded(value: float) -> float:
-    """Return the nearest whole number, halves up, as the original's language does."""
+    """Round to the nearest whole number, halves up, as in the original's language."""
     return math.floor(value + 0.5) if math.isfinite(value) else value

@@ -27,12 +27,12 @@ class Counting:
     """What makes a timer fire.
 
     Attributes:
-        name: What people call it.
+        name: Display name.
         counts_calls: Whether updates are counted, or only elapsed time.
-        call_factor: What the count begins with, as a multiple of the original's.
-        delay_factor: What the delay is multiplied with.
-        keeps_phase: Whether the next firing is due one delay after this one was due,
-            or one delay after it happened.
+        call_factor: Start of the count, as a multiple of the original's.
+        delay_factor: Factor of the delay.
+        keeps_phase: Whether the next firing is due one delay after this one was due, or one
+            delay after it happened.
     """
 
     name: str
@@ -42,24 +42,24 @@ class Counting:
     keeps_phase: bool = False
 
 
-#: The original: whichever comes first, the count of calls or the elapsed time.
+#: The original: the count of calls or the elapsed time, whichever comes first.
 BY_CALLS: Final = Counting("calls")
 #: Ours: elapsed time alone, without drift.
 BY_ELAPSED: Final = Counting("elapsed time", counts_calls=False, keeps_phase=True)
 
 
 class TickerTimer:
-    """Fires on a ticker's updates, so many times or for ever.
+    """Fires on a ticker's updates, a number of times or forever.
 
     Attributes:
         on_timer: Called on each firing.
-        on_complete: Called after the last one, when the timer has stopped.
-        repeat_count: How often it fires; 0 for ever. Not checked when changed later.
-        current_count: How often it has fired; kept by :meth:`stop`.
-        counting: What makes it fire. Another one holds from the next delay that is set.
-        is_running: Whether it was started and not stopped.
-        name: What people call it.
-        number: By which it is reported while it runs; 0 when nobody records.
+        on_complete: Called after the last firing, when the timer has stopped.
+        repeat_count: Number of firings; 0 for no limit. Not checked when changed later.
+        current_count: Firings so far; kept by :meth:`stop`.
+        counting: What makes it fire. A change takes effect with the next new delay.
+        is_running: Whether it is started.
+        name: Display name.
+        number: Its number in events while it runs, otherwise 0.
     """
 
     if TYPE_CHECKING:
@@ -77,14 +77,14 @@ class TickerTimer:
         counting: Counting = BY_ELAPSED,
         name: str = "",
     ) -> None:
-        """Begin stopped.
+        """Start stopped.
 
         Args:
-            ticker: Whose updates it lives on.
+            ticker: The ticker whose updates it uses.
             delay_ms: Milliseconds from firing to firing; less than 1 becomes 1.
-            repeat_count: How often it fires; fractions are cut off, 0 for ever.
+            repeat_count: Number of firings; fractions are cut, 0 for no limit.
             counting: What makes it fire.
-            name: What people call it.
+            name: Display name.
         """
         self.name = name or "timer"
         self.number = 0
@@ -99,14 +99,13 @@ class TickerTimer:
         self._base_ms = 0.0
 
     def __repr__(self) -> str:
-        """Show the delay, the count and whether it runs."""
         state = "" if self.is_running else ", stopped"
         of = f" of {self.repeat_count}" if self.repeat_count else ""
         return f"<TickerTimer every {self._delay_ms:g} ms, {self.current_count}{of}{state}>"
 
     @property
     def delay_ms(self) -> float:
-        """Milliseconds from firing to firing; another value begins the count anew."""
+        """Milliseconds from firing to firing; a new value restarts the count."""
         return self._delay_ms
 
     @delay_ms.setter
@@ -119,7 +118,7 @@ class TickerTimer:
             self._report_due()
 
     def start(self) -> None:
-        """Begin from now, first looked at in the next update; ignored while running."""
+        """Start from now, first checked in the next update; ignored while running."""
         if self.is_running:
             return
         self.is_running = True
@@ -144,7 +143,7 @@ class TickerTimer:
         return True
 
     def reset(self) -> None:
-        """Stop, and forget the count of firings."""
+        """Stop and reset the count of firings."""
         self.stop()
         self.current_count = 0
 
@@ -153,7 +152,7 @@ class TickerTimer:
         return self._delay_ms * self.counting.delay_factor
 
     def _counted(self) -> float:
-        """Return what the count begins with, for the delay as it is set."""
+        """Return the start of the count for the present delay."""
         return rounded(ASSUMED_RATE * self._wait_ms * self.counting.call_factor)
 
     def _update(self, now_ms: float) -> None:
@@ -192,18 +191,18 @@ class TickerTimer:
         self._ticker.reporter.set(self.number, Field.CALLS_LEFT, left)
 
     def _report_due(self) -> None:
-        """Report the next firing, if it is elapsed time that decides about it."""
+        """Report the next firing if elapsed time decides it."""
         if not self.counting.counts_calls:
             self._ticker.report_ms(self.number, Field.DUE, self._base_ms + self._wait_ms)
 
     def _is_due(self, now_ms: float) -> bool:
-        """Look whether to fire; at most once an update."""
+        """Return whether to fire; at most once per update."""
         counting = self.counting
         wait_ms = self._wait_ms
         passed_ms = now_ms - self._base_ms
         if passed_ms >= wait_ms:
             self._count = self._count_start
-            # What is more than one delay late is not made up for.
+            # Lateness beyond one delay is not made up for.
             whole = passed_ms // wait_ms * wait_ms
             self._base_ms = self._base_ms + whole if counting.keeps_phase else now_ms
             return True
@@ -219,5 +218,5 @@ class TickerTimer:
 
 def _at_least_1(delay_ms: float) -> float:
     """Return a delay as the original takes it."""
-    # In this order what is not a number stays so, as there.
+    # In this order a delay that is not a number stays one, as in the original.
     return max(delay_ms, 1)

@@ -1,1 +1,1 @@
-"""Our own frame scheduler: updates by priority, timers for each target."""
+"""Our own frame scheduler: updates by priority, timers per target."""

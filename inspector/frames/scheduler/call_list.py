@@ -1,8 +1,8 @@
-"""What is called in every frame, in order, as fast as a bare loop calls it.
+"""The calls of every frame, in order, as fast as in a bare loop.
 
-The calls of a frame are one compiled list. Taking one out puts a call that does nothing
-into its place, so the list does not change under the loop; what comes in waits for the
-next frame, and empty places are swept out before it.
+The calls are one compiled list. Removing a call replaces it by one that does nothing, so the
+list does not change under the loop; added calls wait for the next frame, before which empty
+places are removed.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ if TYPE_CHECKING:
 
     from inspector.frames.scheduling import Callback
 
-#: Sweeping is not worth it below this many empty places.
+#: Below this many empty places the list is not compacted.
 _FEW = 32
 
 _in_order = attrgetter("priority", "number")
 
 
 def _nothing(_: float) -> None:
-    """Stand in for what is paused or gone."""
+    """Replace a paused or removed call."""
 
 
 class Slot:
     """A place in a :class:`CallList`.
 
     Attributes:
-        owner: Whose call it is; handed to whom a failure is reported.
+        owner: Receives the report of a failure.
         call: What is called.
-        priority: The smaller, the earlier; may be changed by :meth:`CallList.move` only.
-        number: Settles the order among equal priorities.
-        is_taken: ``False`` once it was removed.
-        is_called: ``False`` while it is paused.
+        priority: Smaller comes first; changed only by :meth:`CallList.move`.
+        number: Decides among equal priorities.
+        is_taken: ``False`` once removed.
+        is_called: ``False`` while paused.
     """
 
     __slots__ = ("call", "index", "is_called", "is_taken", "number", "owner", "priority")
@@ -45,24 +45,22 @@ class Slot:
     def __init__(
         self, owner: object, call: Callback, priority: int, number: int, *, is_called: bool
     ) -> None:
-        """Hold what :meth:`CallList.add` was given."""
         self.owner = owner
         self.call = call
         self.priority = priority
         self.number = number
         self.is_called = is_called
         self.is_taken = True
-        # Where it is in the compiled list; -1 until the frame after it was added.
+        # Index in the compiled list; -1 until the frame after it was added.
         self.index = -1
 
 
 class CallList:
-    """Calls in the order of their priorities; equal ones in the order they came."""
+    """Calls by priority; equal ones in the order in which they were added."""
 
     __slots__ = ("_added", "_calls", "_count", "_empty", "_is_moved", "_slots")
 
     def __init__(self) -> None:
-        """Begin empty."""
         self._calls: list[Callback] = []
         self._slots: list[Slot] = []
         self._added: list[Slot] = []
@@ -71,27 +69,26 @@ class CallList:
         self._is_moved = False
 
     def __len__(self) -> int:
-        """Return how many there are, paused ones included."""
         return len(self._slots) - self._empty + sum(slot.is_taken for slot in self._added)
 
     def add(
         self, owner: object, call: Callback, priority: int = 0, *, is_called: bool = True
     ) -> Slot:
-        """Add a call, from the next frame on."""
+        """Add a call from the next frame on."""
         self._count += 1
         slot = Slot(owner, call, priority, self._count, is_called=is_called)
         self._added.append(slot)
         return slot
 
     def remove(self, slot: Slot) -> None:
-        """Take a call out, at once; a slot is removed once only."""
+        """Remove a call at once; only once per slot."""
         slot.is_taken = False
         if slot.index >= 0:
             self._calls[slot.index] = _nothing
             self._empty += 1
 
     def silence(self, slot: Slot) -> None:
-        """Call it no more for the time being; its place is kept."""
+        """Skip the call until it is restored; its place is kept."""
         slot.is_called = False
         if slot.index >= 0:
             self._calls[slot.index] = _nothing
@@ -103,14 +100,14 @@ class CallList:
             self._calls[slot.index] = slot.call
 
     def move(self, slot: Slot, priority: int) -> None:
-        """Give it another priority, behind its equals, from the next frame on."""
+        """Change its priority from the next frame on, behind equal ones."""
         self._count += 1
         slot.priority = priority
         slot.number = self._count
         self._is_moved = True
 
     def replace(self, slot: Slot, call: Callback) -> None:
-        """Call something else in its place."""
+        """Replace the call in its place."""
         slot.call = call
         if slot.is_called:
             self.restore(slot)
@@ -121,7 +118,7 @@ class CallList:
         return sorted(slots, key=_in_order)
 
     def prepare(self) -> None:
-        """Bring in what was added, and sweep; called before each frame."""
+        """Insert added calls and compact the list; called before each frame."""
         if not self._added and not self._is_moved and self._empty <= _FEW:
             return
         added = [slot for slot in self._added if slot.is_taken]
@@ -147,7 +144,7 @@ class CallList:
         self._is_moved = False
 
     def run(self, delta: float, report: Callable[[object, BaseException], None]) -> None:
-        """Call everything; what raises is reported, and the others are called."""
+        """Make all calls; exceptions are reported and do not stop the others."""
         calls = iter(self._calls)
         while True:
             try:

@@ -1,4 +1,4 @@
-"""What a scheduler calls for a target, and the update callback. Each is its own handle."""
+"""The calls of a scheduler, and the update callback; each is its own handle."""
 
 from __future__ import annotations
 
@@ -39,20 +39,20 @@ class CallOwner(Protocol):
         """The pauses that the target waits for."""
 
     def remove(self, call: ScheduledCall) -> None:
-        """Forget a call that will not be made."""
+        """Drop a call that will not be made."""
 
 
 class ScheduledCall(ABC):
-    """A callback of a target that a scheduler calls; a timer or an update.
+    """A callback of a target: a timer or an update callback.
 
     Attributes:
-        scheduler: Who calls it.
-        target: Whom it belongs to.
-        callback: What is called, with seconds.
-        name: The name given by the user, or an empty text.
-        is_pending: ``False`` once it was unscheduled or has made its last call.
-        is_paused_itself: Whether it was paused itself; its target may be paused besides.
-        number: By which it is reported; 0 when nobody records.
+        scheduler: The scheduler that makes the call.
+        target: The object it belongs to.
+        callback: Called with seconds.
+        name: The user's name for it, or an empty text.
+        is_pending: ``False`` once it is unscheduled or has made its last call.
+        is_paused_itself: Whether the call itself is paused, apart from its target.
+        number: Its number in events; 0 while nothing records.
     """
 
     __slots__ = (
@@ -75,7 +75,6 @@ class ScheduledCall(ABC):
         callback: Callback,
         name: str,
     ) -> None:
-        """Hold whom it belongs to."""
         self.scheduler = scheduler
         self._record = record
         self.target = target
@@ -87,16 +86,16 @@ class ScheduledCall(ABC):
 
     @property
     def label(self) -> str:
-        """The name, or else the qualified name of the callback."""
+        """The name, or the qualified name of the callback."""
         return self.name or label_of(self.callback)
 
     @property
     def is_paused(self) -> bool:
-        """Whether it waits for being resumed, whoever paused it."""
+        """Whether the call or its target is paused."""
         return self.is_paused_itself or bool(self._record.pauses)
 
     def pause(self) -> bool:
-        """Let this one wait, at once; returns whether that changed anything."""
+        """Pause this call at once; returns whether anything changed."""
         if self.is_paused_itself or not self.is_pending:
             return False
         if not self.is_paused:
@@ -106,7 +105,7 @@ class ScheduledCall(ABC):
         return True
 
     def resume(self) -> bool:
-        """Let it go on where it stopped, unless its target is paused besides."""
+        """Resume this call where it stopped, unless its target is paused."""
         if not self.is_paused_itself:
             return False
         self.is_paused_itself = False
@@ -116,7 +115,7 @@ class ScheduledCall(ABC):
         return True
 
     def unschedule(self) -> bool:
-        """Call it no more, at once; returns whether that changed anything."""
+        """Remove this call at once; returns whether anything changed."""
         if not self.is_pending:
             return False
         self.forget()
@@ -125,22 +124,22 @@ class ScheduledCall(ABC):
 
     @abstractmethod
     def stop_passing(self) -> None:
-        """Take it out of what a frame goes through; for the scheduler."""
+        """Remove it from the frames; for the scheduler."""
 
     @abstractmethod
     def pass_again(self) -> None:
-        """Put it back; for the scheduler."""
+        """Return it to the frames; for the scheduler."""
 
     @abstractmethod
     def forget(self) -> None:
-        """Take it out for good; for the scheduler."""
+        """Remove it for good; for the scheduler."""
 
     @abstractmethod
     def pending_call(self) -> PendingCall:
-        """Return what it is at this moment, as a value."""
+        """Return its present state as a value."""
 
     def _report_new(self, kind: MemberKind) -> None:
-        """Report that it is there; nothing when nobody records."""
+        """Report it; ignored while nothing records."""
         record = self._record
         if record.number:
             self.number = record.reporter.add(self, kind, self.label, record.number)
@@ -171,7 +170,6 @@ class UpdateCallback(ScheduledCall):
         *,
         paused: bool,
     ) -> None:
-        """Join the next frame."""
         super().__init__(scheduler, record, target, callback, name)
         self.is_paused_itself = paused
         self._report_new(MemberKind.UPDATE)
@@ -181,15 +179,14 @@ class UpdateCallback(ScheduledCall):
         )
 
     def __repr__(self) -> str:
-        """Show the name and the priority."""
         return f"<UpdateCallback {self.label!r} priority {self.priority}{self._state()}>"
 
     @property
     def priority(self) -> int:
-        """The smaller, the earlier; may be set, and holds from the next frame on.
+        """Smaller comes first; a change takes effect in the next frame.
 
-        Within the frame in which it is changed everybody keeps their turn, so nobody
-        is called twice or left out.
+        In the frame of the change everything keeps its turn, so nothing is called twice or
+        skipped.
         """
         return self._slot.priority
 
@@ -200,7 +197,7 @@ class UpdateCallback(ScheduledCall):
             self._record.reporter.set(self.number, Field.PRIORITY, priority)
 
     def call_instead(self, callback: Callback, name: str) -> None:
-        """Call something else in its place."""
+        """Replace the callback in its place."""
         was = self.label
         self.callback = callback
         self.name = name
@@ -209,23 +206,23 @@ class UpdateCallback(ScheduledCall):
         self.scheduler.update_calls.replace(self._slot, self._metered())
 
     def _metered(self) -> Callback:
-        """Return what is called: with a measuring wrapper if that is reported."""
+        """Return the callback, with a measuring wrapper if it is reported."""
         return self._record.reporter.metered(self.number, self.callback)
 
     def stop_passing(self) -> None:
-        """Take it out of what a frame goes through; for the scheduler."""
+        """Remove it from the frames; for the scheduler."""
         self.scheduler.update_calls.silence(self._slot)
 
     def pass_again(self) -> None:
-        """Put it back; for the scheduler."""
+        """Return it to the frames; for the scheduler."""
         self.scheduler.update_calls.restore(self._slot)
 
     def forget(self) -> None:
-        """Take it out for good; for the scheduler."""
+        """Remove it for good; for the scheduler."""
         self.is_pending = False
         self._report_gone()
         self.scheduler.update_calls.remove(self._slot)
 
     def pending_call(self) -> PendingCall:
-        """Return what it is at this moment, as a value."""
+        """Return its present state as a value."""
         return PendingCall(self.target, self.label, self.priority, 0.0, None, None, self.is_paused)

@@ -1,7 +1,7 @@
-"""What can be done, from outside, to what frame systems report of themselves.
+"""What can be done to the members of frame systems.
 
-The members of a clock tree are found by number and are of many kinds; what one of them
-can do is asked by protocol: ``isinstance(member, Pausable)``.
+The members of a clock tree are found by number and are of many kinds; a protocol tells what
+a member can do: ``isinstance(member, Pausable)``.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class Pausable(Protocol):
-    """Can wait by itself: a target, a call, a component, a component director, a ticker."""
+    """Can be paused: a target, a call, a component, a component director, a ticker."""
 
     def pause(self) -> bool:
-        """Let it wait; returns whether that changed anything."""
+        """Pause it; returns whether anything changed."""
 
     def resume(self) -> bool:
-        """Let it go on; returns whether that changed anything."""
+        """Resume it; returns whether anything changed."""
 
 
 @runtime_checkable
 class Unschedulable(Protocol):
-    """Can be taken back: a target with all its calls, a single call, a timer of a ticker."""
+    """Can be unscheduled: a target with all its calls, a single call, a timer of a ticker."""
 
     def unschedule(self) -> bool:
-        """Call it no more; returns whether that changed anything."""
+        """Unschedule it; returns whether anything changed."""
 
 
 @runtime_checkable
@@ -38,13 +38,13 @@ class SchedulerControl(Protocol):
     """A frame scheduler, ours or a dialect.
 
     Attributes:
-        time_scale: Scheduler seconds per second that it is given, 0 or more.
+        time_scale: Scheduler seconds per second, 0 or more.
     """
 
     time_scale: Any
 
     def pause_all(self, min_priority: int | None = None) -> Any:  # noqa: ANN401 - its own kind
-        """Let all targets wait, or those from a priority on."""
+        """Pause all targets, or those from a priority up."""
 
     def resume(self, paused: Any) -> object:  # noqa: ANN401 - what pause_all() returned
         """Undo what :meth:`pause_all` returned, as far as the scheduler can tell."""
@@ -59,18 +59,18 @@ class MachineControl(Protocol):
         """The names of all transitions."""
 
     def can(self, name: str) -> bool:
-        """Whether a transition leads away from the present state; guards are not asked."""
+        """Whether a transition leads from the current state; guards are not called."""
 
     def go(self, name: Any) -> bool:  # noqa: ANN401 - a machine may narrow its names
         """Make a transition; returns whether it was made."""
 
 
 def pause_from(scheduler: SchedulerControl, min_priority: int | None) -> Callable[[], object]:
-    """Pause a scheduler's targets from a priority on.
+    """Pause a scheduler's targets from a priority up.
 
     Args:
-        scheduler: Whose.
-        min_priority: The least priority that waits; ``None`` for everybody.
+        scheduler: The scheduler.
+        min_priority: The lowest priority to pause; ``None`` for all.
 
     Returns:
         What to call to undo this pause. With our scheduler that undoes nothing else; a

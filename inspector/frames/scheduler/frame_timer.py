@@ -24,12 +24,12 @@ class FrameTimer(ScheduledCall):
     """A timer of a target; made by ``schedule``.
 
     Attributes:
-        key: What its callback is known by.
+        key: Identity of its callback.
         interval_ns: Nanoseconds of scheduler time between calls, 0 for every frame.
         delay_ns: Before the first call, 0 for one interval.
-        repeat: Calls after the first; ``None`` for no end.
-        overshoot: What becomes of time by which a call came too late.
-        missed: How many calls were left out because of the limit for a frame.
+        repeat: Calls after the first; ``None`` for no limit.
+        overshoot: What becomes of the lateness of a call.
+        missed: Calls skipped because of the limit per frame.
     """
 
     __slots__ = (
@@ -64,7 +64,6 @@ class FrameTimer(ScheduledCall):
         *,
         paused: bool,
     ) -> None:
-        """Wait from the scheduler's present time on."""
         super().__init__(scheduler, record, target, callback, name)
         self.key = key
         self.interval_ns = interval_ns
@@ -77,7 +76,7 @@ class FrameTimer(ScheduledCall):
         self._left = None if repeat is None else repeat + 1
         self._is_delayed = delay_ns > 0
         self._remaining_ns = delay_ns if self._is_delayed else interval_ns
-        # When the last call was; while it is paused, relative to the present.
+        # Time of the last call; while paused, relative to now.
         self._last_ns = 0 if self.is_paused else scheduler.time_ns
         self._entry: Entry | None = None
         self._slot: Slot | None = None
@@ -88,7 +87,6 @@ class FrameTimer(ScheduledCall):
             self._enter()
 
     def __repr__(self) -> str:
-        """Show the name, the interval and what is left."""
         every = format_duration(self.interval_ns) if self.interval_ns else "frame"
         left = "" if self._left is None else f", {self._left} left"
         return f"<FrameTimer {self.label!r} every {every}{left}{self._state()}>"
@@ -100,16 +98,16 @@ class FrameTimer(ScheduledCall):
 
     @property
     def calls(self) -> int:
-        """How often it was called."""
+        """Number of calls so far."""
         entry = self._entry
         if entry is None or not entry.interval_ns:
             return self._calls
-        # Counting in the short way of the calendar would cost every call.
+        # Counting in the calendar's fast path would cost every call.
         return self._calls + (entry.due_ns - self._first_due_ns) // entry.interval_ns
 
     @property
     def calls_left(self) -> int | None:
-        """How many calls are still to come; ``None`` for no end."""
+        """Calls left; ``None`` for no limit."""
         return self._left
 
     @property
@@ -126,7 +124,7 @@ class FrameTimer(ScheduledCall):
         return not self.interval_ns and not self._is_delayed
 
     def pending_call(self) -> PendingCall:
-        """Return what it is at this moment, as a value."""
+        """Return its present state as a value."""
         remaining_ns = self.remaining_ns
         remaining = None if remaining_ns is None else remaining_ns / NS_PER_SECOND
         return PendingCall(
@@ -134,7 +132,7 @@ class FrameTimer(ScheduledCall):
         )
 
     def stop_passing(self) -> None:
-        """Take it out of what a frame goes through; for the scheduler."""
+        """Remove it from the frames; for the scheduler."""
         if self._entry is not None:
             self._leave_calendar()
             self._report_remaining()
@@ -144,7 +142,7 @@ class FrameTimer(ScheduledCall):
         self._last_ns -= self.scheduler.time_ns
 
     def pass_again(self) -> None:
-        """Put it back; for the scheduler."""
+        """Return it to the frames; for the scheduler."""
         self._last_ns += self.scheduler.time_ns
         if self._slot is not None:
             self.scheduler.frame_calls.restore(self._slot)
@@ -152,7 +150,7 @@ class FrameTimer(ScheduledCall):
             self._enter()
 
     def forget(self) -> None:
-        """Take it out for good; for the scheduler."""
+        """Remove it for good; for the scheduler."""
         self.is_pending = False
         if self.number:
             self._report_gone()
@@ -171,7 +169,7 @@ class FrameTimer(ScheduledCall):
         self.scheduler.calendar.cancel(entry)
 
     def _enter(self) -> None:
-        """Join the calendar, or the calls of every frame."""
+        """Join the calendar or the calls of every frame."""
         scheduler = self.scheduler
         if self._is_in_every_frame:
             self._report_due(NEVER)
@@ -182,7 +180,7 @@ class FrameTimer(ScheduledCall):
         due_ns = scheduler.time_ns + self._remaining_ns
         if self.number:
             self._report_due(due_ns)
-        # What is late already was missed before a pause: it is asked, not just called.
+        # What is late now was missed before a pause and takes the slow path.
         is_plain = self._is_plain and self._remaining_ns > 0
         self._first_due_ns = due_ns
         self._entry = Entry(
@@ -196,7 +194,7 @@ class FrameTimer(ScheduledCall):
 
     @property
     def _is_plain(self) -> bool:
-        """Whether the calendar need not ask: forever, every interval, nothing dropped."""
+        """Whether the calendar's fast path applies: no limit, no delay, nothing dropped."""
         return self._left is None and not self._is_delayed and self.overshoot is Overshoot.CARRY
 
     def _call_in_frame(self, delta: float) -> None:
@@ -219,17 +217,17 @@ class FrameTimer(ScheduledCall):
 
     @property
     def _plain_call(self) -> Callback:
-        """What the calendar calls in its short way."""
+        """The callback for the calendar's fast path."""
         return self._call_reported if self.number else self.callback
 
     def _call_reported(self, argument: float) -> None:
-        """Make a plain call; the entry is due again already."""
+        """Make a call of the fast path; the entry is already due again."""
         assert self._entry is not None
         self._report_due(self._entry.due_ns)
         self._call(self.number, argument)
 
     def _count_down(self) -> None:
-        """Count a call before it is made, so that the timer is gone inside its last one."""
+        """Count a call before it is made, so that the timer is gone inside its last call."""
         assert self._left is not None
         self._left -= 1
         if not self._left:
@@ -238,12 +236,12 @@ class FrameTimer(ScheduledCall):
             self._record.reporter.set(self.number, Field.CALLS_LEFT, self._left)
 
     def fire(self, entry: Entry, now_ns: int) -> None:
-        """Make a call that is not a plain one; the calendar has taken the entry out."""
+        """Make a call of the slow path; the calendar has removed the entry."""
         late_ns = now_ns - entry.due_ns
         is_carried = self.overshoot is Overshoot.CARRY
-        if is_carried and not self._is_delayed and (left_out := self._left_out(late_ns, 1)):
-            self._first_due_ns += left_out * self.interval_ns
-            entry.due_ns += left_out * self.interval_ns
+        if is_carried and not self._is_delayed and (skipped := self._skipped(late_ns, 1)):
+            self._first_due_ns += skipped * self.interval_ns
+            entry.due_ns += skipped * self.interval_ns
             self._report_due(entry.due_ns)
             self.scheduler.calendar.push(entry)
             return
@@ -264,14 +262,14 @@ class FrameTimer(ScheduledCall):
         self._call(number, argument_ns / NS_PER_SECOND)
 
     def _enter_again(self, entry: Entry, late_ns: int, now_ns: int) -> None:
-        """Wait for the next call, counted from one that came late."""
+        """Wait for the next call, counted from a late one."""
         interval_ns = self.interval_ns
         if not interval_ns:
             self._enter()
             return
         due_ns = now_ns - late_ns + interval_ns
         if due_ns <= now_ns:
-            due_ns += self._left_out(now_ns - due_ns, 2) * interval_ns
+            due_ns += self._skipped(now_ns - due_ns, 2) * interval_ns
         entry.due_ns = self._first_due_ns = due_ns
         entry.interval_ns = interval_ns
         entry.call = self._plain_call if self._is_plain else None
@@ -280,12 +278,12 @@ class FrameTimer(ScheduledCall):
             self._report_due(due_ns)
         self.scheduler.calendar.push(entry)
 
-    def _left_out(self, late_ns: int, number: int) -> int:
-        """Return how many calls are too many for this frame, and count them as missed.
+    def _skipped(self, late_ns: int, number: int) -> int:
+        """Return how many calls exceed the limit of this frame, and count them as missed.
 
         Args:
-            late_ns: How late the next call is, 0 or more.
-            number: Which call of this frame it would be, at least.
+            late_ns: Lateness of the next call, 0 or more.
+            number: Its number in this frame, at least.
         """
         limit = self.scheduler.max_calls_per_frame
         if limit is None:
@@ -299,7 +297,7 @@ class FrameTimer(ScheduledCall):
         return possible - allowed
 
     def _report_all(self) -> None:
-        """Report a new timer with what is known of it."""
+        """Report a new timer with its present state."""
         self._report_new(MemberKind.FRAME_TIMER)
         report, number = self._record.reporter.set, self.number
         report(number, Field.INTERVAL, self.interval_ns)

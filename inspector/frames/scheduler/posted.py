@@ -1,4 +1,4 @@
-"""Functions that were posted to a scheduler: called at the end of one of its frames."""
+"""Functions posted to a scheduler: called at the end of one of its frames."""
 
 from __future__ import annotations
 
@@ -16,21 +16,20 @@ ResultT = TypeVar("ResultT")
 
 
 class PostedFunctions:
-    """Keeps functions until the end of a frame; they may be added from any thread.
+    """Holds functions until the end of a frame; any thread may add them.
 
     Attributes:
-        waiting: Each function's future, the function and its arguments, in the order in
-            which they came; not to be changed from outside.
+        waiting: Future, function and arguments of each, in the order in which they were
+            added; read-only outside.
     """
 
     __slots__ = ("waiting",)
 
     def __init__(self) -> None:
-        """Begin with none."""
         self.waiting: deque[tuple[Future[Any], Callable[..., Any], tuple[Any, ...]]] = deque()
 
     def add(self, function: Callable[..., ResultT], args: tuple[Any, ...]) -> Future[ResultT]:
-        """Have ``function(*args)`` called at the end of a frame.
+        """Call ``function(*args)`` at the end of a frame.
 
         Returns:
             A future: another thread may wait for the result or cancel the call.
@@ -44,15 +43,15 @@ class PostedFunctions:
         return future
 
     def clear(self) -> None:
-        """Cancel what has not been called."""
+        """Cancel the functions that have not been called."""
         while self.waiting:
             self.waiting.popleft()[0].cancel()
 
     def run(self, report: Callable[[str, BaseException], object]) -> None:
-        """Call what waits now; what is added meanwhile waits for the next frame.
+        """Call the waiting functions; those added meanwhile wait for the next frame.
 
         Args:
-            report: Given the label and the exception of a function that failed.
+            report: Called with the label and the exception of a function that fails.
         """
         for _ in range(len(self.waiting)):
             if not self.waiting:
@@ -64,7 +63,7 @@ class PostedFunctions:
                 result = function(*args)
                 refuse_unfinished(result)
             except KeyboardInterrupt as error:
-                # Whoever waits for it in another thread is not to wait for ever.
+                # A thread that waits for the result must not wait forever.
                 future.set_exception(error)
                 raise
             except CALLBACK_ERRORS as error:

@@ -1,14 +1,13 @@
 """Our frame scheduler: update callbacks and timers of targets, sound by default.
 
-What the schedulers of Cocos Creator and cocos2d-x offer, without their faults: nobody is
-left out or called twice because a list changed under the loop, nobody is called after
-having been unscheduled, scheduling again works inside any call, nothing drifts, and an
-exception costs nobody else their frame. For the originals as they are see
-:mod:`inspector.frames.cocos.scheduler`.
+Offers what the schedulers of Cocos Creator and cocos2d-x offer, without their faults: nothing
+is skipped or called twice because a list changed under the loop, nothing is called after it
+was unscheduled, rescheduling works inside any call, nothing drifts, and an exception affects
+no other call. For the originals see :mod:`inspector.frames.cocos.scheduler`.
 
-One frame: update callbacks by priority; timers in the order in which they are due; timers
-of every frame; functions that were posted. What is scheduled inside a frame is called in a
-later one; pausing, resuming and unscheduling act at once.
+The order of a frame: update callbacks by priority; timers by due time; timers of every frame;
+posted functions. What is scheduled inside a frame is called in a later one; pausing, resuming
+and unscheduling take effect at once.
 """
 
 from __future__ import annotations
@@ -49,23 +48,23 @@ ResultT = TypeVar("ResultT")
 class Scheduler:
     """Calls update callbacks and timers, frame by frame; see the module for the order.
 
-    Used from one thread, except for :meth:`post`. Targets are any objects, told from one
-    another by identity. Callbacks are given seconds of the scheduler's time.
+    Used from one thread, except for :meth:`post`. Targets are any objects, compared by identity.
+    Callbacks are called with seconds of the scheduler's time.
 
     Attributes:
-        clock: Whose time passes here, with :meth:`run_frame`; and where failures go.
-        name: What people call it.
-        overshoot: What timers do about being late, unless they say otherwise.
-        max_calls_per_frame: How often a timer that catches up is called in one frame, at
-            most; what is more is left out, in whole intervals, and counted. ``None``: no limit.
-        time_ns: Scheduler time; inside a frame already that of its end.
-        frame_index: How many frames have begun.
-        is_in_frame: Whether one is running.
-        update_calls: For what is scheduled; not to be touched.
+        clock: The clock whose time :meth:`run_frame` uses, and to which failures are reported.
+        name: Display name.
+        overshoot: The default policy of timers for lateness.
+        max_calls_per_frame: The limit of calls per frame for a timer that catches up; the
+            rest is skipped, in whole intervals, and counted. ``None`` for no limit.
+        time_ns: Scheduler time; inside a frame that of its end.
+        frame_index: Number of frames begun.
+        is_in_frame: Whether a frame is running.
+        update_calls: For calls; internal.
         frame_calls: Likewise.
         calendar: Likewise.
-        reporter: What is told what happens here.
-        number: By which it is reported; 0 when nobody records.
+        reporter: Reports what happens here.
+        number: Its number in events; 0 while nothing records.
     """
 
     if not TYPE_CHECKING:
@@ -79,11 +78,11 @@ class Scheduler:
         max_calls_per_frame: int | None = 100,
         name: str = "scheduler",
     ) -> None:
-        """Begin with nothing scheduled, at time 0.
+        """Start with nothing scheduled, at time 0.
 
         Raises:
-            ValueError: An unknown policy, or a limit below 1.
-            TypeError: ``clock`` is no clock.
+            ValueError: The policy is unknown, or the limit below 1.
+            TypeError: ``clock`` is not a clock.
         """
         if max_calls_per_frame is not None and not _is_count(max_calls_per_frame, 1):
             message = f"a timer needs at least 1 call per frame: {max_calls_per_frame!r}"
@@ -108,14 +107,13 @@ class Scheduler:
         self._targets = Targets(self.reporter, self.number)
         self._posted = PostedFunctions()
         self._scale_n = D
-        # What is left of a nanosecond, in units of 1/D, so that no scale drifts.
+        # The rest below a nanosecond, in units of 1/D, so that no scale drifts.
         self._rest = 0
         self._clock_seen_ns = 0 if clock is None else clock.time_ns
         # No carrying timer has a shorter interval.
         self._shortest_ns = sys.maxsize
 
     def __repr__(self) -> str:
-        """Show the time and how much is scheduled."""
         updates = len(self.update_calls)
         timers = sum(len(record.timers) for record in self._targets.all())
         return f"<Scheduler {self.name!r} at {self.time:.6f} s, {updates} updates, {timers} timers>"
@@ -124,14 +122,14 @@ class Scheduler:
 
     @property
     def time(self) -> float:
-        """Scheduler time in seconds; inside a frame already that of its end."""
+        """Scheduler time in seconds; inside a frame that of its end."""
         return self.time_ns / NS_PER_SECOND
 
     @property
     def time_scale(self) -> Fraction:
-        """Scheduler seconds per second given to :meth:`update`; holds from the next frame on.
+        """Scheduler seconds per second given to :meth:`update`; applied from the next frame on.
 
-        May be set to an int, float, ``Fraction`` or text such as ``"1/3"``; 0 freezes timers.
+        Accepts an int, float, ``Fraction`` or text such as ``"1/3"``; 0 freezes timers.
         """
         return Fraction(self._scale_n, D)
 
@@ -144,10 +142,10 @@ class Scheduler:
         """Run one frame.
 
         Args:
-            delta: Seconds since the frame before, 0 or more.
+            delta: Seconds since the previous frame, 0 or more.
 
         Raises:
-            ValueError: A delta that is negative or not a number.
+            ValueError: The delta is negative or not a number.
             RuntimeError: Called from inside a frame.
         """
         self.update_ns(seconds_to_ns(delta))
@@ -155,9 +153,8 @@ class Scheduler:
     def run_frame(self, _delta: float = 0.0) -> None:
         """Run one frame with the time that has passed on the clock.
 
-        None while that clock stands still, or when it was removed.
-
-        Fits a director: ``director.on("update", scheduler.run_frame)``.
+        Does nothing while the clock stands still, or if it was removed. Fits a director:
+        ``director.on("update", scheduler.run_frame)``.
 
         Raises:
             RuntimeError: There is no clock, or called from inside a frame.
@@ -232,26 +229,26 @@ class Scheduler:
     ) -> FrameTimer:
         """Call ``callback(seconds)`` every ``interval``.
 
-        A timer is known by its target and its callback: scheduling the same again replaces
-        it, and everything counts anew, inside its own last call as well.
+            A timer is identified by its target and its callback: scheduling the same again replaces
+        it and restarts all counts, even inside its own last call.
 
         Args:
-            callback: Given the time its call stands for: the interval (or the delay); with
-                ``drop`` the time since its last call; in every frame the delta.
+            callback: Called with the time that the call stands for: the interval (or the
+                delay); with ``drop`` the time since its last call; in every frame the delta.
             interval: Seconds of scheduler time; 0 for every frame.
-            target: Whom it belongs to; if left out the object whose method ``callback``
-                is, or ``callback`` itself.
-            repeat: Calls after the first, so there are ``repeat`` + 1; ``None`` for no end.
+            target: The object it belongs to; by default the object of a method, otherwise
+                ``callback`` itself.
+            repeat: Calls after the first, so there are ``repeat`` + 1; ``None`` for no limit.
             delay: Seconds before the first call; 0 for one interval.
-            paused: Wait until it, or its target, is resumed.
-            overshoot: ``"carry"`` or ``"drop"``; the scheduler's own if left out.
-            name: What people call the timer.
+            paused: Start paused.
+            overshoot: ``"carry"`` or ``"drop"``; by default the scheduler's policy.
+            name: Name of the timer.
 
         Returns:
-            The timer, with which it can be paused, resumed and unscheduled by itself.
+            The timer, to pause, resume and unschedule it.
 
         Raises:
-            ValueError: A time or count that is negative or not a number; an unknown policy.
+            ValueError: A time or count is negative or not a number, or the policy is unknown.
             TypeError: ``callback`` cannot be called.
         """
         check_order("schedule(callback, interval)", callback, interval)
@@ -259,7 +256,7 @@ class Scheduler:
         interval_ns, delay_ns = _duration_ns(interval), _duration_ns(delay)
         policy = self.overshoot if overshoot is None else Overshoot(overshoot)
         if repeat is not None and not _is_count(repeat, 0):
-            message = f"repeat counts the calls after the first, so it is 0 or more: {repeat!r}"
+            message = f"repeat is the number of calls after the first, 0 or more: {repeat!r}"
             raise ValueError(message)
         owner = default_target(callback) if target is None else target
         record = self._targets.of(owner)
@@ -294,7 +291,7 @@ class Scheduler:
         paused: bool = False,
         name: str = "",
     ) -> FrameTimer:
-        """Call ``callback(seconds)`` once, after ``delay``, or else in the next frame."""
+        """Call ``callback(seconds)`` once, after ``delay`` or in the next frame."""
         check_order("schedule_once(callback, delay)", callback, delay)
         return self.schedule(
             callback, target=target, repeat=0, delay=delay, paused=paused, name=name
@@ -327,16 +324,16 @@ class Scheduler:
         return callback
 
     def unschedule(self, callback: Callback, target: object = None) -> bool:
-        """Call it no more, at once; returns whether there was such a timer."""
+        """Unschedule a timer at once; returns whether it existed."""
         timer = self.timer(callback, target)
         return timer is not None and timer.unschedule()
 
     def is_scheduled(self, callback: Callback, target: object = None) -> bool:
-        """Return whether there is such a timer; not inside its last call any more."""
+        """Return whether there is such a timer; not inside its last call."""
         return self.timer(callback, target) is not None
 
     def timer(self, callback: Callback, target: object = None) -> FrameTimer | None:
-        """Return the timer of a target and a callback, if there is one."""
+        """Return the timer of a target and a callback, ``None`` without one."""
         record = self._targets.known(default_target(callback) if target is None else target)
         return None if record is None else record.timers.get(callback_key(callback))
 
@@ -353,15 +350,15 @@ class Scheduler:
     ) -> UpdateCallback:
         """Call ``target.update(delta)`` in every frame, from the next one on.
 
-        A target has one update callback. Scheduling it again changes what is given here;
-        with another priority it goes behind its equals from the next frame on.
+        A target has one update callback. Scheduling it again changes what is given here; a new
+        priority takes effect in the next frame, behind equal ones.
 
         Args:
-            target: Whom it belongs to.
-            priority: The smaller, the earlier; equal ones in the order they came.
-            paused: Wait until it, or its target, is resumed; as it was, if left out.
-            callback: Called in the place of ``target.update``.
-            name: What people call it.
+            target: The object it belongs to.
+            priority: Smaller comes first; equal ones in the order of scheduling.
+            paused: Start paused; by default unchanged.
+            callback: Called instead of ``target.update``.
+            name: Display name.
 
         Raises:
             TypeError: There is nothing to call, or the priority is not an ``int``.
@@ -400,20 +397,20 @@ class Scheduler:
         return decorate
 
     def unschedule_update(self, target: object) -> bool:
-        """Call a target's update no more, at once; returns whether there was one."""
+        """Unschedule a target's update callback at once; returns whether it existed."""
         record = self._targets.known(target)
         return record is not None and record.update is not None and record.update.unschedule()
 
     # ------------------------------------------------------------- everything
 
     def unschedule_target(self, target: object) -> None:
-        """Take back everything of a target, at once; being paused is remembered."""
+        """Unschedule everything of a target at once; its pause is remembered."""
         record = self._targets.known(target)
         if record is not None:
             record.remove_all()
 
     def unschedule_all(self, min_priority: int | None = None) -> None:
-        """Take back everything, or everything of the targets from a priority on.
+        """Unschedule everything, or everything of the targets from a priority up.
 
         A target's priority is that of its update callback, 0 without one.
         """
@@ -421,15 +418,15 @@ class Scheduler:
             record.remove_all()
 
     def pause_target(self, target: object) -> Pause:
-        """Let everything of a target wait, also what is scheduled for it later.
+        """Pause everything of a target, including what is scheduled for it later.
 
         Returns:
-            The pause: resume it to undo this and nothing else.
+            The pause: resuming it undoes this and nothing else.
         """
         return Pause([self._targets.of(target)])
 
     def pause_all(self, min_priority: int | None = None) -> Pause:
-        """Let all targets there are wait, or those from a priority on.
+        """Pause all present targets, or those from a priority up.
 
         Returns:
             The pause: what was paused before stays paused when it is resumed.
@@ -441,23 +438,23 @@ class Scheduler:
         paused.resume()
 
     def resume_target(self, target: object) -> None:
-        """Let a target go on, whoever paused it or one of its calls."""
+        """Resume a target with all its calls, however they were paused."""
         record = self._targets.known(target)
         if record is not None:
             record.resume()
 
     def is_target_paused(self, target: object) -> bool:
-        """Return whether a target was paused, or everything it has was."""
+        """Return whether a target, or everything it has, is paused."""
         record = self._targets.known(target)
         return record is not None and record.is_paused
 
     # ----------------------------------------------------------------- posted
 
     def post(self, function: Callable[..., ResultT], *args: Any) -> Future[ResultT]:  # noqa: ANN401
-        """Have ``function(*args)`` called at the end of a frame; from any thread.
+        """Call ``function(*args)`` at the end of a frame; from any thread.
 
-        Called in order, whatever is paused. What is posted by such a function waits for the
-        next frame.
+        Called in order, regardless of pauses. Functions posted meanwhile wait for the next
+        frame.
 
         Returns:
             A future: another thread may wait for the result or cancel the call.
@@ -468,18 +465,18 @@ class Scheduler:
         return self._posted.add(function, args)
 
     def clear_posted(self) -> None:
-        """Cancel what was posted and has not been called."""
+        """Cancel the posted functions that have not been called."""
         self._posted.clear()
 
     @property
     def posted_count(self) -> int:
-        """How many posted functions wait."""
+        """Number of posted functions that wait."""
         return len(self._posted.waiting)
 
     # ---------------------------------------------------------- introspection
 
     def targets(self) -> list[object]:
-        """Return the targets that have something scheduled or are paused."""
+        """Return the targets that have calls or are paused."""
         found = [record.target for record in self._targets.all()]
         return [target for target in found if target is not None]
 
@@ -489,9 +486,9 @@ class Scheduler:
         return [owner for owner in owners if isinstance(owner, UpdateCallback)]
 
     def timers(self, target: object = None) -> list[FrameTimer]:
-        """Return the timers, of one target or of all, the next one to be called first.
+        """Return the timers of one target or of all, the next one to be called first.
 
-        Behind those that wait for an instant come those of every frame, then the paused.
+        Timers of every frame come after those that wait for an instant, paused ones last.
         """
         owners: list[object] = [entry.owner for entry in self.calendar.in_order()]
         owners += [slot.owner for slot in self.frame_calls.in_order() if slot.is_called]
@@ -501,7 +498,7 @@ class Scheduler:
         return [timer for timer in found if target is None or timer.target is target]
 
     def pending(self) -> list[PendingCall]:
-        """Return everything that will be called, as values: updates, then timers."""
+        """Return all scheduled calls as values: updates, then timers."""
         calls: list[ScheduledCall] = [*self.updates(), *self.timers()]
         return [call.pending_call() for call in calls]
 
@@ -509,7 +506,7 @@ class Scheduler:
 def _duration_ns(seconds: float | Fraction) -> int:
     ns = seconds_to_ns(seconds)
     if ns < 0 or (ns == 0 and seconds != 0):
-        message = f"not a duration that a timer can wait: {seconds!r} s"
+        message = f"not a usable duration: {seconds!r} s"
         raise ValueError(message)
     return ns
 

@@ -1,4 +1,4 @@
-"""What a scheduler knows about each target: its timers, its update, and who paused it."""
+"""The targets of a scheduler: their timers, their updates and their pauses."""
 
 from __future__ import annotations
 
@@ -18,30 +18,27 @@ if TYPE_CHECKING:
 
 
 class Pause:
-    """What one call has paused, and nothing else; resuming it undoes that call.
+    """The effect of one pausing call; resuming it undoes that call and nothing else.
 
-    Also a context: ``with scheduler.pause_all(): ...``.
+    Also a context manager: ``with scheduler.pause_all(): ...``.
 
     Attributes:
-        is_active: ``False`` once it was resumed.
+        is_active: ``False`` once resumed.
     """
 
     __slots__ = ("_records", "is_active")
 
     def __init__(self, records: list[TargetRecord]) -> None:
-        """Pause these targets."""
         self._records = records
         self.is_active = True
         for record in records:
             record.wait_for(self)
 
     def __repr__(self) -> str:
-        """Show how many targets still wait for it."""
         state = "" if self.is_active else ", resumed"
         return f"<Pause of {len(self.targets)} targets{state}>"
 
     def __enter__(self) -> Self:
-        """Return the pause itself; it is there already."""
         return self
 
     def __exit__(
@@ -50,17 +47,16 @@ class Pause:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """Resume."""
         self.resume()
 
     @property
     def targets(self) -> list[object]:
-        """The targets that wait because of this pause and still exist."""
+        """The existing targets that wait because of this pause."""
         found = [record.target for record in self._records if self in record.pauses]
         return [target for target in found if target is not None]
 
     def resume(self) -> bool:
-        """Undo this pause; what is paused by another one goes on waiting for that."""
+        """Undo this pause; other pauses remain in effect."""
         if not self.is_active:
             return False
         self.is_active = False
@@ -70,16 +66,16 @@ class Pause:
 
 
 class TargetRecord:
-    """One target.
+    """A target of a scheduler.
 
-    A target that is only remembered for being paused is not kept alive by that.
+    A target that is remembered only for its pause is not kept alive.
 
     Attributes:
-        timers: By what their callbacks are known by.
+        timers: Its timers by the identity of their callbacks.
         update: Its update callback.
-        pauses: What it waits for before it goes on.
-        reporter: What is told what happens to it.
-        number: By which it is reported; 0 when nobody records.
+        pauses: The pauses in effect.
+        reporter: Reports what happens to it.
+        number: Its number in events; 0 while nothing records.
     """
 
     __slots__ = (
@@ -97,13 +93,13 @@ class TargetRecord:
     def __init__(
         self, target: object, forget: Callable[[], None], reporter: Reporter, above: int
     ) -> None:
-        """Begin with nothing.
+        """Start with nothing.
 
         Args:
-            target: Told from others by identity, whatever it thinks of equality.
-            forget: Called when nothing is left to be known.
-            reporter: What is told what happens to it.
-            above: By which number its scheduler is reported.
+            target: Compared by identity, however it defines equality.
+            forget: Called when nothing is left to remember.
+            reporter: Reports what happens to it.
+            above: Number of its scheduler.
         """
         self.reporter = reporter
         self.number = 0
@@ -120,12 +116,12 @@ class TargetRecord:
         try:
             self._reference = ref(target, lambda _: forget())
         except TypeError:
-            # A number, a text, a list: nobody can tell when those go.
+            # A number, a text, a list: not weakly referable.
             self._reference = lambda: target
 
     @property
     def target(self) -> object | None:
-        """The target, ``None`` if it is gone."""
+        """The target, ``None`` once it is gone."""
         return self._reference()
 
     @property
@@ -134,21 +130,21 @@ class TargetRecord:
         return 0 if self.update is None else self.update.priority
 
     def calls(self) -> Iterator[ScheduledCall]:
-        """Go through the update and the timers, over a copy."""
+        """Yield the update callback and the timers, from a copy."""
         if self.update is not None:
             yield self.update
         yield from list(self.timers.values())
 
     @property
     def is_paused(self) -> bool:
-        """Whether it was paused, or everything it has was."""
+        """Whether it, or everything it has, is paused."""
         if self.pauses:
             return True
         calls = list(self.calls())
         return bool(calls) and all(call.is_paused_itself for call in calls)
 
     def wait_for(self, pause: Pause) -> None:
-        """Let everything wait, also for this."""
+        """Add a pause, and pause all calls."""
         if not self.pauses:
             self.reporter.set_paused(self.number, paused=True)
             for call in self.calls():
@@ -157,21 +153,21 @@ class TargetRecord:
         self.pauses.add(pause)
 
     def wait_no_longer_for(self, pause: Pause) -> None:
-        """Go on unless there is something else to wait for."""
+        """Remove a pause, and resume the calls if it was the last."""
         if pause in self.pauses:
             self.pauses.remove(pause)
             if not self.pauses:
                 self._go_on()
 
     def pause(self) -> bool:
-        """Let everything wait, whoever else has paused it; returns whether that is new."""
+        """Pause everything of its own accord; returns whether that is new."""
         if self._own_pause in self.pauses:
             return False
         self._own_pause = Pause([self])
         return True
 
     def resume(self) -> bool:
-        """Wait for nothing, nor let a single call of it wait; returns whether that changed any."""
+        """Remove all pauses of the target and its calls; returns whether anything changed."""
         was_waiting = bool(self.pauses)
         if was_waiting:
             self.pauses.clear()
@@ -180,7 +176,7 @@ class TargetRecord:
         return was_waiting or any(resumed)
 
     def unschedule(self) -> bool:
-        """Take back everything, as :meth:`remove_all`; returns whether there was anything."""
+        """Do what :meth:`remove_all` does; returns whether there were any calls."""
         has_calls = bool(self.timers) or self.update is not None
         self.remove_all()
         return has_calls
@@ -193,7 +189,7 @@ class TargetRecord:
         self._forget_if_empty()
 
     def remove(self, call: ScheduledCall) -> None:
-        """Forget a call that will not be made."""
+        """Drop a call that will not be made."""
         if isinstance(call, FrameTimer):
             del self.timers[call.key]
         else:
@@ -201,7 +197,7 @@ class TargetRecord:
         self._forget_if_empty()
 
     def remove_all(self) -> None:
-        """Make no more calls; being paused is remembered."""
+        """Remove all calls; pauses are remembered."""
         calls, self.update, self.timers = list(self.calls()), None, {}
         for call in calls:
             call.forget()
@@ -216,21 +212,21 @@ class TargetRecord:
 
 
 class Targets:
-    """The records of a scheduler's targets, in the order in which they came.
+    """The records of a scheduler's targets, in the order of their first use.
 
     Attributes:
-        gone: Targets that nobody holds any more, yet to be reported. They go when the
-            garbage is collected, which may be in any thread.
+        gone: Targets that were garbage-collected, possibly in another thread, and are yet to
+            be reported.
     """
 
     __slots__ = ("_above", "_records", "_reporter", "gone")
 
     def __init__(self, reporter: Reporter, above: int) -> None:
-        """Begin with nobody.
+        """Start with none.
 
         Args:
-            reporter: What is told who comes and goes.
-            above: By which number the scheduler is reported, 0 when nobody records.
+            reporter: Reports which targets come and go.
+            above: Number of the scheduler, 0 while nothing records.
         """
         self._records: dict[int, TargetRecord] = {}
         self._reporter = reporter
@@ -238,11 +234,11 @@ class Targets:
         self.gone: list[TargetRecord] = []
 
     def known(self, target: object) -> TargetRecord | None:
-        """Return the record of a target, if there is one."""
+        """Return the record of a target, ``None`` without one."""
         return self._records.get(id(target))
 
     def of(self, target: object) -> TargetRecord:
-        """Return the record of a target; a new one if there is none."""
+        """Return the record of a target, a new one if there is none."""
         key = id(target)
         record = self._records.get(key)
         if record is None:
@@ -257,12 +253,12 @@ class Targets:
         return record
 
     def report_gone(self) -> None:
-        """Report who is gone; called between frames, by the thread that runs them."""
+        """Report targets that are gone; called between frames, by the thread that runs them."""
         while self.gone:
             self._reporter.remove(self.gone.pop(0).number)
 
     def all(self, min_priority: int | None = None) -> list[TargetRecord]:
-        """Return everybody, or those from a priority on."""
+        """Return all targets, or those from a priority up."""
         records = list(self._records.values())
         if min_priority is None:
             return records

@@ -1,12 +1,12 @@
 """The timers that wait for an instant of a scheduler's time, and the loop that calls them.
 
-A calendar: entries land in buckets of about 8 ms, unsorted; a bucket is sorted once,
-when time reaches it. So a frame costs what is due in it, however much is pending. What
-lands in a bucket that time has reached already goes to a small heap beside it. Entries
-due at the same instant are called in the order in which they were entered.
+A calendar: entries land in buckets of about 8 ms, unsorted; a bucket is sorted once, when
+time reaches it. So a frame costs only what is due in it. What lands in a bucket that time has
+already reached goes to a small heap. Entries due at the same instant are called in the order
+of their insertion.
 
-Cancelled entries stay where they are until time reaches them or until they are the
-majority, and are then swept out.
+Cancelled entries stay in place until time reaches them or until they are the majority, and
+are then removed.
 """
 
 from __future__ import annotations
@@ -27,33 +27,33 @@ if TYPE_CHECKING:
 #: Nanoseconds to bucket number: 2**23 ns, half a frame at 60 Hz.
 BUCKET_SHIFT = 23
 
-#: Sweeping is not worth it below this many cancelled entries.
+#: Below this many cancelled entries nothing is compacted.
 _FEW = 64
 
-#: So many are taken out at once; it limits what an interruption has to put back.
+#: Entries taken out at once, which limits what an interruption has to put back.
 _BATCH = 128
 
 _due_of = attrgetter("due_ns")
 
 
 class Owner(Protocol):
-    """What an entry belongs to."""
+    """The owner of an entry."""
 
     def fire(self, entry: Entry, now_ns: int) -> None:
-        """Call what is due, with everything that the plain case leaves out."""
+        """Make a due call that the fast path cannot make."""
 
 
 class Entry:
-    """One waiting call.
+    """A waiting call.
 
     Attributes:
         due_ns: Scheduler time at which it is due.
         interval_ns: From one due instant to the next.
-        call: What is called, forever and every interval; ``None`` if it is not as plain
-            as that and its owner has to be asked, or if it was cancelled.
-        argument: What ``call`` is given.
-        owner: What it belongs to.
-        is_live: ``False`` once it was cancelled.
+        call: The callback for the fast path; ``None`` if the owner has to make the call, or
+            after cancelling.
+        argument: The argument of ``call``.
+        owner: The timer it belongs to.
+        is_live: ``False`` once cancelled.
     """
 
     __slots__ = ("argument", "call", "due_ns", "interval_ns", "is_live", "owner")
@@ -61,7 +61,6 @@ class Entry:
     def __init__(
         self, owner: Owner, due_ns: int, interval_ns: int, call: Callback | None, argument: float
     ) -> None:
-        """Hold what waits; :meth:`TimerCalendar.push` enters it."""
         self.owner = owner
         self.due_ns = due_ns
         self.interval_ns = interval_ns
@@ -71,7 +70,7 @@ class Entry:
 
 
 class TimerCalendar:
-    """Entries by due time; see the module for how."""
+    """Entries by due time; see the module for the structure."""
 
     __slots__ = (
         "_active",
@@ -89,18 +88,17 @@ class TimerCalendar:
     )
 
     def __init__(self) -> None:
-        """Begin empty, at time 0."""
         # Number of the bucket that time is in; nothing in _buckets is earlier.
         self._active = 0
-        # The active bucket sorted, and where those begin that still wait.
+        # The active bucket, sorted, and the index of its first waiting entry.
         self._run: list[Entry] = []
         self._position = 0
-        # Heap of what was entered at or before the active bucket: (due, arrival, entry).
+        # Heap of entries at or before the active bucket: (due, arrival, entry).
         self._near: list[tuple[int, int, Entry]] = []
         self._arrivals = 0
         self._buckets: dict[int, list[Entry]] = {}
         self._keys: list[int] = []
-        # What the loop is walking through, up to which instant.
+        # What the loop iterates over, and up to which instant.
         self._batch: list[Entry] = []
         self._iterator: Iterator[Entry] = iter(self._batch)
         self._limit_ns: int | None = None
@@ -108,7 +106,7 @@ class TimerCalendar:
         self._sweep_at = _FEW
 
     def push(self, entry: Entry) -> None:
-        """Enter a call by its ``due_ns``."""
+        """Insert a call by its ``due_ns``."""
         due_ns = entry.due_ns
         number = due_ns >> BUCKET_SHIFT
         bucket = self._buckets.get(number)
@@ -124,7 +122,7 @@ class TimerCalendar:
             heappush(self._near, (due_ns, self._arrivals, entry))
 
     def cancel(self, entry: Entry) -> None:
-        """Do not call it; it must be entered, and not cancelled."""
+        """Cancel a call, which must be in the calendar and live."""
         entry.call = None
         entry.is_live = False
         self._cancelled += 1
@@ -134,13 +132,13 @@ class TimerCalendar:
     def run_due(  # noqa: C901 - the hot loop: a call would double its cost
         self, now_ns: int, report: Callable[[Owner, BaseException], None], *, is_long: bool
     ) -> None:
-        """Call everything due up to an instant, in the order in which it is due.
+        """Call everything due up to an instant, in due order.
 
         Args:
             now_ns: The instant.
-            report: Called with what raised; the others are called.
-            is_long: Whether somebody may have missed so much that its owner has to be
-                asked; nobody is called by the short way then.
+            report: Called with exceptions, which do not stop the other calls.
+            is_long: Whether a timer may have missed more than its limit; every call then takes
+                the slow path.
         """
         buckets = self._buckets
         self._limit_ns = now_ns
@@ -159,10 +157,10 @@ class TimerCalendar:
                                 else:
                                     self._cancelled -= 1
                                 continue
-                            # Entered anew before the call, which may then cancel it.
+                            # Inserted again before the call, which may cancel it.
                             entry.due_ns = due_ns = entry.due_ns + entry.interval_ns
                             try:
-                                # Quicker than get(), and nearly always there.
+                                # Faster than get(), and nearly always there.
                                 buckets[due_ns >> BUCKET_SHIFT].append(entry)
                             except KeyError:
                                 self.push(entry)
@@ -180,7 +178,7 @@ class TimerCalendar:
             self._limit_ns = None
 
     def _take(self, now_ns: int) -> list[Entry]:
-        """Remove and return what is to be called next, or nothing if nothing is due."""
+        """Remove and return the next calls, or nothing if nothing is due."""
         near = self._near
         last = now_ns >> BUCKET_SHIFT
         while True:
@@ -205,7 +203,7 @@ class TimerCalendar:
             self._activate()
 
     def _activate(self) -> None:
-        """Make the earliest bucket the active one; the former is used up."""
+        """Make the earliest bucket the active one; the previous one is exhausted."""
         number = heappop(self._keys)
         run = self._buckets.pop(number)
         run.sort(key=_due_of)
@@ -214,7 +212,7 @@ class TimerCalendar:
         self._position = 0
 
     def _interrupt(self) -> None:
-        """Have the loop stop and look again what is next: something came in before it."""
+        """Make the loop stop and look again: an earlier entry was inserted."""
         rest = length_hint(self._iterator)
         if rest:
             # A batch with a rest came from the run; a loop ends where its list ends.
@@ -222,7 +220,7 @@ class TimerCalendar:
             self._position -= rest
 
     def in_order(self) -> list[Entry]:
-        """Return what is not cancelled in the order in which it will be called."""
+        """Return the live entries in call order."""
         rest = length_hint(self._iterator)
         entries = self._run[self._position - rest :]
         for bucket in self._buckets.values():
@@ -232,17 +230,17 @@ class TimerCalendar:
         return sorted((entry for entry in entries if entry.is_live), key=_due_of)
 
     def stored(self) -> int:
-        """Return how many entries are held, cancelled ones included."""
+        """Return the number of entries held, including cancelled ones."""
         waiting = sum(map(len, self._buckets.values()))
         return waiting + len(self._run) - self._position + len(self._near)
 
     def _sweep(self) -> None:
-        """Drop cancelled entries if they are the majority of what time has not reached."""
+        """Remove cancelled entries if they are the majority of those that wait."""
         if 2 * self._cancelled >= self.stored():
             for number, bucket in list(self._buckets.items()):
                 waiting = [entry for entry in bucket if entry.is_live]
                 self._cancelled -= len(bucket) - len(waiting)
-                # In place: the loop may be about to append to this very list.
+                # In place: the loop may be about to append to this list.
                 bucket[:] = waiting
                 if not waiting:
                     del self._buckets[number]

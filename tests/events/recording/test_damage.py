@@ -312,7 +312,7 @@ def _unreadable(path: Path) -> None:
         (lambda path: path.write_text("hello"), "is not a recording"),
         (lambda path: path.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(99)), "is not a recording"),
         (lambda path: path.write_bytes(b""), "is empty"),
-        (lambda path: path.write_bytes(b"SQLite form"), "was cut off after 11 bytes"),
+        (lambda path: path.write_bytes(b"SQLite form"), "is truncated to 11 bytes"),
         (_other_database, "is an SQLite file, but not a recording"),
         (lambda path: path.mkdir(), "is a folder"),
         (lambda path: path.unlink(missing_ok=True), "There is no file"),

@@ -131,7 +131,7 @@ def test_that_states_are_listed_with_the_name_of_their_machine(listed: Listed) -
 
     assert _texts(model) == [
         "machine “flow” entered “playing” by “start”",
-        "machine “flow” did not make “timer 3”: no way",
+        "machine “flow” refused “timer 3”: no way",
         "machine 999 entered “timer 3” by “timer 3”",
     ]
     assert model.selection_at(0) == Selection.member(flow)

@@ -83,7 +83,7 @@ def test_that_only_the_chosen_kinds_are_shown(listed: Listed) -> None:
         "frame 0 began, delta 16.7 ms",
         "frame 0: update took 1.00 ms",
         "frame 0: draw took 1.00 ms",
-        "frame ended: 16.7 ms since the last, 2.00 ms busy",
+        "frame ended: 16.7 ms since the previous, 2.00 ms busy",
     ]
     assert model.hidden_count > 0
 

@@ -452,7 +452,7 @@ def test_that_errors_are_measured_anew_when_asked_for(timer: PlayedTimer) -> Non
     source.set_wake(2_300_000)
     timer.pass_ns(SECOND)
 
-    source.measure_anew()
+    source.restart_measurement()
 
     assert measured(source) == 0
     source.set_wake(timer.now_ns + 2_300_000)
@@ -460,9 +460,9 @@ def test_that_errors_are_measured_anew_when_asked_for(timer: PlayedTimer) -> Non
     assert measured(source) == 1
 
 
-def test_that_the_wake_up_that_asks_to_measure_anew_is_not_measured(timer: PlayedTimer) -> None:
+def test_that_a_wake_up_that_restarts_the_measurement_is_not_measured(timer: PlayedTimer) -> None:
     source = timer.source()
-    source.attach(source.measure_anew)
+    source.attach(source.restart_measurement)
     source.set_wake(2_300_000)
 
     timer.pass_ns(SECOND)

@@ -1,1 +1,1 @@
-"""Opening recordings, also damaged ones."""
+"""Opening recordings, including damaged ones."""

@@ -1,4 +1,4 @@
-"""Opening the file of a recording without changing it, whatever has happened to it."""
+"""Opening the file of a recording without changing it, whatever its condition."""
 
 from __future__ import annotations
 
@@ -45,19 +45,19 @@ _HEAD_BYTES: Final = 100
 _ID_AT: Final = 68
 _VERSION_AT: Final = 60
 
-#: Whether what is written goes beside the file first.
+#: The byte of the head that tells whether changes go to a WAL first.
 _MODE_AT: Final = 18
 _WAL_MODE: Final = 2
 
-#: A question may take so many instructions of SQLite, and more of a large file.
+#: Limit of a query in steps of SQLite's virtual machine, higher for large files.
 _INSTRUCTIONS_A_STEP: Final = 100_000
 _LEAST_STEPS: Final = 200
 _BYTES_A_STEP: Final = 2_000
-#: No text or block is longer.
+#: Longest text or block.
 _LONGEST_BYTES: Final = 512 * 1024 * 1024
 _LONGEST_REASON: Final = 200
 
-#: What is in the tables, in the words of people.
+#: Names of the contents of tables.
 _WHAT_IS_IN: Final = {
     "chunks": "events",
     "frame_chunks": "frames",
@@ -67,7 +67,7 @@ _WHAT_IS_IN: Final = {
     "meta": "description",
 }
 
-#: What reading a damaged file may raise.
+#: Exceptions while reading a damaged file.
 DAMAGE: Final = (
     sqlite3.Error,
     ValueError,
@@ -82,20 +82,20 @@ DAMAGE: Final = (
 
 
 class OpenFile:
-    """The tables of a recording, read only; a private copy where that is needed.
+    """The tables of a recording, read-only; on a private copy where needed.
 
     Attributes:
-        path: The file that was asked for.
-        meta: What it says of itself.
-        size: How many bytes it has, with what lies beside it.
+        path: The requested file.
+        meta: The contents of ``meta``.
+        size: Its size in bytes, with the files beside it.
     """
 
     def __init__(self, path: Path) -> None:
-        """Open it.
+        """Open the file.
 
         Raises:
-            RecordingError: It is not there, cannot be read, is no recording, was written
-                by a newer version, or is damaged beyond reading.
+            RecordingError: It does not exist, cannot be read, is not a recording, was written by
+                a newer version, or is damaged beyond reading.
         """
         self.path = path
         self._real = real_path(path)
@@ -116,7 +116,7 @@ class OpenFile:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What is damaged or missing, as sentences; what is damaged comes first."""
+        """What is damaged or missing, as sentences; damage comes first."""
         return (*self._damage.values(), *self._notes)
 
     def _connected(self, version: int) -> sqlite3.Connection:
@@ -132,14 +132,14 @@ class OpenFile:
         weakref.finalize(self, connection.close)
         connection.set_progress_handler(self._patience.is_over, _INSTRUCTIONS_A_STEP)
         with suppress(sqlite3.Error):
-            # What is damaged will be asked for table by table.
+            # Damage is reported table by table.
             check_tables(connection, self.path)
         if not self._has_wal and not is_written_here(self._real):
             self._note_how_it_ended()
         return connection
 
     def _private_copy(self) -> Path:
-        """Copy the file and what lies beside it, so that neither is touched."""
+        """Copy the file and the files beside it, without touching them."""
         try:
             self._folder = Path(tempfile.mkdtemp(prefix="timeline-inspector-"))
             weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
@@ -152,10 +152,10 @@ class OpenFile:
         return copy
 
     def _version_in_copy(self, copy: Path, version: int) -> int:
-        """Return the version of the tables, which only what lay beside the file may know.
+        """Return the version of the tables, which may be in a file beside the recording only.
 
         Raises:
-            RecordingError: It is no recording, or one of a newer version.
+            RecordingError: It is not a recording, or one of a newer version.
         """
         connection = _connect(copy, is_copy=True)
         try:
@@ -180,7 +180,7 @@ class OpenFile:
         wanted = pages * (65_536 if page == 1 else page)
         if there < wanted:
             self._notes.append(
-                f"The file was cut off: {there:,} of {wanted:,} bytes remain. What could be read "
+                f"The file is truncated: {there:,} of {wanted:,} bytes remain. What could be read "
                 "is shown."
             )
 
@@ -221,7 +221,7 @@ class OpenFile:
         return meta
 
     def rows(self, text: str, *values: object) -> Iterator[tuple[Any, ...]]:
-        """Go through the rows that can be read; where no more can, that is noted."""
+        """Yield the rows that can be read; the end of a damaged table is noted."""
         table = text.rsplit(" FROM ", maxsplit=1)[-1].split(maxsplit=1)[0]
         try:
             yield from self._execute(text, values)
@@ -229,17 +229,17 @@ class OpenFile:
             self.note_damage(table, error)
 
     def value(self, text: str, *values: object) -> Any:  # noqa: ANN401 - whatever is there
-        """Return the one value of the one row.
+        """Return the single value of a single row.
 
         Raises:
-            ValueError: There is none, or it cannot be read.
+            ValueError: There is no row, or it cannot be read.
         """
         try:
             row = self._execute(text, values).fetchone()
         except DAMAGE as error:
             raise ValueError(str(error)) from error
         if row is None:
-            message = "it is not there"
+            message = "it does not exist"
             raise ValueError(message)
         return row[0] if len(row) == 1 else row
 
@@ -255,9 +255,9 @@ class OpenFile:
         """Note that a part could not be read, once for each part.
 
         Args:
-            table: Where it is; events come first.
+            table: Its table; events come first.
             error: What is wrong.
-            at_ns: Session time from which on it is missing, if that is known.
+            at_ns: Session time of the start of the missing part, if known.
         """
         if table in self._damage:
             return
@@ -270,11 +270,11 @@ class OpenFile:
             self._damage[table] = note
 
     def is_damaged(self, *tables: str) -> bool:
-        """Return whether something could not be read, in these tables or in any."""
+        """Return whether something in these tables, or anywhere, could not be read."""
         return not self._damage.keys().isdisjoint(tables) if tables else bool(self._damage)
 
     def close(self) -> None:
-        """Let go of the file and of its copy."""
+        """Close the file and remove its copy."""
         connection = getattr(self, "_connection", None)
         if connection is not None:
             connection.close()
@@ -283,7 +283,7 @@ class OpenFile:
 
 
 def annotations_of(path: Path) -> list[Annotation]:
-    """Return the annotations in a recording, the earliest first.
+    """Return the annotations in a recording, earliest first.
 
     Raises:
         RecordingError: The recording cannot be opened.
@@ -296,23 +296,23 @@ def annotations_of(path: Path) -> list[Annotation]:
 
 
 class _Patience:
-    """Has no question take longer than the file is large: damage may lead in circles."""
+    """Limits a query by the size of the file, since damage may cause endless loops."""
 
     def __init__(self, file_bytes: int) -> None:
         self._most = self._left = _LEAST_STEPS + file_bytes // _BYTES_A_STEP
 
     def begin(self) -> None:
-        """Begin with another question."""
+        """Start another query."""
         self._left = self._most
 
     def is_over(self) -> bool:
-        """Count a step; return whether the question is to be given up."""
+        """Count a step; return whether to abort the query."""
         self._left -= 1
         return self._left < 0
 
 
 def _short(error: object) -> str:
-    """Return what is wrong in a few words, in one line."""
+    """Return an error in one short line."""
     text = one_line(str(error))
     return text if len(text) <= _LONGEST_REASON else f"{text[:_LONGEST_REASON]} …"
 
@@ -321,11 +321,11 @@ def _checked_version(path: Path, real: Path) -> int:
     """Return the version of the tables in a file.
 
     Args:
-        path: What to call it.
-        real: Where it is.
+        path: Its name in messages.
+        real: The file itself.
 
     Raises:
-        RecordingError: It cannot be read, or is no recording.
+        RecordingError: It cannot be read, or is not a recording.
     """
     if is_written_here(real):
         return SCHEMA_VERSION
@@ -341,21 +341,21 @@ def _checked_version(path: Path, real: Path) -> int:
     if int.from_bytes(head[_ID_AT : _ID_AT + 4], "big") == APPLICATION_ID:
         return _supported(path, int.from_bytes(head[_VERSION_AT : _VERSION_AT + 4], "big"))
     if size(real.with_name(f"{real.name}-wal")) > 0:
-        # All of it may still be in there.
+        # Everything may still be in the WAL.
         return SCHEMA_VERSION
     if not head:
         raise RecordingError(f"{path} is empty: nothing was recorded before it ended.")
     if len(head) < _HEAD_BYTES:
-        cut = f"{path} was cut off after {len(head)} bytes: nothing in it can be read."
+        cut = f"{path} is truncated to {len(head)} bytes: nothing in it can be read."
         raise RecordingError(cut)
     raise RecordingError(_why_none(path))
 
 
 def _supported(path: Path, version: int) -> int:
-    """Return a version that can be read.
+    """Return a version if it is supported.
 
     Raises:
-        RecordingError: It is a newer one.
+        RecordingError: It is newer.
     """
     if version > SCHEMA_VERSION:
         raise RecordingError(_newer(path, str(version)))
@@ -374,13 +374,13 @@ def _newer(path: Path, version: str) -> str:
 
 
 def _connect(path: Path, *, is_copy: bool) -> sqlite3.Connection:
-    # A file that says of itself that nobody writes it is never written to either.
+    # A file in immutable mode is never written to.
     options = "mode=rw" if is_copy else "mode=ro&immutable=1"
     uri = f"file:{quote(os.fspath(path.absolute()))}?{options}"
     connection = sqlite3.connect(uri, uri=True, check_same_thread=False)
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_BYTES)
     connection.text_factory = text_of
-    # So that a file that was cut off is read as far as it goes.
+    # A truncated file is then read as far as possible.
     connection.execute("PRAGMA writable_schema = ON")
     connection.execute("PRAGMA cell_size_check = ON")
     connection.execute("PRAGMA trusted_schema = OFF")
@@ -388,19 +388,23 @@ def _connect(path: Path, *, is_copy: bool) -> sqlite3.Connection:
 
 
 def upgraded(path: Path, version: int, original: Path) -> Path:
-    """Return the file of a recording brought up to date, beside a private copy of it.
+    """Return the file of an upgraded recording, beside a private copy of the original.
+
+    Version 0 held only events: ``chunks (first_cursor, count, first_ns, last_ns, data)``, five
+    int64 per event, one event after another, and ``strings`` and ``meta``. Version 1 can be read
+    as it is.
 
     Args:
         path: The private copy.
         version: The version of its tables.
-        original: What it is a copy of, for messages.
+        original: Name of the original in messages.
 
     Raises:
-        RecordingError: It cannot be understood.
+        RecordingError: It cannot be upgraded.
     """
     step = _UPGRADES.get(version)
     if step is None:
-        raise RecordingError(f"{original} has tables of version {version}, which does not exist.")
+        raise RecordingError(f"{original} has an unknown version of tables: {version}.")
     try:
         return step(path)
     except (sqlite3.Error, ValueError, TypeError, KeyError, IndexError) as error:

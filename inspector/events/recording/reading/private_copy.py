@@ -1,4 +1,4 @@
-"""Copying a recording that another program may be writing meanwhile."""
+"""Copying a recording that another program may be writing."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from urllib.parse import quote
 from inspector.events.recording.live_files import is_written_here
 from inspector.timebase import NS_PER_MS
 
-#: What was committed last, and what takes back a change that was killed half done.
+#: The files beside a database: the latest commits, and the undo of an interrupted change.
 _BESIDE: Final = ("-wal", "-journal")
 _WAL_HEAD_BYTES: Final = 32
 _ATTEMPTS: Final = 5
-#: File systems tell when a file was changed no finer than this.
+#: Coarsest resolution of modification times.
 _GRAIN_NS: Final = 20 * NS_PER_MS
 
 
 def real_path(path: Path) -> Path:
-    """Return where a file is: SQLite looks there for what lies beside it, not at a link."""
+    """Resolve links: SQLite looks for the files beside the database next to the real file."""
     return Path(os.path.realpath(path))
 
 
 def beside(path: Path) -> list[Path]:
-    """Return what lies beside a database and belongs to it, empty files left out."""
+    """Return the non-empty files that belong to a database beside it."""
     names = [path.with_name(path.name + suffix) for suffix in _BESIDE]
     return [each for each in names if size(each) > 0]
 
 
 def size(path: Path) -> int:
-    """Return how many bytes a file has, 0 if there is none."""
+    """Return the size of a file in bytes, 0 if it does not exist."""
     try:
         return path.stat().st_size
     except OSError:
@@ -41,11 +41,11 @@ def size(path: Path) -> int:
 
 
 def copy_database(path: Path, copy: Path) -> None:
-    """Copy a database and what lies beside it, as of one instant, touching neither.
+    """Copy a database and the files beside it as of one instant, without touching them.
 
-    While somebody writes it, pages move from what lies beside it to the file. A copy that
-    was made meanwhile may be half of either, so it is made again; where that never ends,
-    SQLite makes it, which shares the locks of whoever writes.
+    While a program writes, pages move from the WAL to the file, and a copy may contain half of
+    either. It is then repeated; if that never succeeds, SQLite makes the copy, sharing the locks
+    of the writer.
 
     Raises:
         OSError: It cannot be read or written.
@@ -62,7 +62,7 @@ def copy_database(path: Path, copy: Path) -> None:
             if not path.exists():
                 raise
             continue
-        # What was changed a moment ago may be changed again, and look the same.
+        # A file changed a moment ago may be changed again without a visible difference.
         if abs(began_ns - before[1]) < _GRAIN_NS:
             sleep(_GRAIN_NS / 1e9)
         elif _marks(path) == before:
@@ -83,9 +83,9 @@ def _copy_once(path: Path, copy: Path) -> None:
 
 
 def _marks(path: Path) -> tuple[int, int, bytes]:
-    """Return what tells whether pages have moved: size, instant of change, head beside it.
+    """Return what shows whether pages have moved: size, time of change, head of the WAL.
 
-    What is appended beside it does no harm: a commit that is there in part does not count.
+    Appending to the WAL is harmless: an incomplete commit does not count.
     """
     status = path.stat()
     head = b""

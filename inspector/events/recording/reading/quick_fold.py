@@ -1,8 +1,8 @@
-"""Folding many events at once: to the same state, with most events left out.
+"""Folding many events at once to the same state, skipping most of them.
 
-Between two instants far apart most of what happened has been overtaken: a timer that fired
-a thousand times is where its last firing has left it, and one that came and went has left
-nothing. What is left out is found in the columns; the rest is folded as ever.
+Between distant instants most events are superseded: a timer that fired a thousand times is where
+its last firing left it, and one that came and went leaves nothing. The superseded events are
+found in the columns; the rest is folded as usual.
 """
 
 from __future__ import annotations
@@ -39,15 +39,14 @@ _of_timers = kind_table(kinds_with(fold=Fold.TIMER))
 
 
 def fold_block(timeline: Timeline, block: Block, frames: int) -> None:
-    """Fold events in, as :meth:`Timeline.apply_all` does.
+    """Fold events, as :meth:`Timeline.apply_all` does.
 
-    Frames are not added to the frame history, and the version numbers are raised by what
-    is folded only.
+    Frames are not added to the frame history, and only folded events raise version numbers.
 
     Args:
         timeline: The state before the first event.
         block: The events, as columns.
-        frames: How many frames had ended before the first event.
+        frames: Number of completed frames before the first event.
     """
     count = block.shape[1]
     if not count:
@@ -75,7 +74,7 @@ def fold_block(timeline: Timeline, block: Block, frames: int) -> None:
 def _number_frames(
     timeline: Timeline, failures: int, commands: int, kind: NDArray[np.int64], frames: int
 ) -> None:
-    """Say in which frames the new failures and commands were."""
+    """Set the frames of the new failures and commands."""
     ended = np.flatnonzero(kind == EventKind.FRAME_ENDED)
     failed = np.flatnonzero(kind == EventKind.CALLBACK_FAILED)
     for at, before in enumerate(np.searchsorted(ended, failed).tolist(), failures):
@@ -86,7 +85,7 @@ def _number_frames(
 
 
 def _keep_frame(keep: NDArray[np.bool_], kind: NDArray[np.int64]) -> None:
-    """Keep what is known of the frame that has begun last."""
+    """Keep the state of the last frame begun."""
     began = np.flatnonzero(kind == EventKind.FRAME_BEGAN)
     since = int(began[-1]) if began.size else 0
     tail = kind[since:]
@@ -96,7 +95,7 @@ def _keep_frame(keep: NDArray[np.bool_], kind: NDArray[np.int64]) -> None:
 
 
 def _keep_fields(keep: NDArray[np.bool_], block: Block) -> None:
-    """Keep the last value of each field of each member, or all where each one counts."""
+    """Keep the last value of each field of each member, or all where each counts."""
     sets = np.flatnonzero(block[1] == EventKind.MEMBER_SET)
     if not sets.size:
         return
@@ -109,7 +108,7 @@ def _keep_fields(keep: NDArray[np.bool_], block: Block) -> None:
 
 
 def _keep_calls(keep: NDArray[np.bool_], block: Block) -> list[tuple[int, int]]:
-    """Keep the last call of each member; return members and how many more there were."""
+    """Keep the last call of each member; return members and their number of skipped calls."""
     calls = np.flatnonzero(block[1] == EventKind.CALL_ENDED)
     if not calls.size:
         return []
@@ -121,12 +120,12 @@ def _keep_calls(keep: NDArray[np.bool_], block: Block) -> list[tuple[int, int]]:
 
 @dataclass(slots=True)
 class _Timers:
-    """What the timers' events that are left out would have done.
+    """The effect of the skipped events of timers.
 
     Attributes:
-        fires: Timers that are still there and how often they fired but for the last time.
-        orders: Timers that are still there and their order, counted from the block.
-        ordered: How often an order was given out.
+        fires: Remaining timers and their number of skipped firings.
+        orders: Remaining timers and their order, counted from the block.
+        ordered: Number of orders used.
     """
 
     fires: list[tuple[int, int]]
@@ -134,7 +133,7 @@ class _Timers:
     ordered: int
 
     def finish(self, timeline: Timeline, last_order: int) -> None:
-        """Do it, to a timeline that all else was folded into."""
+        """Apply it to a timeline into which everything else was folded."""
         table = timeline.timers
         for timer_id, more in self.fires:
             if timer_id in table:
@@ -146,12 +145,12 @@ class _Timers:
 
 
 def _keep_timers(keep: NDArray[np.bool_], block: Block, timeline: Timeline) -> _Timers:
-    """Keep what timers have come to."""
+    """Keep the final events of timers."""
     kind = block[1]
     found = np.flatnonzero(of_kinds(block, _of_timers))
     if not found.size:
         return _Timers([], [], 0)
-    # By timer, and in the order in which things happened to it.
+    # By timer, and in the order of its events.
     timers, group = grouped(block[2, found])
     groups = len(timers)
     places = group_by_group(group, groups)
@@ -175,7 +174,7 @@ def _keep_timers(keep: NDArray[np.bool_], block: Block, timeline: Timeline) -> _
     many = fires > 1
     more = list(zip(timers[many].tolist(), (fires[many] - 1).tolist(), strict=True))
 
-    # An order is given out whenever a timer is armed, or is due at another time.
+    # Every arming and every new due time uses an order.
     sets = np.flatnonzero(is_armed | (is_fire & (b != NEVER)))
     due = np.where(is_armed[sets], a[sets], b[sets])
     before = np.roll(due, 1)

@@ -1,4 +1,4 @@
-"""A recording that was opened: a session's past, read from the file as it is needed."""
+"""An open recording: a session's past, read from the file as needed."""
 
 from __future__ import annotations
 
@@ -34,21 +34,21 @@ if TYPE_CHECKING:
 
     from inspector.vocabulary import RawEvent
 
-#: Chunks and states that are kept in memory, those used last.
+#: Number of cached chunks and states, most recently used.
 _KEPT_CHUNKS: Final = 64
 _KEPT_STATES: Final = 8
-#: A recording up to this size is looked through when it is opened.
+#: A recording up to this size is checked when it is opened.
 _LOOKED_THROUGH_BYTES: Final = 64 * 1024 * 1024
 _CURSOR, _COUNT, _FIRST_NS, _LAST_NS = range(4)
-#: A gap among the events that is longer is no gap: some readers go through it in steps.
+#: A longer gap among the events is not plausible: some readers iterate over it.
 _MOST_MISSING_EVENTS: Final = 1 << 28
-#: Row of a block of frames.
+#: Rows of a block of frames.
 _FRAME_AT: Final = 2
-#: A gap among the frames that is longer is no gap.
+#: A longer gap among the frames is not plausible.
 _MOST_MISSING_FRAMES: Final = 1_000_000
-#: A command is followed by what is said of it.
+#: A command, its context and its form.
 _EVENTS_OF_COMMAND: Final = 3
-#: What people call something, or where it is, is no longer.
+#: Longest name or path.
 _LONGEST_SAID: Final = 4_096
 
 
@@ -62,23 +62,21 @@ def open_recording(path: Path) -> Recording:
 
 
 class Recording:
-    """The past of a session that was recorded.
+    """The past of a recorded session.
 
     Attributes:
         strings: The string table.
-        first: Cursor of the oldest event that is there.
-        end: Cursor behind the newest.
-        first_ns: The earliest session instant whose state is known.
-        last_ns: Session instant of the newest event.
+        first: Cursor of the oldest event.
+        end: Cursor after the newest event.
+        first_ns: The earliest session instant with a known state.
     """
 
     def __init__(self, file: OpenFile) -> None:
-        """Read what is needed to find everything else."""
         self._file = file
         self._index = self._read_index()
         self.strings = self._read_strings()
         self._sound = Soundness(len(self.strings), self._unknown_text)
-        self._mended: set[int] = set()
+        self._repaired: set[int] = set()
         self._checked: set[int] = set()
         self._chunks: OrderedDict[int, Block | None] = OrderedDict()
         self._states: OrderedDict[int, tuple[Timeline, int]] = OrderedDict()
@@ -114,43 +112,43 @@ class Recording:
 
     @property
     def is_damaged(self) -> bool:
-        """Whether something that was written cannot be read; the first note says what."""
+        """Whether something cannot be read; the first note says what."""
         return self._file.is_damaged()
 
     @property
     def has_all_events(self) -> bool:
-        """Whether every event from the first to the newest is there, as it happened."""
+        """Whether all events from the first to the newest are available."""
         is_there = all(self._chunk(place) is not None for place in range(self._index.shape[1]))
         is_gapless = int(self._index[_COUNT].sum()) == self.end - self.first
         return is_there and is_gapless and not self._file.is_damaged("chunks", "strings")
 
     @property
     def title(self) -> str:
-        """What people call what was recorded."""
+        """Title of the recorded session."""
         return self._said("title") or self.path.stem
 
     @property
     def scene_path(self) -> str:
-        """The scene's file, empty if it is not known."""
+        """The scene's file, empty if unknown."""
         return self._said("scene_path")
 
     def _said(self, name: str) -> str:
-        """Return a text that the recording says of itself, empty if it does not."""
+        """Return a text from ``meta``, empty without one."""
         said = self._file.meta.get(name)
         return said[:_LONGEST_SAID] if isinstance(said, str) else ""
 
     @property
     def meta(self) -> dict[str, Any]:
-        """All that the recording says of itself."""
+        """The contents of ``meta``."""
         return dict(self._file.meta)
 
     @property
     def annotations(self) -> list[Annotation]:
-        """Notes, bookmarks and named ranges, the earliest first."""
+        """Notes, bookmarks and named ranges, earliest first."""
         return read_annotations(self._file.rows)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._file.close()
 
     # ---------------------------------------------------------- what is there
@@ -173,11 +171,11 @@ class Recording:
 
     def _read_strings(self) -> list[str]:
         found: dict[int, str] = {}
-        # No text is shorter than what it takes in the file.
+        # A text is at least as long as its bytes in the file.
         left = self._file.size
         for number, text in self._file.rows("SELECT number, text FROM strings"):
             if type(number) is not int or number < 0 or not isinstance(text, str):
-                self._file.note_damage("strings", f"number {number} is no text")
+                self._file.note_damage("strings", f"number {number} is not a text")
                 continue
             left -= len(text)
             if left < 0:
@@ -186,14 +184,14 @@ class Recording:
             found[number] = text
         end = max(found, default=0) + 1
         if end > 2 * len(found) + 1:
-            # Some number was damaged: the texts cannot be that many.
+            # A damaged number: there cannot be that many texts.
             end = len(found)
         strings = [found.get(number, UNKNOWN_TEXT) for number in range(max(1, end))]
         strings[0] = ""
         return strings
 
     def _unknown_text(self) -> int:
-        """Return the number of the text that stands for those that are not there."""
+        """Return the number of the placeholder for missing texts."""
         strings, number = self.strings, self._sound.texts
         if len(strings) == number:
             strings.append(UNKNOWN_TEXT)
@@ -230,7 +228,7 @@ class Recording:
         return ""
 
     def _find_last_ns(self) -> int:
-        """Return the instant of the newest event, or of what is known of the end."""
+        """Return the instant of the newest event, or what is known of the end."""
         places = self._index.shape[1]
         if not places:
             return self.first_ns
@@ -246,7 +244,7 @@ class Recording:
             self._file.note(f"{missing:,} events in between are missing.")
 
     def _chunk(self, place: int) -> Block | None:
-        """Return the events of a chunk, ``None`` when it is damaged."""
+        """Return the events of a chunk, ``None`` if it is damaged."""
         chunks = self._chunks
         if place in chunks:
             chunks.move_to_end(place)
@@ -257,19 +255,19 @@ class Recording:
         return block
 
     def _read_chunk(self, place: int, out: Block | None = None) -> Block | None:
-        """Read a chunk from the file; ``None`` when it is damaged."""
+        """Read a chunk from the file; ``None`` if it is damaged."""
         cursor, count = int(self._index[_CURSOR][place]), int(self._index[_COUNT][place])
         try:
             text = "SELECT crc, data FROM chunks WHERE first_cursor = ?"
             crc, data = self._file.value(text, cursor)
-            # Once is enough: nobody changes the file.
+            # Once is enough: the file does not change.
             if place not in self._checked and crc32(data) != crc:
                 message = f"the events from {cursor:,} on are damaged"
                 raise ValueError(message)
             block = unpack(data, EVENT_COLUMNS, count, out)
             is_new = place not in self._checked
-            if is_new or place in self._mended:
-                self._mend(place, block)
+            if is_new or place in self._repaired:
+                self._repair(place, block)
             if is_new:
                 self._check_instants(place, block)
         except DAMAGE as error:
@@ -277,42 +275,44 @@ class Recording:
             return None
         return block
 
-    def _mend(self, place: int, block: Block) -> None:
-        """Put right what makes no sense in events, so that no reader comes across it."""
-        mended = self._sound.mend(block)
-        if mended and place not in self._mended:
-            self._mended.add(place)
-            what = "event makes" if mended == 1 else "events make"
-            said = f"{mended:,} {what} no sense from event {int(self._index[_CURSOR][place]):,} on"
+    def _repair(self, place: int, block: Block) -> None:
+        """Replace invalid numbers in events, so that no reader meets them."""
+        repaired = self._sound.repair(block)
+        if repaired and place not in self._repaired:
+            self._repaired.add(place)
+            what = "event makes" if repaired == 1 else "events make"
+            said = (
+                f"{repaired:,} {what} no sense from event {int(self._index[_CURSOR][place]):,} on"
+            )
             self._file.note_damage("chunks", said, int(block[0, 0]))
 
     def _known_ns(self, place: int) -> int:
-        """Return up to which instant nothing is missing before a chunk."""
+        """Return the instant up to which nothing is missing before a chunk."""
         before = place - 1
         last = self._index[_LAST_NS][before] if before in self._checked else self.first_ns
         return int(last)
 
     def _check_instants(self, place: int, block: Block) -> None:
-        """See that the index says when the events of a chunk were; they know better."""
+        """Compare the instants of a chunk with the index; the chunk wins."""
         self._checked.add(place)
         when = [(_FIRST_NS, int(block[0, 0])), (_LAST_NS, int(block[0, -1]))]
         for row, at_ns in when:
             if self._index[row][place] != at_ns:
                 self._index[row][place] = at_ns
-                self._file.note_damage("chunks", "it does not say when its events were")
+                self._file.note_damage("chunks", "the index has wrong instants")
 
     def columns(self, start: int, end: int, *, is_whole: bool = False) -> Block:
         """Return events as columns (instant, kind, subject, a, b) by cursor.
 
         Args:
             start: Cursor of the first.
-            end: Cursor behind the last.
-            is_whole: Whether to stop where something is missing, else that is left out.
+            end: Cursor after the last.
+            is_whole: Whether to stop at missing events, instead of skipping them.
         """
         cursors, counts = self._index[_CURSOR], self._index[_COUNT]
         place = max(0, int(np.searchsorted(cursors, start, side="right")) - 1)
         behind = int(np.searchsorted(cursors, end))
-        # Of what is missing between chunks nothing is kept.
+        # Gaps between chunks are not cached.
         most = min(max(0, min(end, self.end) - start), int(counts[place:behind].sum()))
         out = np.empty((EVENT_COLUMNS, most), np.int64)
         filled, at = 0, start
@@ -335,7 +335,7 @@ class Recording:
         return out[:, :filled]
 
     def whole_since(self, start: int) -> int:
-        """Return from which cursor on, not before ``start``, nothing is missing."""
+        """Return the first cursor from ``start`` on after which nothing is missing."""
         cursors = self._index[_CURSOR]
         at, place = self.end, len(cursors) - 1
         while place >= 0 and at > start:
@@ -346,11 +346,11 @@ class Recording:
         return max(at, start)
 
     def events(self, start: int, end: int) -> list[RawEvent]:
-        """Return the events from one cursor up to another; what is missing is left out."""
+        """Return the events between two cursors, without missing ones."""
         return events_of(self.columns(start, end))
 
     def cursor_at(self, at_ns: int) -> int:
-        """Return the cursor behind the last event at or before an instant."""
+        """Return the cursor after the last event at or before an instant."""
         place = int(np.searchsorted(self._index[_FIRST_NS], at_ns, side="right")) - 1
         if place < 0:
             return self.first
@@ -363,9 +363,9 @@ class Recording:
     # ------------------------------------------------------------------ states
 
     def state_before(self, cursor: int) -> Timeline:
-        """Return the state after all events before ``cursor``, as a timeline of its own.
+        """Return a copy of the state after all events before ``cursor``.
 
-        Where events are missing, it is the last state that is known.
+        Where events are missing, it is the last known state.
         """
         cursor = min(max(cursor, self.first), self.end)
         at, timeline, frames = self._known_before(cursor)
@@ -382,13 +382,13 @@ class Recording:
         return timeline
 
     def state_at(self, at_ns: int) -> Timeline:
-        """Return the state at an instant, everything that happened then included."""
+        """Return a copy of the state at an instant, including all its events."""
         timeline = self.state_before(self.cursor_at(at_ns))
         timeline.set_present(at_ns)
         return timeline
 
     def _known_before(self, cursor: int) -> tuple[int, Timeline, int]:
-        """Return the nearest state that is known: cursor, timeline and frames."""
+        """Return the nearest known state: cursor, timeline and frames."""
         place = bisect_right(self._keyframes, cursor) - 1
         kept = max((at for at in self._states if at <= cursor), default=-1)
         if kept >= 0 and (place < 0 or kept >= self._keyframes[place]):
@@ -402,7 +402,7 @@ class Recording:
                 state, count, timers = self._file.value(text, at)
                 columns = len(TIMER_COLUMNS)
                 if count > max(1, len(timers)):
-                    # Each has a number of its own, which takes a byte at least.
+                    # Each has its own number, at least a byte.
                     message = f"{count:,} timers in {len(timers):,} bytes"
                     raise ValueError(message)
                 block = unpack(timers, columns, count) if count else np.empty((columns, 0), "i8")
@@ -422,7 +422,7 @@ class Recording:
             self._states.popitem(last=False)
 
     def _give_frames(self, timeline: Timeline, cursor: int, least: int) -> None:
-        """Give a timeline the frames that had ended: shared, so that it costs nothing."""
+        """Set the completed frames of a timeline; they are shared, so this is cheap."""
         whole = self._all_frames()
         count = int(np.searchsorted(self._frame_cursors, cursor, side="right"))
         twin = whole.copy()
@@ -441,7 +441,7 @@ class Recording:
         return self._frames
 
     def _frame_blocks(self) -> list[Block]:
-        """Return all frames, those in a row that can be read."""
+        """Return all readable frames, without gaps."""
         found: list[Block] = []
         text = "SELECT first_frame, count, crc, data FROM frame_chunks ORDER BY first_frame"
         for first, count, crc, data in self._file.rows(text):
@@ -449,7 +449,7 @@ class Recording:
                 if crc32(data) != crc:
                     message = f"the frames from {first:,} on are damaged"
                     raise ValueError(message)
-                # Each has a number of its own, which takes a byte at least.
+                # Each has its own number, at least a byte.
                 if count > len(data):
                     message = f"{count:,} frames in {len(data):,} bytes"
                     raise ValueError(message)
@@ -465,30 +465,30 @@ class Recording:
 
 @contextmanager
 def as_far_as_it_goes(recording: Recording) -> Iterator[None]:
-    """Have what fails within because the recording is damaged say just that.
+    """Replace failures that are due to damage of the recording.
 
     Raises:
-        RecordingError: It does.
+        RecordingError: A failure within, if the recording is damaged.
     """
     try:
         yield
     except MISFIT as error:
         if not recording.is_damaged:
             raise
-        message = f"{recording.path} is damaged, and the rest does not contain this."
+        message = f"{recording.path} is damaged, and the readable part does not contain this."
         raise RecordingError(message) from error
 
 
 def _whole(value: object) -> int:
-    """Return a whole number that makes sense, else 0."""
+    """Return a plausible whole number, otherwise 0."""
     return value if type(value) is int and 0 <= value < MAX_NS else 0
 
 
 def _checked_frames(data: bytes, count: int) -> Block:
-    """Return frames that were packed.
+    """Unpack and check frames.
 
     Raises:
-        ValueError, IndexError: They make no sense.
+        ValueError, IndexError: They are invalid.
     """
     block = unpack(data, len(FRAME_COLUMNS), count)
     numbers, cursors = block[0], block[1]
@@ -498,16 +498,16 @@ def _checked_frames(data: bytes, count: int) -> Block:
         message = f"the frames from {first:,} on do not follow one another"
         raise ValueError(message)
     if (np.abs(block[2:] >> 1) > MAX_NS >> 2).any():
-        message = f"the frames from {first:,} on take no time that there is"
+        message = f"the frames from {first:,} on have impossible times"
         raise ValueError(message)
     return block
 
 
 def _behind(former: Block | None, block: Block) -> Block:
-    """Return frames behind others, a gap filled with frames that took no time.
+    """Return frames after others, with a gap filled by frames of no duration.
 
     Raises:
-        ValueError: The gap is no gap.
+        ValueError: The gap is not plausible.
     """
     if former is None:
         return block

@@ -1,8 +1,7 @@
-"""What the numbers of an event may be: those of a file are checked before anybody reads them.
+"""Validity of the numbers of events: those from a file are checked before anything reads them.
 
-Whoever reads events goes by the vocabulary: a phase is one of seven, a text is one in the
-string table. A file may say anything. So what is read from it goes through here once, and
-no reader has to be careful.
+Readers of events rely on the vocabulary: a phase is one of seven, a text is in the string table.
+A file may contain anything, so its events are checked here once, and no reader has to be careful.
 """
 
 from __future__ import annotations
@@ -43,9 +42,9 @@ if TYPE_CHECKING:
 
     from inspector.events.recording.columns import Block
 
-#: The kind of an event that makes no sense; readers show its numbers.
+#: Kind of an invalid event; readers show its numbers.
 SENSELESS: Final = 0
-#: What an unknown number of a text reads as.
+#: Placeholder for a missing text.
 UNKNOWN_TEXT: Final = "?"
 
 #: Rows of a block.
@@ -55,7 +54,7 @@ _ANY: Final = (-(2**63), 2**63 - 1)
 _NUMBER: Final = (0, MAX_NS)
 _SPAN: Final = (-MAX_NS, MAX_NS)
 _RATE: Final = (0, MAX_RATE * RATE_DENOMINATOR)
-#: Seven of them are added up, frame by frame.
+#: Seven of them are summed, frame by frame.
 _MEASURED: Final = (-(MAX_NS >> 8), MAX_NS >> 8)
 
 
@@ -64,7 +63,7 @@ def _enum(values: Iterable[int]) -> tuple[int, int]:
     return min(found), max(found)
 
 
-#: The least and the largest that a number may be, where not any will do.
+#: Limits of numbers that are limited.
 _LIMITS: Final[dict[Unit, tuple[int, int]]] = {
     Unit.TIMER_KIND: _enum(TimerKind),
     Unit.MEMBER_KIND: _enum(MemberKind),
@@ -102,7 +101,7 @@ _LIMITS: Final[dict[Unit, tuple[int, int]]] = {
 
 
 def _limits_of(row: EventRow, place: int) -> tuple[int, int]:
-    """Return the least and the largest that a number of an event may be."""
+    """Return the limits of a number of an event."""
     if place != _SUBJECT and "ab"[place - _A] in row.measured:
         return _MEASURED
     return _LIMITS.get(row.unit(place), _ANY)
@@ -112,7 +111,7 @@ _Limits: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.int64]]"
 
 
 def _by_kind_of_event() -> dict[int, _Limits]:
-    """Return the least and the largest by column and kind; any for kinds not known here."""
+    """Return the limits by column and kind; none for unknown kinds."""
     tables = {}
     for column in _COLUMNS:
         low, high = (np.full(KINDS, end) for end in _ANY)
@@ -123,7 +122,7 @@ def _by_kind_of_event() -> dict[int, _Limits]:
 
 
 def _by_field_of_member() -> _Limits:
-    """Return the least and the largest by field."""
+    """Return the limits by field."""
     low, high = (np.full(KINDS, end) for end in _ANY)
     for field, row in FIELDS.items():
         low[field], high[field] = _LIMITS.get(row.unit, _ANY)
@@ -141,25 +140,25 @@ _text_fields[list(TEXT_FIELDS)] = True
 
 @dataclass(slots=True)
 class Soundness:
-    """Makes sense of events, with the texts there are.
+    """Checks and repairs events, given the string table.
 
     Attributes:
-        texts: How many texts the string table has.
-        unknown_text: Returns the number of a text that says that it is not known.
+        texts: Number of texts in the string table.
+        unknown_text: Returns the number of the placeholder for missing texts.
     """
 
     texts: int
     unknown_text: Callable[[], int]
 
-    def mend(self, block: Block) -> int:
-        """Put right what makes no sense, in place; returns in how many events.
+    def repair(self, block: Block) -> int:
+        """Replace invalid numbers in place; returns the number of repaired events.
 
         Raises:
-            ValueError: The instants do not follow one another.
+            ValueError: The instants are not in order.
         """
         when = block[0]
         if len(when) and (when[0] < 0 or when[-1] > MAX_NS or (when[1:] < when[:-1]).any()):
-            message = "its instants do not follow one another"
+            message = "its instants are not in order"
             raise ValueError(message)
         kind = np.clip(block[_KIND], 0, KINDS - 1)
         is_senseless = np.zeros(len(kind), bool)
@@ -172,20 +171,20 @@ class Soundness:
         is_senseless[sets] |= (value < low[field]) | (value > high[field])
         block[_KIND, is_senseless] = SENSELESS
         kind[is_senseless] = SENSELESS
-        mended = int(np.count_nonzero(is_senseless))
+        repaired = int(np.count_nonzero(is_senseless))
         for column, table in _text_in.items():
-            mended += self._mend_texts(block, column, np.flatnonzero(table[kind]))
-        return mended + self._mend_texts(block, _B, sets[_text_fields[field]])
+            repaired += self._repair_texts(block, column, np.flatnonzero(table[kind]))
+        return repaired + self._repair_texts(block, _B, sets[_text_fields[field]])
 
-    def _mend_texts(self, block: Block, column: int, places: NDArray[np.intp]) -> int:
+    def _repair_texts(self, block: Block, column: int, places: NDArray[np.intp]) -> int:
         numbers = block[column, places]
-        mended = self.mend_texts(numbers)
-        if mended:
+        repaired = self.repair_texts(numbers)
+        if repaired:
             block[column, places] = numbers
-        return mended
+        return repaired
 
-    def mend_texts(self, numbers: NDArray[np.int64]) -> int:
-        """Put right the numbers of texts, in place; returns how many."""
+    def repair_texts(self, numbers: NDArray[np.int64]) -> int:
+        """Replace invalid numbers of texts in place; returns their number."""
         is_unknown = (numbers < 0) | (numbers >= self.texts)
         if not is_unknown.any():
             return 0
@@ -193,14 +192,14 @@ class Soundness:
         return int(np.count_nonzero(is_unknown))
 
     def text(self, number: int) -> int:
-        """Return the number of a text, or of one that says that it is not known."""
+        """Return the number of a text, or of the placeholder."""
         return number if 0 <= number < self.texts else self.unknown_text()
 
     def value_of(self, field: int, value: int) -> int:
-        """Return the value of a field, put right if it is a text.
+        """Return the value of a field, repaired if it is a text.
 
         Raises:
-            ValueError: There is no such field, or it cannot have that value.
+            ValueError: There is no such field, or the value is invalid.
         """
         row = FIELDS[Field(field)]
         low, high = _LIMITS.get(row.unit, _ANY)

@@ -40,34 +40,34 @@ if TYPE_CHECKING:
     from inspector.events.timeline import Timeline
     from inspector.vocabulary import RawEvent
 
-#: Events from one keyframe to the next, and at most: a big state is kept less often.
+#: Events between keyframes, and the maximum: a large state is stored less often.
 KEYFRAME_EVERY: Final = 131_072
 KEYFRAME_AT_MOST: Final = 4 * KEYFRAME_EVERY
-#: What an event takes in the file, about, to weigh keyframes against.
+#: Approximate bytes per event, to weigh keyframes against.
 _BYTES_PER_EVENT: Final = 16
 _ADD_FRAMES: Final = "INSERT OR REPLACE INTO frames VALUES {}"
 _FRAME_ROW: Final = f"({','.join('?' * len(FRAME_COLUMNS))})"
-#: So many events fit into the cache of a processor.
+#: This many events fit into a processor's cache.
 ADDED_AT_ONCE: Final = 4 * CHUNK_EVENTS
-#: Folding is done for so many events at once: most of what happened has been overtaken then.
+#: Events folded at once: by then most are superseded.
 _FOLDED_AT_ONCE: Final = 16 * CHUNK_EVENTS
-#: Bigger pages cost less to write; small tables take one each.
+#: Large pages are cheaper to write; each small table takes one.
 _PAGE_BYTES: Final = 16_384
-#: 4 MB may lie beside the file while it is written, and about what comes in a second.
+#: Up to 4 MB, and about one second of events, stay in the WAL while recording.
 _CHECKPOINT_PAGES: Final = 256
 
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What a recording says of itself.
+    """The description that a recording holds.
 
     Attributes:
         scene_path: The scene's file.
-        scene_digest: Of its text, to tell whether it has changed since.
-        title: What people call the scene.
+        scene_digest: Digest of its text, to detect changes.
+        title: Title of the scene.
         tool_version: Version of the inspector.
-        frame_rate: Frames per second that were asked for, as ``"60"`` or ``"60000/1001"``.
-        source: Which time source drove the frames.
+        frame_rate: Target frames per second, as ``"60"`` or ``"60000/1001"``.
+        source: The time source of the frames.
     """
 
     scene_path: str = ""
@@ -79,10 +79,10 @@ class About:
 
 
 def reserve(path: Path) -> None:
-    """Create an empty file, so that nobody else takes its name.
+    """Create an empty file, so that no other program takes its name.
 
     Raises:
-        RecordingError: There is such a file, or it cannot be created.
+        RecordingError: The file exists or cannot be created.
     """
     try:
         with path.open("xb"):
@@ -94,7 +94,7 @@ def reserve(path: Path) -> None:
 
 
 class RecordingFile:
-    """A recording that is being written; for one thread."""
+    """A recording in progress; for one thread."""
 
     def __init__(
         self,
@@ -108,14 +108,14 @@ class RecordingFile:
         """Create the file.
 
         Args:
-            path: Where; must not exist.
-            about: What it says of itself.
+            path: The file; must not exist.
+            about: Its description.
             timeline: The state before the first event; kept and changed.
             cursor: Cursor of the first event.
             is_reserved: Whether :func:`reserve` was called for it.
 
         Raises:
-            RecordingError: There is such a file, or it cannot be created.
+            RecordingError: The file exists or cannot be created.
         """
         if not is_reserved:
             reserve(path)
@@ -127,7 +127,7 @@ class RecordingFile:
         self._frames_stored = 0
         self._tables = PlainTables(self.strings)
         self._grown = Grown()
-        # First what has been written and is not folded yet, then what is fresh.
+        # First what is written and not folded yet, then what is new.
         self._block = np.empty((EVENT_COLUMNS, _FOLDED_AT_ONCE), np.int64)
         self._unfolded = self._fresh = 0
         self._live = begin_writing(path)
@@ -159,8 +159,8 @@ class RecordingFile:
             )
             self._begin_from(timeline, cursor)
             if not cursor:
-                # From here on it is a recording, whenever the program dies. The middle of a
-                # session needs its texts as well, which are still to come.
+                # From here on it is a recording, even if the program dies. One that starts in the
+                # middle of a session also needs its texts, which are still to come.
                 self.commit()
         except BaseException:
             self._close()
@@ -193,14 +193,14 @@ class RecordingFile:
         self._connection.executemany(text, rows)
 
     def add_strings(self, texts: Sequence[str]) -> None:
-        """Add what has come to the string table."""
+        """Add texts to the string table."""
         self.strings.extend(map(_storable, texts))
 
     def add(self, events: Sequence[RawEvent]) -> None:
         """Add the next events.
 
         Raises:
-            sqlite3.Error: The disk does not take them.
+            sqlite3.Error: The file cannot be written.
         """
         self.add_numbers(list(chain.from_iterable(events)))
 
@@ -240,7 +240,7 @@ class RecordingFile:
         self._connection.execute("INSERT INTO chunks VALUES (?,?,?,?,?,?)", values)
 
     def _take(self, block: Block) -> None:
-        """Bring the tables and the state up to what is in the chunks."""
+        """Bring the tables and the state up to the chunks."""
         count = block.shape[1]
         self._tables.take(block, self._cursor)
         frames = self._frames.take(block, self._cursor)
@@ -272,8 +272,8 @@ class RecordingFile:
         self._frames_stored = last + 1
 
     def _add_following(self, columns: Block) -> None:
-        """Add frames behind the last, which SQLite numbers: that is faster."""
-        # What is 0 in all of them need not be handed over.
+        """Append frames, which SQLite numbers: that is faster."""
+        # Columns of zeros need not be passed.
         used = np.flatnonzero(columns.any(axis=1))
         marks = ["0"] * len(columns)
         for number in used.tolist():
@@ -290,7 +290,7 @@ class RecordingFile:
         self._frames_folded = self._frames.end
 
     def _write_keyframe(self) -> int:
-        """Write the state; returns how many bytes that took."""
+        """Write the state; returns its size in bytes."""
         timeline = self._timeline
         self._since_keyframe = 0
         state = state_text(timeline, self._frames.end)
@@ -305,7 +305,7 @@ class RecordingFile:
         return len(state) + len(timers)
 
     def skip_to(self, timeline: Timeline, cursor: int) -> int:
-        """Go on behind a gap, in the state that was there; returns how many events it is."""
+        """Continue after a gap in the given state; returns the number of missing events."""
         self._add_fresh()
         lost = cursor - self._cursor
         self._timeline, self._cursor = timeline, cursor
@@ -319,19 +319,19 @@ class RecordingFile:
         return 0 if row is None else int(row[0])
 
     def annotate(self, changes: Sequence[AnnotationChange]) -> None:
-        """Add, change and take out annotations.
+        """Add, change and delete annotations.
 
         Raises:
-            sqlite3.Error: The disk does not take them.
+            sqlite3.Error: The file cannot be written.
         """
         write_annotations(self._connection, changes)
 
     def commit(self) -> None:
-        """Have everything on the disk that came so far.
+        """Commit everything to disk.
 
         Raises:
-            RecordingError: The file is not there any more.
-            sqlite3.Error: The disk does not take it.
+            RecordingError: The file no longer exists.
+            sqlite3.Error: The file cannot be written.
         """
         self._add_fresh()
         strings = self.strings
@@ -342,7 +342,7 @@ class RecordingFile:
         self._connection.execute("BEGIN")
         self._stored_strings = len(strings)
         if not is_same_file(self.path, self._live):
-            # SQLite would leave what was committed beside the old name.
+            # SQLite would leave the commits beside the old name.
             self._connection.execute("COMMIT")
             self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             self._close()
@@ -355,14 +355,14 @@ class RecordingFile:
             )
 
     def finish(self) -> None:
-        """Write what is left, and leave one file alone.
+        """Write the rest, and leave a single file.
 
         Raises:
-            RecordingError: The file is not there any more.
-            sqlite3.Error: The disk does not take it.
+            RecordingError: The file no longer exists.
+            sqlite3.Error: The file cannot be written.
         """
         self._add_fresh()
-        # Where one is already it stays: it alone tells what has come before it.
+        # An existing keyframe there stays: it alone has the news before it.
         if self._since_keyframe and not self._is_after_command:
             self._fold()
             self._write_keyframe()
@@ -370,14 +370,14 @@ class RecordingFile:
         self._write_meta({"ended_at": ended, "end_cursor": self._cursor})
         self.commit()
         self._connection.execute("COMMIT")
-        # While somebody reads it the last second stays beside it, and is as safe there.
+        # While another program reads it, the last second stays in the WAL, just as safe.
         self._connection.execute("PRAGMA busy_timeout = 100")
         with suppress(sqlite3.OperationalError):
             self._connection.execute("PRAGMA journal_mode = DELETE")
         self._close()
 
     def abandon(self) -> None:
-        """Leave it at what was committed; never raises."""
+        """Leave the file as last committed; never raises."""
         for step in (lambda: self._connection.execute("ROLLBACK"), self._close):
             try:
                 step()
@@ -392,9 +392,8 @@ class RecordingFile:
 
 
 def _storable(text: str) -> str:
-    r"""Return a text as it can be stored.
+    r"""Return a text that can be stored.
 
-    Half a surrogate pair, as in the name of a file that is no text, is no character that
-    could be; it is written as ``\udc80``.
+    A lone surrogate, as in undecodable file names, is written as ``\udc80``.
     """
     return text.encode("utf-8", "backslashreplace").decode("utf-8")

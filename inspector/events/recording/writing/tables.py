@@ -1,4 +1,4 @@
-"""The plain tables of a recording, filled from blocks of events as they come."""
+"""The plain tables of a recording, filled from blocks of events."""
 
 from __future__ import annotations
 
@@ -40,19 +40,14 @@ _RARE: Final = (
 )
 _rare = kind_table(_RARE)
 _of_timers = kind_table(kinds_with(fold=Fold.TIMER))
-#: Table and marks are filled in.
+#: Table and placeholders are filled in.
 INSERT: Final = "INSERT OR REPLACE INTO {} VALUES ({})"
 
 
 class PlainTables:
-    """Keeps rows until they are written; a timer that came and went is written once."""
+    """Holds rows until they are written; a timer that came and went is written once."""
 
     def __init__(self, strings: Sequence[str]) -> None:
-        """Begin with nothing.
-
-        Args:
-            strings: The texts of the events; may grow.
-        """
         self._strings = strings
         self._rows: list[tuple[str, Sequence[Any]]] = []
         self._counts: Counter[str] = Counter()
@@ -61,7 +56,7 @@ class PlainTables:
         self._last_command = -1
 
     def begin(self, timeline: Timeline) -> None:
-        """Note what is there in a state: the first, or the first behind a gap."""
+        """Take over a state: the first, or the first after a gap."""
         self._parents.clear()
         self._rows.append(("DELETE FROM pauses WHERE to_ns IS NULL", ()))
         self._rows.append(("UPDATE timers SET gone_by='not known' WHERE gone_by IS NULL", ()))
@@ -74,7 +69,7 @@ class PlainTables:
         self._timers.begin([timeline.timers.row(each) for each in timeline.timers.ids()])
 
     def _add_lists(self, timeline: Timeline) -> None:
-        """Add what is not in the tables yet; the cursor of that is not known."""
+        """Add missing entries of lists; their cursors are unknown."""
         seen = dict(self._counts)
         for command in timeline.commands[seen.get("commands", 0) :]:
             row = [None, command.at_ns, command.number, command.text, command.refusal]
@@ -88,7 +83,7 @@ class PlainTables:
             self._add("hits", [None, hit.at_ns, hit.number, hit.frame, hit.text])
 
     def take(self, block: Block, first_cursor: int) -> None:
-        """Note what a block of events says."""
+        """Read a block of events."""
         timers = np.flatnonzero(of_kinds(block, _of_timers))
         if timers.size:
             self._timers.take(block[:, timers])
@@ -111,7 +106,7 @@ class PlainTables:
             case EventKind.MARK:
                 self._add("marks", [cursor, at_ns, subject, strings[a]])
             case EventKind.COMMAND:
-                # Its context follows, perhaps in the next block.
+                # Its context follows, possibly in the next block.
                 self._last_command = cursor
                 row = [cursor, at_ns, subject, strings[a], strings[b], None, None, ""]
                 self._add("commands", row)
@@ -173,7 +168,7 @@ class PlainTables:
         self._timers.remove_of(gone, at_ns)
 
     def flush(self, connection: sqlite3.Connection) -> None:
-        """Write what has come since."""
+        """Write the rows so far."""
         for text, values in self._rows:
             connection.execute(text, values)
         self._rows.clear()
@@ -186,12 +181,11 @@ _ROWS: Final = _FIRST_PHASE + len(Phase)
 
 
 class FrameCollector:
-    """Takes blocks of events, one after another, and gives the frames that ended in them."""
+    """Finds the frames that end in consecutive blocks of events."""
 
     def __init__(self, timeline: Timeline) -> None:
-        """Begin in a state, perhaps in the midst of a frame."""
         self.end = timeline.frames.end
-        # What is known of the frame that has not ended.
+        # The frame that has not ended.
         self._open = np.zeros(_ROWS, np.int64)
         self._open[[_AT, _DELTA]] = timeline._frame_at_ns, timeline._frame_delta_ns
         self._open[_CUT] = timeline._frame_cut_ns
@@ -203,9 +197,9 @@ class FrameCollector:
         is_end = kind == EventKind.FRAME_ENDED
         ended = np.flatnonzero(is_end)
         count = len(ended)
-        # The frame that each event is in, counted from the first.
+        # The frame of each event, counted from the first.
         frame_of = np.cumsum(is_end)
-        # The one behind the last has not ended.
+        # The last one has not ended.
         frames = np.zeros((_ROWS, count + 1), np.int64)
         frames[_FRAME] = np.arange(self.end, self.end + count + 1)
         frames[_CURSOR, :count] = ended + (first_cursor + 1)
@@ -215,14 +209,14 @@ class FrameCollector:
         start[frame_of[began]] = began
         if start[0] < 0:
             frames[_CUT:, 0] = self._open[_CUT:]
-        # Where none has begun, it is the one before that goes on.
+        # Where none has begun, the previous one continues.
         since = np.maximum.accumulate(start)
         frames[_AT], frames[_DELTA] = at_ns[since], b[since]
         goes_on = since < 0
         frames[_AT, goes_on], frames[_DELTA, goes_on] = self._open[_AT], self._open[_DELTA]
 
         def inside(part: EventKind) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-            """Return where there are parts of frames, and which frames those are."""
+            """Return the indexes of events inside frames, and their frames."""
             at = np.flatnonzero(kind == part)
             frame = frame_of[at]
             is_inside = at > start[frame]

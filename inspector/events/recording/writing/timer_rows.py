@@ -1,4 +1,4 @@
-"""The rows of the table of timers, worked out from the columns of events."""
+"""The rows of the table of timers, computed from the columns of events."""
 
 from __future__ import annotations
 
@@ -24,21 +24,16 @@ _CLOCK_GONE: Final = "clock removed"
 _ENDS: Final = {None: None, EventKind.TIMER_FIRED: "fired", EventKind.TIMER_CLEARED: "cleared"}
 _ADD: Final = "INSERT OR REPLACE INTO timers VALUES {}"
 _MARKS: Final = "(?,?,?,?,?,?,?,?,?,?,?,?)"
-#: Many rows at once cost a quarter less.
+#: Rows inserted at once, which costs a quarter less.
 AT_ONCE: Final = 32
-# Places in a row of timers.
+# Indexes in a row of timers.
 _CLOCK, _KIND, _SITE, _ADDED, _DUE, _INTERVAL, _FIRED, _LATE, _GONE, _BY = range(2, 12)
 
 
 class TimerRows:
-    """Keeps the rows of pending timers, and of others until they are written."""
+    """Holds the rows of pending timers, and of others until they are written."""
 
     def __init__(self, strings: Sequence[str]) -> None:
-        """Begin with nothing.
-
-        Args:
-            strings: The texts of the events; may grow.
-        """
         self._strings = strings
         self._pending: dict[int, list[Any]] = {}
         self._touched: set[int] = set()
@@ -46,7 +41,7 @@ class TimerRows:
         self._passed: list[tuple[Sequence[Any], ...]] = []
 
     def begin(self, rows: Sequence[TimerRow]) -> None:
-        """Forget what was pending, and begin with what is pending instead."""
+        """Replace all pending timers."""
         self._touched.clear()
         known = self._pending
         self._pending = {
@@ -69,7 +64,7 @@ class TimerRows:
         self._touched.update(self._pending)
 
     def take(self, events: Block) -> None:
-        """Note what a block of timers' events says."""
+        """Read a block of timers' events."""
         found = _Found(events)
         is_new = found.added >= 0
         came_and_went = is_new & (found.ended >= 0)
@@ -83,7 +78,7 @@ class TimerRows:
     def _new_columns(self, found: _Found, timers: NDArray[np.intp]) -> tuple[Sequence[Any], ...]:
         """Return the rows of new timers as columns.
 
-        Rows would be many objects that stay, and keep the garbage collector busy.
+        Rows would be many long-lived objects for the garbage collector.
         """
         strings = self._strings
         at_ns, kind, _, a, b = found.events
@@ -92,28 +87,28 @@ class TimerRows:
             found.timers[timers].tolist(),
             [strings[text] for text in b[added].tolist()],
             a[added].tolist(),
-            ["" if kind is None else _kind_text(kind) for kind in _told(b, origin)],
-            [strings[text or 0] for text in _told(a, origin)],
+            ["" if kind is None else _kind_text(kind) for kind in _values_at(b, origin)],
+            [strings[text or 0] for text in _values_at(a, origin)],
             at_ns[added].tolist(),
-            _told(found.dues, found.due[timers]),
-            _told(b, found.armed[timers], 0),
+            _values_at(found.dues, found.due[timers]),
+            _values_at(b, found.armed[timers], 0),
             found.fires[timers].tolist(),
-            _told(a, found.fired[timers], 0),
-            _told(at_ns, ended),
-            [_ENDS[kind] for kind in _told(kind, ended)],
+            _values_at(a, found.fired[timers], 0),
+            _values_at(at_ns, ended),
+            [_ENDS[kind] for kind in _values_at(kind, ended)],
         )
 
     def _bring_up_to_date(self, found: _Found, timers: NDArray[np.intp]) -> None:
-        """Tell the rows of timers that were there before what has happened to them since."""
+        """Update the rows of earlier timers."""
         at_ns, kind, _, a, b = found.events
         origin, ended = found.origin[timers], found.ended[timers]
         columns = (
             found.timers[timers].tolist(),
-            zip(_told(a, origin), _told(b, origin), strict=True),
-            _told(found.dues, found.due[timers]),
-            _told(b, found.armed[timers]),
-            zip(found.fires[timers].tolist(), _told(a, found.fired[timers]), strict=True),
-            zip(_told(at_ns, ended), _told(kind, ended), strict=True),
+            zip(_values_at(a, origin), _values_at(b, origin), strict=True),
+            _values_at(found.dues, found.due[timers]),
+            _values_at(b, found.armed[timers]),
+            zip(found.fires[timers].tolist(), _values_at(a, found.fired[timers]), strict=True),
+            zip(_values_at(at_ns, ended), _values_at(kind, ended), strict=True),
         )
         for timer, (site, of_kind), due, interval, (fires, late), (end_ns, by) in zip(
             *columns, strict=True
@@ -141,12 +136,12 @@ class TimerRows:
         self._touched.discard(row[0])
 
     def remove_of(self, clocks: set[int], at_ns: int) -> None:
-        """Note that the timers of clocks have gone with them."""
+        """Remove the timers of removed clocks."""
         for row in [row for row in self._pending.values() if row[_CLOCK] in clocks]:
             self._end(row, at_ns, _CLOCK_GONE)
 
     def flush(self, connection: sqlite3.Connection) -> None:
-        """Write what has come since."""
+        """Write the rows so far."""
         touched = (self._pending[timer] for timer in self._touched)
         passed = (row for columns in self._passed for row in zip(*columns, strict=True))
         rows = chain(self._gone, touched, passed)
@@ -163,8 +158,8 @@ def _kind_text(kind: int) -> str:
     return _KIND_TEXTS.get(kind, str(kind))
 
 
-def _told(values: Block, places: NDArray[np.intp], otherwise: int | None = None) -> list[Any]:
-    """Return the values in some places, and something else where a place is below 0."""
+def _values_at(values: Block, places: NDArray[np.intp], otherwise: int | None = None) -> list[Any]:
+    """Return the values at some indexes, and ``otherwise`` where an index is below 0."""
     found: list[Any] = values[places].tolist()
     if (places >= 0).all():
         return found
@@ -173,23 +168,22 @@ def _told(values: Block, places: NDArray[np.intp], otherwise: int | None = None)
 
 
 class _Found:
-    """Where the last event of a sort is for each of some timers, -1 where there is none.
+    """The index of the last event of each sort for each of some timers, -1 for none.
 
     Attributes:
         events: The events.
-        timers: The timers, as columns with one entry for each are about them.
-        added: Where each was added.
-        origin: Where it is said where it was set.
-        armed: Where it was armed.
-        fired: Where it has fired.
-        fires: How often it has.
-        due: Where it is said when it is due.
-        dues: What is said there, for each event.
-        ended: Where it was cleared, or has fired for the last time.
+        timers: The timers, in the order of the other columns.
+        added: Index of its addition.
+        origin: Index of its origin.
+        armed: Index of its arming.
+        fired: Index of its last firing.
+        fires: Number of firings.
+        due: Index of the event with its due time.
+        dues: The due time in each event.
+        ended: Index of its clearing or its last firing.
     """
 
     def __init__(self, events: Block) -> None:
-        """Look through events of timers, at least one."""
         self.events = events
         self.timers, self._group = grouped(events[2])
         _, kind, _, a, b = events
@@ -206,6 +200,6 @@ class _Found:
     def _last(self, is_found: NDArray[np.bool_]) -> NDArray[np.intp]:
         places = np.flatnonzero(is_found)
         last = np.full(len(self.timers), -1)
-        # Of several the last one stays.
+        # Among several assignments the last one stays.
         last[self._group[places]] = places
         return last

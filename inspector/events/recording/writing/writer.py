@@ -1,4 +1,4 @@
-"""Recording a session while it runs: its thread hands events over, another one writes."""
+"""Recording a running session: its thread hands events over to a writing thread."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ if TYPE_CHECKING:
     from inspector.vocabulary import RawEvent
 
 
-#: What was handed over is in the file after this time, whether more comes or not.
+#: What was handed over is in the file after this time, even if nothing follows.
 COMMIT_NS: Final = 400 * NS_PER_MS
-#: More than these wait for a slow disk in the log itself, which may lose them.
+#: Beyond this, events wait for a slow disk in the log itself, which may drop them.
 MOST_WAITING: Final = 1_000_000
-#: Whoever has the time waits for the disk when so many have to be written.
+#: A patient caller waits for the disk when this many events are to be written.
 PATIENT_WAITING: Final = 100_000
-#: It is worth to write so many at once.
+#: Writing starts at this many events.
 ENOUGH: Final = 4 * CHUNK_EVENTS
-#: So many fit into the cache of the database, so that each page is written once.
+#: As many as the database caches, so that each page is written once.
 _COMMITTED_AT_ONCE: Final = 16 * CHUNK_EVENTS
 _GATHERED_NUMBERS: Final = CHUNK_EVENTS * EVENT_COLUMNS
 _PATIENCE_S: Final = 0.001
@@ -43,13 +43,13 @@ _SAID_OF_COMMANDS: Final = (COMMAND_CONTEXT, COMMAND_FORM)
 
 
 class _Portion:
-    """What is handed over at once.
+    """Events handed over at once.
 
     Attributes:
-        pieces: The next events, in each the numbers of one behind those of another.
-        texts: What has come to the string table.
-        gap: The state and cursor behind a gap before the events, ``None`` without one.
-        annotations: What people have left meanwhile.
+        pieces: The next events as numbers, one event after another in each piece.
+        texts: Additions to the string table.
+        gap: State and cursor after a gap before the events, ``None`` without one.
+        annotations: Changes of annotations since the last portion.
     """
 
     __slots__ = ("annotations", "gap", "pieces", "texts")
@@ -68,14 +68,14 @@ class _Portion:
 
 
 class RecordingWriter:
-    """Writes a log to a file from a thread of its own.
+    """Writes a log to a file in a thread of its own.
 
-    :meth:`start`, :meth:`pump` and :meth:`stop` are for the thread that owns the log. An
-    error of the disk ends the recording, and nothing else: see :attr:`problem`.
+    :meth:`start`, :meth:`pump` and :meth:`stop` are for the thread that owns the log. A disk error
+    ends the recording and nothing else: see :attr:`problem`.
 
     Attributes:
         path: The file.
-        lost: Events that fell off the log before they could be handed over.
+        lost: Number of events dropped from the log before they could be handed over.
     """
 
     def __init__(
@@ -91,9 +91,9 @@ class RecordingWriter:
         Args:
             path: The file; must not exist.
             log: What to record.
-            about: What the recording says of itself.
-            start: State and cursor to begin with, as a timeline of its own; else from the
-                oldest event that is kept.
+            about: Description of the recording.
+            start: Initial state, as an independent copy, and cursor; by default the oldest
+                event kept.
         """
         self.path = path
         self.lost = 0
@@ -104,9 +104,9 @@ class RecordingWriter:
         self._texts = 0
         self._portions: deque[_Portion] = deque()
         self._handed = self._written = self._committed = 0
-        # When what is written has to be committed, on the clock of the computer.
+        # Deadline of the next commit, on the computer's clock.
         self._due_ns = 0
-        # Something waits, and it is worth to begin with it at once.
+        # There is enough to start writing at once.
         self._has_some, self._has_enough = Event(), Event()
         self._is_hurried = False
         self._problem = ""
@@ -115,7 +115,7 @@ class RecordingWriter:
 
     @property
     def problem(self) -> str:
-        """Why nothing is recorded any more, as a sentence; empty while all is well."""
+        """Why recording has ended, as a sentence; empty while all is well."""
         return self._problem
 
     @property
@@ -125,26 +125,26 @@ class RecordingWriter:
 
     @property
     def events(self) -> int:
-        """How many events were handed over."""
+        """Number of events handed over."""
         return self._handed
 
     @property
     def committed(self) -> int:
-        """How many events are safe in the file."""
+        """Number of events safe in the file."""
         return self._committed
 
     def start(self) -> None:
-        """Create the file, and hand over what the log has kept.
+        """Create the file, and hand over the events in the log.
 
         Raises:
-            RecordingError: There is such a file, or it cannot be created.
+            RecordingError: The file exists or cannot be created.
         """
         if self._start is None:
             self._start = (self._log.base.copy(), self._log.first)
         timeline, cursor = self._start
         self._cursor = begin_behind_command(self._log.slice, timeline, cursor)
         self._start = (timeline, self._cursor)
-        # Here, so that whoever asked for it is told at once why it cannot be.
+        # Here, so that the caller learns at once why it cannot be created.
         reserve(self.path)
         self._thread = Thread(target=self._write_all, name="recording", daemon=True)
         self._thread.start()
@@ -152,20 +152,20 @@ class RecordingWriter:
 
     @property
     def is_writing(self) -> bool:
-        """Whether something is still on its way to the disk."""
+        """Whether something is not on disk yet."""
         return self._thread is not None and self._thread.is_alive()
 
     def pump(
         self, *, at_once: bool = False, is_patient: bool = False, is_last: bool = False
     ) -> None:
-        """Hand over what is new; called after every wake-up.
+        """Hand over new events; called after every wake-up.
 
-        It is in the file half a second later, though nobody may come again until then.
+        They are in the file half a second later, even without another call.
 
         Args:
-            at_once: Whether it has to be written as soon as possible.
+            at_once: Whether to write as soon as possible.
             is_patient: Whether to wait for a slow disk, so that nothing is lost.
-            is_last: Whether there will be no other chance, so that nothing may wait.
+            is_last: Whether this is the last call, so that nothing may wait.
         """
         log = self._log
         end = log.end
@@ -190,11 +190,11 @@ class RecordingWriter:
             self._has_enough.set()
 
     def _is_behind(self, events: int) -> bool:
-        """Return whether more than so many events have yet to be written."""
+        """Return whether more than this many events are yet to be written."""
         return self._handed - self._written > events and self.is_recording
 
     def _skip_lost(self) -> tuple[Timeline, int]:
-        """Go on behind what fell off the log; returns the state and cursor there."""
+        """Continue after events dropped from the log; returns the state and cursor there."""
         log = self._log
         timeline = log.base.copy()
         cursor = begin_behind_command(log.slice, timeline, log.first)
@@ -203,7 +203,7 @@ class RecordingWriter:
         return timeline, cursor
 
     def annotate(self, changes: Sequence[AnnotationChange]) -> None:
-        """Have annotations written into the file, or taken out of it, in this order."""
+        """Write or delete annotations in the file, in this order."""
         if changes and self.is_recording:
             self._portions.append(_Portion([], [], None, changes))
             self._is_hurried = True
@@ -211,13 +211,13 @@ class RecordingWriter:
             self._has_enough.set()
 
     def stop(self) -> None:
-        """Write what is left and close the file; waits for the disk."""
+        """Write the rest and close the file; waits for the disk."""
         if self._thread is not None:
             self.finish()
             self._thread.join()
 
     def finish(self) -> None:
-        """Have what is left written and the file closed, without waiting for the disk."""
+        """Request writing the rest and closing the file, without waiting for the disk."""
         if self._thread is None or self._is_stopped:
             return
         self.pump(at_once=True, is_last=True)
@@ -241,12 +241,12 @@ class RecordingWriter:
             if file is not None:
                 file.abandon()
         except Exception as error:  # noqa: BLE001 - a fault here must not stop the session
-            self._problem = f"{self.path.name} could not be recorded further: {error!r}."
+            self._problem = f"{self.path.name} could not be recorded any further: {error!r}."
             if file is not None:
                 file.abandon()
 
     def _write_portions(self, file: RecordingFile) -> None:
-        # How it begins is committed at once: a file without that is none.
+        # The start is committed at once: without it the file is not a recording.
         wait_ns = 0
         while not self._is_stopped or self._portions:
             self._has_some.wait()
@@ -265,7 +265,7 @@ class RecordingWriter:
 
     def _write_waiting(self, file: RecordingFile) -> None:
         portions = self._portions
-        # A wake-up hands over a dozen events or so: many of those together cost far less.
+        # A wake-up hands over about a dozen events: many of these together are far cheaper.
         gathered: list[int] = []
         while portions:
             portion = portions.popleft()
@@ -292,7 +292,7 @@ class RecordingWriter:
         file.add_numbers(numbers)
         self._written += len(numbers) // EVENT_COLUMNS
         is_much = self._written - self._committed >= _COMMITTED_AT_ONCE
-        # More may be coming all the time, as from a run that does not wait.
+        # Events may keep coming, as from a run that does not wait.
         if is_much or monotonic_ns() >= self._due_ns:
             self._commit(file)
 
@@ -305,12 +305,12 @@ class RecordingWriter:
 def begin_behind_command(
     events: Callable[[int, int], Sequence[RawEvent]], timeline: Timeline, cursor: int
 ) -> int:
-    """Return where to begin so that what is said of a command is not torn from it.
+    """Return a cursor from which a command is not separated from its context.
 
     Args:
-        events: Returns the events from one cursor up to another.
-        timeline: The state before ``cursor``; brought up to where to begin.
-        cursor: From where on events are wanted.
+        events: Returns the events between two cursors.
+        timeline: The state before ``cursor``; brought up to the result.
+        cursor: The requested start.
     """
     while (found := events(cursor, cursor + 1)) and found[0][1] in _SAID_OF_COMMANDS:
         timeline.apply_all(found)
@@ -332,16 +332,16 @@ def disk_problem(path: Path, error: Exception) -> str:
 def save_last(
     past: EventLog | History, path: Path, seconds: float, about: About | None = None
 ) -> int:
-    """Write the last seconds of a session to a file, and the state before them.
+    """Write the last seconds of a session to a file, with the state before them.
 
     Args:
         past: The log of the session, or its history.
         path: The file; must not exist.
-        seconds: How much session time, above 0; as much as there is if that is less.
-        about: What the recording says of itself.
+        seconds: Session time to save, above 0; less if there is less.
+        about: Description of the recording.
 
     Returns:
-        How many events were saved.
+        Number of saved events.
 
     Raises:
         RecordingError: The file cannot be written.
