@@ -1,7 +1,7 @@
 """Timeline Inspector: see, stop, slow, step, explain and prove time in a running program.
 
-Importing this package loads nothing but this file: each public name is brought
-in by its first use, so that a program that only hosts a clock pays for a clock.
+Importing this package loads only this file: each public name is imported on first use, so that a
+program that only hosts a clock pays only for a clock.
 """
 
 from importlib import import_module

@@ -1,8 +1,8 @@
-"""Whether a window can be opened here: a display, Qt's system libraries, a Qt that works.
+"""Checks whether a window can be opened: a display, Qt's system libraries, a working Qt.
 
-Qt itself answers these questions by ending the process. So they are asked first,
-and a no becomes a sentence that says what to do. ``python -m inspector.environment``
-prints the missing Debian packages, a line each.
+Qt itself would end the process. So the checks come first, and a failure becomes a sentence that
+says what to do. ``python -m inspector.environment`` prints the missing Debian packages, a line
+each.
 """
 
 import ctypes
@@ -18,10 +18,10 @@ from inspector.exit_codes import ExitCode
 
 
 class EnvironmentProblemError(InspectorError):
-    """No window can be opened here; the message says why and what to do.
+    """No window can be opened; the message says why and what to do.
 
     Attributes:
-        exit_code: What the command ends with.
+        exit_code: Exit code of the command.
     """
 
     def __init__(self, message: str, exit_code: ExitCode = ExitCode.BAD_ENVIRONMENT) -> None:
@@ -31,7 +31,7 @@ class EnvironmentProblemError(InspectorError):
 
 @dataclass(frozen=True, slots=True)
 class SystemLibrary:
-    """A shared library that Qt takes from the system, and the Debian package that has it."""
+    """A shared library that Qt needs from the system, and its Debian package."""
 
     file: str
     package: str
@@ -49,7 +49,7 @@ QT_LIBRARIES = (
     SystemLibrary("libgthread-2.0.so.0", "libglib2.0-0"),
     SystemLibrary("libxkbcommon.so.0", "libxkbcommon0"),
 )
-# What its plugin for X11 links to as well.
+# Additionally for the X11 plugin.
 X11_LIBRARIES = (
     SystemLibrary("libX11-xcb.so.1", "libx11-xcb1"),
     SystemLibrary("libxcb-cursor.so.0", "libxcb-cursor0"),
@@ -68,7 +68,7 @@ X11_LIBRARIES = (
     SystemLibrary("libxcb.so.1", "libxcb1"),
     SystemLibrary("libxkbcommon-x11.so.0", "libxkbcommon-x11-0"),
 )
-# And its plugin for Wayland; without it, Qt goes through X11 there too.
+# Additionally for the Wayland plugin; without it, Qt uses X11 there too.
 WAYLAND_LIBRARIES = (
     SystemLibrary("libwayland-client.so.0", "libwayland-client0"),
     SystemLibrary("libwayland-cursor.so.0", "libwayland-cursor0"),
@@ -83,14 +83,14 @@ _NO_DISPLAY = (
 
 
 def check_display(environment: Mapping[str, str]) -> None:
-    """Return if a window can be shown; Windows and macOS always can.
+    """Check that a window can be shown; always true on Windows and macOS.
 
     Args:
         environment: The environment variables that Qt will see.
 
     Raises:
-        EnvironmentProblemError: There is no display, it does not answer, or the
-            libraries to talk to it are missing.
+        EnvironmentProblemError: There is no display, it does not answer, or libraries for it
+            are missing.
     """
     if sys.platform != "linux":
         return
@@ -117,10 +117,10 @@ def check_display(environment: Mapping[str, str]) -> None:
 
 
 def _check_platforms(asked: list[str], environment: Mapping[str, str]) -> None:
-    """Return if Qt has a plugin for one of the platforms that were asked for.
+    """Check that Qt has a plugin for one of the requested platforms.
 
     Raises:
-        EnvironmentProblemError: It has none of them; Qt would abort the process.
+        EnvironmentProblemError: It has none; Qt would abort the process.
     """
     if not asked or environment.get("QT_QPA_PLATFORM_PLUGIN_PATH"):
         return
@@ -129,13 +129,13 @@ def _check_platforms(asked: list[str], environment: Mapping[str, str]) -> None:
         return
     raise EnvironmentProblemError(
         f"No window can be opened, because Qt has no platform “{';'.join(asked)}”, which "
-        f"QT_QPA_PLATFORM asks for; there are {', '.join(sorted(known))}. Unset it, or name one.",
+        f"QT_QPA_PLATFORM requests; there are {', '.join(sorted(known))}. Unset it, or name one.",
         ExitCode.NO_DISPLAY,
     )
 
 
 def qt_platforms() -> set[str]:
-    """Return the names of the platforms that the installed Qt has plugins for, on Linux."""
+    """Return the platforms for which the installed Qt has plugins, on Linux."""
     try:
         found = find_spec("PySide6")
     except ValueError:
@@ -149,10 +149,10 @@ def qt_platforms() -> set[str]:
 
 
 def check_qt(pyside_version: str, python_version: tuple[int, int]) -> None:
-    """Return if this PySide6 works with this Python.
+    """Check that this PySide6 works with this Python.
 
     Raises:
-        EnvironmentProblemError: They are known not to.
+        EnvironmentProblemError: It is known not to.
     """
     version = tuple(int(part) for part in pyside_version.split(".")[:3] if part.isdigit())
     python = f"{python_version[0]}.{python_version[1]}"
@@ -170,9 +170,9 @@ def check_qt(pyside_version: str, python_version: tuple[int, int]) -> None:
 
 
 def qt_import_problem(error: ImportError) -> EnvironmentProblemError | None:
-    """Return what to tell the user when importing the window failed with ``error``.
+    """Return the problem if importing the window failed because of the environment.
 
-    ``None`` when that is not about the environment but a fault in the program.
+    ``None`` if the error is a fault in the program.
     """
     if isinstance(error, ModuleNotFoundError):
         missing = (error.name or "").partition(".")[0]
@@ -191,7 +191,7 @@ def qt_import_problem(error: ImportError) -> EnvironmentProblemError | None:
 
 
 def missing_libraries(libraries: Iterable[SystemLibrary]) -> list[SystemLibrary]:
-    """Return those of ``libraries`` that cannot be loaded here; on Linux only."""
+    """Return the libraries that cannot be loaded; on Linux only."""
     if sys.platform != "linux":
         return []
     return [library for library in libraries if not _loads(library.file)]
@@ -228,7 +228,7 @@ def _wayland_answers(environment: Mapping[str, str]) -> bool:
 
 
 def _x11_answers() -> bool:
-    """Try the connection: Qt would abort the process if this failed."""
+    """Try to connect: Qt would abort the process on failure."""
     xcb = ctypes.CDLL("libxcb.so.1")
     xcb.xcb_connect.restype = ctypes.c_void_p
     connection = ctypes.c_void_p(xcb.xcb_connect(None, None))
@@ -238,7 +238,7 @@ def _x11_answers() -> bool:
 
 
 def _print_missing_packages() -> int:
-    """Print the packages; end with 1 if without them Qt cannot even be imported."""
+    """Print the packages; return 1 if Qt cannot be imported without them."""
     required = missing_libraries(QT_LIBRARIES)
     missing = [*required, *missing_libraries(X11_LIBRARIES + WAYLAND_LIBRARIES)]
     for package in sorted({library.package for library in missing}):

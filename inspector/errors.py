@@ -1,8 +1,7 @@
-"""The expected failures, each reaching the user as one sentence with a next step.
+"""Expected failures, whose messages are sentences for the user, with a next step.
 
-Programmer errors are not here: those raise ``ValueError`` or ``TypeError`` at
-once. An :class:`InspectorError` is something a careful user can run into (a file
-that is not there, a scene that does not build), so its message says what
+Programmer errors raise ``ValueError`` or ``TypeError`` instead. An :class:`InspectorError` can
+happen to a careful user (a missing file, a scene that does not build), so its message says what
 happened, where, and what to do.
 """
 
@@ -10,22 +9,22 @@ from inspector.exit_codes import ExitCode
 
 
 class InspectorError(Exception):
-    """An expected failure whose message can be shown to the user as it is.
+    """An expected failure whose message can be shown to the user.
 
     Attributes:
-        exit_code: What a command ends with because of it.
+        exit_code: Exit code of a command that fails with it.
     """
 
     exit_code: ExitCode = ExitCode.FAILED
 
     @property
     def detail(self) -> str:
-        """More lines for who wants to know, such as a place in the source; or none."""
+        """Further lines, such as a place in the source; may be empty."""
         return ""
 
 
 class ArgumentError(InspectorError):
-    """An argument of a command makes no sense; said before anything is done."""
+    """An argument of a command is invalid; raised before anything is done."""
 
     exit_code = ExitCode.USAGE
 
@@ -37,7 +36,7 @@ class SceneError(InspectorError):
 
 
 class UnreadableFileError(InspectorError):
-    """A file that was named is not there, is no file, or cannot be read."""
+    """A file does not exist, is not a file, or cannot be read."""
 
 
 class CaptureError(InspectorError):

@@ -1,22 +1,22 @@
-"""The exit codes of the ``timeline-inspector`` command, in one place."""
+"""The exit codes of the ``timeline-inspector`` command."""
 
 from enum import IntEnum
 
 
 class ExitCode(IntEnum):
-    """What the command's exit code means; the numbers never change.
+    """Meanings of the exit codes; the numbers never change.
 
     Attributes:
-        OK: It did what was asked.
+        OK: Success.
         FAILED: A callback raised, a check found something (``lint``, ``lab --check``), or
             something could not be read or written.
-        USAGE: The arguments make no sense; nothing was done.
-        NO_DISPLAY: A window was asked for and there is nowhere to show it.
+        USAGE: The arguments are invalid; nothing was done.
+        NO_DISPLAY: There is no display for a window.
         SCENE: The scene could not be loaded.
-        BAD_ENVIRONMENT: A library is missing, or one is installed that is known not to work.
-        DIFFERENT: A recorded scene that was run again did something else.
-        INTERRUPTED: Stopped by Ctrl+C (128 + SIGINT, as shells count it).
-        TERMINATED: Stopped by SIGTERM (128 + SIGTERM, likewise).
+        BAD_ENVIRONMENT: A library is missing, or has a version that is known not to work.
+        DIFFERENT: A replayed scene behaved differently.
+        INTERRUPTED: Ended by Ctrl+C (128 + SIGINT, as in shells).
+        TERMINATED: Ended by SIGTERM (128 + SIGTERM, likewise).
     """
 
     OK = 0

@@ -9,8 +9,8 @@ _CANDIDATES = (_PACKAGE / "_resources", _PACKAGE.parent / "resources")
 def resource_path(*parts: str) -> Path:
     """Return the path of a resource: ``resource_path("icons", "run.svg")``.
 
-    An installed wheel carries the resources inside the package; a checkout, also
-    one installed as editable, has them in the folder beside it.
+    A wheel has the resources inside the package; a checkout, also an editable installation, in the
+    folder beside it.
     """
     root = next((folder for folder in _CANDIDATES if folder.is_dir()), _CANDIDATES[-1])
     return root.joinpath(*parts)

@@ -1,4 +1,4 @@
-"""Ctrl+C and SIGTERM: the first ends what goes on in good order, the second ends it at once."""
+"""Ctrl+C and SIGTERM: the first ends the work in good order, the second the process."""
 
 from __future__ import annotations
 
@@ -15,34 +15,33 @@ if TYPE_CHECKING:
 
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
-#: From ``<signal.h>``: the signal does what it does by default when it comes again.
+#: From ``<signal.h>``: the next signal has its default effect.
 _RESET_AFTER_FIRST: Final = 0x80000000
-#: Where the C structure is known to be laid out as below.
+#: Platform on which the C structure has the layout below.
 _KNOWN_MACHINES: Final = frozenset({"x86_64", "aarch64"})
 _MASK_BYTES: Final = 128
 
 
 def exit_code_of(number: int) -> ExitCode:
-    """Return what a process ends with that a signal has ended, as shells count it."""
+    """Return the exit code of a process ended by a signal, as in shells."""
     return ExitCode.TERMINATED if number == signal.SIGTERM else ExitCode.INTERRUPTED
 
 
 class StopSignals:
-    """Calls somebody at the first Ctrl+C or SIGTERM; at the second the process just ends.
+    """Handles the first Ctrl+C or SIGTERM; the second ends the process at once.
 
-    The first is handled by Python, between two of its instructions. A library that computes
-    for long does not let it come to that, so on Linux the second needs no Python at all.
-    For the main thread.
+    Python handles the first between two of its instructions. A long computation in a library
+    prevents that, so on Linux the second needs no Python at all. For the main thread.
 
     Attributes:
-        number: The signal that came, 0 for none.
+        number: The signal received, 0 for none.
     """
 
     def __init__(self, on_first: Callable[[int, FrameType | None], None]) -> None:
         """Handle the signals from now on.
 
         Args:
-            on_first: Called with the signal's number and the frame that it interrupts.
+            on_first: Called with the signal's number and the interrupted frame.
         """
         self.number = 0
         self._on_first = on_first
@@ -51,7 +50,7 @@ class StopSignals:
             _end_at_second(number)
 
     def stop(self) -> None:
-        """Put back what was there."""
+        """Restore the previous handlers."""
         for number, handler in self._former.items():
             signal.signal(number, handler)
 
@@ -63,7 +62,7 @@ class StopSignals:
 
 
 def _end_at_second(number: int) -> None:
-    """Have a signal end the process when it comes a second time, whatever Python does then."""
+    """Let a second signal end the process, whatever Python is doing."""
     if sys.platform != "linux" or platform.machine() not in _KNOWN_MACHINES:
         return
     import ctypes  # noqa: PLC0415 - not needed elsewhere
@@ -71,7 +70,7 @@ def _end_at_second(number: int) -> None:
     class Action(ctypes.Structure):
         """``struct sigaction`` of glibc and musl."""
 
-        # The stubs know of a bare class attribute only.
+        # The stubs know only a bare class attribute.
         _fields_: ClassVar = [  # type: ignore[mutable-override]
             ("handler", ctypes.c_void_p),
             ("mask", ctypes.c_ubyte * _MASK_BYTES),

@@ -1,6 +1,6 @@
-"""What tests of scenes and sessions need: lists of events, scenes from text, virtual time.
+"""Tools for tests of scenes and sessions: scenes from text, virtual time.
 
-For users' tests as much as for our own::
+For users' tests and for our own::
 
     session = virtual_session(scene_file(tmp_path, '''
         def build(stage):
@@ -34,11 +34,11 @@ from inspector.vocabulary import TIMER_ADDED, TIMER_FIRED
 
 
 class FakeSession:
-    """A session made of a log: append events to it and see what is submitted.
+    """A session with a log to append events to, and a list of submitted commands.
 
     Attributes:
-        log: Append to it what should have happened.
-        submitted: What was asked for; nothing comes of it.
+        log: The log of its events.
+        submitted: Submitted commands, which have no effect.
         is_closed: Whether it was closed.
     """
 
@@ -68,7 +68,7 @@ class FakeSession:
         self.submitted.append(command)
 
     def refresh(self) -> int:
-        """Fold what was appended into the timeline; returns how many events."""
+        """Fold appended events into the timeline; returns their number."""
         batch = self.log.read(self._cursor)
         self._cursor = batch.cursor
         return self.timeline.apply_all(batch.events)
@@ -86,7 +86,7 @@ def scene_file(folder: Path, source: str, name: str = "scene.py") -> Path:
 
 
 def held_session(path: Path, source: ManualTimeSource | None = None) -> HostedSession:
-    """Load a scene that stands still at 0, on a manual time source."""
+    """Load a scene that is held at 0, on a manual time source."""
     session = HostedSession(path, source or ManualTimeSource(), autorun=False)
     session.refresh()
     return session
@@ -95,19 +95,19 @@ def held_session(path: Path, source: ManualTimeSource | None = None) -> HostedSe
 def virtual_session(
     path: Path, *, failure_policy: FailurePolicy = FailurePolicy.CONTINUE
 ) -> HostedSession:
-    """Load a scene that runs on virtual time; :func:`pass_seconds` lets it pass."""
+    """Load a scene on virtual time; :func:`pass_seconds` lets time pass."""
     session = HostedSession(path, VirtualTimeSource(), failure_policy=failure_policy)
     session.refresh()
     return session
 
 
 def pass_seconds(session: HostedSession, seconds: float | Fraction) -> RunOutcome:
-    """Let virtual time pass at 60 frames a second, as fast as the processor can."""
+    """Let virtual time pass at 60 frames per second, as fast as the processor allows."""
     return run_virtual(session, duration_ns=seconds_to_ns(seconds))
 
 
 def fired(session: HostedSession) -> dict[str, int]:
-    """Return how often timers have fired, by label, as far as the log still knows."""
+    """Return the number of firings of timers, by label, as far as they are in the log."""
     strings = session.log.strings
     labels: dict[int, str] = {}
     counts: dict[str, int] = {}

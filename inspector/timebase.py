@@ -1,8 +1,8 @@
-"""Instants, durations and their text: the one place where units are converted.
+"""Instants, durations and their text: the only place where units are converted.
 
-Inside the inspector every time is an ``int`` of nanoseconds (``_ns`` in the
-name). Seconds as ``float`` or ``Fraction`` come in through
-:func:`seconds_to_ns` and leave through :func:`ns_to_seconds`.
+Inside the inspector every time is an ``int`` of nanoseconds (``_ns`` in the name). Seconds as
+``float`` or ``Fraction`` enter through :func:`seconds_to_ns` and leave through
+:func:`ns_to_seconds`.
 """
 
 import math
@@ -18,7 +18,7 @@ NS_PER_US: Final = 1_000
 NS_PER_MS: Final = 1_000_000
 NS_PER_SECOND: Final = 1_000_000_000
 
-#: Times beyond this many nanoseconds (about 146 years) are taken for a mistake.
+#: Longer times (about 146 years) are taken for mistakes.
 MAX_NS_BITS: Final = 62
 MAX_NS: Final = 2**MAX_NS_BITS
 
@@ -36,7 +36,7 @@ _WITH_UNIT: Final = re.compile(
     r"(?P<number>[-+]?[\d./]+(?:e[-+]?\d+)?)\s*(?P<unit>[a-zµ]*)", re.IGNORECASE
 )
 _DURATIONS: Final = "write 1.5, 1/60, 250ms, 3 min or 02:10.5"
-#: More is no duration; the longest number and the longest unit are less.
+#: Longest text of a duration.
 _MOST_CHARACTERS: Final = 120
 _SIXTY: Final = 60
 _SEXAGESIMAL: Final = re.compile(r"(?:(\d+):)?(\d{1,3}):(\d{1,2}(?:\.\d*)?)")
@@ -63,12 +63,12 @@ def seconds_to_ns(seconds: float | Fraction | Decimal) -> int:
 
 
 def plain_number(value: object) -> float | Fraction:
-    """Return a real number as Python's own.
+    """Return a real number as a type of Python's own.
 
     Numbers of other libraries overflow (numpy's) or cannot be mixed with others.
 
     Raises:
-        TypeError: It is no real number, or is true or false.
+        TypeError: It is not a real number, or a ``bool``.
         ValueError: It is a ``Decimal`` that is not a number.
         OverflowError: It is a ``Decimal`` that is infinite or absurd.
     """
@@ -77,13 +77,13 @@ def plain_number(value: object) -> float | Fraction:
             return value
         case int():
             if value is True or value is False:
-                # Told from 1 and 0: a condition has come to stand instead of a number.
+                # Unlike 1 and 0, a condition is a mistake.
                 message = f"not a number: {value}"
                 raise TypeError(message)
             return value
         case Decimal():
             if value and value.is_finite() and abs(value.adjusted()) > LARGEST_EXPONENT:
-                message = f"beyond all measure: {shown(value)}"
+                message = f"too large: {shown(value)}"
                 raise OverflowError(message)
             return Fraction(value)
         case Integral():
@@ -95,7 +95,7 @@ def plain_number(value: object) -> float | Fraction:
 
 
 def checked_ns(ns: int) -> int:
-    """Return ``ns`` itself if it is a whole number of nanoseconds within 146 years.
+    """Return ``ns`` if it is a whole number of nanoseconds within 146 years.
 
     Raises:
         ValueError: ``ns`` is not an ``int``, or beyond 146 years.
@@ -112,13 +112,12 @@ def ns_to_seconds(ns: int) -> float:
 
 
 def parse_duration_ns(text: str) -> int:
-    """Return the duration that a person typed, in nanoseconds.
+    """Parse a duration.
 
-    Understood are ``1.5`` (seconds), ``1/60``, ``250ms``, ``3 min``,
-    ``02:10.5`` and ``1:02:03``.
+    Such as ``1.5`` (seconds), ``1/60``, ``250ms``, ``3 min``, ``02:10.5`` or ``1:02:03``.
 
     Raises:
-        ValueError: The text is none of these; the message shows examples.
+        ValueError: The text is not a duration; the message shows examples.
     """
     stripped = text.strip()
     if len(stripped) > _MOST_CHARACTERS:
@@ -142,7 +141,7 @@ def parse_duration_ns(text: str) -> int:
 
 
 def format_duration(ns: int) -> str:
-    """Return a duration for people: three or four digits and a unit that fits."""
+    """Return a duration as text: three or four digits and a suitable unit."""
     size = abs(ns)
     if size < NS_PER_US:
         return f"{ns} ns"
@@ -170,5 +169,5 @@ def format_instant(ns: int, decimals: int = 3) -> str:
 
 
 def _decimals(size: float) -> int:
-    """Return how many decimals show three significant digits or more."""
+    """Return the number of decimals for at least three significant digits."""
     return max(0, 2 - math.floor(math.log10(size)))

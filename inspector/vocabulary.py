@@ -1,40 +1,33 @@
-"""The event vocabulary: every kind of event, its number and its fields.
+"""The event vocabulary: the numbers of event kinds, member kinds and fields.
 
-This file is the contract between everything that produces events and
-everything that reads them; the numbers are the same in memory, on the wire and
-on disk and are never used twice. An event is a plain tuple of five integers,
+This file is the contract between producers and readers of events; the numbers are the same in
+memory, on the wire and on disk and are never reused. An event is a plain tuple of five integers,
 
     (at_ns, kind, subject, a, b)
 
-``at_ns`` is session time: nanoseconds that the transport has let pass since the
-session began. Texts are numbers too: an index into the string table of the log
-("sid"; 0 is the empty text). The engine appends such tuples directly, because a
-method call per event costs more than the event itself.
+``at_ns`` is session time: nanoseconds that the transport has let pass since the start of the
+session. Texts are numbers too: an index into the string table of the log ("sid"; 0 is the empty
+text). The engine appends such tuples directly, because a method call per event costs more than the
+event.
 
-What the three numbers of each kind are is said in :mod:`inspector.events.schema`, and on the
-help page *Events*.
+:mod:`inspector.events.schema` and the help page *Events* define the three numbers of each kind.
 
-``COMMAND_CONTEXT`` follows ``COMMAND`` at once: which clock it is about, when it was
-in the host's own time, and who asked for it. ``cause`` is the number of the command
-that made the change, 0 for the program's own doing. A rate numerator is over
-:data:`RATE_DENOMINATOR`. ``TIMER_FIRED`` comes before its callback runs and already
-says when the timer is due again;
-``NEVER`` there means that it is gone. ``TIMER_CLEARED`` with a call site of 0
-was cleared by a command, or because its branch was removed.
+``COMMAND_CONTEXT`` immediately follows ``COMMAND``: its clock, the time of day, and where it came
+from. ``cause`` is the number of the command that made the change, 0 for the program. A rate
+numerator is over :data:`RATE_DENOMINATOR`. ``TIMER_FIRED`` precedes its callback and has the next
+due time; ``NEVER`` means that the timer is gone. A ``TIMER_CLEARED`` with call site 0 was made by a
+command or the removal of a branch.
 
-``READING`` is what came from outside and made the scene go on: what its time source said,
-counted from the beginning of the session. Together with ``COMMAND_FORM``, a command as
-JSON, that is all a scene needs to do the same again; number 0 says how the life of the
-scene began.
+``READING`` is the external input of a scene: the readings of its time source, from the start of the
+session. Together with ``COMMAND_FORM``, a command as JSON, it is all that a replay needs; the form
+with number 0 is the start of the scene.
 
-Members are what lives by a clock and is neither clock nor timer of the tree:
-schedulers, their targets and calls, components, tickers, state machines. They hang
-under one another, have one number each, and what is known of one is a handful of
-fields. ``MEMBER_ORIGIN`` follows ``MEMBER_ADDED`` at once. A member that goes takes
-all below it along. ``CALL_ENDED`` says when a call began, counted from the beginning
-of its frame, and how long it took; calls within it end before it does. Machines are
-members as well. What was measured, here and in the frame's events, is the only thing
-that differs between two runs of the same scene with the same readings.
+Members are what hangs under a clock besides child clocks and timers of the tree: schedulers, their
+targets and calls, components, tickers, state machines. They form trees, have one number each,
+and consist of a few fields. ``MEMBER_ORIGIN`` immediately follows ``MEMBER_ADDED``. Removing a
+member removes everything below it. ``CALL_ENDED`` has the start of a call, relative to its
+frame, and its duration; inner calls end first. Only measured values, here and in the frame's
+events, differ between two runs of a scene with the same readings.
 """
 
 from enum import IntEnum
@@ -42,16 +35,16 @@ from fractions import Fraction
 from itertools import takewhile
 from typing import Final, TypeAlias
 
-#: Raised when the meaning of a number changes, or one comes that older readers do not know;
-#: readers refuse newer versions. Version 2 has come with :attr:`Field.OWNER`, version 3 with
-#: loops, child clocks, timeouts and hooks among the members.
+#: Raised when the meaning of a number changes, or for numbers unknown to older readers; readers
+#: refuse newer versions. Version 2 added :attr:`Field.OWNER`, version 3 loops, child clocks,
+#: timeouts and hooks among the members.
 VOCABULARY_VERSION: Final = 3
 
 #: Rates are exact multiples of one over this: halves to sixteenths, thirds,
 #: sevenths, elevenths, thirteenths, sixtieths and four decimals are exact.
 RATE_DENOMINATOR: Final = 720_720_000
 
-#: The due time of what will not happen: above every instant.
+#: The due time of something that will not happen: after every instant.
 NEVER: Final = 2**63 - 1
 
 RawEvent: TypeAlias = tuple[int, int, int, int, int]
@@ -132,7 +125,7 @@ class EventKind(IntEnum):
 
 
 class TimerKind(IntEnum):
-    """What kind of timer: fires once, or repeats with a missed-tick policy."""
+    """Kind of a timer: one-shot, or repeating with a policy for missed ticks."""
 
     TIMEOUT = 0
     INTERVAL_BURST = 1
@@ -141,7 +134,7 @@ class TimerKind(IntEnum):
 
     @property
     def text(self) -> str:
-        """The kind in the words of the window."""
+        """The kind as shown in the window."""
         return _TIMER_KIND_TEXTS[self]
 
 
@@ -158,16 +151,16 @@ class Phase(IntEnum):
 
     @property
     def text(self) -> str:
-        """The phase in the words of the window."""
+        """The phase as shown in the window."""
         return self.name.lower().replace("_", " ")
 
 
 class MemberKind(IntEnum):
-    """What a member is; what may hang under it is told in brackets."""
+    """Kind of a member; possible children are in brackets."""
 
     #: A frame scheduler, ours or a dialect (targets).
     SCHEDULER = 1
-    #: Whom calls belong to (updates and frame timers).
+    #: The owner of calls (updates and frame timers).
     TARGET = 2
     #: Called in every frame, in the order of priorities.
     UPDATE = 3
@@ -175,7 +168,7 @@ class MemberKind(IntEnum):
     FRAME_TIMER = 4
     #: A component director (phases, nodes, a scheduler).
     COMPONENT_DIRECTOR = 5
-    #: A part of a component director's frame; carries calls only.
+    #: A phase of a component director's frame; has calls only.
     PHASE = 6
     #: A node of the scene graph (nodes, components).
     NODE = 7
@@ -187,39 +180,39 @@ class MemberKind(IntEnum):
     TICKER_TIMER = 10
     #: A state machine (edges, hooks).
     MACHINE = 11
-    #: One way in which a transition of a machine can be made.
+    #: An edge of a transition of a machine.
     EDGE = 12
     #: A callback that joined a phase of the frame.
     FRAME_CALLBACK = 13
     #: A fixed-rate loop, in the time of its clock; since version 3.
     LOOP = 14
-    #: A clock of open-flash's (child clocks, timeouts, loops); since version 3.
+    #: A clock of open-flash (child clocks, timeouts, loops); since version 3.
     CHILD_CLOCK = 15
     #: A timeout of a child clock, in the time of the clock of the tree; since version 3.
     TIMEOUT = 16
-    #: What a machine calls around its transitions; carries calls only; since version 3.
+    #: A hook of a machine; has calls only; since version 3.
     HOOK = 17
 
     @property
     def text(self) -> str:
-        """The kind in the words of the window."""
+        """The kind as shown in the window."""
         return self.name.lower().replace("_", " ")
 
 
 class Field(IntEnum):
-    """What can be known of a member; a field that was never set is not known."""
+    """A field of a member; a field that was never set is unknown."""
 
-    #: 0: not paused itself; else 1 more than the number of the command that did it.
+    #: 0: not paused itself; otherwise the number of the command that paused it, plus 1.
     PAUSED = 1
-    #: Order among update callbacks, the smaller the earlier.
+    #: Order among update callbacks; smaller comes first.
     PRIORITY = 2
     #: Nanoseconds between calls, 0 for every frame.
     INTERVAL = 3
-    #: When it is called next, in the time of its scheduler, of a loop or timeout in that of
-    #: its clock; ``NEVER`` for at no instant, as what is called every frame. Means nothing
-    #: while it is paused: see ``REMAINING``.
+    #: Time of the next call, in the time of its scheduler, of a loop or timeout in that of its
+    #: clock; ``NEVER`` for no time, such as for calls of every frame. Without meaning while paused:
+    #: see ``REMAINING``.
     DUE = 4
-    #: How many calls are left, -1 for no end.
+    #: Calls left, -1 for no limit.
     CALLS_LEFT = 5
     #: Scheduler or ticker time, at the end of its last frame.
     TIME = 6
@@ -227,37 +220,37 @@ class Field(IntEnum):
     RATE = 7
     #: :class:`Life` of a component or node.
     LIFE = 8
-    #: The rules it goes by: a dialect, a way of counting (sid).
+    #: Its rules: a dialect, a way of counting (sid).
     RULES = 9
     #: Present state of a machine (sid); set once, then entered.
     STATE = 10
-    #: State an edge leads away from (sid); ``*`` for any.
+    #: State an edge leads from (sid); ``*`` for any.
     SOURCE = 11
-    #: State an edge leads to (sid); the empty text when a function says so.
+    #: State an edge leads to (sid); empty if a function decides.
     TARGET = 12
     #: :class:`Phase` of the frame in which it is called.
     PHASE = 13
     #: Execution order of a component.
     ORDER = 14
-    #: Calls that were left out because of a limit, or thrown away.
+    #: Calls skipped because of a limit.
     MISSED = 15
-    #: What it is called from now on (sid).
+    #: Its new name (sid).
     NAME = 16
-    #: Nanoseconds of its scheduler's time that were left to wait when it was paused.
+    #: Nanoseconds of its scheduler's time that remained when it was paused.
     REMAINING = 17
-    #: Number of the node or component that a target is; since version 2. It is said once,
-    #: and stays when that member is removed: so one sees whose timers outlive it. It is not
-    #: said of what was scheduled before the node or component was part of a scene.
+    #: Number of the node or component that is the target; since version 2. Set once, and kept when
+    #: that member is removed, which shows whose timers outlive it. Not set for calls scheduled
+    #: before the node or component was part of a scene.
     OWNER = 18
 
     @property
     def text(self) -> str:
-        """The field in the words of the window."""
+        """The field as shown in the window."""
         return self.name.lower().replace("_", " ")
 
 
 class Life(IntEnum):
-    """Where a component or node is in its life."""
+    """Life cycle of a component or node."""
 
     #: Made, its node was never active.
     NEW = 0
@@ -272,31 +265,31 @@ class Life(IntEnum):
 
     @property
     def text(self) -> str:
-        """The state in the words of the window."""
+        """The state as shown in the window."""
         return self.name.lower()
 
 
 class Reading(IntEnum):
-    """What came from outside: why the time source was read, or what the host wanted."""
+    """External input of a scene: a reading of the time source, or a request of the host."""
 
-    #: The engine asked what time it is.
+    #: The engine read the time.
     ASKED = 0
-    #: The source woke the engine, which then asked.
+    #: The source woke the engine, which read the time.
     WOKEN = 1
-    #: Virtual time was advanced up to there.
+    #: Virtual time was advanced to this instant.
     ADVANCED = 2
-    #: The host has set the period of the frames, in nanoseconds.
+    #: The host set the period of the frames, in nanoseconds.
     PERIOD = 3
     #: The host let session time catch up with the source.
     SYNCED = 4
     #: The host has held the scene.
     HELD = 5
-    #: The host went back to the scene's own frame rate.
+    #: The host restored the scene's own frame rate.
     RATE = 6
 
     @property
     def text(self) -> str:
-        """What came, in the words of the window."""
+        """The input as shown in the window."""
         return _READING_TEXTS[self]
 
 
@@ -326,20 +319,20 @@ _TIMER_KIND_TEXTS: Final = {
 
 
 def rate_text(rate_n: int) -> str:
-    """Return a rate numerator as people write rates: ``1``, ``0.25``, ``1/3``."""
+    """Return a rate numerator as text: ``1``, ``0.25``, ``1/3``."""
     rate = Fraction(rate_n, RATE_DENOMINATOR)
     decimal = f"{float(rate):.4f}".rstrip("0").rstrip(".")
     return decimal if Fraction(decimal) == rate else str(rate)
 
 
 def what_was_raised(traceback_text: str) -> str:
-    """Return the line of a traceback that tells what was raised, as ``ValueError: no``.
+    """Return the line of a traceback with the exception, such as ``ValueError: no``.
 
-    Of a message of several lines it is the first; of a group of exceptions, the group's.
+    The first line of a message; of a group of exceptions, that of the group.
     """
     lines = traceback_text.strip("\n").splitlines()
     if lines and lines[0].lstrip().startswith(_GROUP_SIGNS):
-        # Each line of a group stands behind a bar, and its members below a line of dashes.
+        # Each line of a group follows a bar, and its members a line of dashes.
         lines = [line.partition("| ")[2] for line in takewhile(_is_before_members, lines)]
     behind_frames = 0
     for number, line in enumerate(lines, 1):
@@ -350,10 +343,10 @@ def what_was_raised(traceback_text: str) -> str:
     return line if len(line) <= _MOST_RAISED else f"{line[:_MOST_RAISED]}…"
 
 
-#: Of the sentence of an exception, in characters.
+#: Longest message of an exception, in characters.
 _MOST_RAISED: Final = 400
 
-#: How the lines of a traceback begin that are followed by lines of the user's program.
+#: Starts of the lines of a traceback that are followed by lines of the program.
 _FRAME_SIGNS: Final = ('  File "', "Traceback (")
 _GROUP_SIGNS: Final = ("+ Exception Group", "| ")
 

@@ -261,7 +261,7 @@ def _past(options: Namespace, err: TextIO, at_ns: int | None) -> Iterator[_Past]
             session.refresh()
             if not run.is_complete:
                 say(err, f"The run ended early. {session.status.message}")
-            # What was reached may lie a little behind the last event.
+            # The end may be slightly before the last event.
             hint = "" if options.source.is_real else _work_hint(session, run)
             history, end_ns = session.history, session.timeline.at_ns
             within = " in virtual time" if hint else ""

@@ -63,9 +63,9 @@ class _Way:
     """How time passes in a run.
 
     Attributes:
-        text: In words.
-        host: What wakes the time source in real time.
-        run: Runs a session; is given something to call with the share that is done.
+        text: Description.
+        host: Wakes the time source in real time.
+        run: Runs a session; takes a callback for the share done.
     """
 
     text: str
@@ -229,8 +229,8 @@ def _capture_way(options: Namespace, err: TextIO) -> _Way:
         raise CaptureError(message)
     if options.seconds is not None and not any(times_ns):
         message = (
-            f"{path}: no time passes in {read.column or 'it'}, so it never gets to --seconds. "
-            "Say --frames instead, or choose another column."
+            f"{path}: no time passes in {read.column or 'it'}, so it never reaches --seconds. "
+            "Use --frames instead, or choose another column."
         )
         raise CaptureError(message)
     name = f" ({read.column})" if read.column else ""

@@ -1,16 +1,15 @@
 """A small game that plays itself.
 
-Five branches (game, enemies, particles, ui, audio) with waves, a boss, a pause menu
-that stops the game while the ui goes on, slow motion on the enemies, and an autosave
-that costs a frame now and then.
+Five branches (game, enemies, particles, ui, audio) with waves, a boss, a pause menu that stops the
+game but not the ui, slow motion on the enemies, and an autosave that costs a frame now and then.
 
 Try:
 
-* Pause "enemies" and watch what still moves: the particles, the menu, the music.
-  Select one of the waiting attacks and read why it has not fired.
-* Give "enemies" a rate of 0.25, then give "game" a rate of 2: rates multiply.
+* Pause "enemies" and watch what still moves: the particles, the menu, the music. Select a waiting
+  attack and read why it has not fired.
+* Set the rate of "enemies" to 0.25, then the rate of "game" to 2: rates multiply.
 * Hold the scene, step frames, then step to the next timer.
-* Look for the spikes in the frame times and select one: the autosave is in it.
+* Select a spike in the frame times: it is the autosave.
 """
 
 from dataclasses import dataclass, field
@@ -38,7 +37,7 @@ class Body:
     speed_y: float
 
     def move(self, delta: float) -> None:
-        """Move on, and turn round at the border."""
+        """Move, and turn at the border."""
         self.x += self.speed_x * delta
         self.y += self.speed_y * delta
         if not 0 <= self.x <= WIDTH:
@@ -58,7 +57,7 @@ class Enemy(Body):
 
 @dataclass
 class World:
-    """What the game consists of besides its clocks."""
+    """The state of the game besides its clocks."""
 
     random: Random
     player: Body = field(default_factory=lambda: Body(WIDTH / 2, HEIGHT / 2, 40.0, 25.0))
@@ -105,7 +104,7 @@ class Game:
     # ------------------------------------------------------------- enemies
 
     def spawn_wave(self) -> None:
-        """Send two to five enemies, each with an attack of its own."""
+        """Send two to five enemies, each with its own attack timer."""
         world = self.world
         for _ in range(world.random.randint(2, 5)):
             if len(world.enemies) >= MOST_ENEMIES:
@@ -134,7 +133,7 @@ class Game:
             self.toast("next life")
 
     def boss_arrives(self) -> None:
-        """Bring the boss, who leaves again and comes back half a minute later."""
+        """Bring the boss, who leaves and returns half a minute later."""
         self.stage.mark("the boss arrives", clock=self.enemies)
         boss = Enemy(WIDTH / 2, 0.0, 20.0, 10.0, "boss", 60)
         boss.attack = self.enemies.set_interval(1.5, self.charge, boss, name="boss charges")
@@ -152,13 +151,13 @@ class Game:
         self.explode(boss, 6)
 
     def boss_leaves(self, boss: Enemy) -> None:
-        """Let the boss go if the player has not defeated it."""
+        """Let the boss leave unless the player has defeated it."""
         if boss in self.world.enemies:
             self.remove(boss)
             self.stage.mark("the boss escapes", clock=self.enemies)
 
     def remove(self, enemy: Enemy) -> None:
-        """Take an enemy out, with its timer."""
+        """Remove an enemy and its timer."""
         self.world.enemies.remove(enemy)
         if enemy.attack is not None:
             self.enemies.clear(enemy.attack)
@@ -190,20 +189,20 @@ class Game:
         self.game.set_timeout(2, self.end_slow_motion, name="slow motion ends")
 
     def end_slow_motion(self) -> None:
-        """Give everybody their own speed back."""
+        """Restore the rates."""
         for clock in (self.enemies, self.particles, self.audio):
             clock.rate = 1
 
     # ------------------------------------------------------ ui, audio, disk
 
     def open_menu(self) -> None:
-        """Pause the game; the ui goes on, or nobody could close the menu."""
+        """Pause the game but not the ui, which has to close the menu."""
         if self.game.pause():
             self.stage.mark("menu opened: the game is paused", clock=self.ui)
             self.ui.set_timeout(3, self.close_menu, name="player closes the menu")
 
     def close_menu(self) -> None:
-        """Let the game go on."""
+        """Resume the game."""
         self.game.resume()
         self.stage.mark("menu closed", clock=self.ui)
 
@@ -216,7 +215,7 @@ class Game:
         self.is_cursor_shown = not self.is_cursor_shown
 
     def count_score(self) -> None:
-        """Let the shown score run after the real one."""
+        """Let the shown score follow the real one."""
         self.world.shown_score += min(10, self.world.score - self.world.shown_score)
 
     def beat(self) -> None:
@@ -228,7 +227,7 @@ class Game:
         self.bars += 1
 
     def autosave(self) -> None:
-        """Write the world to a slow disk: this is the spike in the frame times."""
+        """Write the world to a slow disk: the spike in the frame times."""
         milliseconds = self.world.random.randint(20, 40)
         self.stage.work(Fraction(milliseconds, 1000))
         self.stage.mark(f"autosave took {milliseconds} ms")
@@ -236,7 +235,7 @@ class Game:
     # --------------------------------------------------------------- frames
 
     def explode(self, at: Body, count: int) -> None:
-        """Throw sparks, each of which fades by a timer of its own."""
+        """Throw sparks, each of which fades by its own timer."""
         random = self.world.random
         for _ in range(count):
             angle = random.uniform(0, 2 * pi)
@@ -261,7 +260,7 @@ class Game:
             spark.move(delta)
 
     def collide(self, _delta: float) -> None:
-        """Push enemies apart: every pair of them is looked at, as small games do."""
+        """Push enemies apart, pair by pair, as small games do."""
         enemies = self.world.enemies
         for index, one in enumerate(enemies):
             for other in enemies[:index]:
@@ -270,7 +269,7 @@ class Game:
                     one.speed_y, other.speed_y = other.speed_y, one.speed_y
 
     def draw(self, _delta: float) -> list[tuple[int, int]]:
-        """Work out where everything goes on the screen."""
+        """Compute the positions on the screen."""
         bodies = (self.world.player, *self.world.enemies, *self.world.sparks)
         return [(round(body.x * 4), round(body.y * 4)) for body in bodies for _ in range(4)]
 

@@ -1,13 +1,13 @@
 """Thousands of timers on many clocks.
 
-Eight herds of eight groups, each a clock with a rate of its own, and sixty-four to
-eighty animals per group that eat, sleep and call on timers of their own.
+Eight herds of eight groups, each a clock with its own rate, and sixty-four to eighty animals per
+group that eat, sleep and call by their own timers.
 
 Try:
 
-* Sort the timer queue by what fires next and select one herd: only its timers are
-  listed, and pausing it costs the same as pausing a branch with one timer.
-* Give the clock "meadow" a rate of 3 and watch the frame times.
+* Sort the timer queue by *Fires in* and select a herd: only its timers are listed, and pausing it
+  costs the same as pausing a branch with one timer.
+* Set the rate of "meadow" to 3 and watch the frame times.
 * Filter the clock tree for "night": these groups stand still until dusk.
 """
 
@@ -22,7 +22,7 @@ DUSK, NIGHT = 12, 6
 
 
 class Meadow:
-    """All the animals, and how often each kind of thing was done."""
+    """All the animals, and counts of what they do."""
 
     def __init__(self, stage: Stage) -> None:
         """Hang the herds under one clock."""
@@ -37,7 +37,7 @@ class Meadow:
         self.meadow.set_timeout(DUSK, self.dusk, name="dusk")
 
     def add_group(self, herd: Clock, name: str, rate: str) -> None:
-        """Add a group with its animals; the owls of the night wait, paused."""
+        """Add a group with its animals; the owls wait, paused, for the night."""
         random = self.stage.random
         group = herd.child(name, rate)
         for number in range(random.randint(64, 80)):
@@ -73,14 +73,14 @@ class Meadow:
         group.set_timeout(delay, self.sleep, group, animal, name=f"{animal} sleeps")
 
     def dusk(self) -> None:
-        """Let the night begin: owls wake, everybody else is slower."""
+        """Start the night: owls wake, all others slow down."""
         self.stage.mark("dusk: the owls wake", clock=self.meadow)
         for group in self.night:
             group.resume()
         self.meadow.set_timeout(NIGHT, self.dawn, name="dawn")
 
     def dawn(self) -> None:
-        """Let the day begin: the owls stand still with whatever they had planned."""
+        """Start the day: the owls stand still with their timers."""
         self.stage.mark("dawn: the owls stop", clock=self.meadow)
         for group in self.night:
             group.pause()

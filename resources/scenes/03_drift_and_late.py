@@ -1,16 +1,15 @@
 """Drift and late timers, side by side.
 
-Six ways to do something eight times a second, and a callback that blocks everything
-for 130 ms every two seconds. Two keep their count, four lose some of it, each for a
-reason that can be seen.
+Six ways to do something eight times a second, and a callback that blocks everything for 130 ms
+every two seconds. Two keep their count, four lose ticks, each for a different reason.
 
 Try:
 
-* Compare "fired" in the timer queue after a minute; the marks every ten seconds say
-  how many each way has done and how many it should have.
+* Compare "fired" in the timer queue after a minute; marks every ten seconds give the count of each
+  way and the expected count.
 * Select a late tick and read its lateness, then look at the frame before it.
-* Set the rate of "metronomes" to 1/2: local time slows, nobody loses anything more.
-* Run it headless for an hour: timeline-inspector run 3 --seconds 3600 --dt 1/60
+* Set the rate of "metronomes" to 1/2: local time slows, and nothing more is lost.
+* Run it without a window for an hour: timeline-inspector run 3 --seconds 3600 --dt 1/60
 """
 
 from fractions import Fraction
@@ -22,7 +21,7 @@ EIGHTH = Fraction(1, 8)
 
 
 class Metronomes:
-    """Six counters that should all read eight times the seconds that passed."""
+    """Six counters that should all read eight times the seconds passed."""
 
     def __init__(self, stage: Stage) -> None:
         """Start all six at the same instant."""
@@ -36,18 +35,18 @@ class Metronomes:
             "re-armed by a frame": 0,
             "counted in frames": 0,
         }
-        # Kept: every tick runs, the late ones right after each other.
+        # Exact: every tick runs, late ones in a row.
         self.clock.set_interval(EIGHTH, self.tick, "burst", missed=MissedTicks.BURST, name="burst")
-        # On the grid, but ticks that have been missed are left out, and counted.
+        # On the grid, but missed ticks are skipped and counted.
         self.clock.set_interval(EIGHTH, self.tick, "skip", missed=MissedTicks.SKIP, name="skip")
-        # A whole interval after the late one: the grid moves a little each time.
+        # A whole interval after a late tick: the grid moves a little each time.
         self.clock.set_interval(EIGHTH, self.tick, "delay", missed=MissedTicks.DELAY, name="delay")
         # Sets itself again from its own due instant, so it keeps up with the interval.
         self.clock.set_timeout(EIGHTH, self.rearm, name="re-armed")
-        # What coroutines do that wait and go on in a frame: each wait begins late.
+        # Like coroutines that wait and continue in a frame: each wait starts late.
         self.waits_for_frame = False
         self.clock.set_timeout(EIGHTH, self.wait_for_frame, name="re-armed by a frame")
-        # What everybody writes first: add up deltas, start again from zero.
+        # The usual first attempt: add up deltas, start again from zero.
         self.elapsed = 0.0
         stage.every_frame(self.count_frames, clock=self.clock, name="counted in frames")
 
@@ -69,7 +68,7 @@ class Metronomes:
         self.waits_for_frame = True
 
     def count_frames(self, delta: float) -> None:
-        """Do what the two ways that depend on frames do in each of them."""
+        """Handle the two ways that depend on frames."""
         self.elapsed += delta
         if self.elapsed >= EIGHTH:
             self.elapsed = 0.0
@@ -80,11 +79,11 @@ class Metronomes:
             self.clock.set_timeout(EIGHTH, self.wait_for_frame, name="re-armed by a frame")
 
     def block(self) -> None:
-        """Do not come back for 130 ms, as a slow file or a long computation does."""
+        """Block for 130 ms, like a slow file or a long computation."""
         self.stage.work(Fraction(130, 1000))
 
     def report(self) -> None:
-        """Say how many ticks each way has done."""
+        """Mark the ticks of each way."""
         ideal = int(self.clock.time_ns * 8 // 1_000_000_000)
         counts = ", ".join(f"{way} {count:,}" for way, count in self.ticks.items())
         self.stage.mark(f"of {ideal:,}: {counts}", clock=self.clock)

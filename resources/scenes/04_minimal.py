@@ -1,6 +1,6 @@
 """The smallest scene worth looking at.
 
-Two clocks: the game is over after ten seconds of its own time, the ui goes on.
+Two clocks: the game is over after ten seconds of its own time, the ui continues.
 """
 
 from inspector.sessions.stage import Stage

@@ -1,11 +1,11 @@
 """Callbacks that fail.
 
-A timer that fails every third time, one that fails once, and a frame callback that
-fails now and then, each on a branch of its own beside one that is well.
+A timer that fails every third time, one that fails once, and a frame callback that fails now and
+then, each on its own branch beside a sound one.
 
 Try:
 
-* Choose what follows a failure: go on, pause the branch, or stop the scene.
+* Choose what follows a failure: continue, pause the branch, or stop the scene.
 * Select a failure in the event list and read its traceback.
 * With "pause branch", resume the branch after each failure.
 """
@@ -17,7 +17,6 @@ class Unreliable:
     """Counts its calls and fails at some of them."""
 
     def __init__(self, every: int) -> None:
-        """Fail at every call that ``every`` divides."""
         self.every = every
         self.calls = 0
 

@@ -1,18 +1,18 @@
 """One squad under three schedulers: ours and two originals.
 
-Ours, Cocos Creator 2.4 and cocos2d-x 3.15 run side by side.
-Three turrets that shoot ten times a second, a gunner who reloads inside his own last shot,
-an enemy who is stunned now and then, and a menu that stops everybody from priority 0 on.
-All three schedulers get the same orders at the same instants and live by one clock.
+Ours, Cocos Creator 2.4 and cocos2d-x 3.15 run side by side: three turrets that shoot ten times a
+second, a gunner who reloads inside his last shot, an enemy who is stunned now and then, and a menu
+that pauses everything from priority 0 up. All three schedulers are on one clock and get the same
+calls at the same instants.
 
 Try:
 
-* Wait for the marks every ten seconds: Creator throws away what a shot came too late, so its
-  turrets fall behind; ours does not drift.
-* Watch the stunned enemy when the menu closes: the originals wake everybody whom the menu
-  found, also those who had been paused before.
+* Wait for the marks every ten seconds: Creator drops the lateness of each shot, so its turrets fall
+  behind; ours does not drift.
+* Watch the stunned enemy when the menu closes: the originals resume every target that the menu
+  found, including targets paused before.
 * Select the gunner's magazine: under Creator 2.4 the reload inside the last shot is lost.
-* Pause one target, or everybody from a priority on, and resume exactly that.
+* Pause one target, or everything from a priority up, and resume exactly that.
 * Set the time scale of one scheduler to 1/2, then pause the clock "squads".
 """
 
@@ -27,7 +27,7 @@ MAGAZINE = 6
 
 
 class Actor:
-    """Somebody with calls of their own."""
+    """An actor with its own calls."""
 
     def __init__(self, name: str) -> None:
         """Begin with nothing done."""
@@ -60,7 +60,7 @@ class Gunner(Actor):
         self.scheduler.schedule(self.empty_magazine, 0.2, target=self, repeat=MAGAZINE - 1)
 
     def empty_magazine(self, seconds: float) -> None:
-        """Shoot; the last shot of a magazine asks for the next one."""
+        """Shoot; the last shot of a magazine loads the next one."""
         self.shoot(seconds)
         self.left -= 1
         if not self.left:
@@ -87,23 +87,23 @@ class Squad:
         scheduler.schedule(self.enemy.shoot, 0.7, target=self.enemy)
 
     def stun(self) -> None:
-        """Let the enemy wait."""
+        """Pause the enemy."""
         self.scheduler.pause_target(self.enemy)
 
     def wake(self) -> None:
-        """Let the enemy go on."""
+        """Resume the enemy."""
         self.scheduler.resume_target(self.enemy)
 
     def open_menu(self) -> None:
-        """Stop everybody but the leader."""
+        """Pause everything but the leader."""
         self.menu = self.scheduler.pause_all(0)
 
     def close_menu(self) -> None:
-        """Let go on whom the menu has stopped."""
+        """Resume what the menu has paused."""
         self.scheduler.resume(self.menu)
 
     def replace_turret(self) -> None:
-        """Take out the first turret and put another behind the others."""
+        """Remove the first turret and add another behind the others."""
         old = self.turrets.pop(0)
         self.scheduler.unschedule_target(old)
         new = Actor(old.name)
@@ -113,7 +113,7 @@ class Squad:
         self.scheduler.schedule(new.shoot, float(SHOT), target=new)
 
     def text(self) -> str:
-        """Say how many shots the turrets and the gunner have made."""
+        """The shots of the turrets and the gunner."""
         turrets = sum(turret.shots for turret in self.turrets)
         return f"{self.name} {turrets} and {self.gunner.shots}"
 
@@ -149,12 +149,12 @@ class Range:
             squad.wake()
 
     def open_menu(self) -> None:
-        """Stop every squad but its leader."""
+        """Pause every squad but its leader."""
         for squad in self.squads:
             squad.open_menu()
 
     def close_menu(self) -> None:
-        """Let go on, and look who is awake that should not be."""
+        """Resume, and mark wrongly resumed enemies."""
         for squad in self.squads:
             squad.close_menu()
         awake = [
@@ -168,7 +168,7 @@ class Range:
             squad.replace_turret()
 
     def report(self) -> None:
-        """Say how many shots each squad has made."""
+        """Mark the shots of each squad."""
         texts = ", ".join(squad.text() for squad in self.squads)
         self.stage.mark(f"shots of turrets and gunner: {texts}", clock=self.clock)
 

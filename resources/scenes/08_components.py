@@ -1,17 +1,17 @@
 """A small wood of nodes and components.
 
-They live as in Cocos Creator 2.4. A spawner makes animals, each a node with components: one
-moves, one is hungry by a timer of its own, foxes hunt. Animals hide (their node is switched
-off), fall asleep (a component is disabled), change their herd (a node moves to another
-parent), and are destroyed at the end of the frame in which they are caught.
+Nodes and components as in Cocos Creator 2.4. A spawner makes animals, each a node with components:
+one moves, one is hungry by its own timer, foxes hunt. Animals hide (their node is deactivated),
+fall asleep (a component is disabled), change their herd (a node moves to another parent), and are
+destroyed at the end of the frame in which they are caught.
 
 Try:
 
 * Open the branch of "wood" and follow one animal: new, enabled, started, disabled, started,
   destroying, gone.
-* Select a phase, and see in the frame which component took how long.
-* Disable a single component, or switch off a whole herd: what is below it waits.
-* Pause the director: it goes on drawing and does nothing else. Then pause the clock "forest".
+* Select a phase, and see in the frame how long each component took.
+* Disable a single component, or deactivate a whole herd: everything below it waits.
+* Pause the director: it draws and does nothing else. Then pause the clock "forest".
 """
 
 from math import cos, pi, sin
@@ -28,7 +28,7 @@ KINDS = ("hare", "deer", "boar", "mouse")
 
 
 class Walks(Component):
-    """Goes its way, and turns round at the border of the wood."""
+    """Walks, and turns at the border of the wood."""
 
     execution_order = -1
 
@@ -56,7 +56,7 @@ class Walks(Component):
 
 
 class Eats(Component):
-    """Becomes hungry by a timer, and eats in the next frame."""
+    """Gets hungry by a timer, and eats in the next frame."""
 
     def __init__(self, every: float) -> None:
         """Begin with nothing eaten."""
@@ -65,11 +65,11 @@ class Eats(Component):
         self.meals = 0
 
     def on_enable(self) -> None:
-        """Wake up; an animal that wakes up is hungry."""
+        """Wake up hungry."""
         self.is_hungry = True
 
     def start(self) -> None:
-        """Become hungry again and again."""
+        """Get hungry repeatedly."""
         self.schedule(self.become_hungry, self.every)
 
     def become_hungry(self, _elapsed: float) -> None:
@@ -88,7 +88,7 @@ class Eats(Component):
 
 
 class Hunts(Component):
-    """Catches the animal that is nearest, if it is near enough; looks when all have moved."""
+    """Catches the nearest animal if it is near enough; looks when all have moved."""
 
     execution_order = 10
 
@@ -98,7 +98,7 @@ class Hunts(Component):
         self.caught = 0
 
     def late_update(self, _delta: float) -> None:
-        """Catch somebody who came too near."""
+        """Catch an animal that came too near."""
         me = self.node.component(Walks)
         assert me is not None
         for animal in self.wood.animals():
@@ -134,11 +134,11 @@ class Wood:
         stage.root.set_interval(20, self.rest, name="the wood rests")
 
     def animals(self) -> list[Node]:
-        """Return the animals that are about."""
+        """Return the active animals."""
         return [a for herd in self.herds for a in herd.children if a.active_in_hierarchy]
 
     def walks(self) -> Walks:
-        """Return a way to walk from somewhere to somewhere."""
+        """Return a random walk."""
         random = self.stage.random
         x, y = random.uniform(0, WIDTH), random.uniform(0, HEIGHT)
         return Walks(x, y, random.uniform(0, 2 * pi))
@@ -155,7 +155,7 @@ class Wood:
         animal.add_component(Eats(random.choice((0.5, 0.8, 1.3))))
 
     def hide(self) -> None:
-        """Switch an animal off; the one that hid before comes out."""
+        """Deactivate an animal; the previous one comes out."""
         if self.hidden:
             node = self.hidden.pop()
             if node.is_valid(strict=True):
@@ -167,7 +167,7 @@ class Wood:
             self.hidden.append(node)
 
     def sleep(self) -> None:
-        """Let an animal eat no more, or again."""
+        """Stop or resume the eating of an animal."""
         animals = self.animals()
         if animals:
             eats = self.stage.random.choice(animals).component(Eats)
@@ -182,7 +182,7 @@ class Wood:
         self.herds.reverse()
 
     def remove(self, animal: Node, why: str) -> None:
-        """Destroy an animal, with the end of the frame."""
+        """Destroy an animal at the end of the frame."""
         if animal.destroy():
             self.stage.mark(why, clock=self.clock)
 
@@ -192,7 +192,7 @@ class Wood:
         self.stage.root.set_timeout(1, self.director.resume, name="the wood wakes up")
 
     def draw(self, _delta: float) -> list[tuple[int, int]]:
-        """Work out where everybody goes on the screen."""
+        """Compute the positions on the screen."""
         found = [animal.component(Walks) for animal in self.animals()]
         return [(round(walks.x * 4), round(walks.y * 4)) for walks in found if walks is not None]
 

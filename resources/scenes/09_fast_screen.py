@@ -1,17 +1,16 @@
 """Egret on a screen of 240 Hz: a second lasts a quarter.
 
-The original counts how often the screen was refreshed and takes that for 60 a second. Here
-a clock plays a screen that is refreshed 240 times a second, and six timers with the same
-delay of one second count side by side: the original, three published repairs, and one that
-counts elapsed time. (The fourth repair leaves the ticker for the timers of a browser.) A
-second ticker lives on the real frames.
+The original counts the refreshes of the screen and assumes 60 a second. Here a clock plays a screen
+of 240 refreshes a second, and six timers with the same delay of one second count side by side: the
+original, three published repairs, and one that counts elapsed time. (The fourth repair uses the
+timers of a browser.) A second ticker uses the real frames.
 
 Try:
 
 * Read the marks every ten seconds: the original fires four times too often.
 * Set the rate of "240 Hz screen" to 1/4, which makes it a screen of 60 Hz: now the original
   is right, and the repairs that were made for 240 Hz are wrong or cut corners.
-* Pause the ticker for a while and resume it: time has passed for timers all the same.
+* Pause the ticker for a while and resume it: time has passed for its timers all the same.
 * Set the rate of "game" to 1/2: the original does not notice, it counts refreshes.
 """
 
@@ -40,7 +39,7 @@ class Count:
 
 
 class Screen:
-    """Two tickers, and what counts on them."""
+    """Two tickers, and their timers."""
 
     def __init__(self, stage: Stage) -> None:
         """Start all timers at the same instant."""
@@ -78,7 +77,7 @@ class Screen:
         return timer
 
     def guarded(self, name: str) -> None:
-        """Start a timer like the original whose listener looks at the time."""
+        """Start a timer like the original whose listener checks the time."""
         timer = TickerTimer(self.ticker, 1000, counting=BY_CALLS, name=name)
         guard = ElapsedGuard(self.ticker.now_ms, Count(self.counts, name))
         timer.on_timer = guard
@@ -99,7 +98,7 @@ class Screen:
         self.is_lit = not self.is_lit
 
     def report(self) -> None:
-        """Say how often each timer has fired, and how often it should have."""
+        """Mark the firings of each timer, and the expected number."""
         ideal = int(self.clock.time_ns // 1_000_000_000)
         counts = ", ".join(f"{name} {self.counts[name]}" for name in self.compared)
         self.stage.mark(f"of {ideal}: {counts}", clock=self.clock)

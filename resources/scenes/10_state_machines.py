@@ -1,16 +1,14 @@
 """A game's flow, a door and a guard as state machines.
 
-The game goes from menu to play to pause and to its end; that is one machine, a door and a
-guard in the level are two more. A player
-who presses buttons at random asks for transitions, also for those that are not possible now
-or that a guard refuses, and each answer can be seen.
+The flow of the game from menu to play to pause to its end is one machine, a door and a guard in the
+level are two more. A player presses buttons at random and so requests transitions that are not
+possible or that a guard refuses; each refusal is shown.
 
 Try:
 
-* Follow the lane of "flow": every change of state, and by which transition.
-* Look for refused transitions: continue without a saved game, saving in the menu, opening
-  a door that is locked.
-* Make a transition yourself: pause the game, and see its clocks stand still.
+* Follow the lane of "flow": every change of state, and its transition.
+* Look for refused transitions: continue without a saved game, save in the menu, open a locked door.
+* Make a transition yourself: pause the game, and see its clocks stop.
 * Pause the clock "level": the door and the guard wait, the menu and the player do not.
 """
 
@@ -83,7 +81,7 @@ class Flow:
     # ----------------------------------------------------------------- flow
 
     def press_button(self) -> None:
-        """Ask for any transition; the machine knows which one is possible."""
+        """Request a random transition; the machine knows whether it is possible."""
         self.flow.go(self.stage.random.choice(BUTTONS))
 
     def begin(self, *_: str) -> None:
@@ -96,7 +94,7 @@ class Flow:
         self.stage.work(0.012)
 
     def has_saved(self, _: str) -> bool:
-        """Whether there is a game to go on with."""
+        """Whether there is a saved game."""
         return self.saves > 0
 
     def game_over(self, *_: str) -> None:
@@ -116,7 +114,7 @@ class Flow:
         return self.door.state == "open"
 
     def hear_or_see(self) -> None:
-        """Let the guard notice something, or forget about it."""
+        """Let the guard notice or forget something."""
         self.guard.go(self.stage.random.choice(self.guard.possible()))
 
     def after_guard(self, old: str, new: str) -> None:

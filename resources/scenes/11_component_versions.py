@@ -1,18 +1,17 @@
 """Five versions of nodes and components.
 
-Cocos Creator 1.10, 2.0.10, 2.1.4, 2.2 and 2.4 run the same tree side by side. A nest hatches
-a bird inside its update, and in the event after that update another one, a cuckoo. Before 2.4
-the bird waits for the next frame and the cuckoo overtakes it; 2.4 starts the bird at the end
-of the same frame. A bird that flies away is destroyed with its node; its shadow, which is
-added to the node after that, comes alive in 1.10 only. Every now and then all five are paused
-for a moment.
+Cocos Creator 1.10, 2.0.10, 2.1.4, 2.2 and 2.4 run the same tree side by side. A nest hatches a bird
+inside its update, and a cuckoo in the event after that update. Before 2.4 the bird waits for the
+next frame and the cuckoo overtakes it; 2.4 starts the bird at the end of the same frame. A bird
+that flies away is destroyed with its node; its shadow, added to the node after that, comes alive in
+1.10 only. Now and then all five are paused for a moment.
 
 Try:
 
-* Pause, and step over a hatching (a mark says when): compare the starts in the frame's spans.
+* Hold, and step over a hatching (marks tell when): compare the starts in the frame's spans.
 * Look for the phase "visit": only 1.10 has it.
-* Select a director and read its rules; pause one director, one nest or the clock.
-* Read the marks: every ten seconds one says what was different.
+* Select a director and read its rules; pause a director, a nest or the clock.
+* Read the marks: every ten seconds they list the differences.
 """
 
 from inspector.frames.creator.components import Component
@@ -55,14 +54,14 @@ class Bird(Component):
 
 
 class Shadow(Component):
-    """Is added to a node that is being destroyed."""
+    """Is added to a node marked for destruction."""
 
     def __init__(self, wood: "Wood") -> None:
         """Know the wood."""
         self.wood = wood
 
     def on_enable(self) -> None:
-        """Come alive, where the version lets it."""
+        """Come alive if the version allows it."""
         self.wood.shadows += 1
 
 
@@ -89,11 +88,11 @@ class Wood:
         self.director.on(DirectorEvent.AFTER_UPDATE, self.after_update)
 
     def look(self, _delta: float) -> int:
-        """Count the birds that are to be seen."""
+        """Count the visible birds."""
         return sum(node.active_in_hierarchy for node in self.birds.children)
 
     def after_update(self, _delta: float) -> None:
-        """Hatch a cuckoo where a bird was hatched in this frame."""
+        """Hatch a cuckoo if a bird hatched in this frame."""
         if self.is_cuckoo_due:
             self.is_cuckoo_due = False
             self.hatch("cuckoo")
@@ -106,7 +105,7 @@ class Wood:
         return node
 
     def sing(self, bird: Bird) -> None:
-        """Note who sings first, and how many frames the bird has waited."""
+        """Note which bird sings first, and how many frames it waited."""
         self.first_to_sing = self.first_to_sing or bird.kind
         if bird.kind == "bird":
             self.waited = self.director.total_frames - bird.hatched_in
@@ -123,7 +122,7 @@ class Wood:
                 node.add_component(Shadow(self))
 
     def resume(self) -> None:
-        """Go on after a pause, and note the first delta after it."""
+        """Resume after a pause, and note the first delta."""
         self.director.resume()
         self.director.once(DirectorEvent.BEFORE_UPDATE, self.note_delta)
 
@@ -168,7 +167,7 @@ class Comparison:
             wood.resume()
 
     def compare(self) -> None:
-        """Say in marks what was different."""
+        """Mark the differences."""
         waited = ", ".join(f"{wood.version} {wood.waited}" for wood in self.woods)
         self.stage.mark(f"frames from a bird's hatching in update to its start: {waited}")
         first = ", ".join(f"{wood.version} {wood.first_to_sing}" for wood in self.woods)

@@ -177,7 +177,7 @@ def test_that_a_file_cut_anywhere_opens_as_far_as_it_goes(
             assert is_part(found, everything)
             opened += 1
             past = open_recording(path)
-            assert any("cut off" in note for note in past.notes)
+            assert any("truncated" in note for note in past.notes)
     assert opened > len(places) // 3
 
 
@@ -402,9 +402,9 @@ def test_that_a_file_with_more_than_tables_is_refused(
     connection.execute(statement)
     connection.close()
 
-    with pytest.raises(RecordingError, match=f"it holds {what}"):
+    with pytest.raises(RecordingError, match=f"it has {what}"):
         open_recording(path)
-    with pytest.raises(RecordingError, match=f"it holds {what}"):
+    with pytest.raises(RecordingError, match=f"it has {what}"):
         annotate(path, Annotation("note", 1, text="here"))
 
 

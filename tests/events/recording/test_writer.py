@@ -255,7 +255,7 @@ def test_that_annotations_are_kept_in_the_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("values", "sentence"),
     [
-        (("photo", 1), "no “photo”"),
+        (("photo", 1), "“photo” is not one of"),
         (("range", 1), "A range has an end"),
         (("note", 1, 2), "A range has an end"),
         (("range", 2, 1), "ends after it begins"),
