@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import islice
+from typing import Generic, TypeVar, overload
+
+from typing_extensions import override
 
 from inspector.clocks.rate import D
 
@@ -173,3 +178,70 @@ class BreakHit:
     number: int
     text: str
     frame: int
+
+
+_T = TypeVar("_T")
+
+
+class SharedList(Sequence[_T], Generic[_T]):
+    """A list whose copies share what they have in common, as frames do.
+
+    A copy costs nothing, and the original and the copy may go on differently. So hundreds
+    of states of the past can be kept of a scene that makes a mark in every frame.
+    """
+
+    __slots__ = ("_is_own", "_items", "_length")
+
+    def __init__(self) -> None:
+        """Begin empty."""
+        # What lies behind the length belongs to a copy that has gone on.
+        self._items: list[_T] = []
+        self._length = 0
+        self._is_own = True
+
+    def __len__(self) -> int:
+        """Return how many items there are."""
+        return self._length
+
+    @overload
+    def __getitem__(self, place: int) -> _T: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[_T]: ...
+    @override
+    def __getitem__(self, place: int | slice) -> _T | list[_T]:
+        if isinstance(place, slice):
+            return self._items[slice(*place.indices(self._length))]
+        return self._items[range(self._length)[place]]
+
+    def __setitem__(self, place: int, value: _T) -> None:
+        """Replace an item; copies keep theirs."""
+        if not self._is_own:
+            self._items, self._is_own = self._items[: self._length], True
+        self._items[range(self._length)[place]] = value
+
+    @override
+    def __iter__(self) -> Iterator[_T]:
+        return islice(self._items, self._length)
+
+    @override
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def append(self, value: _T) -> None:
+        """Add an item at the end."""
+        items, length = self._items, self._length
+        if len(items) > length and items[length] != value:
+            self._items, self._is_own = items[:length], True
+            items = self._items
+        if len(items) == length:
+            items.append(value)
+        self._length += 1
+
+    def copy(self) -> SharedList[_T]:
+        """Return a list of its own with the same items."""
+        twin: SharedList[_T] = SharedList()
+        twin._items, twin._length = self._items, self._length
+        self._is_own = twin._is_own = False
+        return twin

@@ -24,6 +24,7 @@ from inspector.events.states import (
     Held,
     Mark,
     PauseReason,
+    SharedList,
 )
 from inspector.events.timer_table import UNKNOWN, TimerTable
 from inspector.vocabulary import NEVER, EventKind, Mode, Phase
@@ -78,8 +79,8 @@ class Timeline:
         self.timers = TimerTable(strings)
         self.members = MemberTable(strings)
         self.frames = FrameHistory()
-        self.failures: list[Failure] = []
-        self.marks: list[Mark] = []
+        self.failures: SharedList[Failure] = SharedList()
+        self.marks: SharedList[Mark] = SharedList()
         self.commands: list[CommandRecord] = []
         self.hits: list[BreakHit] = []
         self.holds: list[Held] = []
@@ -167,8 +168,8 @@ class Timeline:
         twin.members = self.members.copy(self.strings)
         twin._fold_members()
         twin.frames = self.frames.copy()
-        twin.failures = list(self.failures)
-        twin.marks = list(self.marks)
+        twin.failures = self.failures.copy()
+        twin.marks = self.marks.copy()
         twin.commands = list(self.commands)
         twin.hits = list(self.hits)
         twin.holds = list(self.holds)

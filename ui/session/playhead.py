@@ -20,8 +20,10 @@ _RUNG: Final = 1_000
 _RUNG_PER_PART: Final = 0.5
 #: Events from the lowest to the highest of such states, as far as one climbs.
 _LADDER: Final = 20_000
-#: So many clocks, timers and members are kept in all such states together.
-_MOST_PARTS: Final = 400_000
+#: So many clocks, timers and members are kept in all such states together, at about 200
+#: bytes each, and what takes as much as so many in a state without any.
+_MOST_PARTS: Final = 160_000
+_PARTS_OF_NONE: Final = 40
 #: Milliseconds from one move to the next while the playhead moves by itself.
 _PLAY_MS: Final = 16
 
@@ -225,4 +227,4 @@ class _NearStates:
 
 
 def _parts(state: Timeline) -> int:
-    return len(state.clocks) + len(state.timers) + len(state.members)
+    return _PARTS_OF_NONE + len(state.clocks) + len(state.timers) + len(state.members)
