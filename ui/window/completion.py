@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
+import sys
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Slot
@@ -61,6 +63,7 @@ class Completion(QObject):
         megabytes counts little: several sessions would be kept that were closed long ago.
         """
         gc.collect()
+        give_back_memory()
 
     def finish(self) -> int:
         """Stop; return the exit code if a signal has ended the window, else 0."""
@@ -70,3 +73,15 @@ class Completion(QObject):
         self._faults.stop()
         self._interrupts.stop()
         return exit_code_of(self._interrupts.number) if self._interrupts.number else 0
+
+
+def give_back_memory() -> None:
+    """Have memory that nothing uses returned to the system, where the C library can.
+
+    What a session leaves behind lies between things that stay, and would be kept for later:
+    up to 60 MB of it.
+    """
+    if sys.platform == "linux":
+        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+        if trim is not None:
+            trim(0)

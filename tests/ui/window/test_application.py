@@ -175,3 +175,24 @@ def test_that_a_scene_whose_name_is_no_utf_8_is_shown_and_kept_in_the_settings(
     assert "Traceback" not in done.stderr
     settings = SettingsFile(tmp_path / "timeline-inspector" / "settings.json").load()
     assert settings.recent_scenes == (str(scene),)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there is no way to ask for it")
+def test_that_memory_between_things_that_stay_is_given_back() -> None:
+    code = """
+import ctypes, os, sys
+from inspector.window_loader import load_ui
+give_back_memory = load_ui("window.completion").give_back_memory
+def resident():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+if not hasattr(ctypes.CDLL(None), "malloc_trim"):
+    sys.exit(0)
+blocks = [b"x" * 60_000 for _ in range(2_000)]
+kept = blocks[::50]
+del blocks
+before = resident()
+give_back_memory()
+sys.exit(before - resident() < 80_000_000)
+"""
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
