@@ -42,8 +42,8 @@ from inspector.timebase import NS_PER_MS, format_duration, format_instant
 from tests.benchmarks.measuring import Case, Effort, Measurements, measure, powers_of_ten
 from tests.benchmarks.report import FRAME_MS, Row
 from tests.ui.crowded_session import CrowdedSession
-from ui.clock_tree.columns import ClockColumn
 from ui.clock_tree.model import ClockTreeModel
+from ui.clock_tree.rows import ClockColumn
 from ui.kit.theme import Theme
 from ui.session.bridge import Selection, SessionBridge
 from ui.window.application import make_application
@@ -140,7 +140,7 @@ class NaiveWindow(QMainWindow):
         self._table_model = NaiveTable(timeline)
         table = QTableView()
         table.setModel(self._table_model)
-        self._tree_model = ClockTreeModel(timeline)
+        self._tree_model = ClockTreeModel(Theme("light"), timeline)
         tree = QTreeView()
         # Without it, the naive way would be five times as slow again.
         tree.setUniformRowHeights(True)

@@ -6,7 +6,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from ..kit.texts.standing import Standing, StandingKind
-from .columns import ClockColumn
+from .rows import ClockColumn
 
 #: Rates from this one on are shortened to whole numbers, smaller ones to three digits.
 _WHOLE_FROM = 100

@@ -2,44 +2,23 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, Slot
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Slot
 from PySide6.QtGui import QMouseEvent
-from PySide6.QtWidgets import QMenu
 from typing_extensions import override
-
-from inspector.foreign.numbers import count_in
 
 from ..kit.guards import guarded
 from ..kit.table.cell_painting import ZEROS
 from ..kit.table.cells import Cell
-from ..kit.table.column_choices import share_room
-from .columns import (
-    HEADERS,
-    LIVE_COLUMNS,
-    NUMBER_COLUMNS,
-    SHORT_TITLES,
-    SPANNED,
-    ClockColumn,
-)
+from ..kit.table.column_choices import ColumnChoices, share_room
+from .rows import LIVE_COLUMNS, SHORT_TITLES, SPANNED, ClockColumn
 
 if TYPE_CHECKING:
     from collections.abc import MutableMapping
 
-    from PySide6.QtWidgets import QWidget
-
     from .view import ClockTreeView
 
-#: Every number column has room for these from the beginning, so that it seldom grows.
-_SAMPLES: Final = {
-    ClockColumn.LOCAL_TIME: "00:00.000",
-    ClockColumn.RATE: "0.25",
-    ClockColumn.EFFECTIVE_RATE: "0.25",
-    ClockColumn.PENDING: "000",
-    ClockColumn.NEXT_DUE: "0000 ms",
-}
 #: There is room for the first state in any case, in a wide panel also for the second.
 _LEAST_STATE: Final = "running"
 _LONG_STATE: Final = "stopped by “enemies” (paused by you"
@@ -60,15 +39,11 @@ _TITLES_IN_TURN: Final = (
     ClockColumn.RATE,
     ClockColumn.EFFECTIVE_RATE,
 )
-#: No screen is wider; a damaged file of settings could say so.
-_WIDEST_BY_HAND: Final = 10_000
 _ELASTIC: Final = frozenset({ClockColumn.NAME, ClockColumn.STATE})
-#: Under which name it is kept how somebody wants the columns.
-_CHOICE: Final = "clock_columns"
 
 
 @guarded
-class ClockColumns(QObject):
+class ClockColumns(ColumnChoices):
     """Shares out the width of the panel, so that as much as possible can be read.
 
     Names and numbers take what those in view need; then states are said at more length and
@@ -89,11 +64,9 @@ class ClockColumns(QObject):
             view: The tree; already shows the model.
             choices: Where it is kept what somebody wants otherwise.
         """
-        super().__init__(view)
-        self._view = view
-        self._choices = choices
-        self._by_hand: set[int] = set()
-        self._is_arranging = False
+        header = view.tree_header
+        super().__init__(view, header, tuple(ClockColumn), choices)
+        self._tree = view
         self._is_held = False
         self._is_anew = True
         self._view_width = -1
@@ -108,13 +81,8 @@ class ClockColumns(QObject):
         self._turn.setSingleShot(True)
         self._turn.setInterval(0)
         self._turn.timeout.connect(self._fit_and_arrange)
-        self._take_choices()
         self._arrange()
-        header = view.tree_header
-        header.sectionResized.connect(self._note_resized)
         header.sectionHandleDoubleClicked.connect(self._fit_column)
-        header.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        header.customContextMenuRequested.connect(self._open_menu)
         # While widgets go, events come that must not reach for a view that is half gone.
         self._titles, self._viewport = header.viewport(), view.viewport()
         self._titles.installEventFilter(self)
@@ -136,8 +104,8 @@ class ClockColumns(QObject):
         if self._is_held:
             return
         # To be laid out is a cost that a tree behind another panel need not have.
-        if not self._view.isVisible() or self._measure() or self._is_anew:
-            self._is_anew = not self._view.isVisible()
+        if not self._tree.isVisible() or self._measure() or self._is_anew:
+            self._is_anew = not self._tree.isVisible()
             self._arrange()
 
     @Slot()
@@ -153,7 +121,8 @@ class ClockColumns(QObject):
         self._turn.start()
 
     @Slot()
-    def fit_anew(self) -> None:
+    @override
+    def fit_columns(self) -> None:
         """Give every column what is in view now needs, also those that somebody has dragged."""
         self._by_hand.clear()
         self._keep_choices()
@@ -161,16 +130,10 @@ class ClockColumns(QObject):
         self._arrange()
         self._refit()
 
-    def reset(self) -> None:
-        """Show every column, as if nobody had touched any."""
-        for column in ClockColumn:
-            self._view.setColumnHidden(column, False)
-        self.fit_anew()
-
     @Slot(int)
     def _fit_column(self, column: int) -> None:
         # Qt has just given it the width of its contents, which counts as dragged.
-        self._by_hand.discard(column)
+        self._by_hand.pop(column, None)
         self._keep_choices()
         self._refit()
 
@@ -183,13 +146,14 @@ class ClockColumns(QObject):
         self._spanned = 0
         self._whole = dict.fromkeys(ClockColumn, 0)
         self._brief = dict.fromkeys(ClockColumn, 0)
-        for column, sample in _SAMPLES.items():
-            self._take(column, Cell(sample), 0)
+        # Every number column has room for these from the beginning, so that it seldom grows.
+        for column in SHORT_TITLES:
+            self._take(column, Cell(column.spec.sample), 0)
 
     def _measure(self) -> bool:
         """Measure what is in view; return whether anything is wider than all before."""
         has_grown = False
-        for place, cells in self._view.rows_in_view():
+        for place, cells in self._tree.rows_in_view():
             for column, cell in enumerate(cells):
                 indent = place.indent if column == ClockColumn.NAME else 0
                 # Of numbers as long as one before nothing is new.
@@ -202,10 +166,10 @@ class ClockColumns(QObject):
 
     def _take(self, column: int, cell: Cell, indent: int) -> bool:
         """Note how much room a cell needs; return whether that is more than any before."""
-        paint = self._view.cells
+        paint = self._tree.cells
         widths, beside = paint.widths(cell), indent + _SPARE - paint.room(cell, 0)
         whole = widths.steady_width(cell.text)
-        brief = min([whole, *map(widths.steady_width, self._view.shorter(column, cell))])
+        brief = min([whole, *map(widths.steady_width, self._tree.shorter(column, cell))])
         if cell.spans:
             has_grown = whole + beside > self._spanned
             self._spanned = max(self._spanned, whole + beside)
@@ -222,27 +186,23 @@ class ClockColumns(QObject):
 
     @Slot()
     def _arrange(self) -> None:
-        view, header = self._view, self._view.tree_header
+        view, header = self._tree, self._tree.tree_header
         room = view.viewport().width()
         least = self._least_widths()
         for column in ClockColumn:
             if column in self._by_hand or header.isSectionHidden(column):
                 del least[column]
                 room -= header.sectionSize(column)
-        was_arranging, self._is_arranging = self._is_arranging, True
-        for number, width in share_room(room, least, self._wishes(), _ELASTIC).items():
-            if header.sectionSize(number) != width:
-                header.resizeSection(number, width)
-        self._is_arranging = was_arranging
+        self._resize(share_room(room, least, self._wishes(), _ELASTIC))
 
     def _least_widths(self) -> dict[int, int]:
         """Return what each column has even if not all of them are in view then."""
-        header = self._view.tree_header
+        header = self._tree.tree_header
         least: dict[int, int] = {ClockColumn.STATE: self._state_width(_LEAST_STATE)}
         for column, title in SHORT_TITLES.items():
             least[column] = max(self._brief[column], header.width_for(title))
         # Names are cut only where there is no room for them even without other columns.
-        room = self._view.viewport().width() - least[ClockColumn.LOCAL_TIME]
+        room = self._tree.viewport().width() - least[ClockColumn.LOCAL_TIME]
         taken = sum(least[ClockColumn.NAME + 1 + each] for each in range(SPANNED))
         names = max(self._whole[ClockColumn.NAME], self._spanned - taken)
         least[ClockColumn.NAME] = max(_LEAST_NAMES, min(names, room))
@@ -250,21 +210,21 @@ class ClockColumns(QObject):
 
     def _wishes(self) -> list[tuple[int, int]]:
         """Return what columns would like to have beyond that, the most important first."""
-        header = self._view.tree_header
+        header = self._tree.tree_header
         gists, shortest = self._whole[ClockColumn.STATE], self._brief[ClockColumn.STATE]
         return [
             (ClockColumn.NAME, _NARROW_NAMES),
             (ClockColumn.STATE, min(shortest, _NARROW_STATES)),
             (ClockColumn.STATE, min(gists, _USUAL_STATES)),
             (ClockColumn.LOCAL_TIME, self._whole[ClockColumn.LOCAL_TIME]),
-            *((column, self._whole[column]) for column in NUMBER_COLUMNS),
-            *((column, header.width_for(HEADERS[column][0])) for column in _TITLES_IN_TURN),
+            *((column, self._whole[column]) for column in SHORT_TITLES),
+            *((column, header.width_for(column.spec.title)) for column in _TITLES_IN_TURN),
             (ClockColumn.STATE, self._state_width(_LONG_STATE)),
-            (ClockColumn.NAME, self._view.viewport().width()),
+            (ClockColumn.NAME, self._tree.viewport().width()),
         ]
 
     def _state_width(self, text: str) -> int:
-        return self._view.cells.plain.steady_width(text) + _STATE_MARGINS
+        return self._tree.cells.plain.steady_width(text) + _STATE_MARGINS
 
     @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -279,70 +239,13 @@ class ClockColumns(QObject):
             self._refit()
         elif kind == QEvent.Type.Resize and watched is self._viewport:
             # A scroll bar that comes or goes is no reason to shrink.
-            if self._view.width() != self._view_width:
-                self._view_width = self._view.width()
+            if self._tree.width() != self._view_width:
+                self._view_width = self._tree.width()
                 self.start_anew()
             self._fit_and_arrange()
         return False
 
-    # ------------------------------------------------------------------ by hand
-
-    @Slot(int, int, int)
-    def _note_resized(self, column: int, old: int, new: int) -> None:
-        # To and from nothing: hidden or shown. The others follow when the mouse lets go.
-        if not self._is_arranging and old and new:
-            self._by_hand.add(column)
-            self._keep_choices()
-
-    def show_column(self, column: ClockColumn, is_shown: bool) -> None:  # noqa: FBT001 - of an action
-        """Show or hide a column; the others share its room."""
-        self._view.setColumnHidden(column, not is_shown)
-        self._keep_choices()
+    @override
+    def show_column(self, column: int, is_shown: bool) -> None:
+        super().show_column(column, is_shown)
         self._refit()
-
-    def make_menu(self, parent: QWidget) -> QMenu:
-        """Return what can be done with the columns."""
-        menu = QMenu("Columns", parent)
-        for column, (title, explanation) in HEADERS.items():
-            if column is not ClockColumn.NAME:
-                action = menu.addAction(title)
-                action.setToolTip(explanation)
-                action.setCheckable(True)
-                action.setChecked(not self._view.isColumnHidden(column))
-                action.toggled.connect(partial(self.show_column, column))
-        menu.setToolTipsVisible(True)
-        menu.addSeparator()
-        menu.addAction("Fit columns", self.fit_anew)
-        return menu
-
-    @Slot(QPoint)
-    def _open_menu(self, position: QPoint) -> None:
-        menu = self.make_menu(self._view)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.popup(self._view.tree_header.viewport().mapToGlobal(position))
-
-    def _keep_choices(self) -> None:
-        view = self._view
-        kept = []
-        for column in ClockColumn:
-            name = column.name.lower()
-            if view.isColumnHidden(column):
-                kept.append(f"{name}=hidden")
-            elif column in self._by_hand:
-                kept.append(f"{name}={view.columnWidth(column)}")
-        if kept:
-            self._choices[_CHOICE] = " ".join(kept)
-        else:
-            self._choices.pop(_CHOICE, None)
-
-    def _take_choices(self) -> None:
-        for entry in self._choices.get(_CHOICE, "").split():
-            name, _, choice = entry.partition("=")
-            column = ClockColumn.__members__.get(name.upper())
-            if column is None:
-                continue
-            if choice == "hidden" and column is not ClockColumn.NAME:
-                self._view.setColumnHidden(column, True)
-            elif 0 < (width := count_in(choice) or 0) <= _WIDEST_BY_HAND:
-                self._by_hand.add(column)
-                self._view.setColumnWidth(column, width)

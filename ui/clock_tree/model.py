@@ -6,44 +6,42 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt, Signal
-from PySide6.QtGui import QColor, QFont
 from typing_extensions import override
 
 from inspector.clocks.rate import rate_numerator
-from inspector.commands.clocks import PauseClock, ResumeClock
-from inspector.commands.members import PauseMember, ResumeMember, SetTimeScale
-from inspector.display_text import one_line
+from inspector.commands.members import SetTimeScale
 from inspector.events.members import PAUSABLE
 from inspector.vocabulary import RATE_DENOMINATOR, Field
 
 from ..kit.guards import guarded
 from ..kit.table import roles
-from ..kit.table.cells import EMPTY, Cell
-from ..kit.texts.member_cells import LIVELY, MemberCells, is_member, member_of, node_of
+from ..kit.table.cells import Cell
+from ..kit.table.columns import ColumnEnum
+from ..kit.table.models import ColumnCells
 from ..kit.texts.member_texts import member_standing
-from ..kit.texts.standing import Standing
-from ..previews.selected import rate_command
+from ..kit.theme import ColorRole
+from ..previews.selected import clock_toggle, member_toggle, rate_command
 from .briefs import briefs
-from .clock_cells import ClockCells
-from .clock_filter import matching_nodes, with_ancestors
-from .clock_shape import TOP, ClockShape
-from .columns import (
-    ALIGNMENTS,
-    HEADER,
+from .rows import (
     LIVE_COLUMNS,
-    NUMBER_COLUMNS,
     SPANNED,
     ClockColumn,
-    number_tip,
+    Known,
+    TreeRow,
+    is_member,
+    member_of,
+    node_of,
+    order_below,
 )
-from .shaped_model import ShapedModel
+from .shaped_model import TOP, ClockShape, ShapedModel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from inspector.events.members import MemberState
-    from inspector.events.states import ClockState
     from inspector.events.timeline import Timeline
+
+    from ..kit.theme import Theme
 
 
 # Combining flags costs more than the rest of a cell, and they are asked for with every cell.
@@ -54,12 +52,8 @@ _FLAGS: Final = {
 }
 
 
-_NO_CELLS: Final = (EMPTY,) * len(ClockColumn)
-_NAMED_COLUMNS: Final = [(column.name, ALIGNMENTS[column]) for column in ClockColumn]
-
-
 @guarded
-class ClockTreeModel(ShapedModel):
+class ClockTreeModel(ColumnCells[TreeRow], ShapedModel):
     """Clocks by branch, filtered by name; editing asks for commands, it changes nothing.
 
     Signals:
@@ -70,21 +64,19 @@ class ClockTreeModel(ShapedModel):
     command_requested = Signal(object)  # Command
     edit_refused = Signal(str)
 
-    def __init__(self, timeline: Timeline | None = None) -> None:
+    def __init__(self, theme: Theme, timeline: Timeline | None = None) -> None:
+        """Show a timeline; ``None`` shows nothing."""
         super().__init__(len(ClockColumn))
+        self.use_columns(ClockColumn, theme)
         self._timeline = timeline
         self._opened: set[int] = set()
-        self._clock_cells = ClockCells()
-        self._cells = MemberCells()
+        self._known = Known()
         self._filter_words: tuple[str, ...] = ()
         self._matches: frozenset[int] | None = None
         self._structure_version = self._mapping_version = self._members_version = -1
         self._was_running = False
         # What rows of clocks say that does not change with time alone.
         self._still_rows: dict[int, list[Cell]] = {}
-        self._muted_color = QColor(Qt.GlobalColor.gray)
-        self._bold = QFont()
-        self._bold.setBold(True)
         self.refresh()
 
     # ------------------------------------------------------------------ what is shown
@@ -98,7 +90,7 @@ class ClockTreeModel(ShapedModel):
         """Show another timeline."""
         self._timeline = timeline
         self._structure_version = self._mapping_version = self._members_version = -1
-        self._clock_cells.forget()
+        self._known.forget()
         self._opened.clear()
         self.show_anew(self._wanted_shape())
         self.refresh()
@@ -122,9 +114,9 @@ class ClockTreeModel(ShapedModel):
             self._still_rows.clear()
             self.show_shape(self._wanted_shape())
 
-    def set_muted_color(self, color: QColor) -> None:
-        """Use ``color`` for what stands still and for ancestors of matches."""
-        self._muted_color = color
+    @override
+    def forget_colors(self) -> None:
+        super().forget_colors()
         self._still_rows.clear()
 
     @property
@@ -160,67 +152,66 @@ class ClockTreeModel(ShapedModel):
         ):
             self._mapping_version = timeline.mapping_version
             self._was_running = timeline.is_running
-            self._clock_cells.forget_standings()
+            self._known.standings.clear()
             self._still_rows.clear()
-        self._clock_cells.take_instant(timeline)
+        self._known.take_instant(timeline)
         return has_other_rows
 
+    # ------------------------------------------------------------------ cells
+
+    @override
+    def row_at(self, key: int) -> TreeRow | None:
+        timeline, known = self._timeline, self._known
+        if timeline is None:
+            return None
+        if is_member(key):
+            member = timeline.members.by_id.get(member_of(key))
+            if member is None:
+                # Removed since the last refresh; the row goes with the next one.
+                return None
+            standing = member_standing(timeline, member)
+            return TreeRow(key, None, member, standing, timeline, known)
+        clock = timeline.clocks.get(key)
+        if clock is None:
+            return None
+        return TreeRow(key, clock, None, known.standing(key, timeline), timeline, known)
+
+    @override
     def row_cells(self, key: int) -> Sequence[Cell]:
         """Return what is painted of a row; of a clock, only what changes with time is read."""
-        timeline = self._timeline
-        if timeline is not None and is_member(key):
-            member = timeline.members.by_id.get(member_of(key))
-            if member is not None:
-                return self._member_row(member, timeline)
-        elif timeline is not None and key in timeline.clocks:
-            return self._clock_row(timeline.clocks[key], timeline)
-        # Removed since the last refresh; the row goes with the next one.
-        return _NO_CELLS
-
-    def _clock_row(self, clock: ClockState, timeline: Timeline) -> list[Cell]:
-        row = self._still_rows.get(clock.id)
+        row = self.row_at(key)
         if row is None:
-            row = [self._clock_cell(clock, column, timeline) for column in ClockColumn]
-            self._still_rows[clock.id] = row
-            return row
-        row = row.copy()
-        for column in LIVE_COLUMNS:
-            row[column] = self._clock_cell(clock, column, timeline)
-        return row
+            return self._no_cells
+        still = None if row.clock is None else self._still_rows.get(key)
+        if still is not None:
+            cells = still.copy()
+            for column in LIVE_COLUMNS:
+                cells[column] = self.cell(row, column)
+            return cells
+        cells = [self.cell(row, column) for column in ClockColumn]
+        name, state, standing = ClockColumn.NAME, ClockColumn.STATE, row.standing
+        spans = 0 if row.has_numbers else SPANNED
+        cells[name] = cells[name]._replace(tick=None, mark=standing.kind, spans=spans)
+        cells[state] = cells[state]._replace(shorter=briefs(standing))
+        if row.clock is not None:
+            self._still_rows[key] = cells
+        return cells
 
-    def _clock_cell(self, clock: ClockState, column: ClockColumn, timeline: Timeline) -> Cell:
-        text = one_line(self._clock_cells.text(clock, column, timeline))
-        color = self._color(clock.id, column, timeline)
-        if column == ClockColumn.NAME:
-            kind = self._clock_cells.standing(clock.id, timeline).kind
-            return Cell(text, ALIGNMENTS[column], color, self._is_match(clock.id), kind)
-        if column == ClockColumn.STATE:
-            standing = self._clock_cells.standing(clock.id, timeline)
-            return Cell(text, ALIGNMENTS[column], color, mark=roles.gap(), shorter=briefs(standing))
-        return Cell(text, ALIGNMENTS[column], color)
+    @override
+    def color_of(self, row: TreeRow, column: ColumnEnum) -> ColorRole | None:
+        if column is ClockColumn.NAME:
+            is_above = self._matches is not None and row.node not in self._matches
+            return ColorRole.MUTED_TEXT if is_above else None
+        if row.member is not None:
+            return None if row.standing.kind.is_lively else ColorRole.MUTED_TEXT
+        return super().color_of(row, column)
 
-    def _member_row(self, member: MemberState, timeline: Timeline) -> list[Cell]:
-        standing, node = member_standing(timeline, member), node_of(member.id)
-        color = None if standing.kind in LIVELY else self._muted_color
-        row = [
-            Cell(one_line(self._cells.text(member, name, timeline)), alignment, color)
-            for name, alignment in _NAMED_COLUMNS
-        ]
-        spans = 0 if Field.TIME in member.fields or Field.RATE in member.fields else SPANNED
-        is_above = self._matches is not None and node not in self._matches
-        row[ClockColumn.NAME] = row[ClockColumn.NAME]._replace(
-            color=self._muted_color if is_above else None,
-            is_bold=self._is_match(node),
-            mark=standing.kind,
-            spans=spans,
-        )
-        row[ClockColumn.STATE] = row[ClockColumn.STATE]._replace(
-            mark=roles.gap(), shorter=briefs(standing)
-        )
-        return row
+    @override
+    def is_bold(self, row: TreeRow, column: ColumnEnum) -> bool:
+        is_name = column is ClockColumn.NAME
+        return is_name and self._matches is not None and row.node in self._matches
 
-    def _is_match(self, node: int) -> bool:
-        return self._matches is not None and node in self._matches
+    # ------------------------------------------------------------------ nodes
 
     def clock_id(self, index: QModelIndex | QPersistentModelIndex) -> int:
         """Return the clock of an index, 0 when it is that of something else."""
@@ -237,11 +228,6 @@ class ClockTreeModel(ShapedModel):
         number = self.member_id(index)
         timeline = self._timeline
         return None if timeline is None or not number else timeline.members.by_id.get(number)
-
-    def standing(self, clock_id: int) -> Standing:
-        """Return what a clock does now, and why."""
-        assert self._timeline is not None
-        return self._clock_cells.standing(clock_id, self._timeline)
 
     # ------------------------------------------------------------------ Qt
 
@@ -293,7 +279,7 @@ class ClockTreeModel(ShapedModel):
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = roles.DISPLAY
     ) -> object:
-        return HEADER.data(section, orientation, role)
+        return self.title_data(section, orientation, role)
 
     @override
     def flags(self, index: QModelIndex | QPersistentModelIndex) -> Qt.ItemFlag:
@@ -313,68 +299,10 @@ class ClockTreeModel(ShapedModel):
         return _FLAGS[column] if can else _USUAL_FLAGS
 
     @override
-    def data(  # noqa: PLR0911 - one question a role
-        self, index: QModelIndex | QPersistentModelIndex, role: int = roles.DISPLAY
-    ) -> object:
-        if role == roles.BACKGROUND:
-            # Asked for with every cell that is painted.
+    def data(self, index: QModelIndex | QPersistentModelIndex, role: int = roles.DISPLAY) -> object:
+        if role == roles.BACKGROUND or not index.isValid():
             return None
-        clock_id = self.node(index)
-        timeline = self._timeline
-        if timeline is not None and is_member(clock_id):
-            return self._member_data(member_of(clock_id), index.column(), role, timeline)
-        clock = timeline.clocks.get(clock_id) if timeline is not None else None
-        if clock is None or timeline is None:
-            # Removed since the last refresh; its row goes with the next one.
-            return None
-        column = index.column()
-        if role == roles.DISPLAY:
-            return self._clock_cells.data(clock, column, role, timeline)
-        if role == roles.ALIGNMENT:
-            return ALIGNMENTS[column]
-        if role == roles.DECORATION:
-            return roles.gap() if column == ClockColumn.STATE else None
-        if role == roles.FOREGROUND:
-            return self._color(clock_id, column, timeline)
-        if role == roles.FONT:
-            return self._bold if column == ClockColumn.NAME and self._is_match(clock_id) else None
-        said = self._clock_cells.data(clock, column, role, timeline)
-        if said is None and role == roles.TOOL_TIP:
-            text = self._clock_cells.data(clock, column, roles.DISPLAY, timeline)
-            return number_tip(column, str(text))
-        return said
-
-    def _color(self, clock_id: int, column: int, timeline: Timeline) -> QColor | None:
-        if column == ClockColumn.NAME:
-            is_only_ancestor = self._matches is not None and clock_id not in self._matches
-            return self._muted_color if is_only_ancestor else None
-        if column in (ClockColumn.LOCAL_TIME, ClockColumn.EFFECTIVE_RATE, ClockColumn.NEXT_DUE):
-            runs = self._clock_cells.is_lively(clock_id, timeline)
-            return None if runs else self._muted_color
-        return None
-
-    def _member_data(  # noqa: PLR0911 - one question a role
-        self, number: int, column: int, role: int, timeline: Timeline
-    ) -> object:
-        member = timeline.members.by_id.get(number)
-        if member is None:
-            return None
-        if role == roles.ALIGNMENT:
-            return ALIGNMENTS[column]
-        if role == roles.DECORATION:
-            return roles.gap() if column == ClockColumn.STATE else None
-        if role == roles.FONT:
-            is_match = column == ClockColumn.NAME and self._is_match(node_of(number))
-            return self._bold if is_match else None
-        if role == roles.FOREGROUND:
-            if column == ClockColumn.NAME:
-                is_above = self._matches is not None and node_of(number) not in self._matches
-                return self._muted_color if is_above else None
-            return None if self._cells.is_lively(member, timeline) else self._muted_color
-        name = ClockColumn(column).name
-        if role == roles.TOOL_TIP and column in NUMBER_COLUMNS:
-            return number_tip(column, str(self._cells.data(member, name, roles.DISPLAY, timeline)))
-        return self._cells.data(member, name, role, timeline)
+        return self.cell_data(self.node(index), self.columns[index.column()], role)
 
     @override
     def setData(
@@ -391,9 +319,7 @@ class ClockTreeModel(ShapedModel):
         if self._timeline is None or clock_id not in self._timeline.clocks:
             return False
         if role == roles.CHECK_STATE and index.column() == ClockColumn.NAME:
-            is_paused = self._timeline.clocks[clock_id].paused
-            command = ResumeClock(clock_id) if is_paused else PauseClock(clock_id)
-            self.command_requested.emit(command)
+            self.command_requested.emit(clock_toggle(self._timeline.clocks[clock_id]))
         elif role == roles.EDIT and index.column() == ClockColumn.RATE:
             self._ask_for_rate(clock_id, str(value))
         return False
@@ -404,9 +330,9 @@ class ClockTreeModel(ShapedModel):
         member = None if timeline is None else timeline.members.by_id.get(number)
         if member is None:
             return
-        if role == roles.CHECK_STATE and column == ClockColumn.NAME and member.kind in PAUSABLE:
-            is_paused = self._cells.is_paused(member)
-            self.command_requested.emit(ResumeMember(number) if is_paused else PauseMember(number))
+        toggle = member_toggle(member)
+        if role == roles.CHECK_STATE and column == ClockColumn.NAME and toggle is not None:
+            self.command_requested.emit(toggle)
         elif role == roles.EDIT and column == ClockColumn.RATE and Field.RATE in member.fields:
             rate = self._read_rate(str(value))
             if rate is not None and rate != Fraction(member.fields[Field.RATE], RATE_DENOMINATOR):
@@ -439,8 +365,8 @@ class ClockTreeModel(ShapedModel):
             return shape
         kept: set[int] | None = None
         if self._filter_words:
-            self._matches = matching_nodes(timeline, self._filter_words)
-            kept = with_ancestors(timeline, self._matches)
+            self._matches = _matching_nodes(timeline, self._filter_words)
+            kept = _with_ancestors(timeline, self._matches)
         pending = [(TOP, [timeline.root_id])]
         while pending:
             parent, below = pending.pop()
@@ -463,4 +389,38 @@ class ClockTreeModel(ShapedModel):
             return [*clocks, *map(node_of, own)] if own else clocks
         if not is_whole and node not in self._opened:
             return []
-        return [node_of(number) for number in self._cells.order(member_of(node), timeline)]
+        return [node_of(number) for number in order_below(timeline, member_of(node))]
+
+
+def _matching_nodes(timeline: Timeline, words: Sequence[str]) -> frozenset[int]:
+    """Return the nodes of clocks and members whose names contain every word."""
+
+    def passes(name: str) -> bool:
+        folded = name.casefold()
+        return all(word in folded for word in words)
+
+    found = {clock.id for clock in timeline.clocks.values() if passes(clock.name)}
+    members = timeline.members
+    shown = {number for clock_id in members.of_clock for number in members.under_clock(clock_id)}
+    found.update(
+        node_of(member.id)
+        for member in members.by_id.values()
+        if passes(member.name) and (member.parent_id or member.id in shown)
+    )
+    return frozenset(found)
+
+
+def _with_ancestors(timeline: Timeline, nodes: frozenset[int]) -> set[int]:
+    """Return nodes with everything above them."""
+    clocks, members = timeline.clocks, timeline.members.by_id
+    kept: set[int] = set()
+    for node in nodes:
+        above = node
+        while above and above not in kept:
+            kept.add(above)
+            if is_member(above):
+                member = members[member_of(above)]
+                above = node_of(member.parent_id) if member.parent_id else member.clock_id
+            else:
+                above = clocks[above].parent_id
+    return kept

@@ -6,24 +6,22 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, Qt, Slot
-from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
+from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import (
-    QHBoxLayout,
     QLabel,
     QLineEdit,
     QMenu,
-    QVBoxLayout,
     QWidget,
 )
 from typing_extensions import override
 
 from ..kit.filter_line import FilterLine
 from ..kit.guards import guarded
-from ..kit.labels import EmptyNotice, say
+from ..kit.labels import EmptyNotice, WrappedLabel, say
+from ..kit.layouts import bar, fill, open_menu
 from ..kit.paced_refresh import PacedRefresh
-from ..kit.table.table_view import RowMenus
+from ..kit.table.table_view import RowMenus, copy_text
 from ..kit.texts.clock_texts import path_text
-from ..kit.texts.member_cells import is_member, member_of, node_of
 from ..kit.theme import ColorRole
 from ..previews.previewing import Previewer, global_rect, typed_rate_command
 from ..previews.selected import clock_toggle, member_toggle
@@ -35,8 +33,8 @@ from ..previews.tree_menus import (
 from ..session.bridge import Selection, SelectionKind
 from .clock_delegates import RateDelegate, SignDelegate
 from .column_widths import ClockColumns
-from .columns import ClockColumn
 from .model import ClockTreeModel
+from .rows import ClockColumn, is_member, member_of, node_of
 from .view import ClockTreeView
 
 if TYPE_CHECKING:
@@ -56,17 +54,14 @@ class ClockTreePanel(QWidget):
         self._bridge = bridge
         self._theme = theme
         self._session: Session | None = None
-        self.model = ClockTreeModel()
+        self.model = ClockTreeModel(theme)
         self.filter_line = FilterLine("Filter clocks")
         self.count_label = QLabel()
         self.view = ClockTreeView(self.model)
         self.columns = ClockColumns(self.view, bridge.panel_choices)
         self._notice = EmptyNotice(self.view)
-        self.refusal_label = QLabel()
-        self.refusal_label.setWordWrap(True)
-        self.refusal_label.setTextFormat(Qt.TextFormat.PlainText)
+        self.refusal_label = WrappedLabel()
         self.refusal_label.setContentsMargins(6, 2, 6, 4)
-        self.refusal_label.hide()
         self._sign_delegate = SignDelegate(self.view)
         self._rate_delegate = RateDelegate(self.view)
         self.view.setItemDelegateForColumn(ClockColumn.NAME, self._sign_delegate)
@@ -74,25 +69,14 @@ class ClockTreePanel(QWidget):
         self.previewer = Previewer(bridge, self)
         self._rate_delegate.rate_typed.connect(self._preview_rate)
         self._rate_delegate.closeEditor.connect(self.previewer.hide)
-        self._lay_out()
+        top = bar((self.filter_line, 1), self.count_label)
+        fill(self, top, (self.view, 1), self.refusal_label)
         self._pace = PacedRefresh(self, bridge.pace)
         self._connect()
         self._apply_theme()
         self.show_session(bridge.session)
 
     # ------------------------------------------------------------------ building
-
-    def _lay_out(self) -> None:
-        top = QHBoxLayout()
-        top.setContentsMargins(4, 4, 4, 0)
-        top.addWidget(self.filter_line, 1)
-        top.addWidget(self.count_label)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(4)
-        layout.addLayout(top)
-        layout.addWidget(self.view, 1)
-        layout.addWidget(self.refusal_label)
 
     def _connect(self) -> None:
         bridge, model, view = self._bridge, self.model, self.view
@@ -239,9 +223,7 @@ class ClockTreePanel(QWidget):
 
     @Slot(str)
     def _show_refusal(self, reason: str) -> None:
-        text = f"✖ {reason[:1].upper()}{reason[1:]}" if reason else ""
-        self.refusal_label.setText(text)
-        self.refusal_label.setVisible(bool(reason))
+        self.refusal_label.show_text(f"✖ {reason[:1].upper()}{reason[1:]}" if reason else "")
 
     @Slot()
     def _forget_refusal(self) -> None:
@@ -278,9 +260,7 @@ class ClockTreePanel(QWidget):
 
     @Slot(QModelIndex, QPoint)
     def _open_menu(self, index: QModelIndex, place: QPoint) -> None:
-        menu = self.make_menu(self.model.node(index))
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.popup(place)
+        open_menu(self.make_menu(self.model.node(index)), place)
 
     def make_menu(self, node: int) -> QMenu:
         """Return what can be done with a row; with the tree when ``node`` is 0."""
@@ -297,7 +277,7 @@ class ClockTreePanel(QWidget):
             menu.addSeparator()
             menu.addAction("Copy row", partial(self._copy_row, node))
             if not is_member(node):
-                menu.addAction("Copy path", partial(_copy, path_text(timeline, node)))
+                menu.addAction("Copy path", partial(copy_text, path_text(timeline, node)))
             menu.addSeparator()
             for text, change in (
                 ("Expand branch", self.view.unfold_branch),
@@ -316,12 +296,8 @@ class ClockTreePanel(QWidget):
         self.view.setCurrentIndex(self.model.index_of(clock_id))
         self.edit_rate_of_current()
 
-    def _copy_row(self, clock_id: int) -> None:
-        cells = (self._raw_text(clock_id, column) for column in ClockColumn)
-        _copy("\t".join(cells))
-
-    def _raw_text(self, node: int, column: ClockColumn) -> str:
-        return str(self.model.index_of(node, column).data(Qt.ItemDataRole.EditRole) or "")
+    def _copy_row(self, node: int) -> None:
+        copy_text(self.model.row_text(node))
 
     # ------------------------------------------------------------------ looks
 
@@ -329,7 +305,6 @@ class ClockTreePanel(QWidget):
     def _apply_theme(self) -> None:
         theme = self._theme
         self.filter_line.set_icon(self._theme.icon("find"))
-        self.model.set_muted_color(theme.color(ColorRole.MUTED_TEXT))
         palette = self.refusal_label.palette()
         palette.setColor(self.refusal_label.foregroundRole(), theme.color(ColorRole.BAD))
         self.refusal_label.setPalette(palette)
@@ -345,7 +320,3 @@ class ClockTreePanel(QWidget):
             self._copy_row(node)
         else:
             super().keyPressEvent(event)
-
-
-def _copy(text: str) -> None:
-    QGuiApplication.clipboard().setText(text)

@@ -16,11 +16,10 @@ from ..kit.guards import guarded
 from ..kit.table.column_choices import ShorteningHeader
 from ..kit.table.painted_views import PaintedTree
 from ..kit.table.table_view import Arranging, without_choosing
-from ..kit.texts.member_cells import is_member, member_of
 from ..kit.texts.standing import StandingKind
 from ..kit.theme import ColorRole
 from .briefs import brief_text
-from .columns import SHORT_TITLES, ClockColumn
+from .rows import SHORT_TITLES, ClockColumn, is_member, member_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

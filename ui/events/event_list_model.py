@@ -158,7 +158,7 @@ class EventListModel(ListTableModel[EventRow]):
         return ColorRole.BAD if _is_trouble(row.event) else None
 
     @override
-    def is_bold(self, row: EventRow) -> bool:
+    def is_bold(self, row: EventRow, column: ColumnEnum) -> bool:
         return _is_trouble(row.event)
 
     @property

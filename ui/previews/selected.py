@@ -18,8 +18,7 @@ from inspector.vocabulary import MemberKind
 
 from ..actions.descriptions import Needs
 from ..kit.rate_slider import next_usual_rate
-from ..kit.texts.member_cells import MemberCells
-from ..kit.texts.member_texts import UNSCHEDULABLE
+from ..kit.texts.member_texts import UNSCHEDULABLE, is_paused_itself
 from ..session.selection import SelectionKind
 
 if TYPE_CHECKING:
@@ -92,7 +91,7 @@ def member_toggle(member: MemberState) -> Command | None:
     """Return what pauses or resumes a member; ``None`` when it cannot be paused."""
     if member.kind not in PAUSABLE:
         return None
-    return ResumeMember(member.id) if MemberCells.is_paused(member) else PauseMember(member.id)
+    return ResumeMember(member.id) if is_paused_itself(member) else PauseMember(member.id)
 
 
 def rate_command(clock_id: int, rate: Fraction) -> Command:

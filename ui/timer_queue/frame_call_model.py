@@ -17,7 +17,6 @@ from ..kit.table import roles
 from ..kit.table.cells import EMPTY, Cell
 from ..kit.table.header_row import HeaderRow, alignments
 from ..kit.table.roles import Role
-from ..kit.texts.member_cells import LIVELY
 from .frame_call_cells import (
     CALL_HEADERS,
     CONSTANT_COLUMNS,
@@ -162,7 +161,7 @@ class FrameCallModel(RankedTableModel):
         cells = self._cells_of(key)
         if cells is None:
             return _NO_CELLS
-        color = None if cells.standing.kind in LIVELY else self._muted_color
+        color = None if cells.standing.kind.is_lively else self._muted_color
         row = [
             Cell(one_line(text), alignment, color)
             for text, alignment in zip(cells.texts, _ALIGNED, strict=True)
@@ -199,7 +198,7 @@ class FrameCallModel(RankedTableModel):
         if role == roles.EDIT:
             return cells.texts[column]
         if role == roles.FOREGROUND:
-            return None if cells.standing.kind in LIVELY else self._muted_color
+            return None if cells.standing.kind.is_lively else self._muted_color
         if role == roles.TOOL_TIP:
             return cells.tool_tips[column]
         if role == Role.RAW:

@@ -12,10 +12,9 @@ from pytestqt.qtbot import QtBot
 from tests.ui.clock_tree.clock_columns_stand import LARGE, SMALL, USUAL, Stand
 from tests.ui.crowded_session import CrowdedSession
 from tests.ui.world import PlayedSession
-from ui.clock_tree.columns import ClockColumn
 from ui.clock_tree.model import ClockTreeModel
 from ui.clock_tree.panel import ClockTreePanel
-from ui.kit.texts.member_cells import node_of
+from ui.clock_tree.rows import ClockColumn, node_of
 from ui.kit.theme import Theme
 from ui.session.bridge import Selection, SessionBridge
 
@@ -229,7 +228,7 @@ def test_that_names_that_are_scrolled_into_view_get_room(stand: Stand) -> None:
     assert stand.is_readable(last.id, ClockColumn.NAME)
 
 
-@pytest.mark.parametrize("what", ["fit", "fit_anew"])
+@pytest.mark.parametrize("what", ["fit", "fit_columns"])
 def test_that_fitting_asks_for_what_is_in_view_whatever_the_number_of_clocks(
     qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:

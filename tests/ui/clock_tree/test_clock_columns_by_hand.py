@@ -12,8 +12,8 @@ from pytestqt.qtbot import QtBot
 
 from tests.ui.clock_tree.clock_columns_stand import LARGE, Stand
 from tests.ui.shell import open_shell
-from ui.clock_tree.columns import ClockColumn
 from ui.clock_tree.panel import ClockTreePanel
+from ui.clock_tree.rows import ClockColumn
 
 
 @pytest.fixture
@@ -133,7 +133,7 @@ def test_that_columns_can_be_fitted_again_after_they_were_dragged(stand: Stand) 
     stand.header.resizeSection(ClockColumn.NAME, 77)
     stand.header.resizeSection(ClockColumn.STATE, 177)
 
-    stand.panel.columns.fit_anew()
+    stand.panel.columns.fit_columns()
 
     assert stand.widths() == before
 
@@ -155,7 +155,7 @@ def test_that_dragged_and_hidden_columns_are_as_they_were_at_the_next_start(
 
 def test_that_columns_can_be_as_they_were_at_first(stand: Stand) -> None:
     stand.resize(LARGE)
-    stand.panel.columns.fit_anew()
+    stand.panel.columns.fit_columns()
     before = stand.widths()
     stand.header.resizeSection(ClockColumn.RATE, 99)
     stand.panel.columns.show_column(ClockColumn.PENDING, False)
@@ -184,7 +184,7 @@ def test_that_nothing_is_kept_of_columns_that_nobody_has_touched(stand: Stand) -
     stand.resize(LARGE)
     stand.header.resizeSection(ClockColumn.RATE, 99)
 
-    stand.panel.columns.fit_anew()
+    stand.panel.columns.fit_columns()
 
     assert stand.bridge.panel_choices == {}
 

@@ -13,8 +13,8 @@ from pytestqt.qtbot import QtBot
 from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
 from inspector.commands.command import Capability
 from tests.ui.world import PlayedSession
-from ui.clock_tree.columns import ClockColumn
 from ui.clock_tree.panel import ClockTreePanel
+from ui.clock_tree.rows import ClockColumn
 from ui.kit.theme import Theme
 from ui.session.bridge import Selection, SessionBridge
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ui.clock_tree.briefs import brief_text, shortest_state
-from ui.clock_tree.columns import ClockColumn
+from ui.clock_tree.rows import ClockColumn
 from ui.kit.texts.standing import Standing, StandingKind
 
 

@@ -17,11 +17,11 @@ from inspector.frames.scheduler.scheduler import Scheduler
 from inspector.frames.state_machine import Edge, StateMachine
 from inspector.testing import held_session, scene_file
 from tests.ui.world import World
-from ui.clock_tree.columns import ClockColumn
 from ui.clock_tree.model import ClockTreeModel
-from ui.kit.texts.member_cells import node_of
+from ui.clock_tree.rows import ClockColumn, node_of
 from ui.kit.texts.member_texts import member_standing
 from ui.kit.texts.standing import StandingKind
+from ui.kit.theme import Theme
 
 
 class Thing:
@@ -97,7 +97,7 @@ def _cell(game: Game, model: ClockTreeModel, name: str, column: ClockColumn) -> 
 def test_that_members_hang_under_their_clock_and_open_when_asked(
     game: Game, qtmodeltester: ModelTester
 ) -> None:
-    model = ClockTreeModel(game.timeline)
+    model = ClockTreeModel(Theme("light"), game.timeline)
     assert _outline(model) == ["root", "  game", "    scheduler", "    flow"]
 
     _fetch_all(model)
@@ -116,7 +116,7 @@ def test_that_members_hang_under_their_clock_and_open_when_asked(
 
 
 def test_that_targets_are_in_the_order_in_which_they_are_called(game: Game) -> None:
-    model = ClockTreeModel(game.timeline)
+    model = ClockTreeModel(Theme("light"), game.timeline)
     _fetch_all(model)
 
     game.scheduler.schedule_update(game.boss, 9)
@@ -129,7 +129,7 @@ def test_that_targets_are_in_the_order_in_which_they_are_called(game: Game) -> N
 
 
 def test_that_a_closed_member_costs_no_rows(game: Game) -> None:
-    model = ClockTreeModel(game.timeline)
+    model = ClockTreeModel(Theme("light"), game.timeline)
     index = model.index_of(node_of(game.number("scheduler")))
     model.fetchMore(index)
     assert model.rowCount(index) == 3
@@ -141,7 +141,7 @@ def test_that_a_closed_member_costs_no_rows(game: Game) -> None:
 
 
 def test_that_cells_say_time_scale_priority_interval_and_what_is_next(game: Game) -> None:
-    model = ClockTreeModel(game.timeline)
+    model = ClockTreeModel(Theme("light"), game.timeline)
     game.frame(0.75)
     _fetch_all(model)
     model.refresh()
@@ -158,7 +158,7 @@ def test_that_cells_say_time_scale_priority_interval_and_what_is_next(game: Game
 
 
 def test_that_every_way_of_being_stopped_is_named(game: Game) -> None:
-    model = ClockTreeModel(game.timeline)
+    model = ClockTreeModel(Theme("light"), game.timeline)
     _fetch_all(model)
 
     game.tree.members.cause = 3
@@ -187,7 +187,7 @@ def test_that_every_way_of_being_stopped_is_named(game: Game) -> None:
 
 
 def test_that_edits_ask_for_commands(game: Game) -> None:
-    model = ClockTreeModel(game.timeline)
+    model = ClockTreeModel(Theme("light"), game.timeline)
     _fetch_all(model)
     asked: list[object] = []
     model.command_requested.connect(asked.append)
@@ -211,7 +211,7 @@ def test_that_edits_ask_for_commands(game: Game) -> None:
 
 
 def test_that_the_filter_finds_members_that_are_not_open(game: Game) -> None:
-    model = ClockTreeModel(game.timeline)
+    model = ClockTreeModel(Theme("light"), game.timeline)
 
     model.set_filter("twin")
 
@@ -236,7 +236,7 @@ def test_that_a_component_director_tells_whose_rules_it_follows(game: Game) -> N
 
 
 def test_that_members_that_go_leave_the_tree(game: Game) -> None:
-    model = ClockTreeModel(game.timeline)
+    model = ClockTreeModel(Theme("light"), game.timeline)
     _fetch_all(model)
 
     game.scheduler.unschedule_target(game.star)
@@ -259,7 +259,7 @@ def test_that_a_scheduler_of_a_stage_is_one_row(tmp_path: Path) -> None:
         """,
     )
     session = held_session(path)
-    model = ClockTreeModel(session.timeline)
+    model = ClockTreeModel(Theme("light"), session.timeline)
 
     assert _outline(model) == ["root", "  game", "    ours", "    wood", "  ticks", "  prints"]
 

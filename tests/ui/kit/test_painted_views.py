@@ -16,9 +16,9 @@ from typing_extensions import override
 from inspector.events.schema import EventGroup
 from inspector.frames.scheduler.scheduler import Scheduler
 from tests.ui.world import PlayedSession
-from ui.clock_tree.columns import ClockColumn
 from ui.clock_tree.model import ClockTreeModel
 from ui.clock_tree.panel import ClockTreePanel
+from ui.clock_tree.rows import ClockColumn
 from ui.events.event_list_model import EventListModel
 from ui.kit import guards
 from ui.kit.table import roles
@@ -485,8 +485,7 @@ def _crowd() -> PlayedSession:
 @pytest.mark.parametrize("words", ["", "enem"])
 def test_that_a_row_of_the_tree_says_what_its_cells_say(words: str) -> None:
     session = _crowd()
-    model = ClockTreeModel(session.timeline)
-    model.set_muted_color(QColor("#808080"))
+    model = ClockTreeModel(Theme("light"), session.timeline)
     model.reveal(max(session.timeline.members.by_id))
     model.set_filter(words)
 

@@ -17,9 +17,9 @@ from inspector.frames.state_machine import Edge, StateMachine
 from inspector.vocabulary import MARK
 from tests.ui.world import PlayedSession
 from ui.clock_tree.panel import ClockTreePanel
+from ui.clock_tree.rows import is_member, node_of
 from ui.details.panel import DetailsPanel
 from ui.events.panel import EventListPanel
-from ui.kit.texts.member_cells import is_member, node_of
 from ui.kit.texts.timer_cells import TimerColumn
 from ui.kit.theme import Theme
 from ui.session.bridge import Selection, SessionBridge

@@ -13,8 +13,8 @@ from pytestqt.qtbot import QtBot
 
 from inspector.events.schema import EventGroup
 from tests.ui.shell import Shell, open_shell
-from ui.clock_tree.columns import ClockColumn
 from ui.clock_tree.panel import ClockTreePanel
+from ui.clock_tree.rows import ClockColumn
 from ui.details.panel import DetailsPanel
 from ui.events.panel import EventListPanel
 from ui.kit.labels import ElidedLabel

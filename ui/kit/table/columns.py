@@ -30,6 +30,7 @@ class Column(Generic[RowT]):
         detail: What the tooltip of a cell says, ``None`` for a column without.
         raw: The value itself, for sorting; by default the text.
         sample: The widest text that is not cut off, empty for a column with the rest of the room.
+        short_title: What stands over it where there is no room for the title.
         is_number: Whether cells are aligned to the right.
         is_wrapped: Whether cells are as high as their texts take.
         color: What the colour of a cell means, ``None`` for the usual one.
@@ -46,6 +47,7 @@ class Column(Generic[RowT]):
     detail: Callable[[RowT], str | None] | None = None
     raw: Callable[[RowT], Any] | None = None
     sample: str = ""
+    short_title: str = ""
     is_number: bool = False
     is_wrapped: bool = False
     color: Callable[[RowT], ColorRole | None] | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Generic, cast
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, Slot
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
 from PySide6.QtGui import QColor, QFont
 from typing_extensions import override
 
@@ -26,34 +26,30 @@ if TYPE_CHECKING:
 _USUAL_FLAGS: Final = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
 
 
-@guarded
-class TableModel(QAbstractTableModel, Generic[RowT]):
-    """A table with columns; what a cell says is worked out when it is asked for.
+class ColumnCells(Generic[RowT]):
+    """What a model with columns says of a cell, to its view and to Qt.
 
     Attributes:
         columns: The columns.
         is_sortable: Whether a click on a title sorts.
-        sorted_by: The column that decides the order at first, -1 for none.
     """
 
     columns: Sequence[ColumnEnum]
     is_sortable = False
-    sorted_by = -1
 
-    def __init__(self, columns: type[ColumnEnum], theme: Theme) -> None:
-        """Begin without rows."""
-        super().__init__()
+    def use_columns(self, columns: type[ColumnEnum], theme: Theme) -> None:
+        """Have these columns, in the colours of a theme; called once, by the constructor."""
         self.columns = tuple(columns)
         self._theme = theme
         self._colors: dict[ColorRole, QColor] = {}
         self._no_cells = (EMPTY,) * len(self.columns)
         self._bold = QFont()
         self._bold.setBold(True)
-        theme.changed.connect(self._forget_colors)
+        theme.changed.connect(self.forget_colors)
 
     # ---------------------------------------------------------------- said by the subclass
 
-    def row_at(self, row: int) -> RowT | None:
+    def row_at(self, key: int) -> RowT | None:
         """Return what a row shows, ``None`` when there is nothing in it any more."""
         raise NotImplementedError
 
@@ -62,8 +58,8 @@ class TableModel(QAbstractTableModel, Generic[RowT]):
         color = column.spec.color
         return None if color is None else color(row)
 
-    def is_bold(self, row: RowT) -> bool:  # noqa: ARG002 - usually not
-        """Whether the texts of a row are bold."""
+    def is_bold(self, row: RowT, column: ColumnEnum) -> bool:  # noqa: ARG002 - usually not
+        """Whether the text of a cell is bold."""
         return False
 
     # ---------------------------------------------------------------- cells
@@ -73,15 +69,16 @@ class TableModel(QAbstractTableModel, Generic[RowT]):
         row = self.row_at(key)
         if row is None:
             return self._no_cells
-        return [self._cell(row, column) for column in self.columns]
+        return [self.cell(row, column) for column in self.columns]
 
-    def _cell(self, row: RowT, column: ColumnEnum) -> Cell:
+    def cell(self, row: RowT, column: ColumnEnum) -> Cell:
+        """Return what is painted of a cell."""
         spec = column.spec
         return Cell(
             one_line(spec.text(row)),
             spec.alignment,
-            self._color(self.color_of(row, column)),
-            self.is_bold(row),
+            self.color(self.color_of(row, column)),
+            self.is_bold(row, column),
             self._mark(row, column),
             tick=None if spec.tick is None else spec.tick(row),
         )
@@ -92,7 +89,8 @@ class TableModel(QAbstractTableModel, Generic[RowT]):
             return column.spec.mark(row)
         return roles.gap() if column.is_apart else None
 
-    def _color(self, meaning: ColorRole | None) -> QColor | None:
+    def color(self, meaning: ColorRole | None) -> QColor | None:
+        """Return a colour by what it means."""
         if meaning is None:
             return None
         color = self._colors.get(meaning)
@@ -100,18 +98,93 @@ class TableModel(QAbstractTableModel, Generic[RowT]):
             color = self._colors[meaning] = self._theme.color(meaning)
         return color
 
-    @Slot()
-    def _forget_colors(self) -> None:
+    def forget_colors(self) -> None:
+        """Take the colours of another theme from now on."""
         self._colors.clear()
 
-    def row_text(self, row: int) -> str:
+    def row_text(self, key: int) -> str:
         """Return all cells of a row as they are, separated by tabulators."""
-        shown = self.row_at(row)
-        if shown is None:
+        row = self.row_at(key)
+        if row is None:
             return ""
-        return "\t".join(each.spec.text(shown) for each in self.columns if each.spec.is_copied)
+        return "\t".join(each.spec.text(row) for each in self.columns if each.spec.is_copied)
 
-    # ---------------------------------------------------------------- Qt
+    def cell_data(  # noqa: C901, PLR0911 - one question a role
+        self, key: int, column: ColumnEnum, role: int
+    ) -> object:
+        """Return what ``data`` answers for a cell."""
+        spec = column.spec
+        if role == roles.ALIGNMENT:
+            return spec.alignment
+        row = self.row_at(key)
+        if row is None:
+            return None
+        match role:
+            case roles.DISPLAY:
+                return one_line(spec.text(row))
+            case roles.EDIT:
+                return spec.text(row)
+            case roles.TOOL_TIP:
+                return None if spec.detail is None else spec.detail(row)
+            case roles.FOREGROUND:
+                return self.color(self.color_of(row, column))
+            case roles.FONT:
+                return self._bold if self.is_bold(row, column) else None
+            case roles.DECORATION:
+                return self._mark(row, column)
+            case roles.CHECK_STATE:
+                tick = None if spec.tick is None else spec.tick(row)
+                states = Qt.CheckState
+                return None if tick is None else states.Checked if tick else states.Unchecked
+            case roles.ACCESSIBLE_TEXT:
+                return f"{spec.title}: {spec.text(row)}"
+            case roles.Role.RAW:
+                return raw_value(column, row)
+        return None
+
+    def title_data(  # noqa: PLR0911 - one question a role
+        self, section: int, orientation: Qt.Orientation, role: int
+    ) -> object:
+        """Return what ``headerData`` answers."""
+        if orientation is Qt.Orientation.Vertical or not 0 <= section < len(self.columns):
+            return None
+        column = self.columns[section]
+        spec = column.spec
+        match role:
+            case roles.DISPLAY:
+                return spec.title
+            case roles.TOOL_TIP:
+                # A title that can be shortened is there in full.
+                return f"{spec.title}\n{spec.tip}" if spec.short_title else spec.tip or None
+            case roles.ALIGNMENT if spec.is_number and self.is_sortable:
+                # A right-aligned title would lie under the sort indicator.
+                return roles.CENTER
+            case roles.ALIGNMENT:
+                return roles.RIGHT if spec.is_number else roles.LEFT
+            case roles.DECORATION if column.is_apart:
+                return roles.gap()
+        return None
+
+
+def raw_value(column: ColumnEnum, row: object) -> Any:  # noqa: ANN401 - of whatever type it is
+    """Return the value of a cell itself."""
+    return (column.spec.raw or column.spec.text)(row)
+
+
+@guarded
+class TableModel(ColumnCells[RowT], QAbstractTableModel):
+    """A table with columns; what a cell says is worked out when it is asked for.
+
+    Attributes:
+        sorted_by: The column that decides the order at first, -1 for none.
+    """
+
+    sorted_by = -1
+
+    def __init__(self, columns: type[ColumnEnum], theme: Theme) -> None:
+        """Begin without rows."""
+        super().__init__()
+        self.use_columns(columns, theme)
 
     @override
     def columnCount(self, parent: _Index = QModelIndex()) -> int:
@@ -121,9 +194,7 @@ class TableModel(QAbstractTableModel, Generic[RowT]):
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = roles.DISPLAY
     ) -> object:
-        if orientation is Qt.Orientation.Vertical or not 0 <= section < len(self.columns):
-            return None
-        return title_data(self.columns[section], role, is_sortable=self.is_sortable)
+        return self.title_data(section, orientation, role)
 
     @override
     def flags(self, index: _Index) -> Qt.ItemFlag:
@@ -135,60 +206,10 @@ class TableModel(QAbstractTableModel, Generic[RowT]):
         return _USUAL_FLAGS | Qt.ItemFlag.ItemIsUserCheckable if spec.tick else _USUAL_FLAGS
 
     @override
-    def data(  # noqa: C901, PLR0911 - one question a role
-        self, index: _Index, role: int = roles.DISPLAY
-    ) -> object:
+    def data(self, index: _Index, role: int = roles.DISPLAY) -> object:
         if role == roles.BACKGROUND or not index.isValid():
             return None
-        column = self.columns[index.column()]
-        spec = column.spec
-        if role == roles.ALIGNMENT:
-            return spec.alignment
-        row = self.row_at(index.row())
-        if row is None:
-            return None
-        match role:
-            case roles.DISPLAY:
-                return one_line(spec.text(row))
-            case roles.EDIT:
-                return spec.text(row)
-            case roles.TOOL_TIP:
-                return None if spec.detail is None else spec.detail(row)
-            case roles.FOREGROUND:
-                return self._color(self.color_of(row, column))
-            case roles.FONT:
-                return self._bold if self.is_bold(row) else None
-            case roles.DECORATION:
-                return self._mark(row, column)
-            case roles.CHECK_STATE:
-                tick = None if spec.tick is None else spec.tick(row)
-                states = Qt.CheckState
-                return None if tick is None else states.Checked if tick else states.Unchecked
-            case roles.Role.RAW:
-                return raw_value(column, row)
-        return None
-
-
-def raw_value(column: ColumnEnum, row: object) -> Any:  # noqa: ANN401 - of whatever type it is
-    """Return the value of a cell itself."""
-    return (column.spec.raw or column.spec.text)(row)
-
-
-def title_data(column: ColumnEnum, role: int, *, is_sortable: bool = False) -> object:
-    """Return what ``headerData`` answers for a column."""
-    match role:
-        case roles.DISPLAY:
-            return column.spec.title
-        case roles.TOOL_TIP:
-            return column.spec.tip or None
-        case roles.ALIGNMENT if column.spec.is_number and is_sortable:
-            # A right-aligned title would lie under the sort indicator.
-            return roles.CENTER
-        case roles.ALIGNMENT:
-            return roles.RIGHT if column.spec.is_number else roles.LEFT
-        case roles.DECORATION if column.is_apart:
-            return roles.gap()
-    return None
+        return self.cell_data(index.row(), self.columns[index.column()], role)
 
 
 @guarded
@@ -224,8 +245,8 @@ class ListTableModel(TableModel[RowT]):
         return 0 if parent.isValid() else len(self.rows)
 
     @override
-    def row_at(self, row: int) -> RowT | None:
-        return self.rows[row] if 0 <= row < len(self.rows) else None
+    def row_at(self, key: int) -> RowT | None:
+        return self.rows[key] if 0 <= key < len(self.rows) else None
 
     def row_of(self, key: Hashable) -> int | None:
         """Return where the row with a key is shown, ``None`` while it is not."""

@@ -67,6 +67,11 @@ def member_standing(timeline: Timeline, member: MemberState) -> Standing:
     return Standing(kind, doing_text(timeline, member), _brief_doing_text(member))
 
 
+def is_paused_itself(member: MemberState) -> bool:
+    """Whether resuming this very member is what would change it."""
+    return member.is_paused or member.fields.get(Field.LIFE) == Life.DISABLED
+
+
 def _pause_text(member: MemberState) -> str:
     who = "you" if member.pause_cause else "the program"
     return f"paused by {who} since {format_instant(member.paused_since_ns)}"

@@ -23,11 +23,17 @@ class StandingKind(IntEnum):
     PAUSED = 4
 
     @property
+    def is_lively(self) -> bool:
+        """Whether nothing but the transport stops it."""
+        return self in _LIVELY
+
+    @property
     def glyph(self) -> str:
         """One character that says the same without colour."""
         return _GLYPHS[self]
 
 
+_LIVELY = (StandingKind.RUNNING, StandingKind.HELD)
 _GLYPHS = {
     StandingKind.RUNNING: "▶",
     StandingKind.HELD: "▷",

@@ -15,8 +15,8 @@ from inspector.foreign.paths import RECORDING_SUFFIX
 from inspector.sessions.scene import built_in_scenes
 
 from ...actions.menus import MenuId
-from ...clock_tree.panel import ClockTreePanel
 from ...kit.filter_line import FilterLine
+from ...kit.table.column_choices import ColumnChoices
 from ..dialogs.about import AboutDialog
 from ..dialogs.help_viewer import HelpViewer
 from ..dialogs.keys_page import KeysPage
@@ -219,11 +219,10 @@ class WindowActions(QObject):
         self._window.docks.arrange(preset_id)
 
     def reset_layout(self) -> None:
-        """Put every panel back where it was at first, and the columns of the clock tree."""
+        """Put every panel and every column back where it was at first."""
         self._window.docks.arrange("live")
-        tree = self._window.docks.panel("clock_tree")
-        if isinstance(tree, ClockTreePanel):
-            tree.columns.reset()
+        for columns in self._window.findChildren(ColumnChoices):
+            columns.reset()
 
     def set_theme(self, choice: ThemeChoice) -> None:
         """Use another theme from now on."""
