@@ -12,6 +12,7 @@ from typing import TextIO
 
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.analysis.statistics.frame_statistics import over_budget
+from inspector.cli.call_tally import CallTally
 from inspector.cli.endless_code import EndlessCodeNote
 from inspector.cli.run_report import (
     RunReport,
@@ -23,7 +24,6 @@ from inspector.cli.run_report import (
     spread,
 )
 from inspector.cli.terminal import Progress, say
-from inspector.cli.timer_tally import TimerTally
 from inspector.clocks.sources.system_source import SystemTimeSource
 from inspector.commands.clocks import SetRate
 from inspector.errors import ArgumentError, CaptureError, ExportError
@@ -110,7 +110,7 @@ def _run_session(
         session.submit(SetRate(session.timeline.root_id or 0, options.rate))
     if options.record is not None:
         session.recorder.start(options.record)
-    tally = TimerTally(session.log)
+    tally = CallTally(session.log)
     progress = Progress(err)
 
     def follow(done: float) -> None:
@@ -324,7 +324,7 @@ def _budgets_ms(options: Namespace, frame_rate: Fraction | None) -> tuple[float,
 
 def _report(  # noqa: PLR0913, PLR0917
     session: HostedSession,
-    tally: TimerTally,
+    tally: CallTally,
     run: RunOutcome,
     way: _Way,
     budgets_ms: list[float] | None,
@@ -351,9 +351,9 @@ def _report(  # noqa: PLR0913, PLR0917
             for budget_ms in budgets_ms or [float(1000 / session.frame_rate)]
         ),
         clocks=clock_lines(timeline, tally),
-        timers=tuple(tally.counts(timeline, is_complete=run.is_complete)),
-        systems=tally.members.systems(timeline),
-        calls=tally.members.counts(timeline),
+        timers=tuple(tally.timers(timeline, is_complete=run.is_complete)),
+        systems=tally.systems(timeline),
+        calls=tally.calls(timeline),
         failures=tuple(timeline.failures),
         commands_refused=tuple(
             f"Could not {record.text}: {record.refusal}"

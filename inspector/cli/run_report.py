@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Final
 
-from inspector.cli.member_tally import CallCount, SystemLine
-from inspector.cli.timer_tally import TimerCount, TimerTally
+from inspector.cli.call_tally import CallCount, CallTally, SystemLine, TimerCount
 from inspector.display_text import one_line
 from inspector.events.states import Failure
 from inspector.events.timeline import Timeline
@@ -141,7 +140,7 @@ def spread(times_ns: NsColumn) -> Spread | None:
     )
 
 
-def clock_lines(timeline: Timeline, tally: TimerTally) -> tuple[ClockLine, ...]:
+def clock_lines(timeline: Timeline, tally: CallTally) -> tuple[ClockLine, ...]:
     """Return all clocks in tree order."""
     if timeline.root_id is None:
         return ()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from inspector.cli.timer_tally import TimerTally
+from inspector.cli.call_tally import CallTally
 from inspector.clocks import ClockTree, ManualTimeSource, Transport
 from inspector.events.log import BYTES_PER_EVENT, EventLog
 from inspector.events.timeline import Timeline
@@ -93,7 +93,7 @@ def test_that_calls_are_counted_where_the_beginning_has_fallen_off_the_log() -> 
     log.settle()
     assert log.first > 40
 
-    tally = TimerTally(log)
+    tally = CallTally(log)
     for _ in range(4):
         source.advance(0.25)
         scheduler.run_frame()
@@ -102,12 +102,12 @@ def test_that_calls_are_counted_where_the_beginning_has_fallen_off_the_log() -> 
 
     timeline = log.base.copy()
     timeline.apply_all(log.slice(log.first, log.end))
-    (tick,) = tally.members.counts(timeline)
+    (tick,) = tally.calls(timeline)
     assert (tick.label, tick.owner, tick.members, tick.calls) == ("tick", "ours", 40, 80)
     assert _system(tally, timeline) == ("ours", 40, 80)
     assert tally.lost == 0
 
 
-def _system(tally: TimerTally, timeline: Timeline) -> tuple[str, int, int]:
-    (line,) = tally.members.systems(timeline)
+def _system(tally: CallTally, timeline: Timeline) -> tuple[str, int, int]:
+    (line,) = tally.systems(timeline)
     return line.name, line.members, line.calls

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.cli.timer_tally import TimerTally
+from inspector.cli.call_tally import CallTally
 from inspector.sessions.scene import built_in_scenes, find_scene
 from inspector.testing import fired, pass_seconds, virtual_session
 from inspector.vocabulary import EventKind
@@ -15,7 +15,7 @@ SCENES = [scene.path for scene in built_in_scenes()]
 @pytest.mark.parametrize("path", SCENES, ids=lambda path: path.stem)
 def test_that_a_scene_runs_a_minute_with_nothing_wrong_and_all_counts_exact(path: Path) -> None:
     session = virtual_session(path)
-    tally = TimerTally(session.log)
+    tally = CallTally(session.log)
 
     run = pass_seconds(session, 60)
     tally.update()
@@ -24,7 +24,7 @@ def test_that_a_scene_runs_a_minute_with_nothing_wrong_and_all_counts_exact(path
     assert tally.lost == 0
     if "failing" not in path.stem:
         assert session.timeline.failures == []
-    inexact = {count.label for count in tally.counts(session.timeline) if not count.is_exact}
+    inexact = {count.label for count in tally.timers(session.timeline) if not count.is_exact}
     assert inexact <= {"delay"}
     session.close()
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.cli.timer_tally import TimerTally
+from inspector.cli.call_tally import CallTally
 from inspector.clocks import ManualTimeSource
 from inspector.clocks.sources.system_source import SystemTimeSource
 from inspector.sessions.hosted import HostedSession
@@ -170,12 +170,12 @@ def test_that_a_frame_above_max_delta_is_cut_and_its_interval_kept() -> None:
 
 def test_that_a_timer_in_the_middle_of_a_long_frame_is_late_as_there() -> None:
     session = minimal()
-    tally = TimerTally(session.log)
+    tally = CallTally(session.log)
 
     run_frame_times(session, [90 * NS_PER_MS] * 20)
     tally.update()
 
-    blink = next(count for count in tally.counts(session.timeline) if count.label == "blink")
+    blink = next(count for count in tally.timers(session.timeline) if count.label == "blink")
     assert (blink.fired, blink.expected, blink.max_lateness_ns) == (1, 1, 80 * NS_PER_MS)
     session.close()
 
@@ -225,7 +225,7 @@ def test_that_progress_is_reported_as_a_rising_share(monkeypatch: pytest.MonkeyP
 def test_that_an_hour_of_scene_time_ends_with_every_count_exact() -> None:
     """The scene with blocking callbacks: nothing is lost, whatever is late."""
     session = HostedSession(find_scene("drift_and_late"), VirtualTimeSource())
-    tally = TimerTally(session.log)
+    tally = CallTally(session.log)
 
     run = run_virtual(
         session,
@@ -235,7 +235,7 @@ def test_that_an_hour_of_scene_time_ends_with_every_count_exact() -> None:
     )
     tally.update()
 
-    counts = {count.label: count for count in tally.counts(session.timeline)}
+    counts = {count.label: count for count in tally.timers(session.timeline)}
     assert run.session_ns == 3_600 * NS_PER_SECOND
     assert tally.lost == 0
     assert counts["burst"].fired == counts["re-armed"].fired == 28_800

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.cli.timer_tally import TimerCount, TimerTally
+from inspector.cli.call_tally import CallTally, TimerCount
 from inspector.clocks import ClockTree, ManualTimeSource, Transport
 from inspector.commands.clocks import PauseClock, SetRate
 from inspector.commands.timers import ClearTimer, FireTimer
@@ -28,10 +28,10 @@ SCENE = """
 
 def counts(path: Path, seconds: float = 10) -> dict[str, TimerCount]:
     session = virtual_session(path)
-    tally = TimerTally(session.log)
+    tally = CallTally(session.log)
     pass_seconds(session, seconds)
     tally.update()
-    found = {count.label: count for count in tally.counts(session.timeline)}
+    found = {count.label: count for count in tally.timers(session.timeline)}
     session.close()
     return found
 
@@ -78,7 +78,7 @@ def test_that_what_was_cleared_removed_or_fired_by_hand_is_told_apart(tmp_path: 
             """,
         )
     )
-    tally = TimerTally(session.log)
+    tally = CallTally(session.log)
     ids = {session.timeline.timers.row(i).label: i for i in session.timeline.timers.ids()}
     for command in (
         FireTimer(ids["a"]),
@@ -90,7 +90,7 @@ def test_that_what_was_cleared_removed_or_fired_by_hand_is_told_apart(tmp_path: 
     session.refresh()
     tally.update()
 
-    found = {count.label: count for count in tally.counts(session.timeline)}
+    found = {count.label: count for count in tally.timers(session.timeline)}
 
     assert (found["a"].fired, found["a"].forced, found["a"].expected) == (6, 1, 5)
     assert (found["b"].fired, found["b"].expected) == (2, 2)
@@ -101,7 +101,7 @@ def test_that_what_was_cleared_removed_or_fired_by_hand_is_told_apart(tmp_path: 
 
 def test_that_counts_stay_exact_under_pause_and_rate(tmp_path: Path) -> None:
     session = virtual_session(scene_file(tmp_path, SCENE))
-    tally = TimerTally(session.log)
+    tally = CallTally(session.log)
     game = 2
     pass_seconds(session, 1.3)
     session.submit(SetRate(game, Fraction(3)))
@@ -111,7 +111,7 @@ def test_that_counts_stay_exact_under_pause_and_rate(tmp_path: Path) -> None:
     session.submit(Run())
     tally.update()
 
-    tick = next(c for c in tally.counts(session.timeline) if c.label == "tick")
+    tick = next(c for c in tally.timers(session.timeline) if c.label == "tick")
 
     assert tick.is_exact
     assert tick.fired > 10
@@ -141,11 +141,11 @@ def test_that_it_counts_where_the_beginning_has_fallen_off_the_log(keeps: int) -
     log.settle()
     assert log.first > 200
 
-    tally = TimerTally(log)
+    tally = CallTally(log)
     source.advance(2.5)
     tally.update()
 
-    (tick,) = tally.counts(folded(log))
+    (tick,) = tally.timers(folded(log))
     assert (tick.clock, tick.label, tick.timers) == ("game", "tick", 100)
     assert (tick.kind, tick.interval_ns) == (TimerKind.INTERVAL_BURST, NS_PER_SECOND)
     assert (tick.fired, tick.expected, tick.is_exact) == (200, 200, True)
@@ -154,14 +154,14 @@ def test_that_it_counts_where_the_beginning_has_fallen_off_the_log(keeps: int) -
 
 def test_that_it_counts_what_falls_off_the_log_between_two_looks() -> None:
     source, log = small_log(timers=10, keeps=200)
-    tally = TimerTally(log)
+    tally = CallTally(log)
 
     for _ in range(49):
         source.advance(1)
         log.settle()
 
     tally.update()
-    (tick,) = tally.counts(folded(log))
+    (tick,) = tally.timers(folded(log))
     assert log.first > 100
     assert (tick.fired, tick.expected, tally.lost) == (490, 490, 0)
 

@@ -1,0 +1,524 @@
+"""Counts of the calls in a session, and of the expected firings of timers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from inspector.calls.call import CALLED, SCHEDULERS
+from inspector.events.log import EventLog
+from inspector.events.member_names import MEMBER_NAMING_KINDS, KnownMember, MemberNames
+from inspector.events.members import MemberState
+from inspector.events.schema import ABOUT_CLOCKS, ABOUT_MEMBERS
+from inspector.events.timeline import Timeline
+from inspector.timebase import format_instant
+from inspector.vocabulary import (
+    CALL_ENDED,
+    CLOCK_ADDED,
+    CLOCK_REMOVED,
+    MEMBER_ORIGIN,
+    MEMBER_REMOVED,
+    MEMBER_SET,
+    NEVER,
+    RATE_DENOMINATOR,
+    TICKS_MISSED,
+    TIMER_ADDED,
+    TIMER_ARMED,
+    TIMER_CLEARED,
+    TIMER_FIRED,
+    TIMER_ORIGIN,
+    Field,
+    MemberKind,
+    RawEvent,
+    TimerKind,
+    rate_text,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TimerCount:
+    """The firings of the timers of one name on one clock.
+
+    Attributes:
+        clock: Name of the clock.
+        label: Name of the timers.
+        kind: Kind of the timers.
+        interval_ns: Shortest interval of the timers, 0 for one-shots.
+        longest_interval_ns: Longest interval.
+        delay_ns: Shortest local time from setting a timer to its first due instant; ``None``
+            if that was not seen.
+        longest_delay_ns: Longest.
+        timers: Number of timers.
+        fired: Number of firings.
+        expected: Expected firings, by the clock's local time and the instant of setting;
+            ``None`` for one-shots, which have no schedule.
+        left_out: Ticks skipped by a policy for missed ticks.
+        forced: Number of firings by hand.
+        late: Number of late firings.
+        max_lateness_ns: Maximum lateness.
+    """
+
+    clock: str
+    label: str
+    kind: TimerKind
+    interval_ns: int
+    longest_interval_ns: int
+    delay_ns: int | None
+    longest_delay_ns: int | None
+    timers: int
+    fired: int
+    expected: int | None
+    left_out: int
+    forced: int
+    late: int
+    max_lateness_ns: int
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether every expected tick came or was skipped by policy."""
+        done = self.fired - self.forced + self.left_out
+        return self.expected is None or done == self.expected
+
+
+@dataclass(frozen=True, slots=True)
+class CallCount:
+    """The calls of one name and kind, of one frame system or on one clock.
+
+    Attributes:
+        label: Name of the calls.
+        kind: Their kind, in words.
+        owner: The scheduler, component director, ticker or machine that makes them, or their
+            clock.
+        interval_ns: Their shortest interval, 0 for every frame or none.
+        longest_interval_ns: Their longest interval.
+        members: Number of members with these calls.
+        calls: Number of calls.
+        took_ns: Measured duration of all calls together.
+        longest_ns: Duration of the longest.
+    """
+
+    label: str
+    kind: str
+    owner: str
+    interval_ns: int
+    longest_interval_ns: int
+    members: int
+    calls: int
+    took_ns: int
+    longest_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class SystemLine:
+    """A scheduler, component director, ticker or machine at the end.
+
+    Attributes:
+        depth: Number of systems above it.
+        name: Display name.
+        kind: Its kind, in words.
+        clock: The clock it hangs under.
+        rate: Its own time scale; empty without one.
+        members: Number of calls in it, or of nodes and components.
+        calls: Number of calls it has made.
+        state: Its state, why it stands still, or its rules.
+    """
+
+    depth: int
+    name: str
+    kind: str
+    clock: str
+    rate: str
+    members: int
+    calls: int
+    state: str
+
+
+@dataclass(slots=True)
+class _Range:
+    least: int | None = None
+    most: int | None = None
+
+    def take(self, value: int) -> None:
+        if self.least is None or self.most is None:
+            self.least = self.most = value
+        elif value < self.least:
+            self.least = value
+        elif value > self.most:
+            self.most = value
+
+
+@dataclass(slots=True)
+class _Group:
+    """The calls of one name, and of one clock or scheduler."""
+
+    clock_id: int
+    size: int = 0
+    calls: int = 0
+    intervals_ns: _Range = field(default_factory=_Range)
+
+
+@dataclass(slots=True)
+class _Timers(_Group):
+    label: int = 0
+    kind: int = 0
+    delays_ns: _Range = field(default_factory=_Range)
+    left_out: int = 0
+    forced: int = 0
+    late: int = 0
+    max_lateness_ns: int = 0
+    # Expected firings of timers that are gone; pending ones are added last.
+    expected_of_gone: int = 0
+
+
+@dataclass(slots=True)
+class _Members(_Group):
+    scheduler_id: int = 0
+    name: str = ""
+    kind: MemberKind = MemberKind.UPDATE
+    took_ns: int = 0
+    longest_ns: int = 0
+
+
+@dataclass(slots=True)
+class _Waiting:
+    group: _Timers
+    interval_ns: int = 0
+    first_due_ns: int = 0
+    due_ns: int = 0
+    fired: int = 0
+    left_out: int = 0
+
+
+class CallTally:
+    """Counts calls from a log in batches, before any events are dropped.
+
+    Earlier events are known from the log's base, except for the number and lateness of firings of
+    timers that are gone.
+
+    Attributes:
+        lost: Events dropped from the log before they could be counted.
+    """
+
+    def __init__(self, log: EventLog) -> None:
+        """Start with the log's base.
+
+        Args:
+            log: The log; it calls this tally before it drops events.
+        """
+        self.lost = 0
+        self._log = log
+        self._cursor = log.first
+        self._clock_names: dict[int, int] = {}
+        self._timers: dict[tuple[int, int], _Timers] = {}
+        self._waiting: dict[int, _Waiting] = {}
+        self._members: dict[tuple[int, int, str, MemberKind], _Members] = {}
+        self._of_member: dict[int, _Members] = {}
+        self._names = MemberNames(log.strings)
+        self._schedulers: dict[int, KnownMember] = {}
+        # Has the clocks, for local times; names are not needed.
+        self._clocks = Timeline([""])
+        self._asked, self._answer_ns = (0, 0), 0
+        if log.first:
+            self._begin_with(log.base)
+        log.before_drop = self.update
+
+    def update(self) -> None:
+        """Count the new events in the log."""
+        batch = self._log.read(self._cursor)
+        self._cursor = batch.cursor
+        self.lost += batch.lost
+        self._count(batch.events)
+
+    @property
+    def fired(self) -> int:
+        """Number of firings of all timers."""
+        return sum(group.calls for group in self._timers.values())
+
+    def fired_by_clock(self) -> dict[int, int]:
+        """Return the number of firings by clock."""
+        counts: dict[int, int] = {}
+        for group in self._timers.values():
+            counts[group.clock_id] = counts.get(group.clock_id, 0) + group.calls
+        return counts
+
+    # ------------------------------------------------------------------ what it came to
+
+    def timers(self, timeline: Timeline, *, is_complete: bool = True) -> list[TimerCount]:
+        """Return the counts of timers as of the timeline's present, in the order of clocks.
+
+        Args:
+            timeline: The state at the end.
+            is_complete: Whether everything due up to the end was called. If not, and on a clock
+                paused at that instant, what is due then may wait.
+        """
+        expected = {id(group): group.expected_of_gone for group in self._timers.values()}
+        # Computed once per clock, of which there are fewer than timers.
+        clocks = {
+            clock_id: (
+                timeline.local_ns(clock_id),
+                not is_complete or timeline.effective_rate(clock_id) == 0,
+            )
+            for clock_id in timeline.clocks
+        }
+        for timer in self._waiting.values():
+            group = timer.group
+            if timer.interval_ns and group.clock_id in clocks:
+                local_ns, may_wait = clocks[group.clock_id]
+                passed_ns = local_ns - timer.first_due_ns
+                if passed_ns < 0:
+                    continue
+                ticks, since_tick_ns = divmod(passed_ns, timer.interval_ns)
+                if since_tick_ns or not may_wait or timer.fired + timer.left_out > ticks:
+                    ticks += 1
+                expected[id(group)] += ticks
+        strings = self._log.strings
+        return [
+            TimerCount(
+                clock=strings[self._clock_names[group.clock_id]],
+                label=strings[group.label],
+                kind=TimerKind(group.kind),
+                interval_ns=group.intervals_ns.least or 0,
+                longest_interval_ns=group.intervals_ns.most or 0,
+                delay_ns=group.delays_ns.least,
+                longest_delay_ns=group.delays_ns.most,
+                timers=group.size,
+                fired=group.calls,
+                expected=expected[id(group)] if group.intervals_ns.most else None,
+                left_out=group.left_out,
+                forced=group.forced,
+                late=group.late,
+                max_lateness_ns=group.max_lateness_ns,
+            )
+            for group in self._timers.values()
+        ]
+
+    def calls(self, timeline: Timeline) -> tuple[CallCount, ...]:
+        """Return the other calls, by total duration.
+
+        Args:
+            timeline: The state at the end.
+        """
+        return tuple(
+            CallCount(
+                label=group.name,
+                kind=group.kind.text,
+                owner=self._owner_name(group, timeline),
+                interval_ns=group.intervals_ns.least or 0,
+                longest_interval_ns=group.intervals_ns.most or 0,
+                members=group.size,
+                calls=group.calls,
+                took_ns=group.took_ns,
+                longest_ns=group.longest_ns,
+            )
+            for group in sorted(self._members.values(), key=lambda group: -group.took_ns)
+            if group.kind is not MemberKind.FRAME_CALLBACK
+            or group.name not in timeline.members.run(group.clock_id)
+        )
+
+    def systems(self, timeline: Timeline) -> tuple[SystemLine, ...]:
+        """Return the schedulers, directors, tickers and machines, by clocks."""
+        if timeline.root_id is None:
+            return ()
+        called: dict[int, int] = {}
+        for group in self._members.values():
+            called[group.scheduler_id] = called.get(group.scheduler_id, 0) + group.calls
+        members = timeline.members
+        return tuple(
+            _system_line(timeline, member, called.get(member.id, 0))
+            for clock_id in timeline.branch(timeline.root_id)
+            for number in members.under_clock(clock_id)
+            for member in members.branch(number)
+            if member.kind in SCHEDULERS
+        )
+
+    def _owner_name(self, group: _Members, timeline: Timeline) -> str:
+        if group.scheduler_id:
+            return self._schedulers[group.scheduler_id].name
+        clock = timeline.clocks.get(group.clock_id)
+        return "" if clock is None else clock.name
+
+    # ------------------------------------------------------------------ counting
+
+    def _begin_with(self, base: Timeline) -> None:
+        """Take over the state before the oldest event kept."""
+        for clock in base.clocks.values():
+            self._clock_names[clock.id] = self._log.intern(clock.name)
+            self._clocks.clocks[clock.id] = clock.copy()
+        self._clocks.root_id = base.root_id
+        table = base.timers
+        columns = (table.id, table.clock, table.label, table.kind, table.due, table.interval)
+        for timer_id, clock_id, label, kind, due_ns, interval_ns, fired in zip(
+            *columns, table.fired, strict=True
+        ):
+            timer = self._add_timer(timer_id, clock_id, label)
+            group = timer.group
+            # A timer that was just being set is not armed yet; the next events arm it.
+            group.kind = kind or group.kind
+            if due_ns != NEVER:
+                group.intervals_ns.take(interval_ns)
+            group.calls += fired
+            timer.due_ns, timer.interval_ns, timer.fired = due_ns, interval_ns, fired
+            timer.first_due_ns = due_ns - fired * interval_ns
+        for member in base.members.by_id.values():
+            self._names.learn(member)
+            group_of_member = self._add_member(member.id)
+            if group_of_member is not None:
+                group_of_member.calls += member.calls
+                _take_interval(group_of_member, member.fields.get(Field.INTERVAL, 0))
+
+    def _add_timer(self, timer_id: int, clock_id: int, label: int) -> _Waiting:
+        group = self._timers.get((clock_id, label))
+        if group is None:
+            group = self._timers[clock_id, label] = _Timers(clock_id, label=label)
+        group.size += 1
+        timer = self._waiting[timer_id] = _Waiting(group)
+        return timer
+
+    def _add_member(self, number: int) -> _Members | None:
+        """Add a new member to the group of its name; ``None`` if it is not called."""
+        known = self._names.get(number)
+        if known is None or known.kind is None:
+            return None
+        if known.kind in SCHEDULERS:
+            self._schedulers[number] = known
+        if known.kind not in CALLED:
+            return None
+        scheduler_id = known.parent_id
+        while scheduler_id:
+            above = self._names.get(scheduler_id)
+            if above is None or above.kind in SCHEDULERS:
+                break
+            scheduler_id = above.parent_id
+        if scheduler_id not in self._schedulers:
+            scheduler_id = 0
+        clock_id = 0 if scheduler_id else known.clock_id
+        key = scheduler_id, clock_id, known.name, known.kind
+        group = self._members.get(key)
+        if group is None:
+            group = _Members(clock_id, scheduler_id=scheduler_id, name=known.name, kind=known.kind)
+            self._members[key] = group
+        group.size += 1
+        self._of_member[number] = group
+        return group
+
+    def _count(self, events: Iterable[RawEvent]) -> None:  # noqa: C901 - one branch per kind
+        waiting = self._waiting
+        for event in events:
+            at_ns, kind, subject, a, b = event
+            if kind in ABOUT_MEMBERS:
+                self._count_member(event)
+            elif kind in ABOUT_CLOCKS:
+                self._count_clock(at_ns, kind, subject, a, b)
+            elif kind == TIMER_FIRED:
+                timer = waiting.get(subject)
+                if timer is not None:
+                    self._count_fired(timer, subject, a, b)
+            elif kind == TIMER_ADDED:
+                self._add_timer(subject, a, b)
+            elif kind == TIMER_ORIGIN and subject in waiting:
+                waiting[subject].group.kind = b
+            elif kind == TIMER_ARMED and subject in waiting:
+                timer = waiting[subject]
+                timer.first_due_ns = timer.due_ns = a
+                timer.interval_ns = b
+                timer.group.intervals_ns.take(b)
+                timer.group.delays_ns.take(a - self._local_ns(timer.group.clock_id, at_ns))
+            elif kind == TICKS_MISSED and subject in waiting:
+                timer = waiting[subject]
+                timer.left_out += a
+                timer.group.left_out += a
+            elif kind == TIMER_CLEARED:
+                self._forget(subject)
+
+    def _count_member(self, event: RawEvent) -> None:
+        _, kind, subject, a, b = event
+        if kind == CALL_ENDED:
+            if (called := self._of_member.get(subject)) is not None:
+                called.calls += 1
+                called.took_ns += b
+                called.longest_ns = max(called.longest_ns, b)
+        elif kind in MEMBER_NAMING_KINDS:
+            self._names.note(event)
+            if kind == MEMBER_ORIGIN:
+                self._add_member(subject)
+            elif kind == MEMBER_SET and a == Field.INTERVAL and subject in self._of_member:
+                _take_interval(self._of_member[subject], b)
+        elif kind == MEMBER_REMOVED:
+            for gone in self._names.forget(subject):
+                self._of_member.pop(gone, None)
+
+    def _local_ns(self, clock_id: int, at_ns: int) -> int:
+        """Return a clock's local time; timers are often set by the thousand at one instant."""
+        if self._asked != (clock_id, at_ns):
+            self._asked = clock_id, at_ns
+            self._answer_ns = self._clocks.local_ns(clock_id, at_ns)
+        return self._answer_ns
+
+    def _count_clock(self, at_ns: int, kind: int, subject: int, a: int, b: int) -> None:
+        if kind == CLOCK_ADDED:
+            self._clock_names[subject] = b
+            b = 0
+        elif kind == CLOCK_REMOVED:
+            gone = set(self._clocks.branch(subject))
+            waiting = self._waiting.items()
+            for timer_id in [number for number, each in waiting if each.group.clock_id in gone]:
+                self._forget(timer_id)
+        self._clocks.apply_all([(at_ns, kind, subject, a, b)])
+        self._asked = 0, 0
+
+    def _count_fired(self, timer: _Waiting, timer_id: int, late_ns: int, next_ns: int) -> None:
+        group = timer.group
+        group.calls += 1
+        if next_ns == timer.due_ns:
+            group.forced += 1
+        else:
+            timer.fired += 1
+            timer.due_ns = next_ns
+        if late_ns > 0:
+            group.late += 1
+            group.max_lateness_ns = max(group.max_lateness_ns, late_ns)
+        if next_ns == NEVER:
+            del self._waiting[timer_id]
+
+    def _forget(self, timer_id: int) -> None:
+        timer = self._waiting.pop(timer_id, None)
+        if timer is not None:
+            timer.group.expected_of_gone += timer.fired + timer.left_out
+
+
+def _take_interval(group: _Members, interval_ns: int) -> None:
+    if interval_ns > 0:
+        group.intervals_ns.take(interval_ns)
+
+
+def _system_line(timeline: Timeline, member: MemberState, calls: int) -> SystemLine:
+    members = timeline.members
+    counted = CALLED | {MemberKind.NODE, MemberKind.EDGE}
+    rate = member.fields.get(Field.RATE)
+    return SystemLine(
+        depth=sum(above.kind in SCHEDULERS for above in members.path(member.id)[1:]),
+        name=member.name or member.kind.text,
+        kind=member.kind.text,
+        clock=timeline.clocks[member.clock_id].name,
+        rate="" if rate is None else rate_text(rate),
+        members=sum(below.kind in counted for below in members.branch(member.id)),
+        calls=calls,
+        state=_state(timeline, member),
+    )
+
+
+def _state(timeline: Timeline, member: MemberState) -> str:
+    members = timeline.members
+    if member.kind is MemberKind.MACHINE:
+        made = max(0, len(members.histories.get(member.id, ())) - 1)
+        transitions = "1 transition" if made == 1 else f"{made:,} transitions"
+        return f"in “{members.field_text(member.id, Field.STATE)}”, {transitions}"
+    above = members.pausing(member.id)
+    if above is not None:
+        return f"paused since {format_instant(above.paused_since_ns)}"
+    if member.fields.get(Field.RATE, RATE_DENOMINATOR) == 0:
+        return "time scale 0"
+    reasons = timeline.pause_reasons(member.clock_id)
+    if reasons:
+        return f"stopped with “{reasons[0].clock_name}”"
+    return members.field_text(member.id, Field.RULES) or "running"
