@@ -17,7 +17,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from enum import IntEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from inspector.clocks.failures import FailurePolicy
 from inspector.clocks.transport import DEFAULT_MAX_DELTA_NS
@@ -39,6 +39,8 @@ from inspector.vocabulary import (
 
 if TYPE_CHECKING:
     from inspector.events.history import History
+
+_T = TypeVar("_T")
 
 #: What an entry is, beyond the readings.
 COMMAND_ENTRY: Final = 100
@@ -123,10 +125,7 @@ class Beginning:
         """
         try:
             values = json.loads(text)
-            values["policy"] = FailurePolicy(values["policy"])
-            found = values["breakpoints"].items()
-            values["breakpoints"] = {int(n): Breakpoint.from_values(b) for n, b in found}
-            return cls(**values)
+            return _checked(values | {"breakpoints": _breakpoints_in(values)}, cls)
         except UNREADABLE as error:
             message = f"The start of the scene cannot be read: {error}."
             raise JournalError(message) from error
@@ -368,17 +367,26 @@ def _applied(
             return AppliedCommand(former, place, by, host_ms), False
         command = usable(command_from_values(values))
         is_rewind = "breakpoints" in values
-        breakpoints = {
-            int(number): Breakpoint.from_values(each)
-            for number, each in values.get("breakpoints", {}).items()
-        }
-        next_number = values.get("next_breakpoint", 1)
+        breakpoints = _breakpoints_in(values)
+        next_number = _checked(values.get("next_breakpoint", 1), int)
     except UNREADABLE as error:
         message = f"A command cannot be read ({form[:80]}): {error}."
         raise JournalError(message) from error
     refusal = bad.refusal if is_rewind else ""
     applied = AppliedCommand(command, place, by, host_ms, refusal, breakpoints, next_number)
     return applied, is_rewind
+
+
+def _checked(values: object, kind: type[_T]) -> _T:
+    """Return values as what they are to be; raises a :class:`ValueError` if they are not."""
+    from msgspec import convert  # noqa: PLC0415 - slow, only for recordings
+
+    return convert(values, kind)
+
+
+def _breakpoints_in(values: dict[str, Any]) -> dict[int, Breakpoint]:
+    found = values.get("breakpoints", {})
+    return {int(number): Breakpoint.from_values(each) for number, each in found.items()}
 
 
 def _as_hit(more: AppliedCommand | BreakpointHit | None) -> BreakpointHit | None:
