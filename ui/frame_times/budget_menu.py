@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QInputDialog, QLineEdit, QMenu, QWidget
 
 from inspector.formats.options import DEFAULT_BUDGETS_MS
 
-from ..plotting.budgets import budget_ns_of, budget_text
+from ..plotting.frame_bars import budget_ns_of, budget_text
 
 _ENTRY: Final = re.compile(r"\s*(\d+(?:[.,]\d+)?)\s*(ms|fps|hz)?\s*", re.IGNORECASE)
 _SHORTEST_MS: Final = 0.001

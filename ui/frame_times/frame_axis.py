@@ -1,6 +1,6 @@
-"""The axes of the frame-time plot: round numbers, a unit, nothing cached.
+"""The axes of the frame-time plot, the area between them, and the scale of durations.
 
-pyqtgraph's own axis lays out its ticks anew whenever the range changes, which a
+pyqtgraph's own axis lays out its ticks again whenever the range changes, which a
 following plot does with every frame: about 2.5 ms. These draw a dozen labels in a tenth of that.
 """
 
@@ -9,16 +9,17 @@ from typing import Final
 import pyqtgraph as pg
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPen
-from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
+from PySide6.QtWidgets import QGraphicsItem, QSizePolicy, QStyleOptionGraphicsItem, QWidget
 from typing_extensions import override
 
+from inspector.formats.frame_times import Measure
 from inspector.formats.ticks import Ticks, count_ticks, duration_ticks, instant_ticks
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
 
 from ..kit.guards import guarded
 from ..kit.theme import ColorRole, Theme
-from ..plotting.budgets import rate_text
-from ..plotting.frame_series import XAxis
+from ..plotting.frame_bars import rate_text, top_of_scale_ns
+from ..plotting.frame_series import FrameSeries, XAxis
 
 _LEFT_WIDTH: Final = 62
 _BOTTOM_HEIGHT: Final = 34
@@ -28,6 +29,12 @@ _TICK: Final = 4
 _GAP: Final = 3
 _BETWEEN_LABELS_X: Final = 90
 _BETWEEN_LABELS_Y: Final = 34
+#: Of 60 frames per second.
+DEFAULT_BUDGET_NS: Final = 16_666_667
+_SMALLEST_TOP_NS: Final = 1_000
+_LARGEST_TOP_NS: Final = 10**12
+#: One over the share of the frames in view that must be new for another scale.
+_NEWS: Final = 128
 
 
 @guarded
@@ -207,3 +214,65 @@ class BudgetAxis(pg.AxisItem):
             box = QRectF(_RIGHT_GAP, middle - line / 2, self.width() - _RIGHT_GAP, line)
             flags = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
             painter.drawText(box, int(flags), name)
+
+
+class FrameArea(pg.GraphicsWidget):
+    """Clips what it holds, and knows which frames and durations it shows.
+
+    What it holds is drawn in pixels, so nothing is transformed. A pyqtgraph view box would
+    work out a transform, and tell its axes, for every frame of a plot that follows: a third
+    of what a refresh took.
+
+    Attributes:
+        span: Left and right edge, in frames or seconds.
+        top_ms: The duration at the upper edge, in milliseconds.
+    """
+
+    def __init__(self) -> None:
+        """Show nothing yet."""
+        super().__init__()
+        self.span = (0.0, 1.0)
+        self.top_ms = 1.0
+        self.setFlag(QGraphicsItem.GraphicsItemFlag.ItemClipsChildrenToShape)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+
+
+class DurationScale:
+    """The duration at the upper edge of a plot.
+
+    Attributes:
+        top_ns: That duration.
+    """
+
+    def __init__(self) -> None:
+        """Begin with room for the usual budget."""
+        self.top_ns = round(1.5 * DEFAULT_BUDGET_NS)
+        self._is_own = False
+        self._chosen_for: tuple[int, int] | None = None
+
+    def forget(self) -> None:
+        """Choose anew for the next frames, whatever the scale was."""
+        self._is_own = False
+        self._chosen_for = None
+
+    def multiply(self, factor: float) -> None:
+        """Show ``factor`` times as much from now on, whatever frames come."""
+        self._is_own = True
+        self.top_ns = min(max(round(self.top_ns * factor), _SMALLEST_TOP_NS), _LARGEST_TOP_NS)
+
+    def settle(
+        self, series: FrameSeries, measure: Measure, frames: tuple[int, int], budget_ns: int
+    ) -> None:
+        """Choose anew when a notable part of the frames in view is new."""
+        start, stop = frames
+        former = self._chosen_for
+        if self._is_own:
+            return
+        if former is not None:
+            news = abs(start - former[0]) + abs(stop - former[1])
+            if news <= (stop - start) // _NEWS:
+                return
+        self._chosen_for = frames
+        sample_ns = series.sample_ns(measure, start, stop)
+        former_ns = self.top_ns if former is not None else 0
+        self.top_ns = top_of_scale_ns(sample_ns, budget_ns, former_ns)

@@ -16,14 +16,12 @@ from inspector.timebase import NS_PER_MS, format_duration
 
 from ..kit.guards import guarded
 from ..kit.theme import ColorRole, Theme
-from ..plotting.bulk_paint import PixelRects, fill_rects
+from ..plotting.bulk_paint import UP_TRIANGLE, PixelRects, fill_rects, glyph_rects, thinned
 from ..plotting.column_picture import ColumnPicture, Spikes
 from ..plotting.fills import AnyFill, color_of
 from ..plotting.frame_bars import BarScale, frame_bars, stacked_bars
 from ..plotting.frame_series import FrameSeries, Window
-from ..plotting.plot_glyphs import UP_TRIANGLE, glyph_rects, thinned
-from .frame_area import FrameArea
-from .frame_axis import DurationAxis
+from .frame_axis import DurationAxis, FrameArea
 
 _LABELLED_SPIKES: Final = 8
 _LABEL_TOP: Final = 7

@@ -9,8 +9,7 @@ from inspector.timebase import NS_PER_MS
 
 from ..kit.theme import Theme
 from ..plotting.frame_series import XAxis
-from .frame_area import FrameArea
-from .frame_axis import BudgetAxis, DurationAxis, SpanAxis
+from .frame_axis import BudgetAxis, DurationAxis, FrameArea, SpanAxis
 from .frame_bars_item import FrameBarsItem
 from .frame_overlay_item import MARK_BAND, FrameOverlayItem
 

@@ -1,7 +1,9 @@
 """What lies over the frames: selection, hover line, chosen range, readout, signs of events."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pyqtgraph as pg
@@ -10,12 +12,16 @@ from PySide6.QtGui import QColor, QPainter, QPen, QTransform
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 from typing_extensions import override
 
+from inspector.analysis.statistics.frame_budget import FrameBudget
+from inspector.events.frame_history import Frame, FrameHistory
+from inspector.formats.frame_times import Measure
+from inspector.formats.ticks import grouped
+from inspector.timebase import format_duration, format_instant
+from inspector.vocabulary import Phase
+
 from ..kit.guards import guarded
 from ..kit.theme import ColorRole, Theme
-from ..plotting.bulk_paint import fill_rects
-from ..plotting.frame_series import FrameSeries
-from ..plotting.frame_view import FrameView
-from ..plotting.plot_glyphs import (
+from ..plotting.bulk_paint import (
     BAR,
     CROSS,
     DIAMOND,
@@ -24,11 +30,17 @@ from ..plotting.plot_glyphs import (
     SCISSORED,
     TARGET,
     Glyph,
+    fill_rects,
     glyph_rects,
 )
-from .frame_area import FrameArea
-from .frame_readout import chosen_text
+from ..plotting.frame_bars import budget_text
+from ..plotting.frame_series import FrameSeries
+from ..plotting.frame_view import FrameView
+from .frame_axis import FrameArea
 from .timeline_marks import MarkGroup, MarkKind, TimelineMarks
+
+if TYPE_CHECKING:
+    from .frame_bars_item import FrameBarsItem
 
 #: Height of the band above the plot that holds the signs of events.
 MARK_BAND: Final = 12
@@ -51,6 +63,7 @@ _AWAY: Final = 14
 _GRIP: Final = 5.0
 #: A selected frame narrower than this is shown as a line.
 _NARROW: Final = 3
+Lines = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +214,7 @@ class FrameOverlayItem(pg.GraphicsObject):
         if self.readout is not None:
             self._draw_readout(painter, rect, self.readout)
 
-    def font_of_plot(self) -> "pg.QtGui.QFont":
+    def font_of_plot(self) -> pg.QtGui.QFont:
         """Return the font of the plot's small text."""
         return self.parentItem().font()
 
@@ -336,3 +349,111 @@ def _line(color: QColor) -> QPen:
     pen = QPen(color, 1)
     pen.setCosmetic(True)
     return pen
+
+
+class FramePointer:
+    """Reads the slowest of the frames under the pointer, and has it shown.
+
+    Attributes:
+        place: Where the pointer is in the plot, ``None`` when it is elsewhere.
+    """
+
+    def __init__(self, bars: FrameBarsItem, overlay: FrameOverlayItem) -> None:
+        """Point at nothing yet.
+
+        Args:
+            bars: Knows which frames are where.
+            overlay: Shows what is read.
+        """
+        self._bars = bars
+        self._overlay = overlay
+        self.place: QPointF | None = None
+
+    @property
+    def frame(self) -> int | None:
+        """The frame that is read, ``None`` for none."""
+        readout = self._overlay.readout
+        return None if readout is None else readout.frame
+
+    def point_at(self, place: QPointF | None, area: QRectF, series: FrameSeries | None) -> bool:
+        """Read the frame at a place, until the pointer is elsewhere.
+
+        Args:
+            place: Where the pointer is in the plot.
+            area: Where the frames are in the plot.
+            series: The frames.
+
+        Returns:
+            Whether that is another frame than before.
+        """
+        self.place = place
+        former, overlay = self.frame, self._overlay
+        found = self._read(place, area, series)
+        if found is None:
+            if overlay.readout is not None:
+                overlay.readout = overlay.hover = None
+                overlay.update()
+        elif found != (overlay.readout, overlay.hover):
+            overlay.readout, overlay.hover = found
+            overlay.update()
+        return self.frame != former
+
+    def _read(
+        self, place: QPointF | None, area: QRectF, series: FrameSeries | None
+    ) -> tuple[Readout, float] | None:
+        """Return what is read at a place, and the middle of the frame on the axis."""
+        if series is None or place is None or not area.left() <= place.x() <= area.right():
+            return None
+        bars, x = self._bars, place.x() - area.left()
+        frames = bars.frames_at(x)
+        if frames is None:
+            return None
+        frame = series.slowest_within(bars.measure, *frames)
+        lines = frame_readout(
+            series.history.frame(frame), bars.measure, frames[1] - frames[0], bars.budgets_ns
+        )
+        middle = (series.start_of(frame) + series.start_of(frame + 1)) / 2
+        return Readout(frame, lines, x), middle
+
+
+def frame_readout(
+    frame: Frame, measure: Measure, shared_by: int, budgets_ns: tuple[int, ...]
+) -> Lines:
+    """Return label and value of each line; the first line is the heading.
+
+    Args:
+        frame: The frame.
+        measure: Which of its times the plot shows; that comes first.
+        shared_by: How many frames share its column of pixels.
+        budgets_ns: Budgets; the time is compared with the first.
+    """
+    times_ns = {"interval": frame.interval_ns, "busy": frame.busy_ns, "delta": frame.delta_ns}
+    lines = [(f"Frame {grouped(frame.index)}", format_instant(frame.at_ns))]
+    if shared_by > 1:
+        lines.append((f"slowest of {grouped(shared_by)} frames here", ""))
+    lines.append((measure, format_duration(times_ns.pop(measure))))
+    if budgets_ns:
+        shown_ns = {"interval": frame.interval_ns, "busy": frame.busy_ns, "delta": frame.delta_ns}
+        budget = FrameBudget(budgets_ns[0])
+        over = ", over" if shown_ns[measure] > budget.longest_ns else ""
+        share = f"{100 * shown_ns[measure] / budget.budget_ns:.0f} %{over}"
+        lines.append((f"of {budget_text(budget.budget_ns)}", share))
+    lines += [(name, format_duration(time_ns)) for name, time_ns in times_ns.items()]
+    if frame.cut_ns:
+        lines.append(("cut from delta", format_duration(frame.cut_ns)))
+    lines += [
+        (f"· {phase.text}", format_duration(frame.phases[phase]))
+        for phase in Phase
+        if frame.phases[phase]
+    ]
+    return tuple(lines)
+
+
+def chosen_text(history: FrameHistory, start: int, stop: int) -> str:
+    """Return how many frames a range has and how much session time passes in it."""
+    first = history.at_ns[start - history.first]
+    last = history.at_ns[stop - 1 - history.first]
+    frames = "1 frame" if stop - start == 1 else f"{grouped(stop - start)} frames"
+    if stop - start == 1:
+        return f"{frames} · {format_instant(first)}"
+    return f"{frames} · {format_duration(last - first)}"

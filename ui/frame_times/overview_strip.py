@@ -25,7 +25,7 @@ from ..plotting.column_picture import ColumnPicture, Spikes
 from ..plotting.fills import Fill, color_of
 from ..plotting.frame_bars import BarScale, frame_bars, top_of_scale_ns
 from ..plotting.frame_series import FrameSeries, Window, XAxis
-from .duration_scale import DEFAULT_BUDGET_NS
+from .frame_axis import DEFAULT_BUDGET_NS
 
 _HEIGHT: Final = 40
 _GRIP: Final = 5

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from ..kit.paced_refresh import PICTURE_MS, PacedRefresh
-from ..plotting.budgets import budget_ns_of
+from ..plotting.frame_bars import budget_ns_of
 from ..plotting.frame_series import XAxis
 from ..session.bridge import Selection, SelectionKind
 from .budget_menu import BudgetMenu

@@ -24,10 +24,9 @@ from ..kit.guards import guarded
 from ..kit.theme import ColorRole, Theme
 from ..plotting.frame_series import FrameSeries, XAxis
 from ..plotting.frame_view import FrameView, ViewMode
-from .duration_scale import DEFAULT_BUDGET_NS, DurationScale
+from .frame_axis import DEFAULT_BUDGET_NS, DurationScale
 from .frame_canvas import FrameCanvas
-from .frame_overlay_item import MARK_BAND, Readout
-from .frame_pointer import FramePointer
+from .frame_overlay_item import MARK_BAND, FramePointer, Readout
 from .timeline_marks import TimelineMarks
 
 EMPTY_TEXT: Final = "No frames yet – press Space to run"

@@ -27,8 +27,7 @@ from inspector.display_text import as_plain, one_line
 
 from ..kit.guards import guarded
 from ..kit.theme import ColorRole, mixed
-from ..plotting.machine_colors import state_color, text_color_on
-from ..plotting.machine_shape import ANY, NO_SHAPE, Arrow, MachineShape
+from ..plotting.machines import ANY, NO_SHAPE, Arrow, MachineShape, state_color, text_color_on
 from .machine_layout import order_of, places_of
 
 if TYPE_CHECKING:

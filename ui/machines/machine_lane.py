@@ -24,8 +24,7 @@ from ..kit.guards import guarded
 from ..kit.theme import ColorRole
 from ..plotting.frame_view import ViewMode
 from ..plotting.lane_painter import LanePainter
-from ..plotting.lane_ruler import paint_ruler, ruler_ticks
-from ..plotting.lane_view import FOLLOWED_NS, LaneView, LaneWindow
+from ..plotting.lane_view import FOLLOWED_NS, LaneView, LaneWindow, paint_ruler, ruler_ticks
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..plotting.machine_shape import MachineShape
+    from ..plotting.machines import MachineShape
 
 #: Rounds of exchanges; a machine with twenty states needs three or four.
 _ROUNDS: Final = 12

@@ -22,7 +22,7 @@ from ..kit.labels import ElidedLabel
 from ..kit.layouts import bar, fill
 from ..kit.paced_refresh import PacedRefresh
 from ..kit.table.table_view import TableView
-from ..plotting.machine_shape import NO_SHAPE, shape_of, state_numbers
+from ..plotting.machines import NO_SHAPE, shape_of, state_numbers
 from ..session.bridge import Selection, SelectionKind
 from .machine_diagram import MachineDiagram
 from .machine_lane import MachineLane

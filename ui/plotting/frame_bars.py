@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.analysis.statistics.frame_statistics import percentile_frame_time_ns
 from inspector.formats.frame_times import Measure
-from inspector.timebase import NS_PER_MS
+from inspector.timebase import NS_PER_MS, NS_PER_SECOND, format_duration
 from inspector.vocabulary import Phase
 
 from .bulk_paint import PixelRects, pixel_rects
@@ -24,6 +24,16 @@ from .fills import AnyFill, Fill, Pace, PaceFill, PhaseFill, Tone
 from .frame_series import FrameColumns, FrameSeries
 
 Pixels = NDArray[np.int64]
+#: A bar at least this wide leaves a pixel of background between it and the next.
+_GAP_FROM: Final = 4
+_LATE_MARK: Final = 2
+_TOP_SHRINKS_BELOW: Final = 0.55
+_BUDGET_ROOM: Final = 1.25
+#: Percentile taken for the usual frame, and how many frames that needs.
+_USUAL: Final = ((99, 300), (95, 60), (90, 30), (80, 15))
+_SCALE_STEPS: Final = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10, 12)
+_WHOLE_FROM: Final = 100
+_NEARLY_WHOLE: Final = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,16 +62,6 @@ class Bars:
 
     layers: tuple[tuple[AnyFill, PixelRects], ...]
     spikes: Spikes
-
-
-#: A bar at least this wide leaves a pixel of background between it and the next.
-_GAP_FROM: Final = 4
-_LATE_MARK: Final = 2
-_TOP_SHRINKS_BELOW: Final = 0.55
-_BUDGET_ROOM: Final = 1.25
-#: Percentile taken for the usual frame, and how many frames that needs.
-_USUAL: Final = ((99, 300), (95, 60), (90, 30), (80, 15))
-_SCALE_STEPS: Final = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10, 12)
 
 
 def pace_of(times_ns: NDArray[np.int64], budget_ns: int) -> NDArray[np.int64]:
@@ -219,3 +219,20 @@ def _late_marks(
     """Return the caps that tell frames over twice the budget apart without colour."""
     some = paces == Pace.BAD
     return pixel_rects(columns.lefts[some], tops[some], rights[some], tops[some] + _LATE_MARK)
+
+
+def budget_ns_of(budget_ms: float) -> int:
+    """Return a budget in whole nanoseconds."""
+    return round(budget_ms * NS_PER_MS)
+
+
+def budget_text(budget_ns: int) -> str:
+    """Return a budget as time and rate: ``16.7 ms · 60 fps``."""
+    return f"{format_duration(budget_ns)} · {rate_text(budget_ns)} fps"
+
+
+def rate_text(budget_ns: int) -> str:
+    """Return the frame rate whose frames take ``budget_ns``."""
+    rate = NS_PER_SECOND / budget_ns
+    is_whole = rate >= _WHOLE_FROM or abs(rate - round(rate)) < _NEARLY_WHOLE
+    return f"{rate:.0f}" if is_whole else f"{rate:.1f}"

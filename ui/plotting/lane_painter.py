@@ -18,7 +18,7 @@ from inspector.display_text import one_line
 
 from ..kit.theme import ColorRole
 from .bulk_paint import fill_rects, mixed, pixel_rects
-from .machine_colors import state_color, text_color_on
+from .machines import state_color, text_color_on
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -18,7 +18,7 @@ from ..plotting.fills import color_of
 from ..plotting.frame_bars import BarScale, stacked_bars, top_of_scale_ns
 from ..plotting.frame_series import Window
 from ..plotting.lane_painter import LanePainter
-from ..plotting.lane_ruler import paint_ruler, ruler_ticks
+from ..plotting.lane_view import paint_ruler, ruler_ticks
 from .lane_annotation_painter import AnnotationPainter
 from .lane_clock_painter import ClockPainter
 

@@ -21,7 +21,7 @@ from ..kit.guards import guarded
 from ..plotting.frame_series import FrameSeries, XAxis
 from ..plotting.frame_view import ViewMode
 from ..plotting.lane_view import FOLLOWED_NS, LaneView, LaneWindow
-from ..plotting.machine_shape import state_numbers
+from ..plotting.machines import state_numbers
 from ..session.bridge import Selection, SelectionKind
 from .lane_readout import NEAR, LaneReader, LaneReading
 from .lane_rows import LaneRow, RowChoices, RowPlaces, is_about, rows_of

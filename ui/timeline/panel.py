@@ -17,7 +17,7 @@ from ..kit.filter_line import FilterLine
 from ..kit.guards import guarded
 from ..kit.labels import ElidedLabel, EmptyNotice
 from ..kit.paced_refresh import PICTURE_MS, PacedRefresh
-from ..plotting.budgets import budget_ns_of
+from ..plotting.frame_bars import budget_ns_of
 from .lane_canvas import LaneCanvas
 
 if TYPE_CHECKING:

@@ -15,8 +15,7 @@ from inspector.stop_signals import exit_code_of
 from ..session.bridge import SessionBridge
 from .contents import WindowContents
 from .endless_code import EndlessCode
-from .faults import FaultReporter
-from .interrupts import Interrupts
+from .process import FaultReporter, Interrupts
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -32,13 +32,11 @@ from ..transport.recording_actions import RECORDING_ACTIONS, RecordingActions
 from ..transport.transport_bar import TransportBar
 from .dialogs.scene_error import SceneErrorDialog, SceneErrorView
 from .extensions import ExtensionReporter
-from .failure_note import FailureNote
-from .focus_ring import FocusRing
 from .handlers.action_list import ACTIONS, TRANSPORT_ACTIONS, WINDOW_ACTIONS
 from .handlers.action_states import ActionStates
 from .handlers.window_actions import WindowActions
-from .key_guard import KeyGuard
-from .notice_bar import NoticeBar
+from .keyboard import FocusRing, KeyGuard
+from .notices import FailureNote, NoticeBar
 from .panel_docks import PanelDocks
 from .settings import LAYOUT_VERSION, Settings
 

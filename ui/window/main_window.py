@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ..transport.playhead_bar import PlayheadBar
     from ..transport.transport_bar import TransportBar
     from .extensions import ExtensionReporter
-    from .notice_bar import NoticeBar
+    from .notices import NoticeBar
     from .panel_docks import PanelDocks
     from .settings import Settings, SettingsFile
 

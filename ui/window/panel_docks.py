@@ -22,7 +22,7 @@ from inspector.extensions import ExtensionError, PanelArea, modules_of, report
 from inspector.foreign.numbers import count_in
 
 from ..actions.panels import PANELS
-from .focus import enter
+from .keyboard import enter
 from .settings import LAYOUT_VERSION
 
 if TYPE_CHECKING:

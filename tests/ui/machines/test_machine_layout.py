@@ -8,7 +8,7 @@ import random
 import pytest
 
 from ui.machines.machine_layout import order_of, places_of
-from ui.plotting.machine_shape import ANY, Arrow, MachineShape
+from ui.plotting.machines import ANY, Arrow, MachineShape
 
 BOX = (90.0, 30.0)
 

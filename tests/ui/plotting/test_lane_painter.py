@@ -15,7 +15,7 @@ from inspector.vocabulary import RATE_DENOMINATOR
 from ui.kit.theme import ColorRole, Theme
 from ui.plotting.lane_painter import LanePainter
 from ui.plotting.lane_view import LaneWindow
-from ui.plotting.machine_colors import state_color
+from ui.plotting.machines import state_color
 from ui.timeline.lane_clock_painter import ClockPainter
 
 MS = 1_000_000

@@ -14,8 +14,7 @@ from PySide6.QtCore import qInstallMessageHandler, qWarning
 from pytestqt.qtbot import QtBot
 
 from tests.ui.shell import open_shell
-from ui.window.faults import FaultReporter
-from ui.window.interrupts import Interrupts
+from ui.window.process import FaultReporter, Interrupts
 from ui.window.settings import SettingsFile
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -100,7 +99,7 @@ def test_that_nothing_slow_is_loaded_before_the_first_paint(tmp_path: Path) -> N
     lines = done.stdout.splitlines()
     assert lines[0] == "painted with []", done.stderr
     assert lines[1] == "Qt is made: False"
-    assert lines[2].startswith("complete with ['numpy', 'pyqtgraph'")
+    assert lines[2] == "complete with ['msgspec', 'numpy', 'pyqtgraph']"
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "timeline-inspector" / "settings.json").is_file()
 
@@ -123,7 +122,7 @@ def test_that_a_fault_is_logged_and_said_in_the_window(
         reporter.stop()
 
     assert "ValueError: of the test" in shell.window.notice.label.text()
-    faults = [record.levelno for record in caplog.records if record.name == "ui.window.faults"]
+    faults = [record.levelno for record in caplog.records if record.name == "ui.window.process"]
     assert faults == [logging.CRITICAL]
 
 

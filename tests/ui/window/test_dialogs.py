@@ -17,8 +17,7 @@ from tests.ui.shell import open_shell
 from ui.kit.prompts import GoToPrompt, MarkPrompt, RatePrompt
 from ui.kit.theme import Theme
 from ui.session.bridge import Selection
-from ui.window.dialogs.about import AboutDialog
-from ui.window.dialogs.help_viewer import HelpViewer
+from ui.window.dialogs.help import AboutDialog, HelpViewer
 from ui.window.dialogs.keys_page import KeysPage
 from ui.window.handlers.action_list import ACTIONS
 

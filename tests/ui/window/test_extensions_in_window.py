@@ -32,7 +32,7 @@ import json, sys
 from pathlib import Path
 from PySide6.QtWidgets import QApplication
 from tests.ui.shell import open_shell
-from ui.window.faults import FaultReporter
+from ui.window.process import FaultReporter
 
 class Keep(list):
     addWidget = list.append
@@ -148,7 +148,7 @@ import json
 from pathlib import Path
 from PySide6.QtWidgets import QApplication
 from tests.ui.shell import open_shell
-from ui.window.faults import FaultReporter
+from ui.window.process import FaultReporter
 
 class Keep(list):
     addWidget = list.append

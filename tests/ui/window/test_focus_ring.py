@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QTableWidget, QVBoxLayout
 from pytestqt.qtbot import QtBot
 
 from ui.kit.theme import ColorRole, Theme
-from ui.window.focus_ring import FocusRing
+from ui.window.keyboard import FocusRing
 
 
 class Stand:
@@ -68,7 +68,7 @@ def test_that_a_line_to_type_in_is_not_ringed(stand: Stand) -> None:
 def test_that_what_is_clicked_is_not_ringed(stand: Stand, monkeypatch: pytest.MonkeyPatch) -> None:
     # qtbot's clicks are events without a mouse.
     pressed = Qt.MouseButton.LeftButton
-    monkeypatch.setattr("ui.window.focus_ring.QGuiApplication.mouseButtons", lambda: pressed)
+    monkeypatch.setattr("ui.window.keyboard.QGuiApplication.mouseButtons", lambda: pressed)
 
     stand.upper.setFocus()
 

@@ -16,7 +16,7 @@ from pytestqt.qtbot import QtBot
 from inspector.sessions.session import SessionPhase
 from tests.ui.shell import SCENE, open_shell
 from ui.window.dialogs.scene_error import SceneErrorDialog, SceneErrorView
-from ui.window.failure_note import FailureNote
+from ui.window.notices import FailureNote
 
 BROKEN = "def build(stage):\n    clock = stage.root\n    clock.no_such_thing()\n"
 

@@ -17,14 +17,12 @@ from inspector.sessions.scene import built_in_scenes
 from ...actions.menus import MenuId
 from ...kit.filter_line import FilterLine
 from ...kit.table.column_choices import ColumnChoices
-from ..dialogs.about import AboutDialog
-from ..dialogs.help_viewer import HelpViewer
+from ..dialogs.help import AboutDialog, HelpViewer
 from ..dialogs.keys_page import KeysPage
 from ..extensions import ExtensionsDialog
-from ..focus import enter
-from .command_palette import CommandPalette
+from ..keyboard import enter
+from .command_palette import CommandPalette, palette_entries
 from .menu_previews import MenuPreviews
-from .palette_entries import palette_entries
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -1,19 +1,38 @@
-"""What a state machine looks like: its states, its transitions, and what can be done now."""
+"""Machines as they are drawn: which states there are, and their colours."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from PySide6.QtGui import QColor
+
 from inspector.vocabulary import Field, MemberKind
+
+from ..kit.theme import ColorRole, mixed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from inspector.events.members import MemberTable
 
+    from ..kit.theme import Theme
+
 #: The source of an edge that leads away from any state.
 ANY: Final = "*"
+#: Okabe and Ito's, in an order in which neighbours differ in lightness as well.
+_STATES: Final = (
+    "#56b4e9",
+    "#e69f00",
+    "#009e73",
+    "#f0e442",
+    "#0072b2",
+    "#cc79a7",
+    "#d55e00",
+    "#999999",
+)
+_FAINTER: Final = 0.55
+_DARK_BELOW: Final = 140
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,3 +120,17 @@ def shape_of(members: MemberTable, machine_id: int, strings: Sequence[str]) -> M
     states = tuple(strings[number] for number in state_numbers(members, machine_id))
     arrows = tuple(Arrow(*ends, tuple(found)) for ends, found in names.items())
     return MachineShape(states, arrows, members.field_text(machine_id, Field.STATE))
+
+
+def state_color(number: int, theme: Theme) -> QColor:
+    """Return the colour of the n-th state of a machine; from the ninth on they are fainter."""
+    color = QColor(_STATES[number % len(_STATES)])
+    if number >= len(_STATES):
+        return mixed(color, theme.color(ColorRole.BACKGROUND), _FAINTER)
+    return color
+
+
+def text_color_on(color: QColor) -> QColor:
+    """Return black or white, whichever can be read on a colour."""
+    gray = 0.299 * color.red() + 0.587 * color.green() + 0.114 * color.blue()
+    return QColor("#ffffff") if gray < _DARK_BELOW else QColor("#14171a")

@@ -1,0 +1,236 @@
+"""Who has the keyboard, what shows that, and which keys are whose."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import QEvent, QObject, QRect, Qt, Signal, Slot
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QPalette
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractScrollArea,
+    QAbstractSlider,
+    QAbstractSpinBox,
+    QApplication,
+    QComboBox,
+    QLabel,
+    QLineEdit,
+    QMainWindow,
+    QMenu,
+    QMenuBar,
+    QSlider,
+    QTabBar,
+    QWidget,
+)
+from shiboken6 import isValid
+from typing_extensions import override
+
+from ..kit.guards import guarded
+from ..kit.theme import ColorRole
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ..actions.actions import DescribedAction
+    from ..kit.theme import Theme
+
+_THICKNESS: Final = 2
+#: These say by their own looks that they have the keyboard, or are no place to be in.
+_SHOW_IT_THEMSELVES: Final = (
+    QAbstractButton,
+    QAbstractSpinBox,
+    QComboBox,
+    QLabel,
+    QLineEdit,
+    QMainWindow,
+    QMenu,
+    QMenuBar,
+    QSlider,
+    QTabBar,
+)
+#: What a widget does with keys that are shortcuts elsewhere. Fields see to letters
+#: and digits themselves.
+_OWN_KEYS: Final = (
+    (QAbstractButton, frozenset({Qt.Key.Key_Space})),
+    (QComboBox, frozenset({Qt.Key.Key_Space, Qt.Key.Key_Home, Qt.Key.Key_End})),
+    (QAbstractSlider, frozenset({Qt.Key.Key_Home, Qt.Key.Key_End})),
+    (QAbstractScrollArea, frozenset({Qt.Key.Key_Home, Qt.Key.Key_End})),
+)
+_TYPED: Final = Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.KeypadModifier
+
+
+@guarded
+class FocusRing(QObject):
+    """Rings what gets the keyboard by a key; who clicks knows where that was.
+
+    The ring is four thin bars on the widget itself: what it shows is not painted again for
+    them, and they go where it goes.
+
+    Attributes:
+        target: What is ringed, ``None`` while nothing is.
+    """
+
+    def __init__(self, theme: Theme, parent: QObject) -> None:
+        """Watch who has the keyboard, until ``parent`` is gone."""
+        super().__init__(parent)
+        self.target: QWidget | None = None
+        self._theme = theme
+        self._bars: list[QWidget] = []
+        self._last: QWidget | None = None
+        application = QApplication.instance()
+        assert isinstance(application, QApplication)
+        application.focusChanged.connect(self.show_focus)
+        theme.changed.connect(self._apply_theme)
+
+    @Slot(QWidget, QWidget)
+    def show_focus(self, before: QWidget | None, now: QWidget | None) -> None:
+        """Ring a widget that has got the keyboard by a key, nothing else."""
+        self._let_go()
+        if now is None:
+            return
+        by_mouse = QGuiApplication.mouseButtons() != Qt.MouseButton.NoButton
+        # A window that comes to the front gives the keyboard to whoever had it before.
+        is_back = before is None
+        is_new = now is not self._last
+        self._last = None
+        if by_mouse or isinstance(now, _SHOW_IT_THEMSELVES) or (is_back and is_new):
+            return
+        self.target = self._last = now
+        now.installEventFilter(self)
+        self._bars = [_bar(now) for _ in range(4)]
+        self._apply_theme()
+        self._place()
+
+    @override
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Keep the ring at the border."""
+        if event.type() == QEvent.Type.Resize and watched is self.target:
+            self._place()
+        return False
+
+    def _let_go(self) -> None:
+        target, self.target = self.target, None
+        if target is not None and isValid(target):
+            target.removeEventFilter(self)
+        for bar in self._bars:
+            if isValid(bar):
+                bar.hide()
+                bar.deleteLater()
+        self._bars = []
+
+    def _place(self) -> None:
+        if self.target is None:
+            return
+        width, height, thick = self.target.width(), self.target.height(), _THICKNESS
+        places = (
+            QRect(0, 0, width, thick),
+            QRect(0, height - thick, width, thick),
+            QRect(0, thick, thick, height - 2 * thick),
+            QRect(width - thick, thick, thick, height - 2 * thick),
+        )
+        for bar, place in zip(self._bars, places, strict=True):
+            bar.setGeometry(place)
+            bar.raise_()
+            bar.show()
+
+    @Slot()
+    def _apply_theme(self) -> None:
+        for bar in self._bars:
+            palette = bar.palette()
+            palette.setColor(QPalette.ColorRole.Window, self._theme.color(ColorRole.ACCENT))
+            bar.setPalette(palette)
+
+
+def _bar(owner: QWidget) -> QWidget:
+    bar = QWidget(owner)
+    bar.setAutoFillBackground(True)
+    bar.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+    bar.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+    return bar
+
+
+def enter(widget: QWidget | None) -> None:
+    """Give the keyboard to the first child of ``widget`` that shows data, else to any."""
+    if widget is None:
+        return
+    children = [
+        child
+        for child in widget.findChildren(QWidget)
+        if child.focusPolicy() & Qt.FocusPolicy.TabFocus and child.isVisible()
+    ]
+    for child in children:
+        if isinstance(child, QAbstractScrollArea):
+            child.setFocus(Qt.FocusReason.ShortcutFocusReason)
+            return
+    if children:
+        children[0].setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+
+@guarded
+class KeyGuard(QObject):
+    """Watches windows for keys that are about to become shortcuts.
+
+    Qt asks the widget in use first, and then its parents up to the window, which is
+    where this listens.
+
+    Signals:
+        refused: The key of an action was pressed that is not possible now: its name and why.
+    """
+
+    refused = Signal(str)
+
+    def __init__(self, actions: Iterable[DescribedAction], parent: QObject) -> None:
+        """Guard the keys of actions."""
+        super().__init__(parent)
+        self._by_keys = {
+            keys.toString(): action for action in actions for keys in action.shortcuts()
+        }
+
+    def watch(self, window: QWidget) -> None:
+        """Guard the keys of a window, also of a floating dock."""
+        window.installEventFilter(self)
+
+    @override
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Accept what the widget in use wants for itself, so that it gets the key."""
+        if event.type() != QEvent.Type.ShortcutOverride or not isinstance(event, QKeyEvent):
+            return False
+        widget = QApplication.focusWidget()
+        if is_own_key(widget, event):
+            event.accept()
+            return True
+        action = self._by_keys.get(QKeySequence(event.keyCombination()).toString())
+        if action is not None and not action.isEnabled() and action.reason:
+            # Qt passes over the keys of what is disabled without a word.
+            self.refused.emit(f"{action.description.plain_title}: {action.reason}")
+            if widget is not None and widget is not watched:
+                _PressKeeper(widget)
+        return False
+
+
+@guarded
+class _PressKeeper(QObject):
+    """Keeps one key press from a widget: a list would search for a row by its letter."""
+
+    def __init__(self, widget: QWidget) -> None:
+        super().__init__(widget)
+        widget.installEventFilter(self)
+
+    @override
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Take the press that follows, and go; go without it if another key comes first."""
+        if event.type() not in (QEvent.Type.ShortcutOverride, QEvent.Type.KeyPress):
+            return False
+        watched.removeEventFilter(self)
+        self.deleteLater()
+        return event.type() == QEvent.Type.KeyPress
+
+
+def is_own_key(widget: QWidget | None, event: QKeyEvent) -> bool:
+    """Return whether a key press belongs to the widget that has the keyboard."""
+    if widget is None or event.modifiers() & ~_TYPED:
+        return False
+    if isinstance(widget, QLineEdit):
+        return not widget.isReadOnly() and bool(event.text().strip() or event.text() == " ")
+    key = Qt.Key(event.key())
+    return any(isinstance(widget, kind) and key in keys for kind, keys in _OWN_KEYS)
