@@ -132,11 +132,24 @@ def call_of(timeline: Timeline, call_id: CallId) -> Call | None:
     """Return a call as it is now, ``None`` when it is not pending, or no longer scheduled.
 
     Of a target, a scheduler, a component … that tells what stops everything below it.
+    ``None`` as well when its clock is no longer there, as in a damaged recording.
     """
+    clock_id = clock_of(timeline, call_id)
+    if clock_id and clock_id not in timeline.clocks:
+        return None
     if not call_id.is_member:
         return _timer_call(timeline, call_id) if call_id.number in timeline.timers else None
     member = timeline.members.by_id.get(call_id.number)
     return None if member is None else _member_call(timeline, member, call_id)
+
+
+def clock_of(timeline: Timeline, call_id: CallId) -> int:
+    """Return the number of the clock that a call depends on; 0 for none, or no such call."""
+    if call_id.is_member:
+        member = timeline.members.by_id.get(call_id.number)
+        return 0 if member is None else member.clock_id
+    timers = timeline.timers
+    return timers.clock[timers.index(call_id.number)] if call_id.number in timers else 0
 
 
 def call_ids(timeline: Timeline, clock_ids: Collection[int] | None = None) -> Iterator[CallId]:

@@ -259,7 +259,8 @@ class MemberTable:
 
     def field_text(self, number: int, name: Field) -> str:
         """Return a text field; empty if unknown."""
-        return self._strings[self.by_id[number].fields.get(name, 0)]
+        member = self.by_id.get(number)
+        return "" if member is None else self._strings[member.fields.get(name, 0)]
 
     # ------------------------------------------------------------------- fold
 

@@ -29,11 +29,14 @@ from inspector.vocabulary import (
     CLOCK_PAUSED,
     CLOCK_RATE,
     CLOCK_REMOVED,
+    MEMBER_ADDED,
+    MEMBER_ORIGIN,
     NEVER,
     TIMER_ADDED,
     TIMER_CLEARED,
     TIMER_FIRED,
     TRANSPORT,
+    MemberKind,
 )
 
 MS = 1_000_000
@@ -642,3 +645,27 @@ def test_that_every_reason_of_random_sessions_leads_to_an_event_of_its_instant(
             (at_ns, *_) = next_fires(timeline, number, NEVER, most=1)
             assert f", at {format_instant(at_ns)}, at present rates" in explanation.headline
     stand.session.close()
+
+
+# ------------------------------------------------------------------ damaged recordings
+
+
+def test_that_a_timer_whose_clock_is_missing_is_told_to_wait_on_none(stand: Stand) -> None:
+    stand.run(1)
+    history = stand.session.history
+    damaged = history.state_at(history.last_ns)
+    damaged.clocks.pop(stand.clock("enemies"))
+
+    explanation = explain(history, CallId(stand.timers("boss")[0]), SECOND, timeline=damaged)
+
+    assert explanation.headline == "It waits on a clock that is no longer there."
+
+
+def test_that_a_transition_whose_machine_is_missing_is_told_to_belong_to_none() -> None:
+    log = EventLog()
+    log.append((0, MEMBER_ADDED, 3, 0, log.intern("start")))
+    log.append((0, MEMBER_ORIGIN, 3, 0, MemberKind.EDGE))
+
+    explanation = explain(LogHistory(log), CallId(3, is_member=True), 0)
+
+    assert explanation.headline == "It belongs to a machine that is no longer there."

@@ -159,6 +159,8 @@ class _Present:
         """Return whether the machine is where a transition leads away from."""
         members, number = self.timeline.members, self.call.id.number
         source = members.field_text(number, Field.SOURCE)
+        if members.by_id[number].parent_id not in members.by_id:
+            return "It belongs to a machine that is no longer there."
         state = members.field_text(members.by_id[number].parent_id, Field.STATE)
         if source in {"", "*", state}:
             return f"It is possible: the machine is in “{state}”, which it leaves."

@@ -17,7 +17,7 @@ from inspector.analysis.evidence import (
 from inspector.analysis.explain.lateness import LATE_NS, lateness_reasons, ties_before
 from inspector.analysis.explain.past import failure_reasons, slightly, timer_origin, timer_past
 from inspector.analysis.explain.story import CallStory, Firing, Moment
-from inspector.calls.call import Call, call_of
+from inspector.calls.call import Call, call_of, clock_of
 from inspector.commands.members import UnscheduleMember
 from inspector.events.member_names import MEMBER_NAMING_KINDS, MemberNames
 from inspector.timebase import format_instant
@@ -73,6 +73,9 @@ def explain_gone(
         story: What is known of it, up to the state.
         cursor: Where the state is in the log.
     """
+    if clock_of(timeline, story.id):
+        text = "It waits on a clock that is no longer there."
+        return Explanation(_subject(story), text, (Reason(text, timeline.at_ns),))
     end = (_member_end if story.id.is_member else _timer_end)(history, timeline, story, cursor)
     if end is None:
         return _unknown(history, timeline, story, cursor)
