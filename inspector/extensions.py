@@ -1,7 +1,7 @@
 """Registries: what the inspector brings of a kind, and what installed packages add to it.
 
 A package joins by an entry point in one of :data:`GROUPS`, which names a value of the kind of
-that registry. An extension that cannot be loaded or that fails is left out, named on the
+that registry. An extension that cannot be loaded or that fails is skipped, named on the
 logger of this module and in :attr:`Registry.extensions`; everything else works without it.
 """
 
@@ -113,7 +113,7 @@ class Extension:
         name: Name of the entry point.
         package: The package and its version.
         target: What the entry point names, as ``module:attribute``.
-        problem: Why it was left out, or how it failed; empty as long as it works.
+        problem: Why it was skipped, or how it failed; empty while it works.
         traceback: Where that happened, if it raised.
     """
 
@@ -133,7 +133,7 @@ class Extension:
 class Registry(Sequence[EntryT], Generic[EntryT]):
     """The entries of one kind: our own first, then those of installed packages.
 
-    Packages are looked for when the registry is first asked for more than :attr:`own`.
+    Packages are searched on the first access beyond :attr:`own`.
     """
 
     def __init__(
@@ -152,7 +152,7 @@ class Registry(Sequence[EntryT], Generic[EntryT]):
             kind: What its entries are: a dataclass, whose fields are checked.
             own: The entries that come with the inspector.
             names: Returns what no two entries may share.
-            check: Returns what is wrong with an entry of a package besides, or nothing.
+            check: Returns a further problem of an entry of a package, or nothing.
         """
         self.group = group
         self.own: tuple[EntryT, ...] = tuple(own)
@@ -300,7 +300,7 @@ def _metadata_folders() -> Iterator[str]:
     """Yield the metadata of each installed package that names one of our groups.
 
     Reading their files takes half a millisecond; importing ``importlib.metadata`` takes 30 ms
-    and 6 MB, which nobody without extensions has to pay.
+    and 6 MB, which users without extensions need not pay.
     """
     seen = set()
     for folder in sys.path:

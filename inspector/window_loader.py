@@ -1,6 +1,6 @@
 """The only door to the window.
 
-A user's program may have a package ``ui`` of its own, imported already or first
+A user's program may have its own package ``ui``, already imported or first
 on the path. So ours is never imported by that name: :func:`load_ui` loads the
 folder beside this package by its location, under a private name.
 """

@@ -42,7 +42,7 @@ def install(
 def run_with(
     folder: Path, *arguments: str, cwd: Path | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Run a command line in a process of its own, with the packages of a folder installed."""
+    """Run a command line in a separate process, with the packages of a folder installed."""
     return python_with(folder, "-m", "inspector", *arguments, cwd=cwd)
 
 

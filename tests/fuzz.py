@@ -1,4 +1,4 @@
-"""How long to look for what nobody has thought of."""
+"""Duration of random tests."""
 
 import os
 

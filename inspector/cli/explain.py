@@ -48,9 +48,9 @@ from inspector.sessions.scene import find_scene
 from inspector.sessions.sources.time_sources import TIME_SOURCES, make_source
 from inspector.timebase import NS_PER_SECOND, format_duration, format_instant
 
-#: So much session time a scene is run for if nothing else is said.
+#: Default session time of a scene.
 DEFAULT_SECONDS = 60
-#: So much in real time, for which somebody waits.
+#: Default in real time, where the user waits.
 DEFAULT_REAL_SECONDS = 10
 #: What every SQLite file begins with: so recordings are told from scenes.
 _SQLITE = b"SQLite format 3\0"

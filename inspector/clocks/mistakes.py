@@ -113,7 +113,7 @@ def _candidates(name: str, known: Iterable[str]) -> Iterator[str]:
     for candidate in (snake_case, *_NAMES_ELSEWHERE.get(plain, ())):
         if candidate in known:
             yield candidate
-    from difflib import get_close_matches  # noqa: PLC0415 - nobody needs it before
+    from difflib import get_close_matches  # noqa: PLC0415 - only for an error
 
     yield from get_close_matches(snake_case, known, n=1, cutoff=0.8)
 

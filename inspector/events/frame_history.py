@@ -66,7 +66,7 @@ class FrameHistory:
 
     @property
     def end(self) -> int:
-        """Index behind the newest frame."""
+        """Index after the newest frame."""
         return self.first + self._length
 
     @property
@@ -126,7 +126,7 @@ class FrameHistory:
             column: ``"at_ns"``, ``"interval_ns"``, ``"delta_ns"``, ``"busy_ns"``,
                 ``"cut_ns"`` or a phase.
             start: Index of the first frame.
-            stop: Index behind the last frame.
+            stop: Index after the last frame.
         """
         import numpy as np  # noqa: PLC0415 - the fold must not need numpy
 

@@ -1,4 +1,4 @@
-"""What was changed from outside, in order, and what came of it."""
+"""Interventions, in order, and their results."""
 
 from __future__ import annotations
 

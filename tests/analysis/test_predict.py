@@ -1,4 +1,4 @@
-"""Predictions: what is said to come, comes, unless somebody changes something."""
+"""Predictions come true unless something changes."""
 
 from dataclasses import dataclass
 from fractions import Fraction

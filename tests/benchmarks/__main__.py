@@ -2,7 +2,7 @@
 
 Every ``bench_*.py`` in this folder has a tuple ``BENCHMARKS`` of functions that yield
 :class:`~tests.benchmarks.report.Row`; a function may take an
-:class:`~tests.benchmarks.measuring.Effort`. Each file runs in a process of its own, so
+:class:`~tests.benchmarks.measuring.Effort`. Each file runs in a separate process, so
 that what one has imported or allocated does not disturb the next.
 """
 

@@ -122,7 +122,7 @@ def frame_plot(effort: Effort) -> list[Row]:
 
 
 def full_redraw(effort: Effort) -> list[Row]:
-    """What moving the view costs, when everything is drawn anew; for information."""
+    """What moving the view costs, when everything is redrawn; for information."""
     rows = []
     for size in effort.sizes(10_000, 1_000_000):
         frames = FramesToCome(size)

@@ -291,7 +291,7 @@ def record_overhead(effort: Effort) -> Iterator[Row]:
 
 
 def without_recording(module: ModuleType) -> ModuleType:
-    """Return the module compiled anew with every ``if record is not None:`` taken out."""
+    """Return the module compiled again with every ``if record is not None:`` taken out."""
     found = _RecordingRemoved()
     source = found.visit(ast.parse(inspect.getsource(module)))
     assert found.count, f"{module.__name__} does not record anything"

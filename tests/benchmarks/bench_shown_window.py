@@ -1,6 +1,6 @@
 """The window as it is used: shown on a screen, while a scene runs in it in real time.
 
-Each program is a process of its own, and what is compared is its processor time: that of the
+Each program is a separate process, and what is compared is its processor time: that of the
 inspector with its first scene in the default layout, that of a bare Qt window that repaints
 one label 60 times a second, and that of the same scene without a window. They take turns.
 

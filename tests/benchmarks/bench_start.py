@@ -1,6 +1,6 @@
 """Starting and idling: how soon the window is there, what it takes in memory, that it sleeps.
 
-Every start is a process of its own, the bare Qt window and the inspector in turn. What is
+Every start is a separate process, the bare Qt window and the inspector in turn. What is
 compared is the processor time of the process up to its first paint or its complete window,
 which on a quiet machine is also how long that takes; the wall times stand beside it.
 The files are in the cache of the system and all modules compiled, as from the second start on.

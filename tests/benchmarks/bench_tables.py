@@ -110,7 +110,7 @@ class NaiveTable(QAbstractTableModel):
         self._rows: list[tuple[int, int]] = []
 
     def refresh(self) -> None:
-        """Take all rows anew."""
+        """Read all rows again."""
         self.beginResetModel()
         timers = self._timeline.timers
         self._timeline.resolve_dues()

@@ -1,6 +1,6 @@
 """The whole window: what a refresh costs with all panels live, and how that grows.
 
-Windows are measured as people have them: shown, fed by a session that goes on, at the
+Windows are measured as users have them: shown, fed by a running session, at the
 pace of the bridge's own timer, painting included. What is counted is the CPU time of
 the thread, so waiting for the next refresh is free. "At once" is the refresh that
 brings every panel up to date, which is at most each fourth, until all had their turn.
@@ -85,7 +85,7 @@ class NaiveTable(QAbstractTableModel):
         self.refresh()
 
     def refresh(self) -> None:
-        """Take all rows anew."""
+        """Read all rows again."""
         self.beginResetModel()
         timers = self._timeline.timers
         self._timeline.resolve_dues()
@@ -155,7 +155,7 @@ class NaiveWindow(QMainWindow):
 
     @Slot(object)
     def refresh(self, events: int) -> None:
-        """Show everything anew if there is anything new."""
+        """Show everything again if anything is new."""
         if not events:
             return
         timeline = self._bridge.timeline

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 #: Something to be timed; what it returns is ignored.
 Work: TypeAlias = "Callable[[], object]"
 
-#: Called in the place of :func:`time.thread_time_ns`.
+#: Called instead of :func:`time.thread_time_ns`.
 Stopwatch: TypeAlias = "Callable[[], int]"
 
 

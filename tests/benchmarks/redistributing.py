@@ -1,4 +1,4 @@
-"""The algorithm that redistributes: what a tree of clocks costs without queues of its own.
+"""The algorithm that redistributes: what a tree of clocks costs without queues per clock.
 
 Every task of a child clock is scheduled again at its parent, all the way up to the
 system clock. Pausing withdraws every one of them there, resuming registers them

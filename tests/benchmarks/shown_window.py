@@ -5,7 +5,7 @@
 the same scene in real time without any window. Size, seconds and the scene's file follow, the
 last one left out for the first built-in scene. Each line on the standard output is one
 finding: a name, a tabulator and a number. Run by :mod:`tests.benchmarks.bench_shown_window`,
-in a process of its own.
+in a separate process.
 """
 
 from __future__ import annotations

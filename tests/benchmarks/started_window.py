@@ -2,7 +2,7 @@
 
 ``started_window.py bare`` shows a bare Qt window, ``started_window.py inspector`` the
 inspector as its command does. Each line on the standard output is one finding, a name
-and a number. Run by :mod:`tests.benchmarks.bench_start`, in a process of its own.
+and a number. Run by :mod:`tests.benchmarks.bench_start`, in a separate process.
 
 Before the first paint nothing is loaded here that the programs would not load themselves.
 """

@@ -216,7 +216,7 @@ def _other_encoding(data: bytes, random: Random) -> bytes:
 
 
 def _json_value(data: bytes, random: Random) -> bytes:
-    """Put something else in the place of a value somewhere in a JSON."""
+    """Replace a value somewhere in a JSON."""
     try:
         whole = json.loads(data)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""Command lines as nobody would write them: any options of any command, with any values."""
+"""Command lines that no user would write: any options of any command, with any values."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ _SENSIBLE = (
     "1:5",
     "variable:7",
 )
-#: For what stands in the place of a scene or a file.
+#: Values for a scene or a file.
 _PAST = ("4", "minimal", "good.py", "good.tlrec", "good.csv", "good.json")
 
 

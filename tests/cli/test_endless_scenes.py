@@ -34,13 +34,13 @@ def spin():
 
 
 def begin(folder: Path, text: str, *options: str) -> subprocess.Popen[str]:
-    """Run a scene in a process of its own."""
+    """Run a scene in a separate process."""
     (folder / "scene.py").write_text(text, encoding="utf-8")
     return begin_command(folder, "run", "scene.py", "--seconds", "9", *options)
 
 
 def begin_command(folder: Path, *words: str) -> subprocess.Popen[str]:
-    """Begin a command in a process of its own."""
+    """Begin a command in a separate process."""
     return subprocess.Popen(
         [sys.executable, "-c", COMMAND, *words],
         env={**os.environ, "PYTHONPATH": str(ROOT)},

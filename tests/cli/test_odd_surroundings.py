@@ -1,4 +1,4 @@
-"""Commands where names are odd, and where there is nobody to print for."""
+"""Commands where names are odd, and where the output is closed."""
 
 from __future__ import annotations
 

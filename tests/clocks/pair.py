@@ -17,7 +17,7 @@ _MOST_CALLS = 400
 class Pair:
     """Performs every operation on both; keeps what was called on each side.
 
-    Operations on clocks that do not exist (any more) are left out on both sides.
+    Operations on clocks that do not exist (any more) are skipped on both sides.
     """
 
     def __init__(self, sink: Sink | None = None, *, model: ModelTree | None = None) -> None:
@@ -125,7 +125,7 @@ class Pair:
         if self._failures:
             raise self._failures[0].error
         if not self.tree.is_halted:
-            # Nothing that the model thinks is due was left out.
+            # Nothing that the model expects was skipped.
             assert self.model.pop_next(self._target_ns) is None
             self.model.now_ns = max(self.model.now_ns, self._target_ns)
 

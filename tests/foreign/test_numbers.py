@@ -1,4 +1,4 @@
-"""The one place where a text becomes a number, and everybody who reads numbers there."""
+"""Parsing numbers, and all its users."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.formats.frame_graph.reduction import columns_of, kept_extremes, kept_maxima
+from inspector.formats.frame_graph.frame_plot import columns_of, kept_extremes, kept_maxima
 
 values = st.lists(st.integers(min_value=0, max_value=10**12), min_size=1, max_size=300)
 counts = st.integers(min_value=1, max_value=40)

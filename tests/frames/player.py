@@ -1,4 +1,4 @@
-"""Somebody to be scheduled, and somebody to note what is called."""
+"""A target to be scheduled, and a record of its calls."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from tests.frames.recorded import MS, Recorded
 
 
 class Walker(Component):
-    """Defines everything, and lets somebody act in each call."""
+    """Defines everything, and runs an action in each call."""
 
     def __init__(self, act: Callable[[Component, str], object] | None = None) -> None:
         self.act = act

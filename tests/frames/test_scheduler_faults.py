@@ -228,12 +228,12 @@ def raise_in_a_callback(scheduler: FrameScheduler, log: list[str]) -> None:
 def remove_all_and_schedule_inside(scheduler: FrameScheduler, log: list[str]) -> None:
     thing = _Thing("a", log)
 
-    def begin_anew(_: float) -> None:
-        log.append("anew")
+    def restart(_: float) -> None:
+        log.append("again")
         scheduler.unschedule_target(thing)
         scheduler.schedule(thing.tick)
 
-    scheduler.schedule(begin_anew, target=thing)
+    scheduler.schedule(restart, target=thing)
     _frames(scheduler, log, 3)
 
 
@@ -375,8 +375,8 @@ FAULTS = [
         "late by a frame: everything of a target is taken back first",
         remove_all_and_schedule_inside,
         DIALECTS,
-        "| | anew |",
-        "| anew | a.tick | a.tick",
+        "| | again |",
+        "| again | a.tick | a.tick",
     ),
     (
         "ignored: pausing with the same priority",

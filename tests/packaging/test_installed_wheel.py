@@ -1,4 +1,4 @@
-"""The wheel, installed where nothing else is, run from a folder with a ``ui`` of its own."""
+"""The wheel, installed where nothing else is, run from a folder with its own ``ui``."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def test_that_the_small_game_shows_what_it_promises() -> None:
     assert len(spikes) == 8
     assert 6 <= len(timeline.timers) <= 60
     counts = fired(session)
-    assert counts["cursor blinks"] == 113, "the ui goes on while the game is paused"
+    assert counts["cursor blinks"] == 113, "the ui continues while the game is paused"
     assert counts["player shoots"] < 170, "the game does not"
     session.close()
 

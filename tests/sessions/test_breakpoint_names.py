@@ -1,4 +1,4 @@
-"""The names a breakpoint can look out for, and the doubt about one that nobody has."""
+"""The names that a breakpoint can watch, and the warning about unknown names."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What somebody changed from outside: who, when, and how to undo it."""
+"""Interventions: where they came from, when, and how to undo them."""
 
 import json
 from fractions import Fraction

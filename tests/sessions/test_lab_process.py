@@ -1,4 +1,4 @@
-"""A scene of the refresh-rate lab in a process of its own."""
+"""A scene of the refresh-rate lab in a separate process."""
 
 from __future__ import annotations
 

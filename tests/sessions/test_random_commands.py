@@ -1,4 +1,4 @@
-"""Whatever is asked for, and whenever: the timeline stays what the engine is."""
+"""Any commands at any time: the timeline stays equal to the engine."""
 
 from fractions import Fraction
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A recording in the place of a session: it looks as the scene did when it ended."""
+"""A recording instead of a session: it looks as the scene did when it ended."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Going back in time: the scene is built anew and does the same again, event by event."""
+"""Going back in time: the scene is rebuilt and behaves the same, event by event."""
 
 from fractions import Fraction
 from itertools import count
@@ -163,7 +163,7 @@ def digest(session: HostedSession) -> str:
 
 
 def again(session: HostedSession, journal: Journal) -> HostedSession:
-    """Run a session's scene again in a session of its own."""
+    """Run a session's scene again in a separate session."""
     source = ManualTimeSource() if journal.beginning.is_manual else VirtualTimeSource()
     other = HostedSession(session.scene_path, source, autorun=False)
     other.run_again(journal)

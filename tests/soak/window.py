@@ -1,6 +1,6 @@
 """The window as its command shows it, with a heartbeat that somebody outside can listen to.
 
-Run by :mod:`tests.soak`, in a process of its own: the first argument is the number of a pipe,
+Run by :mod:`tests.soak`, in a separate process: the first argument is the number of a pipe,
 to which a byte goes every quarter of a second while the event loop turns. SIGUSR1 prints where
 all threads are.
 """

@@ -1,4 +1,4 @@
-"""What tests do with a window in which somebody looks back."""
+"""Helpers for tests of looking back."""
 
 from __future__ import annotations
 

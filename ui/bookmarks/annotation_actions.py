@@ -30,7 +30,7 @@ class AnnotationActions(QObject):
     refused = Signal(str)
 
     def __init__(self, bridge: SessionBridge, theme: Theme, parent: QObject | None) -> None:
-        """Carry out what the bridge is asked for besides.
+        """Carry out further requests of the bridge.
 
         Args:
             bridge: Knows the session and what was left in it.

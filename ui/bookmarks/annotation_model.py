@@ -115,7 +115,7 @@ class AnnotationModel(ListTableModel[Annotation]):
         """Begin without rows.
 
         Args:
-            change: Puts one in the place of that with its number, if that is possible.
+            change: Replaces the annotation with the same number, if possible.
             theme: Where colours come from.
         """
         super().__init__(AnnotationColumn, theme)

@@ -151,7 +151,7 @@ class BookmarksPanel(TablePanel):
 
     @Slot()
     def ask_for_note(self) -> None:
-        """Have a note asked for, at the instant that is shown."""
+        """Request a note at the instant shown."""
         self._desk.note_wanted.emit(self._bridge.shown_ns)
 
     @Slot()

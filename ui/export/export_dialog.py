@@ -69,10 +69,10 @@ class FrameRange:
     """Frames that can be exported.
 
     Attributes:
-        id: Its name for the program.
-        title: What they are, for people.
+        id: Internal name.
+        title: Display name.
         start: The first frame.
-        stop: The frame behind the last.
+        stop: The frame after the last.
     """
 
     id: str
@@ -89,7 +89,7 @@ class ExportSource:
         history: Every frame of the session.
         ranges: What can be chosen from it, all frames first.
         provenance: Where the frames come from.
-        interventions: What was changed from outside.
+        interventions: Interventions of the session.
         landmarks: Bookmarks, notes, named ranges and marks.
     """
 
@@ -102,13 +102,13 @@ class ExportSource:
 
 @dataclass(frozen=True, slots=True)
 class ExportChoices:
-    """What is chosen at first.
+    """The initial choices.
 
     Attributes:
-        options: How it looks.
-        folder: Where to suggest to write.
+        options: Options of the graph.
+        folder: Suggested folder.
         format_name: The format.
-        range_id: The range, if it is there.
+        range_id: The range, if it exists.
     """
 
     options: ExportOptions
@@ -120,8 +120,8 @@ class ExportChoices:
 class ExportDialog(QDialog):
     """Lets range, format and looks be chosen, and writes the file.
 
-    The frames are those that there were when it was opened: preview and file agree
-    even while the scene goes on.
+    The frames are those at the time of opening, so preview and file agree even while the scene
+    runs on.
 
     Signals:
         exported: A file was written; its path.

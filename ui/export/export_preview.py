@@ -37,7 +37,7 @@ class ExportPreview(QWidget):
         self.update()
 
     def show_message(self, message: str) -> None:
-        """Say why there is no picture."""
+        """Show the reason why there is no picture."""
         self._picture = self._drawn = None
         self._message = message
         self.setAccessibleDescription(message)

@@ -79,7 +79,7 @@ class LabForm(QWidget):
         seconds_box: How long the runs are.
 
     Signals:
-        changed: Something else is asked for.
+        changed: The input has changed.
         file_wanted: A file is to be chosen: ``"timers"``, ``"scene"`` or ``"frame times"``.
     """
 

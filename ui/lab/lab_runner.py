@@ -114,7 +114,7 @@ class SceneJob:
     def begin(self) -> Generator[LabStep, None, None]:
         """Yield the share that is done now and then, and everything at the end.
 
-        The scene runs in a process of its own: whatever it does, it can be left.
+        The scene runs in a separate process, which can always be ended.
         """
         displays: list[Display] = []
         for make in self.displays:
@@ -130,7 +130,7 @@ class SceneJob:
                     break
                 yield LabStep(done=done)
         finally:
-            # At once, not when it is found to be garbage: the process goes on meanwhile.
+            # At once, not on garbage collection: the process runs on meanwhile.
             steps.close()
         notes = tuple(f"{failure}." for failure in run.failures)
         if not run.results:
@@ -180,7 +180,7 @@ class LabRunner(QObject):
         """Leave the job as it is; nothing more arrives."""
         steps, self._steps = self._steps, None
         self._turn.stop()
-        # One that is executing is closed by whoever executes it.
+        # A running one is closed by its caller.
         if steps is not None and not self._is_in_step:
             steps.close()
 
@@ -194,7 +194,7 @@ class LabRunner(QObject):
         try:
             problem = _slice_of(steps, taken, lambda: self._steps is steps)
         except BaseException as error:
-            # A fault in here goes on to whoever reports it; the job is over all the same.
+            # A fault here is raised to the caller; the job ends all the same.
             if self._steps is steps:
                 self._steps = None
                 self._turn.stop()

@@ -171,7 +171,7 @@ class LabPanel(QWidget):
 
     @override
     def hideEvent(self, event: QHideEvent) -> None:
-        # What nobody looks at need not be found out; it is begun again when it is seen.
+        # A hidden panel computes nothing; it starts again when it is shown.
         super().hideEvent(event)
         if self.runner.is_running:
             self.runner.cancel()

@@ -45,7 +45,7 @@ _NEXT_TO: Final = 10.0
 _FEW: Final = 4
 _MORE_WIDTH: Final = 14
 _MORE_HEIGHT: Final = 17
-#: Names of what cannot be done now are left out when so much of them would cover others.
+#: Names of impossible transitions are omitted when this share of them covers others.
 _MOST_COVERED: Final = 0.25
 #: Along a curve, where its label is tried.
 _TRIED: Final = (0.5, 0.42, 0.58, 0.34, 0.66, 0.27, 0.73)

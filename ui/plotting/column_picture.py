@@ -76,7 +76,7 @@ class ColumnPicture:
     def bring_up_to_date(
         self, series: FrameSeries, measure: Measure, window: Window, look: Hashable
     ) -> tuple[int, int]:
-        """Draw what is missing; return the columns that changed, first and behind the last.
+        """Draw what is missing; return the columns that changed, first and after the last.
 
         Args:
             series: The frames.

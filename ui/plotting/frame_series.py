@@ -58,7 +58,7 @@ class FrameColumns:
     """Which frames share each column of pixels.
 
     Attributes:
-        edges: Index of the first frame of each column, and the index behind the last
+        edges: Index of the first frame of each column, and the index after the last
             frame of the last one; ascending, no column is empty.
         lefts: Where each column begins, in pixels from the left edge of the view.
         rights: Where it ends.
@@ -106,7 +106,7 @@ class FrameSeries:
 
     @property
     def end(self) -> int:
-        """Index behind the newest frame that was taken in."""
+        """Index after the newest frame read."""
         return self._end
 
     @property
@@ -166,7 +166,7 @@ class FrameSeries:
         return float(edges[0]), float(edges[1])
 
     def start_of(self, frame: int) -> float:
-        """Return where a frame begins; the index behind the newest gives where that ends."""
+        """Return where a frame begins; the index after the newest gives its end."""
         return float(self._starts(np.array([frame]))[0])
 
     def frame_at(self, x: float) -> int | None:
@@ -216,8 +216,8 @@ class FrameSeries:
 
         Args:
             window: What is in view.
-            start: First pixel that is asked for.
-            stop: The pixel behind the last, all to the right edge without one.
+            start: First pixel.
+            stop: The pixel after the last; by default the right edge.
         """
         end = window.width if stop is None else stop
         low, per_pixel = window.low, window.per_pixel
@@ -248,7 +248,7 @@ class FrameSeries:
         return FrameColumns(edges, lefts, rights)
 
     def frames_at_pixel(self, pixel: int, window: Window) -> tuple[int, int] | None:
-        """Return the frames whose column is drawn at a pixel: first, and behind the last."""
+        """Return the frames whose column is drawn at a pixel: first, and after the last."""
         # The newest column is a pixel wide even when its frames do not fill that.
         columns = self.columns(window, max(pixel - 1, 0), min(pixel + 2, window.width))
         covers = np.flatnonzero((columns.lefts <= pixel) & (pixel < columns.rights))
@@ -258,7 +258,7 @@ class FrameSeries:
         return int(columns.edges[place]), int(columns.edges[place + 1])
 
     def frames_sharing(self, frame: int, window: Window) -> tuple[int, int]:
-        """Return the frames that share a column with ``frame``: first, and behind the last."""
+        """Return the frames that share a column with ``frame``: first, and after the last."""
         return self._first_sharing(frame, window), self._last_sharing(frame, window)
 
     # -------------------------------------------------------------- what is there
@@ -296,7 +296,7 @@ class FrameSeries:
         if pyramid is None:
             pyramid = self._pyramids[measure] = Pyramid()
             # Indices of the pyramid are those of the frames; what is not kept any
-            # more is never asked for.
+            # more is never read.
             pyramid.extend(np.zeros(self.first, dtype=np.int64))
             pyramid.extend(self.times_ns(measure, self.first, self._end))
         return pyramid
@@ -315,7 +315,7 @@ class FrameSeries:
         return max(start, self.first, min(in_view, frame))
 
     def _last_sharing(self, frame: int, window: Window) -> int:
-        """Return the index behind the last frame in view of the column that ``frame`` is in."""
+        """Return the index after the last frame in view of the column that ``frame`` is in."""
         if self.x_axis is XAxis.FRAME:
             size = _frames_per_column(window.per_pixel)
             stop = (frame // size + 1) * size
@@ -346,7 +346,7 @@ class FrameSeries:
         return np.frombuffer(values, dtype=np.int64, count=count)
 
     def _starts(self, frames: NsColumn) -> NDArray[np.float64]:
-        """Return where frames begin, or end for the index behind the newest."""
+        """Return where frames begin, or end for the index after the newest."""
         found: NDArray[np.float64]
         if self.x_axis is XAxis.FRAME:
             found = frames.astype(np.float64) - 0.5

@@ -76,7 +76,7 @@ class FrameView:
     def zoom(self, factor: float, about: float, series: FrameSeries) -> None:
         """Show ``factor`` times as much, keeping one place where it is.
 
-        A following view goes on following, at its new span.
+        A following view keeps following, at its new span.
         """
         first, last = series.bounds()
         shortest = _SHORTEST[series.x_axis]

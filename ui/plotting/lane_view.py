@@ -67,7 +67,7 @@ class LaneView:
     def zoom(self, factor: float, about: float, present_ns: int) -> None:
         """Show ``factor`` times as much, keeping one instant where it is.
 
-        A following view goes on following, at its new span.
+        A following view keeps following, at its new span.
         """
         widest = max(_WIDEST * present_ns, self.span, 1e9)
         span = min(max(self.span * factor, _SHORTEST_NS), widest)

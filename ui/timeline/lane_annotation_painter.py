@@ -1,4 +1,4 @@
-"""Paints what people left in a session on a lane of its own: flags, and ranges as bands."""
+"""Paints annotations on a separate lane: flags, and ranges as bands."""
 
 from __future__ import annotations
 

@@ -368,7 +368,7 @@ class LanePicture:
     def _note(
         self, painter: QPainter, text: str, middle: float, y: float, window: LaneWindow
     ) -> None:
-        """Write on a patch of its own, within the lanes."""
+        """Write on a separate patch, within the lanes."""
         metrics = painter.fontMetrics()
         width, height = metrics.horizontalAdvance(text) + 12, metrics.height() + 4
         x = min(max(middle - width / 2, window.left + 2), window.left + window.width - width - 2)

@@ -133,7 +133,7 @@ class LaneSurface(QAbstractScrollArea):
         self.viewport().update()
 
     def arrange_rows(self) -> None:
-        """Take the rows anew, because there are others or people want others."""
+        """Update the rows after a change of the lanes or of the choices."""
         self._rows_version = self.store.version
         pinned, rows = rows_of(self.store, self.choices)
         self.pinned = RowPlaces(pinned, map(self._height_of, pinned))

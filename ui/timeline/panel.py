@@ -121,7 +121,7 @@ class TimelinePanel(QWidget):
 
     @Slot()
     def refresh(self) -> None:
-        """Take what is new and draw it; nothing is read while nobody looks."""
+        """Read and draw what is new; a hidden panel reads nothing."""
         session = self._bridge.session
         if session is None:
             self.notice.show_text("No scene is open.")

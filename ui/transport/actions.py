@@ -217,7 +217,7 @@ class TransportActions(QObject):
         self._look(lambda places, from_ns: places.frames_from(from_ns, -1))
 
     def look_frame_on(self) -> None:
-        """Show the state one frame later; behind the newest lies the present."""
+        """Show the state one frame later; after the newest, the present."""
         self._look(lambda places, from_ns: places.frames_from(from_ns, 1), is_forward=True)
 
     def look_timer_back(self) -> None:
@@ -225,7 +225,7 @@ class TransportActions(QObject):
         self._look(lambda places, from_ns: places.timers_from(from_ns, -1))
 
     def look_timer_on(self) -> None:
-        """Show the state when the next timer fired; behind the last lies the present."""
+        """Show the state when the next timer fired; after the last, the present."""
         self._look(lambda places, from_ns: places.timers_from(from_ns, 1), is_forward=True)
 
     def look_live(self) -> None:

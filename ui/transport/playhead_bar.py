@@ -54,11 +54,11 @@ class PlayheadBar(QToolBar):
     While a scene goes back in time or makes a long step, how far that is.
 
     Attributes:
-        label: Which instant is shown, and that the scene goes on.
-        entry: Where an instant is typed.
-        problem: Why what was typed is no place; hidden while there is nothing to say.
-        live_button: Leads back to the present.
-        cancel_button: Leaves a scene where it was that is just going back in time.
+        label: The instant shown, and that the scene runs on.
+        entry: Input of an instant.
+        problem: Why the input is not an instant; hidden without a problem.
+        live_button: Returns to the present.
+        cancel_button: Cancels a rewind in progress.
     """
 
     def __init__(

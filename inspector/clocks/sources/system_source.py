@@ -20,7 +20,7 @@ _LONGEST_WAIT_NS: Final = 3_600 * NS_PER_SECOND
 
 
 class SystemTimeSource:
-    """The system's clock, with a loop of its own that sleeps between wake-ups.
+    """The system's clock, with its own loop that sleeps between wake-ups.
 
     :meth:`run` blocks the thread that made the source. Only :meth:`now_ns`, :meth:`stop` and
     :meth:`call_soon_threadsafe` may be called from other threads.

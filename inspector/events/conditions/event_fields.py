@@ -176,7 +176,7 @@ class EventReader:
 
     @property
     def clock_id(self) -> int:
-        """The clock that the present event is about, or that its subject lives by; else 0."""
+        """The clock of the current event or of its subject; otherwise 0."""
         _, kind, subject, _, _ = self.event
         if kind in ABOUT_CLOCKS or kind == EventKind.MARK:
             return subject
@@ -203,7 +203,7 @@ class EventReader:
 
 @dataclass(frozen=True, slots=True)
 class EventField:
-    """One field that can be asked for.
+    """A field of conditions.
 
     Attributes:
         name: How it is written.

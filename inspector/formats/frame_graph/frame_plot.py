@@ -1,5 +1,7 @@
 """The plot area of the frame-time graph: scale, line, stacked phases, spikes."""
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass
 from typing import Final
@@ -20,7 +22,6 @@ from inspector.formats.display_list import (
     Text,
 )
 from inspector.formats.font_metrics import text_width
-from inspector.formats.frame_graph.reduction import columns_of, kept_extremes, kept_maxima
 from inspector.formats.frame_times import FrameTimes, NsColumn
 from inspector.formats.options import GraphColors
 from inspector.timebase import NS_PER_MS, format_duration
@@ -323,3 +324,36 @@ def level_line(scale: Scale, duration_ns: float, stroke: Stroke) -> Polyline:
 def crisp(place: float) -> float:
     """Return where a half-point line fills whole pixels at two pixels per point."""
     return math.floor(place * 2) / 2 + 0.25
+
+
+def columns_of(at_ns: NsColumn, low_ns: int, high_ns: int, count: int) -> NDArray[np.int64]:
+    """Return the column of each instant, of ``count`` equal ones from ``low_ns`` to ``high_ns``."""
+    if high_ns <= low_ns:
+        return np.zeros(len(at_ns), dtype=np.int64)
+    places = (at_ns - low_ns).astype(np.float64) * (count / (high_ns - low_ns))
+    return np.clip(places.astype(np.int64), 0, count - 1)
+
+
+def kept_extremes(values: NsColumn, columns: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the indexes of the lowest and highest value of every column, ascending.
+
+    Every kept value is one of the given ones: nothing is averaged.
+
+    Args:
+        values: Any values.
+        columns: The column of each value, never descending.
+    """
+    lowest = kept_maxima(-values, columns)
+    return np.union1d(lowest, kept_maxima(values, columns))
+
+
+def kept_maxima(values: NsColumn, columns: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the index of the first highest value of every column, ascending."""
+    if not len(values):
+        return np.zeros(0, dtype=np.int64)
+    starts = np.concatenate(([0], np.flatnonzero(np.diff(columns)) + 1))
+    sizes = np.diff(np.append(starts, len(values)))
+    highest = np.repeat(np.maximum.reduceat(values, starts), sizes)
+    hits = np.flatnonzero(values == highest)
+    _columns, first = np.unique(columns[hits], return_index=True)
+    return hits[first]

@@ -1,8 +1,7 @@
-"""The originals' schedulers as data: which rule each of them follows.
+"""The originals' schedulers as data: the rules of each.
 
 One implementation, :class:`~inspector.frames.cocos.scheduler.DialectScheduler`, follows
-these rules. What a rule says, and where the original says it, stands beside the rule, so
-that a window can show it: :meth:`Dialect.explain`.
+these rules. Each rule has a sentence and its source, for :meth:`Dialect.explain`.
 """
 
 from __future__ import annotations
@@ -20,33 +19,33 @@ if TYPE_CHECKING:
     from inspector.frames.scheduling import Callback
 
 
-#: Priority of the originals' own systems; an order to "everything" starts from here.
+#: Priority of the originals' own systems; operations on "everything" start here.
 PRIORITY_SYSTEM: Final = -(2**31)
 
 
 class Lists(Enum):
-    """What the lists that a frame walks through are made of."""
+    """The kind of lists that a frame iterates over."""
 
     ARRAYS = "arrays"
     LINKED = "linked lists"
 
 
 class Rescheduling(Enum):
-    """What ``schedule`` does to a timer that exists."""
+    """The effect of ``schedule`` on an existing timer."""
 
     INTERVAL_ONLY = "the interval is replaced"
-    STARTS_ANEW = "the timer is set up anew"
+    STARTS_AGAIN = "the timer starts again"
 
 
 class CancelBy(Enum):
-    """Which timer goes when one has made its last call."""
+    """The timer that is removed after a last call."""
 
     CALLBACK = "the first with the same callback"
     IDENTITY = "the timer itself"
 
 
 class PriorityChange(Enum):
-    """What ``scheduleUpdate`` with another priority does inside a frame."""
+    """The effect of ``scheduleUpdate`` with another priority inside a frame."""
 
     REFUSED = "refused"
     AT_ONCE = "at once"
@@ -63,9 +62,9 @@ class Explanation:
 
     Attributes:
         name: The rule's name.
-        value: What the dialect does.
-        sentence: What the rule is about, or what follows from it.
-        source: Which part of the original's behaviour it belongs to.
+        value: Its value in the dialect.
+        sentence: Its meaning or consequence.
+        source: The part of the original's behaviour.
     """
 
     name: str
@@ -75,7 +74,7 @@ class Explanation:
 
 
 def explain_rules(dialect: DataclassInstance) -> list[Explanation]:
-    """Return every rule of a dialect with what the dialect does about it."""
+    """Return every rule of a dialect with its value."""
     return [
         Explanation(
             each.name.replace("_", " "),
@@ -93,17 +92,17 @@ class Dialect:
     """The rules of one original.
 
     Attributes:
-        name: Short name, as a command line takes it.
-        title: Name of the program.
+        name: Short name for the command line.
+        title: Name of the engine.
     """
 
     name: str
     title: str
     overshoot: Overshoot = field(
         metadata=rule(
-            "Creator, cocos2d-x before 3.8: a timer fires once a frame at most, is told the time"
-            " since its last call, and what was too much is thrown away; later cocos2d-x: it fires"
-            " as often as intervals have passed and is told the interval.",
+            "Creator, cocos2d-x before 3.8: a timer fires at most once per frame, with the time"
+            " since its last call, and drops the excess; later cocos2d-x: it fires once for each"
+            " interval that has passed, with the interval.",
             "timer arithmetic",
         )
     )
@@ -122,36 +121,36 @@ class Dialect:
     rescheduling: Rescheduling = field(
         metadata=rule(
             "Creator, cocos2d-x before 3.15: scheduling what is scheduled replaces its interval and"
-            " nothing else; cocos2d-x 3.15: it sets the timer up anew, which inside its own call"
-            " costs a second more than asked for, or never ends.",
+            " nothing else; cocos2d-x 3.15: it starts the timer again, which inside its own call"
+            " delays it by a second, or never ends.",
             "re-scheduling and changing",
         )
     )
     cancel_by: CancelBy = field(
         metadata=rule(
-            "Creator 2.4, cocos2d-x: after a last call the timer with the same callback is removed,"
-            " which may be one that was set inside that call; Creator 3.8: the timer itself.",
+            "Creator 2.4, cocos2d-x: after a last call a timer with the same callback is removed,"
+            " possibly one set inside that call; Creator 3.8: the timer itself.",
             "re-scheduling and changing",
         )
     )
     lists: Lists = field(
         metadata=rule(
-            "Creator walks arrays by index: removing an earlier target makes the next one miss the"
-            " frame, inserting a smaller priority calls the present entry twice and drops the last;"
-            " cocos2d-x walks linked lists.",
+            "Creator iterates over arrays by index: removing an earlier target makes the next one"
+            " miss the frame, inserting a smaller priority calls the current entry twice and drops"
+            " the last; cocos2d-x iterates over linked lists.",
             "changing things while a frame runs",
         )
     )
     removes_updates_at_once: bool = field(
         metadata=rule(
             "cocos2d-x from 3.14: an update entry removed inside a frame is gone at once; before,"
-            " and in Creator, it is marked and goes at the end of the frame.",
+            " and in Creator, it is marked and removed at the end of the frame.",
             "changing things while a frame runs",
         )
     )
     priority_change: PriorityChange = field(
         metadata=rule(
-            "Creator, cocos2d-x before 3.14: another priority is refused inside a frame, with a"
+            "Creator, cocos2d-x before 3.14: a change of priority inside a frame is refused, with a"
             " message; later cocos2d-x: the entry moves at once and may run twice.",
             "changing things while a frame runs",
         )
@@ -173,14 +172,14 @@ class Dialect:
     priority_of_everything: int = field(
         metadata=rule(
             "Creator 3.8: the least priority lost its sign, so pausing or unscheduling everything"
-            " leaves out update entries of targets without timers.",
+            " skips update entries of targets without timers.",
             "peculiarities of Creator 3",
         )
     )
     short_forms: tuple[int, ...] = field(
         metadata=rule(
-            "Called with this many arguments, schedule takes the fourth for the paused flag, even"
-            " where five were meant as repeat and delay.",
+            "Called with this many arguments, schedule takes the fourth as the paused flag, even"
+            " if five are meant as repeat and delay.",
             "operations",
         )
     )
@@ -192,15 +191,14 @@ class Dialect:
     )
     pauses_as_set: bool = field(
         metadata=rule(
-            "cocos2d-x: pausing everything returns a set of targets; Creator: an array with those"
+            "cocos2d-x: pausing everything returns a set of targets; Creator: an array with targets"
             " twice that have an update and timers.",
             "operations",
         )
     )
     skips_missing_update: bool = field(
         metadata=rule(
-            "Creator 3.8: a target without an update method is passed over; in Creator 2.4 it"
-            " raises.",
+            "Creator 3.8: a target without an update method is skipped; in Creator 2.4 it raises.",
             "operations",
         )
     )
@@ -212,7 +210,7 @@ class Dialect:
     )
 
     def explain(self) -> list[Explanation]:
-        """Return every rule with what this dialect does about it."""
+        """Return every rule with its value."""
         return explain_rules(self)
 
 
@@ -288,7 +286,7 @@ COCOS2DX_3_15: Final = Dialect(
     overshoot=Overshoot.CARRY,
     float32=True,
     counts_before_the_call=True,
-    rescheduling=Rescheduling.STARTS_ANEW,
+    rescheduling=Rescheduling.STARTS_AGAIN,
     cancel_by=CancelBy.CALLBACK,
     lists=Lists.LINKED,
     removes_updates_at_once=True,

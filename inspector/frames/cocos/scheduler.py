@@ -287,7 +287,7 @@ class DialectScheduler:
         target = timer.element.target
         old, new = timer.interval, self._number(interval)
         self._report(Diagnostic(Complaint.RESCHEDULED, target, old, new))
-        if self.dialect.rescheduling is Rescheduling.STARTS_ANEW:
+        if self.dialect.rescheduling is Rescheduling.STARTS_AGAIN:
             timer.set_up(interval, repeat, delay)
         else:
             timer.interval = new

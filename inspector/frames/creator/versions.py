@@ -63,7 +63,7 @@ class ComponentDialect:
     catches_exceptions: bool = field(
         metadata=rule(
             "Creator from 2.1.4: an exception in start, update, late update or in on_load of an"
-            " activated node is reported and the frame goes on; before, it ends the frame, and"
+            " activated node is reported and the frame continues; before, it ends the frame, and"
             " after a start that raises all starts of its list run again.",
             "exceptions",
         )
@@ -128,7 +128,7 @@ class ComponentDialect:
     activates_destroyed: bool = field(
         metadata=rule(
             "Creator 1.x: a component that is marked for destruction is loaded and enabled when"
-            " its node becomes active; from 2.0 it is left out.",
+            " its node becomes active; from 2.0 it is skipped.",
             "destruction",
         )
     )
@@ -156,7 +156,7 @@ class ComponentDialect:
     )
 
     def explain(self) -> list[Explanation]:
-        """Return every rule with what this dialect does about it."""
+        """Return every rule with its value."""
         return explain_rules(self)
 
     @property

@@ -73,9 +73,8 @@ def pause_from(scheduler: SchedulerControl, min_priority: int | None) -> Callabl
         min_priority: The lowest priority to pause; ``None`` for all.
 
     Returns:
-        What to call to undo this pause. With our scheduler that undoes nothing else; a
-        dialect resumes, as its original does, everybody it has paused, also those who had
-        been paused before.
+        A function that undoes this pause. Our scheduler undoes nothing else; a dialect, like its
+        original, resumes all targets of the pause, including those paused before.
     """
     paused = scheduler.pause_all(min_priority)
     if isinstance(paused, Pause):

@@ -1,4 +1,4 @@
-"""A timer of a frame scheduler: when it is due, what it is told, what is left of it."""
+"""A timer of a frame scheduler: its due times, its calls and what is left of them."""
 
 from __future__ import annotations
 

@@ -160,7 +160,7 @@ class TargetRecord:
                 self._go_on()
 
     def pause(self) -> bool:
-        """Pause everything of its own accord; returns whether that is new."""
+        """Pause the target itself; returns whether that is new."""
         if self._own_pause in self.pauses:
             return False
         self._own_pause = Pause([self])

@@ -1,4 +1,4 @@
-"""Recordings as nobody should ever meet them: damaged at random, or made to do harm.
+"""Recordings that no user should ever meet: damaged at random, or made to do harm.
 
 Which one it is follows from its number alone, so that any of them can be made again.
 """
@@ -445,7 +445,7 @@ def _other_annotations(connection: sqlite3.Connection, chance: random.Random) ->
 
 
 def _view(connection: sqlite3.Connection, chance: random.Random) -> None:
-    """Put a query without end in the place of a table."""
+    """Replace a table by an endless query."""
     table = chance.choice(_tables(connection))
     columns = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
     connection.execute(f"DROP TABLE {table}")

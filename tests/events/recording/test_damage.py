@@ -409,7 +409,7 @@ def test_that_a_file_with_more_than_tables_is_refused(
 
 
 def put_events(path: Path, events: list[RawEvent]) -> None:
-    """Put events in the place of all that a recording has."""
+    """Replace all events of a recording."""
     block = block_of(events)
     data = pack(block)
     values = (0, len(events), int(block[0, 0]), int(block[0, -1]), crc32(data), data)

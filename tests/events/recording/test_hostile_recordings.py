@@ -35,7 +35,7 @@ def whole(folder: Path) -> bytes:
 
 
 class _EndlessError(BaseException):
-    """Something goes on for ever."""
+    """Something never ends."""
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Columns of the clock tree that somebody has dragged or hidden stay as they are."""
+"""Columns of the clock tree that the user dragged or hid stay as they are."""
 
 from __future__ import annotations
 

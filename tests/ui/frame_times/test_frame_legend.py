@@ -1,4 +1,4 @@
-"""The legend of the frame times: all words, short ones, or a line of its own."""
+"""The legend of the frame times: all words, short ones, or a separate line."""
 
 from __future__ import annotations
 

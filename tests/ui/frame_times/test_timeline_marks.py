@@ -1,4 +1,4 @@
-"""Signs of what was changed from outside, of hits and of holds on the frame plot."""
+"""Markers of interventions, breakpoint hits and holds on the frame plot."""
 
 from __future__ import annotations
 

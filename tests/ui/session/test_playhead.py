@@ -1,4 +1,4 @@
-"""The playhead: an instant whose state is shown while the session goes on."""
+"""The playhead: an instant whose state is shown while the session runs on."""
 
 from __future__ import annotations
 

@@ -346,6 +346,6 @@ def test_that_what_is_called_in_every_frame_runs_while_the_root_is_paused(game: 
     assert remaining_text(timeline, paint) == "every frame"
     assert member_standing(timeline, move).kind is StandingKind.STOPPED
     assert remaining_text(timeline, move) == "waiting: “root” is paused"
-    # Everything else of this game lives by clocks below the root.
+    # Everything else of this game hangs under clocks below the root.
     counts = FrameCallModel(timeline).counts
     assert counts.waiting == counts.total - 1

@@ -75,7 +75,7 @@ sys.exit(application.main())
 
 
 def run(code: str, home: Path) -> subprocess.CompletedProcess[str]:
-    """Run Python code in a process of its own, without a display."""
+    """Run Python code in a separate process, without a display."""
     environment = {
         **os.environ,
         "QT_QPA_PLATFORM": "offscreen",

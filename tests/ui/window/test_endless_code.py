@@ -31,7 +31,7 @@ Press = Callable[[EndlessCode], Callable[[], object]]
 
 ROOT = Path(__file__).resolve().parents[3]
 
-#: Ends by itself after a while, so that no test hangs for ever.
+#: Ends by itself after a while, so that no test hangs forever.
 SPINNING = """
 from time import monotonic
 
@@ -46,7 +46,7 @@ def build(stage):
 """
 SLEEPING = SPINNING.replace("pass", "__import__('time').sleep(20)")
 
-#: Opens a file in the window, in a process of its own.
+#: Opens a file in the window, in a separate process.
 IN_A_PROCESS = """
 import sys
 from pathlib import Path
@@ -222,7 +222,7 @@ def test_that_code_that_returns_in_time_is_left_alone(
 
 
 def begin(tmp_path: Path, text: str) -> subprocess.Popen[str]:
-    """Open a scene in a window of a process of its own."""
+    """Open a scene in a window of a separate process."""
     scene = tmp_path / "my_game.py"
     scene.write_text(text, encoding="utf-8")
     environment = {

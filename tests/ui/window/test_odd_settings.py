@@ -39,7 +39,7 @@ def _saved() -> dict[str, object]:
 
 
 def _odd_value(chance: random.Random, value: object, depth: int = 3) -> object:
-    """Return another value in the place of one."""
+    """Return another value."""
     match value:
         case dict() if value and depth and chance.random() < 0.7:
             key = chance.choice(list(value))

@@ -113,7 +113,7 @@ class RandomUser:
 
     def act(self) -> None:
         (_, action), *_ = self.random.choices(self._actions, self._weights)
-        # A menu that a click opens runs an event loop of its own until it is closed.
+        # A menu that a click opens runs its own event loop until it is closed.
         self._closing.start(0)
         action()
         self._closing.stop()
@@ -134,7 +134,7 @@ class RandomUser:
         action_id = self.random.choice(list(self.window.actions_by_id.by_id))
         if action_id in _NOT_TRIGGERED:
             return
-        # Building a scene anew costs a hundred times as much as the rest.
+        # Rebuilding a scene costs a hundred times as much as the rest.
         is_long = self.bridge.timeline.frames.end > _LONG_SESSION
         if action_id in _SLOW and (is_long or self.random.random() > 0.05):
             return
@@ -196,7 +196,7 @@ class RandomUser:
             QTest.keyClick(entry, Qt.Key.Key_Return)
 
     def rewind(self) -> None:
-        # What has run is run again, so only now and then, and a long session begins anew.
+        # What has run is run again, so only now and then, and a long session starts again.
         if self.bridge.timeline.frames.end > _LONG_SESSION:
             self.bridge.submit(Reload())
             return

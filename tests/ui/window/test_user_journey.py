@@ -73,7 +73,7 @@ def test_that_a_user_gets_through_the_first_minutes(qtbot: QtBot, tmp_path: Path
     shell.window.activateWindow()
     shell.advance(1)
 
-    # Pauses the enemies while the interface goes on.
+    # Pauses the enemies while the interface continues.
     click_clock(qtbot, shell, "enemies")
     press(shell, Key.Key_P)
     shell.advance(1 / 60)

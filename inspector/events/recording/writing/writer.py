@@ -68,7 +68,7 @@ class _Portion:
 
 
 class RecordingWriter:
-    """Writes a log to a file in a thread of its own.
+    """Writes a log to a file in a separate thread.
 
     :meth:`start`, :meth:`pump` and :meth:`stop` are for the thread that owns the log. A disk error
     ends the recording and nothing else: see :attr:`problem`.
