@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Final
 
+from inspector.analysis.statistics.frame_statistics import percentile_frame_time_ns
 from inspector.cli.call_tally import CallCount, CallTally, SystemLine, TimerCount
 from inspector.display_text import one_line
 from inspector.events.states import Failure
@@ -128,8 +129,6 @@ class RunReport:
 
 def spread(times_ns: NsColumn) -> Spread | None:
     """Return the distribution of frame times, ``None`` without any."""
-    from inspector.analysis.statistics.frame_statistics import percentile_frame_time_ns  # noqa: PLC0415 - numpy is slow
-
     if not len(times_ns):
         return None
     return Spread(

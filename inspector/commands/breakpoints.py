@@ -16,6 +16,7 @@ from typing_extensions import override
 from inspector.commands.command import Action, Capability, Command
 from inspector.commands.values import VALUE_KINDS, ValueKind
 from inspector.errors import CommandError
+from inspector.events.conditions.conditions import ConditionError, parsed_condition, quoted
 from inspector.timebase import NS_PER_SECOND, format_duration, parse_duration_ns
 
 if TYPE_CHECKING:
@@ -103,8 +104,6 @@ class Breakpoint:
         Raises:
             BreakpointError: It makes no sense.
         """
-        from inspector.events.conditions.conditions import ConditionError  # noqa: PLC0415 - only where there are breakpoints
-
         if isinstance(self.from_hit, bool) or not isinstance(self.from_hit, int):
             raise BreakpointError(f"Hits are counted in whole numbers, not {self.from_hit!r}.")
         if self.from_hit < 1:
@@ -147,8 +146,6 @@ class Breakpoint:
                 return self.condition
 
     def _about(self, field: str, condition: str) -> str:
-        from inspector.events.conditions.conditions import quoted  # noqa: PLC0415 - only where there are breakpoints
-
         return f"{condition} and {field} == {quoted(self.subject)}" if self.subject else condition
 
     def parsed(self) -> Condition:
@@ -157,8 +154,6 @@ class Breakpoint:
         Raises:
             ConditionError: It makes no sense; the message says where and why.
         """
-        from inspector.events.conditions.conditions import parsed_condition  # noqa: PLC0415 - only where there are breakpoints
-
         return parsed_condition(self.condition_text)
 
     @property

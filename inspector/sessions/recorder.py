@@ -9,10 +9,13 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+import platformdirs
+
 from inspector import __version__
 from inspector.clocks.sources.manual_source import ManualTimeSource
 from inspector.commands.breakpoints import DEFAULT_SAVED_NS, BreakAction
 from inspector.errors import InspectorError
+from inspector.events.recording import About, RecordingError, RecordingWriter
 from inspector.foreign.paths import RECORDING_SUFFIX, is_there
 from inspector.sessions.replay.journal import file_digest
 from inspector.sessions.sources.time_sources import source_name
@@ -24,11 +27,9 @@ if TYPE_CHECKING:
     from inspector.commands.breakpoints import Breakpoint
     from inspector.events.annotations import AnnotationChange
     from inspector.events.log import EventLog
-    from inspector.events.recording import About, RecordingWriter
     from inspector.sessions.breakpoints.breakpoints import BreakpointHit
     from inspector.sessions.hosted import HostedSession
 
-# Most scenes are not recorded, so what needs numpy is brought in by those that are.
 
 _MOST_NAMES: Final = 10_000
 #: A breakpoint may fail to record in every frame.
@@ -140,16 +141,12 @@ class Recorder:
         Raises:
             RecordingError: It cannot be written, or something is recorded already.
         """
-        from inspector.events.recording import RecordingError  # noqa: PLC0415 - see above
-
         if self.is_recording:
             message = f"{self.path} is being recorded already. Stop that first."
             raise RecordingError(message)
         self._start(path or self._new_path())
 
     def _start(self, path: Path) -> None:
-        from inspector.events.recording import RecordingWriter  # noqa: PLC0415 - see above
-
         self._drop_writer()
         self._waits_behind = None
         writer = RecordingWriter(path, self._session.log, self._about())
@@ -185,8 +182,6 @@ class Recorder:
         Raises:
             RecordingError: It cannot be written.
         """
-        from inspector.events.recording import RecordingWriter  # noqa: PLC0415 - see above
-
         path = path or self._new_path()
         history = self._session.history
         since_ns = history.last_ns - duration_ns
@@ -279,8 +274,6 @@ class Recorder:
         self._ending.clear()
 
     def _about(self) -> About:
-        from inspector.events.recording import About  # noqa: PLC0415 - see above
-
         session = self._session
         return About(
             scene_path=str(session.scene_path),
@@ -297,8 +290,6 @@ class Recorder:
         Raises:
             RecordingError: The folder cannot be made.
         """
-        from inspector.events.recording import RecordingError  # noqa: PLC0415 - see above
-
         folder = self.folder or _default_folder()
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -317,6 +308,4 @@ def _free_name(path: Path) -> Path:
 
 
 def _default_folder() -> Path:
-    import platformdirs  # noqa: PLC0415 - only needed when no path is given
-
     return Path(platformdirs.user_data_dir("timeline-inspector", appauthor=False)) / "recordings"

@@ -76,7 +76,7 @@ class WindowContents(QObject):
         bridge.setParent(window)
         window.theme.follow_system()
         self._adopt_settings()
-        window.extension_reporter = ExtensionReporter(window)
+        self._extension_reporter = ExtensionReporter(window)
         self._add_middle_and_docks()
         self._add_actions()
         self._add_bars()
@@ -88,6 +88,7 @@ class WindowContents(QObject):
         bridge.budgets_changed.connect(self._take_budgets)
         bridge.opening_failed.connect(self._show_opening_failure)
         window.is_complete = True
+        window.blames_extension = self._extension_reporter.blame
         window.apply_field_palettes()
         window.installEventFilter(self)
         self._tell_visibility()
@@ -244,7 +245,7 @@ class WindowContents(QObject):
         if self._window.docks.is_settled:
             self._window.settings_file.save(self._settings_to_save())
         self._bridge.close()
-        self._window.extension_reporter.stop()
+        self._extension_reporter.stop()
 
     def _take_drop(self, event: QDropEvent, *, is_over: bool) -> bool:
         """Accept a single scene or recording, and open it once it is dropped."""

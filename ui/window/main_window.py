@@ -19,6 +19,8 @@ from ..actions.menus import MenuId
 from ..kit.guards import guarded
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from PySide6.QtGui import QPaintEvent
     from PySide6.QtWidgets import QStackedWidget
 
@@ -29,7 +31,6 @@ if TYPE_CHECKING:
     from ..transport.actions import TransportActions
     from ..transport.playhead_bar import PlayheadBar
     from ..transport.transport_bar import TransportBar
-    from .extensions import ExtensionReporter
     from .notices import NoticeBar
     from .panel_docks import PanelDocks
     from .settings import Settings, SettingsFile
@@ -54,9 +55,10 @@ class MainWindow(QMainWindow):
         settings_file: Where it will be saved.
         top_menus: The menus of the menu bar.
         is_complete: Whether actions and panels are there.
+        blames_extension: Replaces an installed panel by the reason if an error comes from it;
+            returns whether it does.
         bridge: The session and what panels share; set by the contents, like all below.
         docks: The panels around the middle.
-        extension_reporter: Shows which extensions do not work.
         middle: What is in the middle: the frame times, or why a scene could not be loaded.
         actions_by_id: Every action.
         transport_actions: What carries out the actions on time.
@@ -71,7 +73,6 @@ class MainWindow(QMainWindow):
 
     bridge: SessionBridge
     docks: PanelDocks
-    extension_reporter: ExtensionReporter
     middle: QStackedWidget
     actions_by_id: ActionSet
     transport_actions: TransportActions
@@ -96,6 +97,7 @@ class MainWindow(QMainWindow):
         self.settings = settings
         self.settings_file = settings_file
         self.is_complete = False
+        self.blames_extension: Callable[[BaseException], bool] = lambda _error: False
         self.opened_last = Path()
         self._was_painted = False
         self._apply_theme()
@@ -165,10 +167,6 @@ class MainWindow(QMainWindow):
         self.settings = self.settings.with_recent_scene(path)
         self.opened_last = path
         self.bridge.open_path(path)
-
-    def blames_extension(self, error: BaseException) -> bool:
-        """Return whether an error comes from an extension; it is reported then."""
-        return self.is_complete and self.extension_reporter.blame(error)
 
     def report_fault(self, summary: str) -> None:
         """Say that something went wrong inside the inspector itself."""

@@ -12,10 +12,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from inspector.commands.breakpoints import BreakAction, Breakpoint, BreakpointError
+from inspector.events.conditions.event_fields import EventReader
+from inspector.events.sentences import describe
 
 if TYPE_CHECKING:
     from inspector.events.conditions.conditions import Condition
-    from inspector.events.conditions.event_fields import EventReader
     from inspector.events.log import EventLog
     from inspector.events.timeline import Timeline
     from inspector.vocabulary import RawEvent
@@ -175,8 +176,6 @@ class Breakpoints:
         self._log = log
         self._since.clear()
         self._cursor = log.end
-        from inspector.events.conditions.event_fields import EventReader  # noqa: PLC0415 - only where there are breakpoints
-
         self._reader = EventReader(log.strings, timeline)
 
     @property
@@ -219,8 +218,6 @@ class Breakpoints:
             return
         if breakpoint_.is_once:
             self._by_number[number] = replace(breakpoint_, is_enabled=False)
-        from inspector.events.sentences import describe  # noqa: PLC0415 - only where there are hits
-
         happened = describe(event, reader.strings, reader.naming)
         found.append(
             BreakpointHit(

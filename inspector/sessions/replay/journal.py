@@ -16,8 +16,12 @@ from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from enum import IntEnum
+from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import numpy as np
+from msgspec import convert
 
 from inspector.clocks.failures import FailurePolicy
 from inspector.clocks.transport import DEFAULT_MAX_DELTA_NS
@@ -334,8 +338,6 @@ class Script:
 def file_digest(path: Path) -> str:
     """Return what tells one content of a file from another, empty if it cannot be read."""
     try:
-        from hashlib import blake2b  # noqa: PLC0415 - slow, only for recordings
-
         with open_binary(path) as file:
             return blake2b(file.read(), digest_size=16).hexdigest()
     except (OSError, UnreadableFileError):
@@ -379,8 +381,6 @@ def _applied(
 
 def _checked(values: object, kind: type[_T]) -> _T:
     """Return values as what they are to be; raises a :class:`ValueError` if they are not."""
-    from msgspec import convert  # noqa: PLC0415 - slow, only for recordings
-
     return convert(values, kind)
 
 
@@ -456,8 +456,6 @@ class PackedEntries:
 
 
 def _packed(numbers: array[int]) -> bytes:
-    import numpy as np  # noqa: PLC0415 - a scene is begun before numpy is wanted
-
     columns = np.frombuffer(numbers, dtype=np.int64).reshape(-1, _COLUMNS).T
     steps = np.diff(columns, axis=1, prepend=0)
     # What wakes a scene comes about as far apart as its frames are.
@@ -469,8 +467,6 @@ def _packed(numbers: array[int]) -> bytes:
 
 
 def _unpacked(block: bytes) -> array[int]:
-    import numpy as np  # noqa: PLC0415
-
     head = 8 * _COLUMNS
     usual = np.frombuffer(block[:head], dtype=np.int64)
     digits = np.frombuffer(zlib.decompress(block[head:]), dtype=np.uint8)

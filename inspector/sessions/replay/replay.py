@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from itertools import count
 from typing import TYPE_CHECKING, Final, TypeAlias, cast, overload
 
@@ -73,8 +74,6 @@ def compared(event: RawEvent, strings: Sequence[str]) -> Row | None:
 
 def digest_of(events: Iterable[RawEvent], strings: Sequence[str]) -> str:
     """Return what two runs have in common exactly if they did the same."""
-    from hashlib import blake2b  # noqa: PLC0415 - slow, rarely needed
-
     digest = blake2b(digest_size=16)
     for event in events:
         row = compared(event, strings)
