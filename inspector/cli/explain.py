@@ -21,11 +21,10 @@ from inspector.analysis.predict.forecast import scored_calls
 from inspector.analysis.predict.scores import Score
 from inspector.analysis.predict.table import preview_table
 from inspector.analysis.statistics.frame_budget import FrameBudget
-from inspector.calls.call import CallId
+from inspector.cli.call_names import find_timer
 from inspector.cli.endless_code import EndlessCodeNote
 from inspector.cli.preview import considered_command
 from inspector.cli.terminal import Progress, say
-from inspector.cli.timer_names import find_timer
 from inspector.clocks.sources.system_source import SystemTimeSource
 from inspector.commands.scene import DEFAULT_FRAME_RATE
 from inspector.errors import ArgumentError, UnreadableFileError
@@ -112,15 +111,15 @@ def explain_command(options: Namespace, out: TextIO, err: TextIO) -> int:
         timeline = past.history.state_at(at_ns)
         if options.preview is not None:
             return _preview(timeline, options, out)
-        meant = find_timer(past.history, timeline, options.timer)
-        explanation = explain(past.history, CallId(meant.number, meant.is_member), at_ns)
-        is_past = at_ns < past.end_ns and not meant.is_member
-        scores = scored_calls(past.history, timeline, meant.number) if is_past else []
+        match = find_timer(past.history, timeline, options.timer)
+        explanation = explain(past.history, match.call, at_ns)
+        is_past = at_ns < past.end_ns and not match.call.is_member
+        scores = scored_calls(past.history, timeline, match.call.number) if is_past else []
     if options.json:
-        values = {"at_ns": at_ns, **asdict(explanation), "note": meant.note, "hint": past.hint}
+        values = {"at_ns": at_ns, **asdict(explanation), "note": match.note, "hint": past.hint}
         _write_json(out, {**values, "predicted": [_score_value(each) for each in scores]})
     else:
-        out.write(_explanation_text(explanation, at_ns, (meant.note, past.hint), scores))
+        out.write(_explanation_text(explanation, at_ns, (match.note, past.hint), scores))
     return ExitCode.OK
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.cli.timer_names import NoSuchTimerError, find_timer
+from inspector.cli.call_names import NoSuchTimerError, find_timer
 from inspector.commands.breakpoints import AddBreakpoint, BreakAction, BreakKind, Breakpoint
 from inspector.commands.transport import StepFrames
 from inspector.sessions.hosted import HostedSession
@@ -74,8 +74,8 @@ def test_that_a_node_is_found_by_the_name_it_has_now(scene: Path) -> None:
 
     meant = find_timer(session.history, session.timeline, "after")
 
-    assert meant.is_member
-    assert session.timeline.members.by_id[meant.number].name == "after"
+    assert meant.call.is_member
+    assert session.timeline.members.by_id[meant.call.number].name == "after"
     session.close()
 
 
@@ -104,7 +104,7 @@ def test_that_who_has_a_name_comes_before_who_had_it(tmp_path: Path) -> None:
     meant = find_timer(session.history, session.timeline, "den")
 
     members = session.timeline.members.by_id
-    assert [number for number, each in members.items() if each.name == "den"] == [meant.number]
+    assert [number for number, each in members.items() if each.name == "den"] == [meant.call.number]
     session.close()
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from inspector.analysis.evidence import text_of
+from inspector.calls.call import CallId
 from inspector.errors import ArgumentError
 from inspector.events.member_names import MEMBER_NAMING_KINDS, MemberNames
 from inspector.foreign.numbers import count_in
@@ -13,7 +14,7 @@ from inspector.timebase import format_instant
 from inspector.vocabulary import MEMBER_ADDED, TIMER_ADDED, MemberKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from inspector.events.history import History
     from inspector.events.timeline import Timeline
@@ -34,18 +35,16 @@ class Match:
     """The timer or member found.
 
     Attributes:
-        number: Number of the timer or member.
-        is_member: Whether it is a member.
+        call: Which one.
         note: A sentence on others with the same name, or nothing.
     """
 
-    number: int
-    is_member: bool = False
+    call: CallId
     note: str = ""
 
 
 def find_timer(history: History, timeline: Timeline, text: str) -> Match:
-    """Find a timer or member by number or name.
+    """Find a timer or member by number or name; of one name, timers come first.
 
     Args:
         history: The past.
@@ -59,17 +58,15 @@ def find_timer(history: History, timeline: Timeline, text: str) -> Match:
     if not wanted:
         message = "The name of the timer is empty. Give a name or a number."
         raise NoSuchTimerError(message)
-    if wanted.isdecimal():
-        return _numbered(history, wanted, is_member=False)
-    if wanted.lower().startswith(_MEMBER_PREFIX) and wanted[len(_MEMBER_PREFIX) :].isdecimal():
-        return _numbered(history, wanted[len(_MEMBER_PREFIX) :], is_member=True)
+    bare = wanted.lower().removeprefix(_MEMBER_PREFIX)
+    if bare.isdecimal():
+        return _numbered(history, bare, is_member=bare != wanted)
     names, present = _names(history, timeline)
-    phases = {name for name, (timers, members) in names.items() if not timers and members}
-    phases = {name for name in phases if _are_phases(present, names[name][1])}
-    others = [name for name in names if name not in phases]
-    matching = _matching(others, list(phases), wanted)
+    phases = [name for name, calls in names.items() if _are_phases(present, calls)]
+    others = [name for name in names if name not in set(phases)]
+    matching = _matching(others, phases, wanted)
     if not matching:
-        timers_first = sorted(others, key=lambda name: not names[name][0])
+        timers_first = sorted(others, key=lambda name: all(each.is_member for each in names[name]))
         known = ", ".join(f"“{name}”" for name in timers_first[:_MOST_LISTED])
         message = f"There is no timer “{wanted}”."
         message += f" There are {known}." if known else " No timer was ever set."
@@ -79,12 +76,13 @@ def find_timer(history: History, timeline: Timeline, text: str) -> Match:
         message = f"“{wanted}” could be one of {len(matching)} names: {listed}. Give more of it."
         raise NoSuchTimerError(message)
     name = matching[0]
-    timers, members = names[name]
+    timers = [each.number for each in names[name] if not each.is_member]
     if timers:
         return _one_timer(timeline, name, timers)
+    members = [each.number for each in names[name]]
     # Without a present one, a former one is taken.
     so_called = [number for number in members if present.name_of(number) == name]
-    return _one_member(timeline, name, so_called or list(members))
+    return _one_member(timeline, name, so_called or members)
 
 
 def _numbered(history: History, digits: str, *, is_member: bool) -> Match:
@@ -106,31 +104,31 @@ def _numbered(history: History, digits: str, *, is_member: bool) -> Match:
         shown = digits if len(digits) < _MOST_DIGITS else f"{digits[:_MOST_DIGITS]}…"
         message = f"This session never had a {what} of the number {shown}."
         raise NoSuchTimerError(message)
-    return Match(number, is_member=is_member)
+    return Match(CallId(number, is_member))
 
 
 def _names(
     history: History, timeline: Timeline
-) -> tuple[dict[str, tuple[list[int], dict[int, None]]], MemberNames]:
+) -> tuple[dict[str, dict[CallId, None]], MemberNames]:
     """Return the timers and members that have had each name, and the members' last names."""
-    names: dict[str, tuple[list[int], dict[int, None]]] = {}
+    names: dict[str, dict[CallId, None]] = {}
     base = history.state_before(history.first)
     members = MemberNames(history.strings, base.members.by_id.values())
     for timer_id in base.timers.ids():
-        names.setdefault(base.timers.row(timer_id).label, ([], {}))[0].append(timer_id)
+        names.setdefault(base.timers.row(timer_id).label, {})[CallId(timer_id)] = None
     for member in base.members.by_id.values():
-        names.setdefault(member.name, ([], {}))[1][member.id] = None
+        names.setdefault(member.name, {})[CallId(member.id, is_member=True)] = None
     for event in history.events(history.first, history.cursor_at(timeline.at_ns)):
         if event[1] == TIMER_ADDED:
-            names.setdefault(text_of(history, event[4]), ([], {}))[0].append(event[2])
+            names.setdefault(text_of(history, event[4]), {})[CallId(event[2])] = None
         elif event[1] in MEMBER_NAMING_KINDS and (known := members.note(event)) is not None:
-            names.setdefault(known.name, ([], {}))[1][event[2]] = None
+            names.setdefault(known.name, {})[CallId(event[2], is_member=True)] = None
     return names, members
 
 
-def _are_phases(present: MemberNames, members: Iterable[int]) -> bool:
-    """Return whether all members are phases of a component director."""
-    known = map(present.get, members)
+def _are_phases(present: MemberNames, calls: Iterable[CallId]) -> bool:
+    """Return whether all of a name are phases of a component director."""
+    known = [present.get(each.number) if each.is_member else None for each in calls]
     return all(each is not None and each.kind is MemberKind.PHASE for each in known)
 
 
@@ -141,68 +139,63 @@ def _matching(names: list[str], phases: list[str], wanted: str) -> list[str]:
     matches only if it is not part of another name.
     """
     folded = wanted.casefold()
-
-    def same(name: str) -> bool:
-        return name == wanted
-
-    def same_but_for_case(name: str) -> bool:
-        return name.casefold() == folded
-
-    def begins_so(name: str) -> bool:
-        return name.casefold().startswith(folded)
-
-    def contains(name: str) -> bool:
-        return folded in name.casefold()
-
-    for fits, among in (
-        *((fits, among) for fits in (same, same_but_for_case) for among in (names, phases)),
-        *((fits, among) for among in (names, phases) for fits in (begins_so, contains)),
-    ):
-        found = [name for name in among if fits(name)]
-        if found:
-            return found
-    return []
+    fits: tuple[Callable[[str], bool], ...] = (
+        lambda name: name == wanted,
+        lambda name: name.casefold() == folded,
+        lambda name: name.casefold().startswith(folded),
+        lambda name: folded in name.casefold(),
+    )
+    tried = [(each, among) for each in fits[:2] for among in (names, phases)]
+    tried += [(each, among) for among in (names, phases) for each in fits[2:]]
+    found = ([name for name in among if is_fit(name)] for is_fit, among in tried)
+    return next(filter(None, found), [])
 
 
 def _one_timer(timeline: Timeline, name: str, timers: list[int]) -> Match:
     waiting = [timer_id for timer_id in timers if timer_id in timeline.timers]
-    if len(waiting) > 1:
-        lines = []
-        for timer_id in waiting[:_MOST_LISTED]:
-            row = timeline.timers.row(timer_id)
-            clock = timeline.clocks[row.clock_id].name
-            lines.append(f"  {timer_id}  due at local {format_instant(row.due_ns)} of “{clock}”")
-        more = len(waiting) - _MOST_LISTED
-        if more > 0:
-            lines.append(f"  and {more:,} more")
-        listed = "\n".join(lines)
-        message = f"{len(waiting):,} timers “{name}” are pending. Name one by its number:\n{listed}"
-        raise NoSuchTimerError(message)
-    chosen = waiting[0] if waiting else timers[-1]
+    rows = (timeline.timers.row(timer_id) for timer_id in waiting[:_MOST_LISTED])
+    _check_one(
+        f"{len(waiting):,} timers “{name}” are pending.",
+        len(waiting),
+        (
+            f"{row.id}  due at local {format_instant(row.due_ns)} of "
+            f"“{timeline.clocks[row.clock_id].name}”"
+            for row in rows
+        ),
+    )
     others = len(timers) - 1
     note = ""
     if others:
         which = "the pending timer" if waiting else "the last one"
         there = "1 other" if others == 1 else f"{others:,} others"
         note = f"This is {which}; {there} of this name came before or went."
-    return Match(chosen, note=note)
+    return Match(CallId(waiting[0] if waiting else timers[-1]), note)
 
 
-def _one_member(timeline: Timeline, name: str, members: list[int]) -> Match:
+def _one_member(timeline: Timeline, name: str, numbers: list[int]) -> Match:
+    members = timeline.members
     # A scheduler and the callback that runs it share a name; the scheduler wins.
-    there = [
-        number
-        for number in members
-        if number in timeline.members.by_id and timeline.members.run_by(number) is None
-    ]
-    by_id = timeline.members.by_id
-    there = [number for number in there if by_id[number].kind is not MemberKind.PHASE] or there
-    if len(there) > 1:
-        lines = []
-        for number in there[:_MOST_LISTED]:
-            path = " / ".join(member.name for member in reversed(timeline.members.path(number)))
-            lines.append(f"  member:{number}  {path}")
-        listed = "\n".join(lines)
-        message = f"{len(there):,} members are called “{name}”. Name one by its number:\n{listed}"
+    there = [each for each in numbers if each in members.by_id and members.run_by(each) is None]
+    there = [each for each in there if members.by_id[each].kind is not MemberKind.PHASE] or there
+    _check_one(
+        f"{len(there):,} members are called “{name}”.",
+        len(there),
+        (
+            f"member:{each}  {' / '.join(above.name for above in reversed(members.path(each)))}"
+            for each in there[:_MOST_LISTED]
+        ),
+    )
+    return Match(CallId(there[0] if there else numbers[-1], is_member=True))
+
+
+def _check_one(found: str, count: int, candidates: Iterable[str]) -> None:
+    """Refuse a name of several.
+
+    Raises:
+        NoSuchTimerError: There are several; the message lists them.
+    """
+    if count > 1:
+        more = [f"and {count - _MOST_LISTED:,} more"] if count > _MOST_LISTED else []
+        listed = "\n".join(f"  {each}" for each in [*candidates, *more])
+        message = f"{found} Name one by its number:\n{listed}"
         raise NoSuchTimerError(message)
-    return Match(there[0] if there else members[-1], is_member=True)
