@@ -1,4 +1,4 @@
-"""A call that is to be made, and all calls of a timeline.
+"""A call that is to be made.
 
 Timers of clocks live in ``timeline.timers``; updates, frame timers, tickers' timers, loops,
 timeouts and frame callbacks in ``timeline.members``. Both are read as :class:`Call`, so that
@@ -8,9 +8,7 @@ adapter here.
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass
-from heapq import nsmallest
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from inspector.calls.blockers import Blocker, clock_blockers, member_blockers
@@ -19,8 +17,6 @@ from inspector.events.members import CLOCK_CALLS
 from inspector.vocabulary import NEVER, Field, MemberKind, TimerKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from inspector.events.members import MemberState
     from inspector.events.timeline import Timeline
 
@@ -131,7 +127,9 @@ class Call:
 def call_of(timeline: Timeline, call_id: CallId) -> Call | None:
     """Return a call as it is now, ``None`` when it is not pending, or no longer scheduled.
 
-    Of a target, a scheduler, a component … that tells what stops everything below it.
+    Of a target, a scheduler, a component … that tells what stops everything below it. Nothing
+    is worked out for a call before it is asked for, so that a table which shows 30 of 1,000,000
+    timers pays for 30.
     ``None`` as well when its clock is no longer there, as in a damaged recording.
     """
     clock_id = clock_of(timeline, call_id)
@@ -150,75 +148,6 @@ def clock_of(timeline: Timeline, call_id: CallId) -> int:
         return 0 if member is None else member.clock_id
     timers = timeline.timers
     return timers.clock[timers.index(call_id.number)] if call_id.number in timers else 0
-
-
-def call_ids(timeline: Timeline, clock_ids: Collection[int] | None = None) -> Iterator[CallId]:
-    """Go through all calls that are scheduled, in no particular order.
-
-    Nothing is worked out for a call before it is asked for with :func:`call_of`, so that a
-    table which shows 30 of 1,000,000 timers pays for 30.
-
-    Args:
-        timeline: The state now; nothing may be folded in meanwhile.
-        clock_ids: Only calls of these clocks; all if left out.
-    """
-    timers = timeline.timers
-    for number, clock_id in zip(timers.id, timers.clock, strict=True):
-        if clock_ids is None or clock_id in clock_ids:
-            yield CallId(number)
-    for member in _scheduled(timeline, clock_ids):
-        yield CallId(member.id, is_member=True)
-
-
-def soonest(
-    timeline: Timeline, most: int, clock_ids: Collection[int] | None = None
-) -> list[CallId]:
-    """Return the calls that are due first, in that order; what waits for no instant is left out.
-
-    Only what is returned is sorted: of 1,000,000 timers the due instants are compared once.
-
-    Args:
-        timeline: The state now.
-        most: How many calls.
-        clock_ids: Only calls of these clocks; all if left out.
-    """
-    dues = DueTimes(timeline)
-    scheduled = (
-        (due_ns, member.id, True)
-        for member in _scheduled(timeline, clock_ids)
-        if (due_ns := dues.session_due_ns(member)) is not None and due_ns != NEVER
-    )
-    found = [*_soonest_timers(timeline, most, clock_ids), *nsmallest(most, scheduled)]
-    return [CallId(number, is_member) for _, number, is_member in sorted(found)[:most]]
-
-
-def _soonest_timers(
-    timeline: Timeline, most: int, clock_ids: Collection[int] | None
-) -> Iterator[tuple[int, int, bool]]:
-    import numpy as np  # noqa: PLC0415 - one call needs none
-
-    timeline.resolve_dues()
-    timers = timeline.timers
-    if not len(timers) or most <= 0:
-        return
-    dues = timers.numpy("session_due")
-    is_coming = dues != NEVER
-    if clock_ids is not None:
-        is_coming &= np.isin(timers.numpy("clock"), np.fromiter(clock_ids, np.int64))
-    rows = np.flatnonzero(is_coming)
-    if len(rows) > most:
-        # Ties at the end stay in: which of them was scheduled first is seen below.
-        last = np.partition(dues[rows], most - 1)[most - 1]
-        rows = rows[dues[rows] <= last]
-    rows = rows[np.lexsort((timers.numpy("order")[rows], dues[rows]))][:most]
-    for row in rows.tolist():
-        yield timers.session_due[row], timers.id[row], False
-
-
-def _scheduled(timeline: Timeline, clock_ids: Collection[int] | None) -> Iterator[MemberState]:
-    for member in timeline.members.by_id.values():
-        if member.kind in SCHEDULED and (clock_ids is None or member.clock_id in clock_ids):
-            yield member
 
 
 def _timer_call(timeline: Timeline, call_id: CallId) -> Call:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from inspector.calls.blockers import BlockerKind
-from inspector.calls.call import Call, CallId, call_ids, call_of, soonest
+from inspector.calls.call import Call, CallId, call_of
 from inspector.commands.clocks import PauseClock, SetRate
 from inspector.commands.command import Command
 from inspector.commands.members import PauseMember, SetTimeScale
@@ -235,42 +235,3 @@ def test_that_a_call_that_is_gone_is_none(session: HostedSession) -> None:
     assert call_of(session.timeline, once) is None
     assert call_of(session.timeline, CallId(999)) is None
     assert call_of(session.timeline, CallId(999, is_member=True)) is None
-
-
-def test_that_all_calls_are_listed_and_those_of_some_clocks(session: HostedSession) -> None:
-    timeline = session.timeline
-    game = call(session, "burst").clock_id
-
-    everything = {call_of(timeline, each) for each in call_ids(timeline)}
-    names = sorted(each.name for each in everything if each)
-    of_game = {each.id for each in everything if each and each.clock_id == game}
-
-    assert {"burst", "delay", "skip", "once", "paint", "think", "tock", "physics", "fade"} <= set(
-        names
-    )
-    assert "ours" in names, "the callback that runs the scheduler"
-    assert {"hero", "den", "flash"}.isdisjoint(names)
-    assert set(call_ids(timeline, {game})) == of_game
-    assert len(of_game) < len(names)
-
-
-def test_that_the_calls_due_first_are_found_whatever_schedules_them(
-    session: HostedSession,
-) -> None:
-    timeline = session.timeline
-    everything = [call_of(timeline, each) for each in call_ids(timeline)]
-    coming = sorted(each.session_due_ns for each in everything if each and each.session_due_ns)
-
-    for most in (0, 2, 3, 5, 100):
-        found = [call_of(timeline, each) for each in soonest(timeline, most)]
-        assert [each.session_due_ns for each in found if each] == coming[:most]
-    first = [call_of(timeline, each) for each in soonest(timeline, 3)]
-    assert [each.name for each in first if each] == ["burst", "delay", "skip"]
-
-
-def test_that_calls_of_a_stopped_clock_are_not_due(session: HostedSession) -> None:
-    game = call(session, "burst").clock_id
-    after(session, 1, PauseClock(game))
-
-    assert soonest(session.timeline, 10) == []
-    assert soonest(session.timeline, 10, {game}) == []

@@ -42,6 +42,17 @@ LONGEST_STORY: Final = 2_000_000
 _STRETCH: Final = 50_000
 _OF_TIMERS: Final = ABOUT_TIMERS | {CALLBACK_FAILED}
 _OF_MEMBERS: Final = frozenset({MEMBER_ADDED, CALL_ENDED})
+_CLOCK_CHANGES: Final = frozenset({CLOCK_RATE, CLOCK_PAUSED, CLOCK_MOVED})
+#: Of these the last one is kept, as what.
+_KEPT: Final = {
+    TIMER_ADDED: "added",
+    MEMBER_ADDED: "added",
+    TIMER_ORIGIN: "origin",
+    TIMER_CLEARED: "cleared",
+    TICKS_MISSED: "missed",
+    CALLBACK_FAILED: "failed",
+    CALL_ENDED: "called",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,40 +226,30 @@ class CallStory:
             story._begun = self._begun
         return story
 
-    def _take(self, cursor: int, event: RawEvent) -> None:  # noqa: C901, PLR0912 - one case a kind
+    def _take(self, cursor: int, event: RawEvent) -> None:  # noqa: C901 - one case a kind
         at_ns, kind, subject, a, b = event
         moment = Moment(cursor, at_ns, a, b)
-        match kind:
-            case x if x == TIMER_FIRED:
-                self.fired += 1
-                self.firings.append(Firing(cursor, at_ns, a, b, self._due_ns))
-                self._due_ns = b
-            case x if x == CALL_ENDED:
-                self.fired += 1
-                self.called = moment
-            case x if x in {TIMER_ADDED, MEMBER_ADDED}:
-                self.added = moment
-            case x if x == TIMER_ORIGIN:
-                self.origin = moment
-            case x if x == TIMER_ARMED:
-                self._due_ns = a
-                self.armed = self.armed or moment
-            case x if x == TIMER_CLEARED:
-                self.cleared = moment
-            case x if x == TICKS_MISSED:
-                self.missed = moment
-                self.ticks_missed += a
-            case x if x == CALLBACK_FAILED:
-                self.failed = moment
-                self.failures += 1
-            case x if x in {CLOCK_RATE, CLOCK_PAUSED, CLOCK_MOVED}:
-                if x == CLOCK_RATE:
-                    self.rates[subject] = moment
-                changes = self.changes.setdefault(subject, deque(maxlen=KEPT_CHANGES))
-                changes.append((kind, moment))
-            case x if x == CLOCK_REMOVED:
-                self.removals[subject] = moment
-            case x if x == TRANSPORT:
-                self.transport = Moment(cursor, at_ns, subject, 0)
-            case _:
-                pass
+        if kind in _KEPT:
+            setattr(self, _KEPT[kind], moment)
+        if kind in _CLOCK_CHANGES:
+            if kind == CLOCK_RATE:
+                self.rates[subject] = moment
+            changes = self.changes.setdefault(subject, deque(maxlen=KEPT_CHANGES))
+            changes.append((kind, moment))
+        elif kind == TIMER_FIRED:
+            self.fired += 1
+            self.firings.append(Firing(cursor, at_ns, a, b, self._due_ns))
+            self._due_ns = b
+        elif kind == CALL_ENDED:
+            self.fired += 1
+        elif kind == TIMER_ARMED:
+            self._due_ns = a
+            self.armed = self.armed or moment
+        elif kind == TICKS_MISSED:
+            self.ticks_missed += a
+        elif kind == CALLBACK_FAILED:
+            self.failures += 1
+        elif kind == CLOCK_REMOVED:
+            self.removals[subject] = moment
+        elif kind == TRANSPORT:
+            self.transport = Moment(cursor, at_ns, subject, 0)

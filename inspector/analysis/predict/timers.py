@@ -9,7 +9,8 @@ which came true, and what came between: :mod:`inspector.analysis.predict.scores`
 from __future__ import annotations
 
 from dataclasses import dataclass
-from heapq import heappop, heappush
+from heapq import merge
+from itertools import islice, takewhile
 from typing import TYPE_CHECKING
 
 from inspector.calls.dues import session_instant
@@ -58,7 +59,8 @@ def next_fires(timeline: Timeline, timer_id: int, until_ns: int, most: int = 100
     Raises:
         KeyError: The timer is not pending.
     """
-    return [prediction.at_ns for prediction in _first(_calls(timeline, timer_id), until_ns, most)]
+    calls = takewhile(lambda call: call.at_ns <= until_ns, _calls(timeline, timer_id))
+    return [call.at_ns for call in islice(calls, most)]
 
 
 def upcoming(
@@ -78,25 +80,12 @@ def upcoming(
     timeline.resolve_dues()
     table = timeline.timers
     wanted = table.ids() if timer_ids is None else (each for each in timer_ids if each in table)
-    calls: list[tuple[int, int, Prediction, Iterator[Prediction]]] = []
-    for timer_id in wanted:
-        row = table.index(timer_id)
-        if table.session_due[row] > until_ns:
-            continue
-        series = _calls(timeline, timer_id)
-        first = next(series, None)
-        if first is not None:
-            heappush(calls, (first.at_ns, table.order[row], first, series))
-    found: list[Prediction] = []
-    while calls and len(found) < most:
-        at_ns, order, prediction, series = heappop(calls)
-        if at_ns > until_ns:
-            break
-        found.append(prediction)
-        following = next(series, None)
-        if following is not None:
-            heappush(calls, (following.at_ns, order, following, series))
-    return found
+    coming = (each for each in wanted if table.session_due[table.index(each)] <= until_ns)
+    calls = merge(
+        *(_calls(timeline, timer_id) for timer_id in coming),
+        key=lambda call: (call.at_ns, table.order[table.index(call.timer_id)]),
+    )
+    return list(islice(takewhile(lambda call: call.at_ns <= until_ns, calls), most))
 
 
 def waiting(timeline: Timeline, clock_id: int, label_sid: int, most: int) -> list[int]:
@@ -117,13 +106,6 @@ def waiting(timeline: Timeline, clock_id: int, label_sid: int, most: int) -> lis
     places = np.flatnonzero(is_meant)
     by_due = places[np.argsort(table.numpy("due")[places], kind="stable")]
     return [int(number) for number in table.numpy("id")[by_due[:most]]]
-
-
-def _first(calls: Iterator[Prediction], until_ns: int, most: int) -> Iterator[Prediction]:
-    for number, prediction in enumerate(calls):
-        if number >= most or prediction.at_ns > until_ns:
-            return
-        yield prediction
 
 
 def _calls(timeline: Timeline, timer_id: int) -> Iterator[Prediction]:
