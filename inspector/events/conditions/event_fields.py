@@ -324,7 +324,7 @@ EVENT_FIELDS: Final = (
     EventField("clock", _T, "name of the clock, also of a timer's clock", _clock),
     EventField("timer", _T, "name of the timer, a scheduler's or ticker's too", _timer),
     EventField("lateness", _D, "how late a timer fired", _of(EventKind.TIMER_FIRED, 3)),
-    EventField("fired", _N, "how often the timer has fired so far", _fired),
+    EventField("fired", _N, "firings of the timer so far", _fired),
     EventField("missed", _N, "skipped ticks", _of(EventKind.TICKS_MISSED, 3)),
     EventField("delta", _D, "delta of the frame that begins", _of(EventKind.FRAME_BEGAN, 4)),
     EventField("interval", _D, "time from frame to frame", _of(EventKind.FRAME_ENDED, 3)),
@@ -338,7 +338,7 @@ EVENT_FIELDS: Final = (
     EventField("took", _D, "measured duration of a phase or a call", _took),
     EventField("rate", _N, "the new rate of a clock or time scale", _rate),
     EventField("member", _T, "name of a target, a call, a component", _member),
-    EventField("calls", _N, "how often it was called", _calls),
+    EventField("calls", _N, "number of calls", _calls),
     EventField("machine", _T, "name of the state machine", _machine),
     EventField("state", _T, "the state that is entered", _text_of((EventKind.STATE_ENTERED, 3))),
     EventField(
@@ -354,11 +354,11 @@ EVENT_FIELDS: Final = (
         _timer_kind,
         frozenset(kind.text for kind in TimerKind),
     ),
-    EventField("error", _T, "what was raised, with the first line of its message", _error),
+    EventField("error", _T, "the exception, with the first line of its message", _error),
     EventField(
         "text",
         _T,
-        "of a mark or a command",
+        "text of a mark or a command",
         _text_of((EventKind.MARK, 3), (EventKind.COMMAND, 3)),
     ),
 )

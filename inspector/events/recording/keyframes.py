@@ -344,7 +344,7 @@ def timeline_from(
     timeline._last_order = values.last_order
     timeline.clocks = {each[0]: ClockState(*each) for each in values.clocks}
     if timeline.root_id is not None and timeline.root_id not in timeline.clocks:
-        message = f"there is no root clock {timeline.root_id}"
+        message = f"no root clock {timeline.root_id}"
         raise ValueError(message)
     members = timeline.members
     members._last_turn = values.last_turn

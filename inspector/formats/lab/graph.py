@@ -182,7 +182,7 @@ class _Drawing:
             background=self._colors.background,
             items=tuple(self._items),
             title=title,
-            description=f"Firings of timers against what was expected. {summary}",
+            description=f"Firings of timers against expected firings. {summary}",
             created=self._provenance.created,
             software=f"Timeline Inspector {self._provenance.version}".strip(),
         )

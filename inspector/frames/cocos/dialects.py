@@ -120,7 +120,7 @@ class Dialect:
     )
     rescheduling: Rescheduling = field(
         metadata=rule(
-            "Creator, cocos2d-x before 3.15: scheduling what is scheduled replaces its interval and"
+            "Creator, cocos2d-x before 3.15: rescheduling a timer replaces its interval and"
             " nothing else; cocos2d-x 3.15: it starts the timer again, which inside its own call"
             " delays it by a second, or never ends.",
             "re-scheduling and changing",

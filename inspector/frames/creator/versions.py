@@ -119,8 +119,8 @@ class ComponentDialect:
     )
     destroy_deactivates: bool = field(
         metadata=rule(
-            "Creator from 2.0: node.destroy() switches the node off; in 1.x its components are"
-            " disabled, but it stays active: what is added to it or enabled on it still runs,"
+            "Creator from 2.0: node.destroy() deactivates the node; in 1.x its components are"
+            " disabled, but it stays active: components added to it or enabled on it still run,"
             " until it is destroyed at the end of the frame.",
             "destruction",
         )
