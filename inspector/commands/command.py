@@ -337,9 +337,6 @@ class Target(Protocol):
     def timer(self, clock_id: int, timer_id: int, due_ns: int) -> Timer | None:
         """Return a pending timer by its number, ``None`` if it is gone."""
 
-    def why_no_timer_is_next(self) -> str:
-        """Return a sentence on why nothing will fire, for when nothing will."""
-
     def check_journal(self) -> None:
         """Refuse to go back when what is needed for it was given up."""
 

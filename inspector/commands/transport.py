@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 #: More frames than this in one step is taken for a slip of the finger.
 MAX_STEP_FRAMES: Final = 1_000_000
 
+_NAMES_LISTED: Final = 3
+
 
 @dataclass(frozen=True, slots=True)
 class Run(Command):
@@ -136,7 +138,7 @@ class StepToNextTimer(Step):
     def end_ns(self, scene: Target) -> int:
         due_ns = scene.tree.next_wake_ns()
         if due_ns is None:
-            raise CommandError(scene.why_no_timer_is_next())
+            raise CommandError(_why_no_timer_is_next(scene))
         return max(due_ns, scene.tree.now_ns)
 
 
@@ -162,6 +164,28 @@ class StepTo(Step):
             )
             raise CommandError(message)
         return self.at_ns
+
+
+def _why_no_timer_is_next(scene: Target) -> str:
+    """Return a sentence on why nothing will fire, for when nothing will."""
+    stopped: dict[int, str] = {}
+    pending = 0
+    for clock in scene.tree.root.walk():
+        if clock.pending_count:
+            pending += clock.pending_count
+            for reason in clock.pause_reasons():
+                stopped.setdefault(reason.clock.id, f"“{reason.clock.name}”")
+    if not pending:
+        return "No timer is pending, so there is none to step to."
+    names = list(stopped.values())
+    others = len(names) - _NAMES_LISTED
+    listed = ", ".join(names[:_NAMES_LISTED]) + (f" and {others} more" if others > 0 else "")
+    verb = "is" if len(names) == 1 else "are"
+    waits = "timer waits" if pending == 1 else "timers wait"
+    return (
+        f"{pending:,} {waits}, but none can fire because {listed} {verb} paused "
+        "or at rate 0. Resume a branch first."
+    )
 
 
 def _check_length(duration_ns: int, scene: Target) -> None:

@@ -49,8 +49,6 @@ if TYPE_CHECKING:
     from inspector.sessions.scene import SceneProblem
     from inspector.sessions.sources.journalled_source import JournalledSource
 
-_EVERYTHING: Final = frozenset(Capability)
-
 
 class HostedSession:
     """Runs a scene file and takes commands for it.
@@ -65,17 +63,25 @@ class HostedSession:
     present one by the commands that wait, and keeps what outlives it.
 
     Attributes:
-        annotations: What people have left in it since the scene was loaded; going back in
-            time keeps it.
-        recorder: Writes it to files.
+        scene_path: The scene file.
+        source_label: Its path.
         source: Where its time comes from.
+        annotations: Bookmarks, notes and named ranges since the scene was loaded; going back
+            in time keeps them.
+        recorder: Writes it to files.
+        capabilities: What :meth:`submit` accepts: everything.
+        is_recorded: False: it happens here and now.
+        notes: Nothing is missing.
         rewinding: Going back in time that is not done yet, ``None`` for none; to be read only.
         slice_ns: After so long a step or going back makes a pause, until the next
             :meth:`refresh`; ``None`` for doing it at one go.
         has_arrived: False: a live run may always go on.
     """
 
-    has_arrived = False
+    capabilities: Final = frozenset(Capability)
+    is_recorded: Final = False
+    notes: Final[tuple[str, ...]] = ()
+    has_arrived: Final = False
 
     def __init__(
         self,
@@ -109,7 +115,9 @@ class HostedSession:
         self._is_applying = False
         self._wants_step_to_end = False
         self._has_frame_run = False
-        path, reader = Path(scene_path).absolute(), journalled(source)
+        self.scene_path = path = Path(scene_path).absolute()
+        self.source_label = str(path)
+        reader = journalled(source)
         beginning = Beginning(
             policy=failure_policy,
             runs=autorun,
@@ -142,29 +150,14 @@ class HostedSession:
         return self._run.timeline
 
     @property
-    def capabilities(self) -> frozenset[Capability]:
-        """What :meth:`submit` accepts: everything."""
-        return _EVERYTHING
-
-    @property
     def problem(self) -> SceneProblem | None:
         """Why the scene could not be loaded, ``None`` if it was."""
         return self._run.problem
 
     @property
-    def scene_path(self) -> Path:
-        """The scene file."""
-        return self._run.scene_path
-
-    @property
     def title(self) -> str:
         """What the scene calls itself, else what its docstring does, else its file's name."""
         return self._run.title
-
-    @property
-    def source_label(self) -> str:
-        """The path of the scene file."""
-        return str(self.scene_path)
 
     @property
     def generation(self) -> int:
@@ -220,16 +213,6 @@ class HostedSession:
     def undoing(self) -> Undoing:
         """What would undo each command."""
         return self._run.undoing
-
-    @property
-    def is_recorded(self) -> bool:
-        """False: it happens here and now."""
-        return False
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Nothing: nothing of it is missing."""
-        return ()
 
     @property
     def status(self) -> SessionStatus:
@@ -409,10 +392,6 @@ class HostedSession:
             self._end_step()
         else:
             run.hold()
-
-    def reload(self) -> None:
-        """Rebuild the scene from its file; the same as submitting ``Reload()``."""
-        self.submit(Reload())
 
     def set_aside(self) -> None:
         """Let another scene be loaded as if this one were not there, until :meth:`put_back`.

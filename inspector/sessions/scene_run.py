@@ -59,10 +59,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-#: More timers in one wake-up take seconds, which is seldom what anybody wants.
+#: More timers in one wake-up take seconds, and are a mistake.
 MOST_IN_WAKE = 1_000_000
 
-_NAMES_LISTED: Final = 3
 _BEGINS_WAKE: Final = frozenset({Reading.WOKEN, Reading.ADVANCED})
 
 _TOO_LONG_AGO: Final = (
@@ -144,13 +143,8 @@ class SceneRun:
     ) -> None:
         """Set everything up; nothing is loaded yet.
 
-        Args:
-            scene_path: The scene file, absolute.
-            source: Where time comes from.
-            beginning: How this run begins.
-            breakpoints: What is looked out for, which may be that of another run; what the
-                beginning says if left out.
-            log_budget_bytes: What the events may take together that are kept.
+        The breakpoints may be those of another run; they are what the beginning says if left
+        out.
         """
         self.scene_path = scene_path
         self.source = source
@@ -229,12 +223,7 @@ class SceneRun:
     # ---------------------------------------------------------------- its course
 
     def load(self, driver: Driver, recorder: Recorder | None = None) -> None:
-        """Load the scene; a problem with it is noted in :attr:`problem`.
-
-        Args:
-            driver: Says what is done, from the first instant on.
-            recorder: Writes it to files; left out while a script is followed.
-        """
+        """Load the scene; a problem with it is noted in :attr:`problem`."""
         self.driver, self.recorder = driver, recorder
         self.source.on_reading = self.note
         failed_early: list[CallbackFailure] = []
@@ -325,11 +314,7 @@ class SceneRun:
         self.unreported += len(batch.events) + batch.lost
 
     def look_around(self, *, after_frame: bool) -> None:
-        """Have the driver look at what has happened.
-
-        Args:
-            after_frame: Whether a frame has just run; else it was a command while held.
-        """
+        """Have the driver look at what has happened, in a frame or by a command while held."""
         if self._is_looking_around:
             # This is a hit that pauses something; what has found it goes on looking.
             return
@@ -388,12 +373,7 @@ class SceneRun:
     # ------------------------------------------------------------- from outside
 
     def note(self, reading: Reading, value: int = 0) -> None:
-        """Note what has come from outside, in the journal and in the log.
-
-        Args:
-            reading: What has come.
-            value: An instant or a period; 0 where there is none.
-        """
+        """Note what has come from outside, in the journal and in the log."""
         if self.loaded is None:
             return
         if self._step is not None:
@@ -425,11 +405,7 @@ class SceneRun:
             self.tree.sync()
 
     def hold(self, *, is_in_step: bool = False) -> None:
-        """Let no more session time pass, at once, as the host wants it.
-
-        Args:
-            is_in_step: Whether a step goes on that ends here.
-        """
+        """Let no more session time pass, at once, as the host wants it; a step ends here."""
         if self.loaded is not None:
             self.note(Reading.HELD, int(is_in_step))
             self.transport.hold()
@@ -460,14 +436,9 @@ class SceneRun:
         by: str = "",
         host_ms: int | None = None,
     ) -> Generator[None]:
-        """Apply a command, a frame of it at each turn.
+        """Do what :meth:`apply` does, a frame of it at each turn.
 
-        Args:
-            command: What was asked for.
-            number: Its number, above those of all commands before.
-            place: Where this is.
-            by: Who asked for it, empty for the user.
-            host_ms: When, in the host's own time; now if left out.
+        It was asked for at ``host_ms`` of the host's own time, which is now if left out.
         """
         self.command_number = number
         by = command.asker or by
@@ -553,21 +524,12 @@ class SceneRun:
         return self.tree.is_draining or self._is_stepping
 
     def begin_step(self, command: Command, number: int) -> None:
-        """Begin with a step; its frames are run by :meth:`step_on`.
-
-        Args:
-            command: What was asked for.
-            number: Its number.
-        """
+        """Begin with a step; its frames are run by :meth:`step_on`."""
         self.step_began_at = self.frames_run
         self._step = self.apply_steps(command, number, place=Place.AT_ONCE)
 
     def step_on(self, slice_ns: int | None) -> None:
-        """Go on with the step that is not done yet, if there is one.
-
-        Args:
-            slice_ns: After so long a pause is made; ``None`` for doing it at one go.
-        """
+        """Go on with the step that is not done yet, if there is one, see :func:`goes_to_end`."""
         if self._step is None or self._is_stepping:
             return
         self._is_stepping = True
@@ -624,66 +586,30 @@ class SceneRun:
         return next((clock for clock in self.tree.root.walk() if clock.id == clock_id), None)
 
     def timer(self, clock_id: int, timer_id: int, due_ns: int) -> Timer | None:
-        """Return a pending timer by its number, ``None`` if it is gone.
-
-        Args:
-            clock_id: Its clock.
-            timer_id: Its number.
-            due_ns: When it is due, in local time, as far as is known.
-        """
+        """Return a pending timer by its number and its known due time, ``None`` if it is gone."""
         clock = self.clock(clock_id)
         return None if clock is None else clock.find_timer(timer_id, due_ns)
-
-    def why_no_timer_is_next(self) -> str:
-        """Return a sentence on why nothing will fire, for when nothing will."""
-        stopped: dict[int, str] = {}
-        pending = 0
-        for clock in self.tree.root.walk():
-            if clock.pending_count:
-                pending += clock.pending_count
-                for reason in clock.pause_reasons():
-                    stopped.setdefault(reason.clock.id, f"“{reason.clock.name}”")
-        if not pending:
-            return "No timer is pending, so there is none to step to."
-        names = list(stopped.values())
-        others = len(names) - _NAMES_LISTED
-        listed = ", ".join(names[:_NAMES_LISTED]) + (f" and {others} more" if others > 0 else "")
-        verb = "is" if len(names) == 1 else "are"
-        waits = "timer waits" if pending == 1 else "timers wait"
-        return (
-            f"{pending:,} {waits}, but none can fire because {listed} {verb} paused "
-            "or at rate 0. Resume a branch first."
-        )
 
 
 class _TimersMeter:
     """Adds up what timers cost between two frames.
 
     What the host itself does between wake-ups is not counted: only stretches in which
-    an event was recorded, from the beginning of a wake-up or the end of a frame.
+    an event was recorded, from the beginning of a wake-up or the end of a frame. Readings of
+    the time source are no such events.
     """
 
     def __init__(self) -> None:
         self._since_ns = self._events = self._busy_ns = 0
 
     def begin(self, events: int | None = None) -> None:
-        """Measure from now on.
-
-        Args:
-            events: How many events there are, readings left out; as many as before if not
-                given.
-        """
+        """Measure from now on; there are as many events as before if they are not given."""
         self._since_ns = perf_counter_ns()
         if events is not None:
             self._events = events
 
     def charge(self, events: int, worked_ns: int) -> None:
-        """Add the time since :meth:`begin`, if there are more events than then.
-
-        Args:
-            events: How many events there are now, readings left out.
-            worked_ns: Virtual time that callbacks took besides.
-        """
+        """Add the time since :meth:`begin`, if there are more events, and virtual time of work."""
         self._busy_ns += worked_ns
         if events != self._events and self._since_ns:
             now_ns = perf_counter_ns()

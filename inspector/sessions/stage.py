@@ -42,6 +42,10 @@ class Stage:
     A scene is deterministic as long as it takes its time from clocks and its
     chance from :attr:`random`; then every run with the same frame times is the same.
 
+    What the stage makes has a ``clock``, whose time passes in it (the root's if left out), a
+    ``phase`` of the frame in which it runs, and a ``name`` to be shown by, which is its own
+    or the original's if left out.
+
     Attributes:
         root: The root clock; hang branches under it with ``root.child(name)``.
         director: Runs the frames; join a phase with ``director.on(phase, callback)``.
@@ -135,12 +139,8 @@ class Stage:
     ) -> FrameCallback:
         """Call ``callback(delta)`` in every frame.
 
-        Args:
-            callback: Is given the seconds that have passed since its last call.
-            clock: Whose seconds; then it is left out while that clock stands still.
-                The root's if left out, and it is called in every frame.
-            phase: When in the frame.
-            name: What people call it; the callback's own name if left out.
+        The callback is given the seconds that have passed since its last call; those of
+        ``clock``, with one, and then it is skipped while that clock stands still.
 
         Returns:
             The registration, for ``director.remove``.
@@ -158,13 +158,8 @@ class Stage:
     ) -> Scheduler:
         """Make a frame scheduler that runs in every frame.
 
-        Args:
-            clock: Whose time passes in it; it stands still with that clock. The root's if
-                left out.
-            name: What people call it.
-            phase: When in the frame.
-            overshoot: What its timers do about being late, unless they say otherwise.
-            max_calls_per_frame: How often a timer that catches up is called in one frame.
+        ``overshoot`` is what its timers do about being late, unless they say otherwise, and
+        ``max_calls_per_frame`` how often a timer that catches up is called in one frame.
         """
         from inspector.frames.scheduler.scheduler import Scheduler  # noqa: PLC0415 - not every scene has one
 
@@ -187,11 +182,7 @@ class Stage:
     ) -> DialectScheduler:
         """Make a scheduler that behaves like an original, faults included.
 
-        Args:
-            dialect: Whose rules it follows; see :mod:`inspector.frames.cocos.dialects`.
-            clock: Whose time passes in it; the root's if left out.
-            name: What people call it; the original's name if left out.
-            phase: When in the frame.
+        See :mod:`inspector.frames.cocos.dialects` for whose rules it may follow.
         """
         from inspector.frames.cocos.scheduler import DialectScheduler  # noqa: PLC0415 - likewise
 
@@ -210,13 +201,8 @@ class Stage:
     ) -> CreatorDirector:
         """Make a director of nodes and components that runs its frame in every frame.
 
-        Args:
-            clock: Whose time passes in it; the root's if left out.
-            dialect: Which version's rules it follows, see
-                :mod:`inspector.frames.creator.versions`; Creator 2.4's if left out.
-            name: What people call it.
-            phase: When in the frame all of its phases run.
-            is_debug: Behave as a debug build.
+        See :mod:`inspector.frames.creator.versions` for the ``dialect``, which version's rules
+        it follows; Creator 2.4's if left out. ``is_debug`` makes it behave as a debug build.
         """
         from inspector.frames.creator.director import CreatorDirector  # noqa: PLC0415 - likewise
         from inspector.frames.creator.versions import COMPONENTS_2_4  # noqa: PLC0415 - likewise
@@ -237,13 +223,7 @@ class Stage:
         name: str = "",
         phase: Phase | str = Phase.UPDATE,
     ) -> Ticker:
-        """Make a ticker for which every frame is a refresh of the display.
-
-        Args:
-            clock: Whose time it takes for the time; the root's if left out.
-            name: What people call it.
-            phase: When in the frame.
-        """
+        """Make a ticker for which every frame is a refresh of the display."""
         from inspector.frames.egret.ticker import Ticker  # noqa: PLC0415 - likewise
 
         made = Ticker(clock=self.root if clock is None else clock, name=name)
@@ -261,13 +241,9 @@ class Stage:
     ) -> StateMachine[StateT, str]:
         """Make a state machine that is shown under a clock.
 
-        Args:
-            initial: The first state.
-            transitions: By name, an edge or a list of edges that are tried in order.
-            clock: The clock; the root if left out.
-            name: What people call it.
-            rules: What it does beyond the original, such as letting transitions wait for
-                one another; nothing if left out.
+        ``transitions`` are edges, or lists of edges that are tried in order, by name. The
+        ``rules`` are what it does beyond the original, such as letting transitions wait for
+        one another; nothing if left out.
         """
         from inspector.frames.state_machine import ORIGINAL, StateMachine  # noqa: PLC0415 - likewise
 

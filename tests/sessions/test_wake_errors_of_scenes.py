@@ -8,7 +8,7 @@ import pytest
 
 from inspector.clocks import ManualTimeSource
 from inspector.clocks.sources.wake_errors import WakeErrors, WakeErrorSummary
-from inspector.commands.scene import StepBack
+from inspector.commands.scene import Reload, StepBack
 from inspector.sessions.hosted import HostedSession
 
 SCENE = """
@@ -46,7 +46,7 @@ def test_that_wake_ups_before_a_scene_was_loaded_anew_are_not_those_of_the_scene
     assert session.wake_errors is not None
 
     session.hold()
-    session.reload()
+    session.submit(Reload())
     session.refresh()
 
     assert session.generation == 1
