@@ -15,7 +15,7 @@ from typing_extensions import override
 
 from inspector.events.annotations import Annotation, AnnotationChange, AnnotationError, checked
 
-#: More of them are no help to anybody.
+#: More of them are of no use.
 MOST: Final = 10_000
 _MOST_UNDONE: Final = 200
 
@@ -24,10 +24,10 @@ Keep = Callable[[Sequence[AnnotationChange]], list[int]]
 
 
 class Annotations:
-    """What people have left in a session, the earliest first; for the session's thread.
+    """What was noted about a session, the earliest first; for the session's thread.
 
     Attributes:
-        keep: Also told of every change, before it counts; ``None`` for nobody.
+        keep: Keeps every change somewhere else too, before it counts; may be ``None``.
         version: Raised with every change.
     """
 
@@ -37,13 +37,7 @@ class Annotations:
         keep: Keep | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        """Begin with those that are there.
-
-        Args:
-            found: Those that are there already, each with its number.
-            keep: Also told of every change.
-            now: What is said to be the time when one is made.
-        """
+        """Begin with those that were found, each with its number."""
         self.keep = keep
         self.version = 0
         self._now = now
@@ -163,8 +157,8 @@ class Annotations:
                 titles.append(f"“{self._drop(change).title}” was removed again.")
         return titles[0] if len(titles) == 1 else f"{len(titles):,} annotations were restored."
 
-    def begin_anew(self) -> None:
-        """Forget all: another life of the session begins, at another time 0."""
+    def clear(self) -> None:
+        """Forget all: another run of the scene begins, at another time 0."""
         if self._by_number or self._inverse:
             self._by_number.clear()
             self._inverse.clear()

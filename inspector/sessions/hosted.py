@@ -99,7 +99,7 @@ class HostedSession:
             source: Where time comes from; closed with the session.
             failure_policy: What follows when a callback raises.
             autorun: Whether session time begins to pass at once.
-            max_delta_ns: What a wake-up may be late before the rest is cut off.
+            max_delta_ns: How late a wake-up may be before the rest is cut off.
         """
         self.annotations = Annotations()
         self.recorder = Recorder(self)
@@ -567,7 +567,7 @@ class HostedSession:
 
     def _forget_former_time(self) -> None:
         """Forget what was said of the former run: it goes with the events of that one."""
-        self.annotations.begin_anew()
+        self.annotations.clear()
         if isinstance(self.source, MeasuresWakeErrors):
             self.source.restart_measurement()
 

@@ -117,7 +117,7 @@ class RecordedSession:
 
     @property
     def title(self) -> str:
-        """What people call what was recorded."""
+        """What the recorded scene is called."""
         return self._recording.title
 
     @property
@@ -152,7 +152,7 @@ class RecordedSession:
             RecordingError: The file cannot be written.
         """
         known = self._numbers
-        # Somebody else may have written into the file since: it numbers what is new.
+        # Another program may have written into the file since: it numbers what is new.
         wanted = [
             each if isinstance(each, int) or each.id in known else replace(each, id=0)
             for each in changes

@@ -58,7 +58,7 @@ class Recorder:
     disk ends the recording and is told by :meth:`outcomes_since`; the session goes on.
 
     Attributes:
-        folder: Where recordings go that nobody gave a name.
+        folder: Where recordings without a name go.
     """
 
     def __init__(self, session: HostedSession) -> None:
@@ -99,12 +99,9 @@ class Recorder:
         return self._outcome_count
 
     def outcomes_since(self, count: int) -> list[RecordingOutcome]:
-        """Return what became of recordings since, the newest last.
+        """Return what became of recordings since an :attr:`outcome_count`, the newest last.
 
         Of very many the oldest are forgotten.
-
-        Args:
-            count: The :attr:`outcome_count` up to which they are known already.
         """
         forgotten = self._outcome_count - len(self._outcomes)
         return list(islice(self._outcomes, max(0, count - forgotten), None))
@@ -133,10 +130,9 @@ class Recorder:
         return 0 if self._writer is None else self._writer.lost
 
     def start(self, path: Path | None = None) -> None:
-        """Record to a file from now on, with what the log still knows of the past.
+        """Record from now on, with what the log still knows of the past.
 
-        Args:
-            path: The file; a new one in :attr:`folder` if left out.
+        It goes to a new file in :attr:`folder` if none is named.
 
         Raises:
             RecordingError: It cannot be written, or something is recorded already.
@@ -170,14 +166,9 @@ class Recorder:
         self._note(RecordingOutcome(writer.path, writer.problem))
 
     def save_last(self, duration_ns: int, path: Path | None = None) -> Path:
-        """Write the last session time to a file, off this thread.
+        """Write the last session time to a file, off this thread; returns the file.
 
-        Args:
-            duration_ns: How much of it, above 0.
-            path: The file; a new one in :attr:`folder` if left out.
-
-        Returns:
-            The file.
+        It is a new one in :attr:`folder` if none is named.
 
         Raises:
             RecordingError: It cannot be written.
@@ -222,10 +213,9 @@ class Recorder:
             self.note_problem(str(error))
 
     def pump(self, *, at_once: bool = False) -> None:
-        """Hand over what is new; called after each wake-up and each refresh.
+        """Hand over what is new, after each wake-up and each refresh.
 
-        Args:
-            at_once: Whether to do so now, as nothing may come that would do so later.
+        ``at_once`` is for when nothing may come that would do so later.
         """
         if self._ending and not self._ending[0].is_writing:
             self._note_end(self._ending.pop(0))
@@ -240,7 +230,7 @@ class Recorder:
             if self._waits_behind is not None and self._session.frames_run > self._waits_behind:
                 self._go_on()
         else:
-            # Nobody waits for virtual time, so it waits for the disk.
+            # Virtual time can wait for the disk.
             source = self._session.source
             is_patient = isinstance(source, VirtualTimeSource | ManualTimeSource)
             writer.pump(at_once=at_once, is_patient=is_patient)
@@ -285,7 +275,7 @@ class Recorder:
         )
 
     def _new_path(self) -> Path:
-        """Return the name of a file that nobody gave a name.
+        """Return the name of a recording without one.
 
         Raises:
             RecordingError: The folder cannot be made.

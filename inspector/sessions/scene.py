@@ -138,7 +138,7 @@ class Scene:
 
     def keep_neighbours(self) -> None:
         """Let callbacks import what is beside the scene, until it is unloaded."""
-        folder = str(_home(self.path))
+        folder = str(_folder_of(self.path))
         _folders[self.module.__name__] = folder
         # At the end of the path the folder cannot put anything in front of what the
         # inspector itself imports.
@@ -163,7 +163,7 @@ class Scene:
 
     def unload(self) -> None:
         """Let go of the scene and of the modules beside it that it has imported, once."""
-        folder = _home(self.path)
+        folder = _folder_of(self.path)
         if sys.modules.pop(self.module.__name__, None) is None:
             # What is there by now belongs to another scene.
             return
@@ -379,11 +379,11 @@ def _place(path: Path, error: BaseException) -> tuple[Path, int | None]:
     if isinstance(error, SyntaxError) and error.filename and error.lineno:
         return Path(error.filename), error.lineno
     place: tuple[Path, int | None] = (path, None)
-    home = _home(path)
+    folder = _folder_of(path)
     for frame in traceback.extract_tb(error.__traceback__):
         file = Path(frame.filename)
         if file == path or (
-            home in file.parents
+            folder in file.parents
             and "site-packages" not in file.parts
             and _is_user_frame(frame.filename)
         ):
@@ -439,11 +439,11 @@ def _is_neighbour(name: str, folder: Path) -> bool:
     if filename is None:
         paths = getattr(top, "__path__", ())
         return any(Path(path).parent == folder for path in paths)
-    home = Path(filename).parent
-    return folder == (home.parent if hasattr(top, "__path__") else home)
+    place = Path(filename).parent
+    return folder == (place.parent if hasattr(top, "__path__") else place)
 
 
-def _home(path: Path) -> Path:
+def _folder_of(path: Path) -> Path:
     """Return the folder in which a scene finds its neighbours: where the file really is."""
     return path.resolve().parent if path.is_symlink() else path.parent
 
@@ -459,7 +459,7 @@ def _importable(scene: Scene) -> Iterator[None]:
     # Neighbours edited twice within a second would be loaded from a stale cache.
     sys.dont_write_bytecode = True
     importlib.invalidate_caches()
-    path, entries, folder = sys.path, list(sys.path), str(_home(scene.path))
+    path, entries, folder = sys.path, list(sys.path), str(_folder_of(scene.path))
     path.insert(0, folder)
     try:
         yield

@@ -108,7 +108,7 @@ class Session(Protocol):
 
     @property
     def title(self) -> str:
-        """What people call it."""
+        """What it is called."""
 
     @property
     def source_label(self) -> str:
@@ -135,7 +135,7 @@ class Session(Protocol):
 
     @property
     def annotations(self) -> Annotations:
-        """Bookmarks, notes and named ranges that people have left in it."""
+        """Bookmarks, notes and named ranges in it."""
 
     @property
     def is_recorded(self) -> bool:

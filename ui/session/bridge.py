@@ -20,7 +20,7 @@ from inspector.sessions.session import SessionPhase, SessionStatus, StepsAside
 from inspector.sessions.sources.time_sources import TIME_SOURCES, make_source
 from inspector.timebase import NS_PER_SECOND
 
-from .annotation_desk import AnnotationDesk
+from .annotation_editor import AnnotationEditor
 from .opening import (
     hosted_session,
     is_rewound,
@@ -65,7 +65,7 @@ class SessionBridge(QObject):
 
     It refreshes at most 30 times a second: while the session runs or is written to a file,
     and after a command until a refresh finds nothing new. With the session held, or with
-    nobody to see it, nothing runs.
+    the window hidden, nothing runs.
 
     :meth:`submit` and :meth:`request_refresh` may be called from any thread.
 
@@ -81,11 +81,11 @@ class SessionBridge(QObject):
 
     Signals:
         session_changed: There is another session or timeline, or none: take
-            everything anew. Also after a reload, and when events no longer in the log
-            before anybody looked.
+            everything again. Also after a reload, and when events left the log
+            before they were read.
         refreshed: The timeline has moved on; by how many events.
         status_changed: What the session is doing has changed.
-        command_submitted: Somebody has asked the session for something; emitted in the
+        command_submitted: The session was asked for something; emitted in the
             thread that asked.
         selection_changed: Something else is selected.
         hover_changed: The instant under the pointer, in session nanoseconds.
@@ -155,7 +155,7 @@ class SessionBridge(QObject):
         self.pace.due.connect(self.refresh_now)
         self._was_following: bool | None = None
         self._frames_seen = 0
-        self.annotations = AnnotationDesk(self)
+        self.annotations = AnnotationEditor(self)
         self.playhead = Playhead(self)
         self.playhead.changed.connect(self.playhead_changed)
         self._present_requested.connect(self.go_live)
@@ -269,7 +269,7 @@ class SessionBridge(QObject):
         self.set_session(None)
 
     def reload(self) -> None:
-        """Load the scene anew; one that could not be opened at all is tried again."""
+        """Reload the scene; one that could not be opened at all is tried again."""
         if self._session is not None:
             self.submit(Reload())
         elif self._scene_path is not None:
@@ -332,7 +332,7 @@ class SessionBridge(QObject):
 
     @property
     def is_visible(self) -> bool:
-        """Whether there is anybody to refresh for."""
+        """Whether the window can be seen."""
         return self.pace.is_visible
 
     @Slot(bool)
@@ -472,7 +472,7 @@ class SessionBridge(QObject):
     def _drop_session(self) -> None:
         session, self._session = self._session, None
         self._source = self._problem = None
-        self.pace.start_anew()
+        self.pace.forget_session()
         if session is not None:
             with self._entries:
                 session.close()
@@ -513,7 +513,7 @@ class SessionBridge(QObject):
         if is_other:
             self.annotations.use(session)
             if is_other_log:
-                # Numbers are given out anew.
+                # Its numbers mean other things.
                 self._log = session.log
                 self.playhead.use(session)
                 self.go_live()

@@ -1,4 +1,4 @@
-"""When the window is refreshed: as often as is worth while, and not at all when nobody looks.
+"""When the window is refreshed: as often as is worth while, and never while hidden.
 
 The scene comes first: what there is to do is done in small pieces, one in a turn of the event
 loop, and none just before the scene is due. When frames slip, refreshes are further apart.
@@ -188,7 +188,7 @@ class RefreshPace(QObject):
         """Return how far apart refreshes are now that are ``least_ms`` apart at best."""
         return max(least_ms, min(round(least_ms * self.slowing.factor), SLOWEST_MS))
 
-    def start_anew(self) -> None:
+    def forget_session(self) -> None:
         """Forget the session that was refreshed: another one is taken as lively."""
         self.phase = None
         self.is_writing = False
@@ -205,7 +205,7 @@ class RefreshPace(QObject):
 
     @property
     def is_visible(self) -> bool:
-        """Whether there is anybody to refresh for."""
+        """Whether the window can be seen."""
         return self._is_visible
 
     def set_visible(self, *, is_visible: bool) -> None:

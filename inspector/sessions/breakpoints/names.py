@@ -1,4 +1,4 @@
-"""The names that a breakpoint can look out for, and whether anybody has the one it has."""
+"""The names that a breakpoint can look out for, and whether there is the one it has."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SUBJECTS: Final = {
 def names_to_choose(kind: BreakKind, timeline: Timeline) -> list[str]:
     """Return what a breakpoint can look out for now, in the order of the alphabet.
 
-    Looks at every pending timer, so it is for when somebody asks.
+    Looks at every pending timer, so it is for when it is asked for.
 
     Args:
         kind: Of the breakpoint.
@@ -51,7 +51,7 @@ def names_to_choose(kind: BreakKind, timeline: Timeline) -> list[str]:
 
 
 def doubt_about(breakpoint_: Breakpoint, timeline: Timeline) -> str:
-    """Return a sentence if nobody has had the name that a breakpoint looks out for, else ``""``.
+    """Return a sentence if nothing has had the name that a breakpoint looks out for, else ``""``.
 
     It may be right all the same: what it looks out for may be still to come.
 

@@ -32,10 +32,10 @@ _WAIT_S: Final = 0.003
 _TELL_EVERY_S: Final = 0.05
 #: A folder on the path may have an ``inspector`` of its own, so ours comes first for once.
 _BEGIN: Final = (
-    "import pickle, sys; home, path = pickle.load(sys.stdin.buffer); sys.path[:] = [home, *path]; "
+    "import pickle, sys; ours, path = pickle.load(sys.stdin.buffer); sys.path[:] = [ours, *path]; "
     "from inspector.sessions.lab.process import serve; sys.path[:] = path; serve()"
 )
-_HOME: Final = str(Path(__file__).resolve().parents[3])
+_OURS: Final = str(Path(__file__).resolve().parents[3])
 
 #: Share that is done, what came of it, or a problem as a sentence; ``None`` at the end.
 _News = float | SceneRun | str | None
@@ -48,10 +48,6 @@ def begin_scene_process(
 
     Yields the share that is done, from 0 to 1, or ``None`` while there is nothing new.
     Closing the generator ends the process.
-
-    Args:
-        path: The scene file.
-        displays: What it is run under, one after the other, each from the beginning.
 
     Raises:
         InspectorError: The scene could not be loaded, stopped, or ended the process.
@@ -97,7 +93,7 @@ def _started(what: object) -> subprocess.Popen[bytes]:
     # One that is gone already says so on its output, which ends.
     with contextlib.suppress(OSError):
         # With the same folders as here, so that the scene finds what it finds here.
-        pickle.dump((_HOME, sys.path), process.stdin)
+        pickle.dump((_OURS, sys.path), process.stdin)
         pickle.dump(what, process.stdin)
         process.stdin.flush()
     return process
@@ -141,7 +137,7 @@ def serve() -> None:
 
 
 def _end_with_parent() -> None:
-    """Wait until nobody is there any more who could ask for anything; then end."""
+    """Wait until the process that could ask for anything is gone; then end."""
     # Not by way of a buffered reader, which is locked while it waits.
     os.read(0, 1)
     os._exit(0)

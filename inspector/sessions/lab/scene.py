@@ -37,7 +37,7 @@ _NO_CUT_NS: Final = 10**18
 #: Frames between two looks at the log, few enough that nothing falls off it unread.
 _FRAMES_PER_LOOK: Final = 64
 _TIMER_KINDS: Final = CLOCK_CALLS | {MemberKind.FRAME_TIMER, MemberKind.TICKER_TIMER}
-_HOME_KINDS: Final = (MemberKind.SCHEDULER, MemberKind.TICKER, MemberKind.CHILD_CLOCK)
+_OWNER_KINDS: Final = (MemberKind.SCHEDULER, MemberKind.TICKER, MemberKind.CHILD_CLOCK)
 
 #: Name of the timers, name of what they live on.
 _Stream = tuple[str, str]
@@ -65,10 +65,8 @@ def run_scene_lab(
 ) -> SceneRun:
     """Run a scene under displays.
 
-    Args:
-        path: The scene file.
-        displays: What it is run under, one after the other, each from the beginning.
-        on_progress: Called now and then with the share that is done, from 0 to 1.
+    The displays follow one another, each from the beginning. ``on_progress`` is called now and
+    then with the share that is done, from 0 to 1.
 
     Raises:
         SceneError: The scene could not be loaded.
@@ -255,13 +253,13 @@ class _FiringReader:
         if member is None or member.kind not in _TIMER_KINDS:
             return
         above = self._members.get(member.parent_id)
-        while above is not None and above.kind not in _HOME_KINDS:
+        while above is not None and above.kind not in _OWNER_KINDS:
             above = self._members.get(above.parent_id)
-        home = "" if above is None else above.name
+        owner = "" if above is None else above.name
         if member.kind in CLOCK_CALLS:
-            self._between.append((member.name, home or self._clocks.get(member.clock_id, "")))
+            self._between.append((member.name, owner or self._clocks.get(member.clock_id, "")))
         else:
-            self._note((member.name, home), at_ns)
+            self._note((member.name, owner), at_ns)
 
     def _note_between(self, frame_ns: int) -> None:
         for stream in self._between:

@@ -1,7 +1,7 @@
 """The journal: everything from outside that a hosted scene has acted upon, in order.
 
 A scene is deterministic given what its time source said and what it was told to do. So
-whoever feeds it the journal again sees it do the same again. The journal is small: one
+fed the journal again, it does the same again. The journal is small: one
 entry a wake-up, three bytes or so in memory. It is kept beside the log, which may lose its
 oldest events, and can be made from a log that is complete. It has a budget of its own; as
 going back begins at the beginning, one that outgrows it is given up as a whole.
@@ -65,7 +65,7 @@ _READINGS: Final = frozenset({Reading.ASKED, Reading.WOKEN})
 #: Entries of a block; packing one takes less than a millisecond.
 BLOCK: Final = 1_024
 _COLUMNS: Final = 3
-#: Blocks that stay unpacked after they were read: whoever follows a script reads at two places.
+#: Blocks that stay unpacked after they were read: a script is read at two places.
 _KEPT: Final = 4
 _LEVEL: Final = 6
 
@@ -85,7 +85,7 @@ class JournalError(InspectorError):
 
 @dataclass(frozen=True, slots=True)
 class Beginning:
-    """How the life of a scene began.
+    """How a run of a scene began.
 
     Attributes:
         generation: How often the scene had been loaded before.
@@ -178,10 +178,10 @@ class Entry:
 
 
 class Journal:
-    """Everything from outside in one life of a scene.
+    """Everything from outside in one run of a scene.
 
     Attributes:
-        beginning: How that life began.
+        beginning: How that run began.
         is_given_up: Whether there were too many entries; then there are none any more.
     """
 
@@ -189,7 +189,7 @@ class Journal:
         """Begin with nothing.
 
         Args:
-            beginning: How the life began.
+            beginning: How the run began.
             most_entries: With more entries it is given up; by their number and not by their
                 size, so that it is given up at the same place when all is done again.
         """

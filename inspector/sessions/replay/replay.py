@@ -165,11 +165,8 @@ def first_difference(
     Where the oldest events of one are lost, both are compared from the first frame on
     that both have.
 
-    Args:
-        expected: The one that was.
-        found: The one that is.
-        may_go_on: The one of the two that may go on where the other ends, because that was
-            broken off there; left out, both must end together.
+    ``may_go_on`` is the one of the two that may go on where the other ends, because that was
+    broken off there; left out, both must end together.
     """
     steps = difference_steps(expected, found, may_go_on=may_go_on)
     while True:
@@ -243,7 +240,7 @@ def _words(one: tuple[RawEvent, Row, int] | None, run: Run) -> str:
 
 
 def _label_at(run: Run, index: int) -> str:
-    """Return what people call the callback in which an event happened.
+    """Return the name of the callback in which an event happened.
 
     In a frame that is whose call ends next; outside of one, the timer that fired last;
     before all of them, ``build``.
@@ -257,7 +254,7 @@ def _label_at(run: Run, index: int) -> str:
         if event[1] == FRAME_ENDED:
             return ""
     else:
-        # Nobody has been called yet.
+        # No callback has been called yet.
         return "" if run.lost else "build"
     for place, event in enumerate(events[index:], index):
         if event[1] == CALL_ENDED:

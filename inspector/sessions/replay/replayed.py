@@ -9,11 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from inspector.clocks.sources.manual_source import ManualTimeSource
-from inspector.sessions.hosted import HostedSession
 from inspector.sessions.replay.journal import Journal, JournalError, events_to_run_again
 from inspector.sessions.replay.replay import compared
-from inspector.sessions.sources.virtual_source import VirtualTimeSource
+from inspector.sessions.replay.rerun import run_again
 from inspector.vocabulary import (
     BREAKPOINT_HIT,
     COMMAND,
@@ -66,11 +64,7 @@ def what_happened(events: Sequence[RawEvent], strings: Sequence[str]) -> Replaye
 
 
 def replayed(scene_path: Path, outside: str) -> Replayed:
-    """Run a scene again with what came from outside.
-
-    Args:
-        scene_path: The scene's file.
-        outside: As :func:`outside_text` gave it.
+    """Run a scene again with what came from outside, as :func:`outside_text` gave it.
 
     Raises:
         JournalError: The text cannot be understood.
@@ -78,16 +72,8 @@ def replayed(scene_path: Path, outside: str) -> Replayed:
     """
     strings = [""]
     journal = Journal.from_events(list(_events_in(outside, strings)), strings)
-    beginning = journal.beginning
-    source = ManualTimeSource() if beginning.is_manual else VirtualTimeSource()
-    session = HostedSession(scene_path, source, autorun=False, max_delta_ns=beginning.max_delta_ns)
-    try:
-        if session.problem is not None:
-            raise session.problem
-        session.run_again(journal, keeps_all=True)
+    with run_again(scene_path, journal) as session:
         return what_happened(session.log.slice(0, session.log.end), session.log.strings)
-    finally:
-        session.close()
 
 
 def outside_text(events: Sequence[RawEvent], strings: Sequence[str]) -> str:
@@ -154,23 +140,13 @@ def _events_in(text: str, strings: list[str]) -> Iterator[RawEvent]:
 def pytest_text(history: History, title: str, scene_path: Path, test_path: Path) -> str:
     """Return a test that runs a recorded scene again and looks whether it does the same.
 
-    Args:
-        history: What was recorded.
-        title: What people call the scene.
-        scene_path: The scene's file.
-        test_path: Where the test will be; it finds the scene from there.
+    The test finds the scene from ``test_path``, where it will be.
 
     Raises:
         JournalError: The beginning of the recording is lost.
     """
-    if history.first:
-        message = (
-            f"The first {history.first:,} events are lost; a scene can only be replayed from "
-            "its start."
-        )
-        raise JournalError(message)
     events, strings = events_to_run_again(history), history.strings
-    # Refuse what cannot be run again now, not when somebody runs the test.
+    # Refuse what cannot be run again now, not when the test is run.
     Journal.from_events(events, strings)
     happened = what_happened(events, strings)
     listed = {n: times for n, times in happened.firings.items() if len(times) <= _MOST_LISTED}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +16,7 @@ from inspector.sessions.sources.virtual_source import VirtualTimeSource
 from inspector.vocabulary import TRANSPORT, Mode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from inspector.events.history import History
     from inspector.vocabulary import RawEvent
@@ -58,11 +59,8 @@ def rerun(
 ) -> Rerun:
     """Build a scene from its file and have it do again what was recorded.
 
-    Args:
-        history: What was recorded, from the beginning on.
-        scene_path: The scene's file.
-        anyway: Whether it is run also if it has changed.
-        on_built: Is given the session before it runs.
+    One that has changed is run with ``anyway`` only. ``on_built`` is given the session before
+    it runs.
 
     Raises:
         ChangedSceneError: It has changed since; nothing of it was run.
@@ -80,6 +78,27 @@ def rerun(
                 f"{changed}, so it was not run: {scene_path}. Look at it, and say --anyway."
             )
         notes = (f"{changed}.",)
+    with run_again(scene_path, journal, on_built) as session:
+        found = Run(session.log.read(0).events, session.log.strings)
+        # A recording may be ended inside a wake-up, which is run to its end here.
+        expected = Run(_without_last_hold(events), history.strings)
+        difference = first_difference(expected, found, may_go_on=found)
+        digest = digest_of(events, history.strings)
+        return Rerun(len(events), session.frames_run, digest, difference, notes)
+
+
+@contextmanager
+def run_again(
+    scene_path: Path, journal: Journal, on_built: Callable[[HostedSession], None] | None = None
+) -> Iterator[HostedSession]:
+    """Build a scene in a session that has done, to its end, what a journal says.
+
+    ``on_built`` is given the session before it runs. No event falls off its log.
+
+    Raises:
+        SceneProblem: The scene cannot be built.
+    """
+    beginning = journal.beginning
     source = ManualTimeSource() if beginning.is_manual else VirtualTimeSource()
     session = HostedSession(scene_path, source, autorun=False, max_delta_ns=beginning.max_delta_ns)
     try:
@@ -87,20 +106,14 @@ def rerun(
             raise session.problem
         if on_built is not None:
             on_built(session)
-        # What is compared is all there is, so none of it may fall off.
         session.run_again(journal, keeps_all=True)
-        found = Run(session.log.read(0).events, session.log.strings)
-        # A recording may be ended inside a wake-up, which is run to its end here.
-        expected = Run(_without_last_hold(events), history.strings)
-        difference = first_difference(expected, found, may_go_on=found)
-        digest = digest_of(events, history.strings)
-        return Rerun(len(events), session.frames_run, digest, difference, notes)
+        yield session
     finally:
         session.close()
 
 
 def _without_last_hold(events: Sequence[RawEvent]) -> Sequence[RawEvent]:
-    """Leave out that the scene was held when its life ended, which nothing follows from."""
+    """Leave out that the scene was held when its run ended, which nothing follows from."""
     end = len(events)
     if end and events[-1][1] == TRANSPORT and events[-1][2] == Mode.HELD:
         end -= 1

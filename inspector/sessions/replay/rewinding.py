@@ -48,12 +48,8 @@ class Rewinding:
     ) -> None:
         """Let go of the modules that the former run has imported; nothing is run yet.
 
-        Args:
-            command: What was asked for.
-            number: Its number.
-            frame: After how many frames the scene is to stand.
-            former: The run that goes back; its scene was built.
-            second: A run of which nothing was loaded, with a source of its own.
+        The scene of the former run was built. Nothing of the second run was loaded, and it has
+        a source of its own.
         """
         self.command = command
         self.number = number
@@ -71,11 +67,7 @@ class Rewinding:
         return 100 * self.frames_done // self.frame if self.frame else 0
 
     def go_on(self, slice_ns: int | None) -> bool:
-        """Go on; returns whether all is done and compared.
-
-        Args:
-            slice_ns: After so long a pause is made; ``None`` for doing it at one go.
-        """
+        """Go on, see :func:`goes_to_end`; returns whether all is done and compared."""
         if goes_to_end(self._steps, slice_ns):
             return True
         self.frames_done = self.second.frames_run

@@ -28,12 +28,9 @@ class ScriptFollower:
     """
 
     def __init__(self, run: SceneRun, journal: Journal, stop_frame: int | None = None) -> None:
-        """Do nothing yet, see :meth:`steps`.
+        """Do nothing yet, see :meth:`steps`; nothing of the run was loaded either.
 
-        Args:
-            run: What is driven; nothing of it was loaded yet.
-            journal: What is done again.
-            stop_frame: After how many frames to stop, held; ``None`` for the journal's end.
+        After ``stop_frame`` frames it stops, held; at the end of the journal if left out.
         """
         self.arrived_at: int | None = None
         self._run = run

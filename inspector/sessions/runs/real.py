@@ -25,12 +25,9 @@ def run_real(
 ) -> RunOutcome:
     """Run on the computer's clock, in slices, so that the log is read meanwhile.
 
-    Args:
-        session: A session on ``host``, or on a time source that is woken by it.
-        host: What is run.
-        frames: How many frames to run.
-        duration_ns: How much session time to let pass, instead of ``frames``.
-        on_progress: Called after every slice with the share that is done, from 0 to 1.
+    It ends after so many frames, or so much session time. ``host`` is the session's time
+    source, or what that is woken by. ``on_progress`` is called after every slice with the
+    share that is done, from 0 to 1.
     """
     begun_ns = perf_counter_ns()
     session.submit(Run())

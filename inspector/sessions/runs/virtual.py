@@ -56,12 +56,8 @@ def run_virtual(
     when ``dt_ns`` is a fraction. When a callback works for longer than that, the
     frame is late and those that were missed meanwhile are left out, as they would be.
 
-    Args:
-        session: A session on a virtual or manual time source.
-        frames: How many frames to run.
-        duration_ns: How much session time to let pass, instead of ``frames``.
-        dt_ns: From frame to frame.
-        on_progress: Called now and then with the share that is done, from 0 to 1.
+    It ends after so many frames, or so much session time. ``on_progress`` is called now and
+    then with the share that is done, from 0 to 1.
 
     Raises:
         ValueError: Neither or both of ``frames`` and ``duration_ns`` are given, or
@@ -180,11 +176,7 @@ class _Progress:
         return self._session.session_ns - self.start_ns
 
     def has_advanced(self, done: float) -> bool:
-        """Note that a frame should have run; returns whether to go on.
-
-        Args:
-            done: The share of the run that is done, from 0 to 1.
-        """
+        """Note that a frame should have run; returns whether to go on."""
         session = self._session
         seen = session.frames_run
         if seen == self._seen or not session.is_running:

@@ -24,7 +24,7 @@ class JumpsInTime(Protocol):
     """A virtual time source: work passes its time instead of the processor's."""
 
     def jump_ns(self, delta_ns: int) -> None:
-        """Let ``delta_ns`` pass without waking anybody."""
+        """Let ``delta_ns`` pass without a wake-up."""
 
 
 class JournalledSource:

@@ -46,7 +46,7 @@ class VirtualTimeSource:
         self._on_wake = on_wake
 
     def close(self) -> None:
-        """Wake nobody any more."""
+        """Wake nothing any more."""
         self._on_wake = self._wake_ns = None
 
     def pass_ns(self, duration_ns: int) -> None:
@@ -67,7 +67,7 @@ class VirtualTimeSource:
             self._wake()
 
     def jump_ns(self, duration_ns: int) -> None:
-        """Let time pass without waking anybody, also from inside a callback.
+        """Let time pass without a wake-up, also from inside a callback.
 
         Raises:
             ValueError: ``duration_ns`` is negative.

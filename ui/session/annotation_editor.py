@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from inspector.sessions.annotations import Annotations
     from inspector.sessions.session import Session
 
-    #: Returns a stretch of session time that somebody has chosen, if anybody has.
+    #: Returns a stretch of session time that was chosen, if one was.
     RangeSource = Callable[[], tuple[int, int] | None]
 
 _NUMBERED: Final = re.compile(r"Bookmark (\d{1,6})")
@@ -28,10 +28,10 @@ _NO_RANGE: Final = (
 )
 
 
-class AnnotationDesk(QObject):
+class AnnotationEditor(QObject):
     """Adds, changes and removes the annotations of the session that is shown.
 
-    What is refused is told by a signal and changes nothing.
+    What is refused is reported by a signal and changes nothing.
 
     Signals:
         changed: There are others now, or other ones.
@@ -60,7 +60,7 @@ class AnnotationDesk(QObject):
         self._items: tuple[Annotation, ...] = ()
 
     def use(self, session: Session | None) -> None:
-        """Show those of another session, or of another life of the same."""
+        """Show those of another session, or of another run of the same scene."""
         found = None if session is None else session.annotations
         if found is not self._annotations or (found is not None and found.version != self._version):
             self._annotations = found
@@ -161,7 +161,7 @@ class AnnotationDesk(QObject):
         return next((each for each in reversed(self._items) if each.at_ns < at_ns), None)
 
     def range_at_hand(self) -> tuple[int, int] | None:
-        """Return the stretch that somebody has measured or chosen, or has in view."""
+        """Return the stretch that was measured or chosen, or is in view."""
         for _, weak in sorted(self._range_sources, key=itemgetter(0)):
             source = weak()
             found = None if source is None else source()
