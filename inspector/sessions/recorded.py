@@ -22,13 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from inspector.clocks.sources.wake_errors import WakeErrorSummary
     from inspector.commands.command import Capability, Command
-    from inspector.commands.undoing import Undoing
-    from inspector.events.recording import Recording
-    from inspector.events.timeline import Timeline
-    from inspector.sessions.breakpoints.breakpoints import Breakpoints
-    from inspector.sessions.recorder import Recorder
 
 #: So many of the newest events are in the log; the history has all of them.
 NEWEST: Final = 200_000
@@ -38,9 +32,27 @@ class RecordedSession:
     """Shows a recording as it was when it ended; its history goes back to its start.
 
     Attributes:
+        log: The newest events, and the state before them.
+        history: Everything that was recorded.
+        timeline: The state at the end of the recording.
+        title: What the recorded scene is called.
+        source_label: The path of the file.
         annotations: Those in the file; every change is written there before it counts, and
             nothing else ever is.
+        capabilities: Nothing: what was recorded is not changed.
+        is_recorded: True: all of it has passed.
+        recorder: None: it is a file.
+        wake_errors: None: not known of the past.
+        breakpoints: None: nothing that has happened can be stopped.
+        undoing: None: nothing that has happened can be changed.
     """
+
+    capabilities: Final[frozenset[Capability]] = frozenset()
+    is_recorded: Final = True
+    recorder: Final = None
+    wake_errors: Final = None
+    breakpoints: Final = None
+    undoing: Final = None
 
     def __init__(self, path: Path) -> None:
         """Open a recording.
@@ -49,12 +61,14 @@ class RecordedSession:
             RecordingError: It cannot be opened; the message says why.
         """
         self._path = path
-        self._recording = recording = open_recording(path)
+        self.history = recording = open_recording(path)
         start = recording.whole_since(max(recording.first, recording.end - NEWEST))
         events = recording.events(start, recording.end)
         base = recording.state_before(start)
-        self._log = EventLog.holding(recording.strings, events, start, base)
-        self._timeline = recording.state_before(recording.end)
+        self.log = EventLog.holding(recording.strings, events, start, base)
+        self.timeline = recording.state_before(recording.end)
+        self.title = recording.title
+        self.source_label = str(path)
         self._unreported = len(events)
         self._is_closed = False
         self.annotations = Annotations(recording.annotations, self._write)
@@ -66,46 +80,16 @@ class RecordedSession:
         return f"<RecordedSession {self._path.name}>"
 
     @property
-    def log(self) -> EventLog:
-        """The newest events, and the state before them."""
-        return self._log
-
-    @property
-    def history(self) -> Recording:
-        """Everything that was recorded."""
-        return self._recording
-
-    @property
-    def timeline(self) -> Timeline:
-        """The state at the end of the recording."""
-        return self._timeline
-
-    @property
-    def capabilities(self) -> frozenset[Capability]:
-        """Nothing: what was recorded is not changed."""
-        return frozenset()
-
-    @property
-    def is_recorded(self) -> bool:
-        """True: all of it has passed."""
-        return True
-
-    @property
-    def recorder(self) -> Recorder | None:
-        """None: it is a file."""
-        return None
-
-    @property
     def notes(self) -> tuple[str, ...]:
         """What is missing in the file, as sentences."""
-        return self._recording.notes
+        return self.history.notes
 
     @property
     def status(self) -> SessionStatus:
         """What was recorded, and whether something is missing."""
         if self._is_closed:
             return SessionStatus(SessionPhase.EMPTY, "No recording is open.")
-        recording, frames = self._recording, self._timeline.frames
+        recording, frames = self.history, self.timeline.frames
         length = format_duration(recording.last_ns - recording.first_ns)
         count = f"{len(frames):,} {'frame' if len(frames) == 1 else 'frames'}"
         message = f"Recording of {recording.title}: {length}, {count}."
@@ -116,34 +100,9 @@ class RecordedSession:
         )
 
     @property
-    def title(self) -> str:
-        """What the recorded scene is called."""
-        return self._recording.title
-
-    @property
-    def source_label(self) -> str:
-        """The path of the file."""
-        return str(self._path)
-
-    @property
     def frame_rate(self) -> Fraction:
         """Frames per second that were asked for when the recording began."""
-        return rate_in_file(self._recording.meta.get("frame_rate")) or DEFAULT_FRAME_RATE
-
-    @property
-    def wake_errors(self) -> WakeErrorSummary | None:
-        """Not known of the past."""
-        return None
-
-    @property
-    def breakpoints(self) -> Breakpoints | None:
-        """None: nothing can be stopped that has happened."""
-        return None
-
-    @property
-    def undoing(self) -> Undoing | None:
-        """None: nothing can be changed that has happened."""
-        return None
+        return rate_in_file(self.history.meta.get("frame_rate")) or DEFAULT_FRAME_RATE
 
     def _write(self, changes: Sequence[AnnotationChange]) -> list[int]:
         """Write changes of the annotations into the file; returns the numbers they have there.
@@ -173,4 +132,4 @@ class RecordedSession:
         """Let go of the file."""
         if not self._is_closed:
             self._is_closed = True
-            self._recording.close()
+            self.history.close()
