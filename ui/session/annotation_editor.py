@@ -170,11 +170,9 @@ class AnnotationEditor(QObject):
         return None
 
     def ask_for_ranges(self, source: RangeSource, rank: int) -> None:
-        """Ask a panel too, as long as there is one, for the stretch that is to be named.
+        """Ask a panel too, as long as it exists, for the stretch that is to be named.
 
-        Args:
-            source: A method of it; returns a stretch of session time if there is one.
-            rank: Those with a lower number are asked before.
+        Those of a lower rank are asked before.
         """
         self._range_sources.append((rank, WeakMethod(source)))
 

@@ -121,11 +121,8 @@ class SessionBridge(QObject):
     ) -> None:
         """Begin without a session.
 
-        Args:
-            parent: Owner in the sense of Qt.
-            make_source: Makes the time source of a scene, left out on the Qt event loop.
-            make_session: Opens a scene file on a time source, left out in this process.
-            clock: Nanoseconds, to tell what refreshing costs.
+        Scenes run on the Qt event loop and in this process unless ``make_source`` and
+        ``make_session`` say otherwise. The clock tells what refreshing costs.
         """
         super().__init__(parent)
         self.failure_policy = FailurePolicy.CONTINUE

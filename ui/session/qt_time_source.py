@@ -109,11 +109,8 @@ class QtTimeSource:
     ) -> None:
         """Begin with nothing wanted.
 
-        Args:
-            parent: Owner of the QTimer, in the sense of Qt; hold on to the source itself.
-            precision: How hard to try to be on time.
-            clock: Returns nanoseconds that never run backwards.
-            timer: What to wait with, for tests that play the event loop.
+        The parent owns the QTimer, not the source. The clock returns nanoseconds that never
+        run backwards; tests that play the event loop bring their own timer.
         """
         self.wakes = 0
         # Comparing with the member itself costs several times as much in Python 3.11.

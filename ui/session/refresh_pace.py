@@ -76,11 +76,8 @@ class Slowing:
     ) -> None:
         """Watch for a while what became of the frames of a scene that runs.
 
-        Args:
-            intervals_ns: What the frames took that are new.
-            period_ns: What a frame should take.
-            passed_ns: How much time has passed.
-            own_ns: How much of it the window took.
+        New are frames that took ``intervals_ns`` where each should take ``period_ns``; of the
+        ``passed_ns`` since, the window itself took ``own_ns``.
         """
         for interval_ns in intervals_ns:
             self._frames += 1
@@ -141,11 +138,7 @@ class RefreshPace(QObject):
     ) -> None:
         """Stand still.
 
-        Args:
-            parent: Owner in the sense of Qt.
-            clock: Nanoseconds, to tell how much time passes.
-            processor_clock: Nanoseconds that the thread has computed, to tell what the
-                window takes.
+        The clocks are nanoseconds that pass, and nanoseconds that the thread has computed.
         """
         super().__init__(parent)
         self.phase: SessionPhase | None = None
@@ -228,23 +221,13 @@ class RefreshPace(QObject):
         self._began_ns = self._clock()
 
     def end_turn(self, *, has_news: bool) -> None:
-        """Arm for the next refresh, if one is needed.
-
-        Args:
-            has_news: Whether the refresh that ends has found events.
-        """
+        """Arm for the next refresh, if one is needed; news are events that this one has found."""
         self._spent_ns += self._clock() - self._began_ns
         self._quiet_turns = 0 if has_news else self._quiet_turns + 1
         self._arm()
 
     def note_frames(self, intervals_ns: Iterable[int], period_ns: float, *, busy_ns: int) -> None:
-        """Say how the frames went that are new, while the scene runs.
-
-        Args:
-            intervals_ns: What they took.
-            period_ns: What each should take.
-            busy_ns: How much of that the scene itself computed.
-        """
+        """Say what new frames took while the scene runs, and how much of it the scene computed."""
         now_ns, computed_ns = self._clock(), self._processor_clock()
         if self._noted is not None:
             former_ns, former_computed_ns = self._noted
@@ -296,12 +279,7 @@ class RefreshPace(QObject):
     # ---------------------------------------------------------------- turns
 
     def take_turn(self, owner: QObject, refresh: Callable[[], object]) -> None:
-        """Have something refreshed in a turn of its own, behind those who asked before.
-
-        Args:
-            owner: Whose turn it is; when that is gone, nothing is refreshed.
-            refresh: Called when it is time.
-        """
+        """Have something refreshed in a turn of its own, unless its owner is gone by then."""
         self._pieces.append((owner, refresh))
         if not self._next_turn.isActive():
             self._next_turn.start(0)

@@ -63,12 +63,8 @@ def is_same_thing(
 ) -> bool:
     """Return whether what was selected is there in another log, under the same number.
 
-    Args:
-        selection: What was selected.
-        former: The timeline before.
-        now: The timeline now.
-        is_rewound: Whether the same build of the same scene went back in time. Then
-            numbers mean what they meant; otherwise only clocks are told by their names.
+    When the same build of the same scene went back in time, numbers mean what they meant;
+    otherwise only clocks are recognised, by their names.
     """
     number = selection.id
     match selection.kind:

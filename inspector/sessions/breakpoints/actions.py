@@ -20,10 +20,7 @@ def act_on_hits(run: SceneRun, *, after_frame: bool) -> None:
 
     What a hit brings about is looked at by the breakpoints that were not hit themselves,
     so that none goes on hitting what it has done.
-
-    Args:
-        run: The run they look at, which is live.
-        after_frame: Whether a frame has just run; else it was a command while held.
+    A frame has just run, or else it was a command while held.
     """
     if run.loaded is None:
         return
@@ -37,12 +34,7 @@ def act_on_hits(run: SceneRun, *, after_frame: bool) -> None:
 
 
 def note_hit(run: SceneRun, hit: BreakpointHit) -> None:
-    """Note that a breakpoint was hit, and do what it wants unless that is a command.
-
-    Args:
-        run: The run in which it was hit.
-        hit: The hit.
-    """
+    """Note that a breakpoint was hit, and do what it wants unless that is a command."""
     run.journal.note(HIT_ENTRY, run.frames_run, hit.number, hit)
     log = run.log
     log.append((run.session_ns, BREAKPOINT_HIT, hit.number, log.intern(hit.text), hit.frame))

@@ -73,12 +73,7 @@ class Breakpoints:
 
     @classmethod
     def holding(cls, breakpoints: Mapping[int, Breakpoint], next_number: int) -> Breakpoints:
-        """Return a set with these breakpoints by number, not hit yet.
-
-        Args:
-            breakpoints: What it holds.
-            next_number: The number that the next one will have.
-        """
+        """Return a set with these breakpoints by number, not hit yet."""
         made = cls()
         made._by_number = dict(breakpoints)
         made._hits = dict.fromkeys(breakpoints, 0)
@@ -167,12 +162,7 @@ class Breakpoints:
             self._reader = None
 
     def watch(self, log: EventLog, timeline: Timeline) -> None:
-        """Look at a log from its present end on.
-
-        Args:
-            log: What to look at.
-            timeline: The log folded up to its end, for the names of what there is.
-        """
+        """Look at a log from its present end on, up to which the timeline is folded."""
         self._log = log
         self._since.clear()
         self._cursor = log.end
@@ -186,8 +176,7 @@ class Breakpoints:
     def look(self, besides: Container[int] = ()) -> list[BreakpointHit]:
         """Go through the events since the last look and return the hits that count.
 
-        Args:
-            besides: Numbers of breakpoints that do not look this time.
+        The breakpoints numbered in ``besides`` do not look this time.
         """
         if not self._conditions or self._log is None or self._reader is None:
             return []

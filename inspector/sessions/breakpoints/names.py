@@ -28,10 +28,6 @@ def names_to_choose(kind: BreakKind, timeline: Timeline) -> list[str]:
     """Return what a breakpoint can look out for now, in the order of the alphabet.
 
     Looks at every pending timer, so it is for when it is asked for.
-
-    Args:
-        kind: Of the breakpoint.
-        timeline: The state of the scene.
     """
     members, strings = timeline.members, timeline.strings
     names: set[str] = set()
@@ -54,10 +50,6 @@ def doubt_about(breakpoint_: Breakpoint, timeline: Timeline) -> str:
     """Return a sentence if nothing has had the name that a breakpoint looks out for, else ``""``.
 
     It may be right all the same: what it looks out for may be still to come.
-
-    Args:
-        breakpoint_: The breakpoint.
-        timeline: The state of the scene.
     """
     wanted = breakpoint_.subject
     # The string table has every name that there has been.

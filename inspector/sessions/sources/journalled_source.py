@@ -44,12 +44,9 @@ class JournalledSource:
     is_manual = False
 
     def __init__(self, source: TimeSource, began_ns: int | None = None) -> None:
-        """Read a source.
+        """Read a source from now on, or leave it alone until :meth:`go_live`.
 
-        Args:
-            source: The time source.
-            began_ns: When the session began; then the source is left alone until
-                :meth:`go_live`. Now if left out.
+        The latter if ``began_ns`` says when the session began.
         """
         self.source = source
         self.on_reading: Callable[[Reading, int], None] | None = None
@@ -87,13 +84,7 @@ class JournalledSource:
         self.source.attach(self._wake_if_live)
 
     def replay(self, reading: int, value: int) -> None:  # noqa: ARG002 - of the manual source
-        """Do what a reading of the script did.
-
-        Args:
-            reading: A :class:`~inspector.vocabulary.Reading`; only wake-ups and advances do
-                anything.
-            value: The instant that was reached, counted from the start of the session.
-        """
+        """Do what a wake-up or an advance of the script did, up to a relative instant."""
         if reading == _WOKEN:
             self._wake()
 
