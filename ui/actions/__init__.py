@@ -1,1 +1,1 @@
-"""What can be done in the window: actions, menus and the list of panels."""
+"""What an action of the window is, the menus, and the list of panels."""
