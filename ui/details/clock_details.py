@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from inspector.calls.call import CallId, call_of
 from inspector.timebase import format_instant
 
+from ..kit.texts.call_texts import fires_in_text
 from ..kit.texts.clock_texts import fraction_text, rate_algebra
 from ..kit.texts.standing import reason_text, standing_of
-from ..kit.texts.timer_cells import remaining_text
 from ..session.bridge import Selection
 from .detail_rows import (
     MOST_LISTED,
@@ -26,8 +27,8 @@ from .detail_rows import (
 )
 
 if TYPE_CHECKING:
+    from inspector.calls.call import Call
     from inspector.events.timeline import Timeline
-    from inspector.events.timer_table import TimerRow
 
 
 def clock_rows(timeline: Timeline, clock_id: int, census: Census) -> list[DetailRow]:
@@ -71,8 +72,8 @@ def clock_rows(timeline: Timeline, clock_id: int, census: Census) -> list[Detail
             linked(
                 "Next",
                 (
-                    Link(f"“{next_timer.label}”", Selection.timer(next_timer.id)),
-                    Link(f" {_in(remaining_text(timeline, next_timer))}"),
+                    Link(f"“{next_timer.name}”", Selection.timer(next_timer.id.number)),
+                    Link(f" {_in(fires_in_text(next_timer, timeline.at_ns))}"),
                 ),
             )
         )
@@ -93,13 +94,13 @@ def _clock_links(timeline: Timeline, clock_ids: list[int]) -> list[Link]:
     return links
 
 
-def _next_timer(timeline: Timeline, clock_id: int) -> TimerRow | None:
+def _next_timer(timeline: Timeline, clock_id: int) -> Call | None:
     timers = timeline.timers
     places = np.flatnonzero(timers.numpy("clock") == clock_id)
     if not places.size:
         return None
     place = places[np.lexsort((timers.numpy("order")[places], timers.numpy("due")[places]))[0]]
-    return timers.row(timers.id[int(place)])
+    return call_of(timeline, CallId(timers.id[int(place)]))
 
 
 def _in(remaining: str) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from inspector.calls.call import CallId, call_of
 from inspector.timebase import format_duration
 
-from ..kit.texts.timer_cells import remaining_text, short_site
+from ..kit.texts.call_texts import fires_in_text, short_site
 from .detail_rows import (
     DetailRow,
     heading,
@@ -33,32 +34,32 @@ def timer_rows(
         why: Why it has not fired, or why it did when it did.
         subject: What it is called, also when it is gone.
     """
-    if timer_id not in timeline.timers:
+    call = call_of(timeline, CallId(timer_id))
+    if call is None or call.due_ns is None:
         gone = "This timer is no longer pending."
         return [heading(subject), sentence(gone), *why]
-    timer = timeline.timers.row(timer_id)
-    clock = timeline.clocks[timer.clock_id]
-    due_ns = timeline.session_due_ns(timer_id)
+    due_ns, fired = call.session_due_ns, call.calls
     rows = [
-        heading(f"Timer “{timer.label}”"),
-        linked("Clock", path_links(timeline, timer.clock_id)),
-        DetailRow("Kind", timer.kind.text),
+        heading(f"Timer “{call.name}”"),
+        linked("Clock", path_links(timeline, call.clock_id)),
+        DetailRow("Kind", call.kind.text),
     ]
-    if timer.interval_ns:
-        rows.append(DetailRow("Every", f"{format_duration(timer.interval_ns)} of “{clock.name}”"))
+    if call.interval_ns:
+        clock = timeline.clocks[call.clock_id]
+        rows.append(DetailRow("Every", f"{format_duration(call.interval_ns)} of “{clock.name}”"))
     rows += [
-        DetailRow("Due, local", instant_with_ns(timer.due_ns)),
+        DetailRow("Due, local", instant_with_ns(call.due_ns)),
         DetailRow(
             "Due, session",
             "never at present rates" if due_ns is None else instant_with_ns(due_ns),
         ),
-        DetailRow("Fires in", remaining_text(timeline, timer)),
+        DetailRow("Fires in", fires_in_text(call, timeline.at_ns)),
         *why,
+        heading("History"),
+        DetailRow("Fired", f"{fired:,} times" if fired != 1 else "once"),
     ]
-    rows.append(heading("History"))
-    rows.append(DetailRow("Fired", f"{timer.fired:,} times" if timer.fired != 1 else "once"))
-    if timer.fired:
-        rows.append(DetailRow("Last late by", format_duration(timer.last_lateness_ns)))
-    rows.append(DetailRow("Set at", short_site(timer.call_site) or "unknown"))
-    rows.append(DetailRow("Number", f"{timer_id}, scheduling order {timer.order}"))
+    if call.last_lateness_ns is not None:
+        rows.append(DetailRow("Last late by", format_duration(call.last_lateness_ns)))
+    rows.append(DetailRow("Set at", short_site(call.call_site) or "unknown"))
+    rows.append(DetailRow("Number", f"{timer_id}, scheduling order {call.order}"))
     return rows

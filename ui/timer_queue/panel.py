@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QModelIndex, QPoint, Qt, Slot
-from PySide6.QtGui import QKeyEvent, QKeySequence
+from PySide6.QtCore import QModelIndex, Qt, Slot
 from PySide6.QtWidgets import (
     QButtonGroup,
     QHBoxLayout,
@@ -14,73 +14,80 @@ from PySide6.QtWidgets import (
     QMenu,
     QStackedWidget,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
-from typing_extensions import override
 
-from inspector.commands.command import Command
 from inspector.commands.members import UnscheduleMember
 from inspector.commands.timers import ClearTimer
 from inspector.display_text import one_line
 
 from ..kit.filter_line import FilterLine
-from ..kit.guards import guarded
-from ..kit.labels import EmptyNotice, say
+from ..kit.labels import say
+from ..kit.layouts import bar, fill, tool_button
 from ..kit.paced_refresh import PacedRefresh
+from ..kit.table.table_view import ENTER, copy_text
 from ..kit.texts.member_texts import UNSCHEDULABLE
-from ..kit.texts.timer_cells import TimerColumn
-from ..kit.theme import ColorRole
 from ..previews.previewing import Previewer
 from ..previews.selected import member_toggle
 from ..previews.tree_menus import Requests, menu_text
 from ..session.bridge import Selection, SelectionKind
-from .frame_call_cells import CallColumn
-from .frame_call_model import CallCounts, FrameCallModel
-from .queue_menus import add_call_actions, add_timer_actions, copy_text
-from .ranked_view import RankedView
-from .timer_table_model import QueueCounts, TimerTableModel
+from .columns import CallColumn, TimerColumn
+from .frame_call_order import FrameCallOrder
+from .model import QueueCounts, QueueModel
+from .queue_menus import add_call_actions, add_timer_actions
+from .timer_order import TimerOrder
+from .view import QueueView
 
 if TYPE_CHECKING:
+    from inspector.events.members import MemberState
     from inspector.sessions.session import Session
 
     from ..kit.theme import Theme
     from ..session.bridge import SessionBridge
 
-_TIMER_SAMPLES: Final[dict[int, str]] = {
-    TimerColumn.NAME: "the player presses a button",
-    TimerColumn.CLOCK: "name of a clock",
-    TimerColumn.KIND: "interval (delay)",
-    TimerColumn.DUE_LOCAL: "0:00:00.000",
-    TimerColumn.DUE_SESSION: "0:00:00.000",
-    TimerColumn.REMAINING: "waiting: “enemies” is paused",
-    TimerColumn.INTERVAL: "000.0 ms",
-    TimerColumn.FIRED: "000,000",
-    TimerColumn.LATENESS: "000.0 ms",
-    TimerColumn.CALL_SITE: "some_scene.py:000 in build",
-}
-_CALL_SAMPLES: Final[dict[int, str]] = {
-    CallColumn.NAME: "Player.update_all",
-    CallColumn.TARGET: "name of target",
-    CallColumn.SCHEDULER: "Cocos Creator 2.4",
-    CallColumn.CLOCK: "clock name",
-    CallColumn.KIND: "in before update",
-    CallColumn.PRIORITY: "-00",
-    CallColumn.DUE: "00:00.000",
-    CallColumn.REMAINING: "waiting: “enemy” is paused",
-    CallColumn.INTERVAL: "000.0 ms",
-    CallColumn.CALLS: "000,000",
-    CallColumn.LEFT: "000",
-    CallColumn.TOOK: "00.0 µs",
-    # The last column takes all the room that is left, and ends in dots in a narrow panel.
-    CallColumn.STATE: "stopped by",
-}
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """What the panel says of one of its tables.
+
+    Attributes:
+        noun: What it lists, as the filter says it.
+        one: A row of it.
+        counted: What its rows are, behind their number.
+        without_scene: Why it is empty without a scene.
+        without_any: Why it is empty in a scene.
+        elsewhere: Why it is empty for a branch, to be followed by how many are elsewhere.
+    """
+
+    noun: str
+    one: str
+    counted: str
+    without_scene: str
+    without_any: str
+    elsewhere: str
+
+
+_TIMERS: Final = _Words(
+    "timers",
+    "timer",
+    "pending",
+    "No timers: no scene is loaded.",
+    "No timer is pending.",
+    "No timer is pending {branch}; {total:,} are pending elsewhere.",
+)
+_CALLS: Final = _Words(
+    "frame calls",
+    "call",
+    "calls",
+    "No frame calls: no scene is loaded.",
+    "No frame calls: the scene has no scheduler, ticker or frame callback.",
+    "No frame calls {branch}; {total:,} elsewhere.",
+)
 #: Under what the choice of the table is remembered, and what it is for the frame calls.
 SHOWN_TABLE: Final = "timer_queue.shown"
 FRAME_CALLS: Final = "frame calls"
 
 
-@guarded
 class TimerQueuePanel(QWidget):
     """Pending timers, or frame calls, of all clocks or of the selected branch.
 
@@ -97,24 +104,22 @@ class TimerQueuePanel(QWidget):
         self._theme = theme
         self._last_clock_id = 0
         self.previewer = Previewer(bridge, self)
-        self.model = TimerTableModel()
-        self.calls_model = FrameCallModel()
-        self.view = RankedView(self.model, "Pending timers", _TIMER_SAMPLES)
-        self.calls_view = RankedView(self.calls_model, "Frame calls", _CALL_SAMPLES)
-        self.notice = EmptyNotice(self.view)
-        self.calls_notice = EmptyNotice(self.calls_view)
+        self.model = QueueModel(TimerOrder(), theme)
+        self.calls_model = QueueModel(FrameCallOrder(), theme)
+        self.view = QueueView(self.model, "Pending timers", bridge.panel_choices)
+        self.calls_view = QueueView(self.calls_model, "Frame calls", bridge.panel_choices)
+        self.notice, self.calls_notice = self.view.notice, self.calls_view.notice
         self.filter_line = FilterLine("Filter timers")
         self.timers_button = _switch("Clock timers", "Timers that wait on a clock")
         self.calls_button = _switch(
             "Frame calls", "Callbacks of schedulers, tickers and the frame, in call order"
         )
-        self.branch_button = QToolButton()
-        self.branch_button.setCheckable(True)
-        self.branch_button.setToolTip("Show only timers of the selected branch")
+        self.branch_button = tool_button(
+            tip="Show only timers of the selected branch", is_checkable=True
+        )
         self.count_label = QLabel()
         self._stack = QStackedWidget()
         self._lay_out()
-        self._choose_at_first()
         self._pace = PacedRefresh(self, bridge.pace)
         self._connect()
         self._apply_theme()
@@ -123,33 +128,16 @@ class TimerQueuePanel(QWidget):
     # ------------------------------------------------------------------ building
 
     def _lay_out(self) -> None:
-        top = QHBoxLayout()
-        top.setContentsMargins(4, 4, 4, 0)
         switch = QHBoxLayout()
         switch.setSpacing(0)
         group = QButtonGroup(self)
         for button in (self.timers_button, self.calls_button):
             group.addButton(button)
             switch.addWidget(button)
-        top.addLayout(switch)
-        top.addWidget(self.filter_line, 1)
-        top.addWidget(self.branch_button)
-        top.addWidget(self.count_label)
+        top = bar(switch, (self.filter_line, 1), self.branch_button, self.count_label)
         for view in (self.view, self.calls_view):
             self._stack.addWidget(view)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(4)
-        layout.addLayout(top)
-        layout.addWidget(self._stack, 1)
-
-    def _choose_at_first(self) -> None:
-        timers, calls = self.view.horizontalHeader(), self.calls_view.horizontalHeader()
-        timers.setSortIndicator(TimerColumn.REMAINING, Qt.SortOrder.AscendingOrder)
-        # No column says in which order calls are made.
-        calls.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
-        for view in (self.view, self.calls_view):
-            view.setSortingEnabled(True)
+        fill(self, top, (self._stack, 1))
         are_calls = self._bridge.panel_choices.get(SHOWN_TABLE) == FRAME_CALLS
         (self.calls_button if are_calls else self.timers_button).setChecked(True)
         self._apply_switch()
@@ -167,11 +155,15 @@ class TimerQueuePanel(QWidget):
         self.filter_line.left_downwards.connect(self._enter_table)
         self.branch_button.toggled.connect(self._apply_branch)
         self.view.chosen.connect(self._select_timer)
-        self.view.menu_requested.connect(self._open_timer_menu)
+        self.view.make_menu = self._make_timer_menu_of_row
         self.view.doubleClicked.connect(self._show_clock_of)
+        self.view.on(Qt.Key.Key_Delete, self._clear_marked)
         self.calls_view.chosen.connect(self._select_call)
-        self.calls_view.menu_requested.connect(self._open_call_menu)
+        self.calls_view.make_menu = self._make_call_menu_of_row
         self.calls_view.doubleClicked.connect(self._show_above)
+        self.calls_view.on(Qt.Key.Key_Delete, self._unschedule_marked)
+        for key in ENTER:
+            self.calls_view.on(key, self._toggle_marked)
 
     # ------------------------------------------------------------------ following
 
@@ -185,11 +177,11 @@ class TimerQueuePanel(QWidget):
         """Show the state at the playhead, or at the present."""
         with self.view.arranging(), self.calls_view.arranging():
             if session is None:
-                self.model.set_timeline(None, ("",))
+                self.model.set_timeline(None)
                 self.calls_model.set_timeline(None)
             else:
                 self.model.set_timeline(self._bridge.shown, self._bridge.strings)
-                self.calls_model.set_timeline(self._bridge.shown)
+                self.calls_model.set_timeline(self._bridge.shown, self._bridge.strings)
         self.show_selection(self._bridge.selection)
         self._apply_branch()
 
@@ -229,7 +221,11 @@ class TimerQueuePanel(QWidget):
         return self.calls_button.isChecked()
 
     @property
-    def _table(self) -> RankedView:
+    def _words(self) -> _Words:
+        return _CALLS if self.shows_calls else _TIMERS
+
+    @property
+    def _table(self) -> QueueView:
         return self.calls_view if self.shows_calls else self.view
 
     @Slot()
@@ -240,9 +236,7 @@ class TimerQueuePanel(QWidget):
 
     def _apply_switch(self) -> None:
         self._stack.setCurrentWidget(self._table)
-        self.filter_line.setPlaceholderText(
-            "Filter frame calls" if self.shows_calls else "Filter timers"
-        )
+        self.filter_line.setPlaceholderText(f"Filter {self._words.noun}")
         self.filter_line.setAccessibleName(self.filter_line.placeholderText())
 
     @Slot()
@@ -277,55 +271,29 @@ class TimerQueuePanel(QWidget):
         self._update_counts()
 
     def _update_counts(self) -> None:
-        timeline = self.model.timeline
-        timers = 0 if timeline is None else len(timeline.timers)
-        say(self.timers_button, f"Clock timers ({timers:,})")
+        say(self.timers_button, f"Clock timers ({self.model.total():,})")
         say(self.calls_button, f"Frame calls ({self.calls_model.total():,})")
-        counts: QueueCounts | CallCounts
-        if self.shows_calls:
-            counts = self.calls_model.counts
-            whole, what = counts.total, "calls"
-            self.calls_notice.show_text(self._why_no_calls(counts))
-        else:
-            counts = self.model.counts
-            whole, what = counts.pending, "pending"
-            self.notice.show_text(self._why_no_timers(counts))
+        counts = (self.calls_model if self.shows_calls else self.model).counts
         text = f"{counts.shown:,}"
-        if counts.shown != whole:
-            text += f" of {whole:,}"
-        text += f" {what}"
+        if counts.shown != counts.total:
+            text += f" of {counts.total:,}"
+        text += f" {self._words.counted}"
         if counts.waiting:
             text += f", {counts.waiting:,} waiting"
         say(self.count_label, text)
+        self._table.notice.show_text("" if counts.shown else self._why_empty(counts))
 
-    def _why_no_timers(self, counts: QueueCounts) -> str:
-        """Return why there is no row, empty when there are some."""
-        if counts.shown:
-            return ""
-        timeline = self.model.timeline
+    def _why_empty(self, counts: QueueCounts) -> str:
+        """Return why there is no row."""
+        words, timeline = self._words, self.model.timeline
         if timeline is None or not timeline.clocks:
-            return "No timers: no scene is loaded."
-        if not counts.pending:
-            return "No timer is pending."
-        if not counts.in_branch:
-            return (
-                f"No timer is pending {self._branch_text()}; {counts.pending:,} are pending "
-                "elsewhere."
-            )
-        hidden = "the only timer" if counts.in_branch == 1 else f"all {counts.in_branch:,} timers"
-        return f"The filter hides {hidden}."
-
-    def _why_no_calls(self, counts: CallCounts) -> str:
-        if counts.shown:
-            return ""
-        timeline = self.calls_model.timeline
-        if timeline is None or not timeline.clocks:
-            return "No frame calls: no scene is loaded."
+            return words.without_scene
         if not counts.total:
-            return "No frame calls: the scene has no scheduler, ticker or frame callback."
+            return words.without_any
         if not counts.in_branch:
-            return f"No frame calls {self._branch_text()}; {counts.total:,} elsewhere."
-        hidden = "the only call" if counts.in_branch == 1 else f"all {counts.in_branch:,} calls"
+            return words.elsewhere.format(branch=self._branch_text(), total=counts.total)
+        one = counts.in_branch == 1
+        hidden = f"the only {words.one}" if one else f"all {counts.in_branch:,} {words.one}s"
         return f"The filter hides {hidden}."
 
     def _branch_text(self) -> str:
@@ -337,18 +305,11 @@ class TimerQueuePanel(QWidget):
 
     # ------------------------------------------------------------------ commands
 
-    @Slot(int, QPoint)
-    def _open_timer_menu(self, timer_id: int, position: QPoint) -> None:
-        self._open(self.make_menu(timer_id), position)
+    def _make_timer_menu_of_row(self, row: int) -> QMenu:
+        return self.make_menu(self.model.id_at(row) or 0)
 
-    @Slot(int, QPoint)
-    def _open_call_menu(self, member_id: int, position: QPoint) -> None:
-        self._open(self.make_call_menu(member_id), position)
-
-    def _open(self, menu: QMenu, position: QPoint) -> None:
-        self.previewer.watch(menu)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.popup(position)
+    def _make_call_menu_of_row(self, row: int) -> QMenu:
+        return self.make_call_menu(self.calls_model.id_at(row) or 0)
 
     def make_menu(self, timer_id: int) -> QMenu:
         """Return what can be done with a timer; empty when it is not pending any more."""
@@ -362,6 +323,7 @@ class TimerQueuePanel(QWidget):
         call_site = timeline.timers.row(timer_id).call_site
         if call_site:
             menu.addAction("Copy source line", partial(copy_text, call_site))
+        self.previewer.watch(menu)
         return menu
 
     def make_call_menu(self, member_id: int) -> QMenu:
@@ -373,6 +335,7 @@ class TimerQueuePanel(QWidget):
         add_call_actions(menu, timeline, member_id, self._requests, self._bridge.select)
         menu.addSeparator()
         menu.addAction("Copy row", partial(self._copy_row, member_id))
+        self.previewer.watch(menu)
         return menu
 
     @property
@@ -410,51 +373,40 @@ class TimerQueuePanel(QWidget):
         elif column == CallColumn.TARGET and index.data():
             self._bridge.select(Selection.member(member.parent_id))
 
-    @override
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Copy the marked row, clear the marked timer, pause or take back the marked call."""
-        marked_id = self._table.marked_id
-        if marked_id and event.matches(QKeySequence.StandardKey.Copy):
-            self._copy_row(marked_id)
-        elif self.shows_calls:
-            if not self._act_on_call(marked_id, event):
-                super().keyPressEvent(event)
-        elif marked_id and event.matches(QKeySequence.StandardKey.Delete):
-            self._bridge.submit(ClearTimer(marked_id))
-        else:
-            super().keyPressEvent(event)
+    def _clear_marked(self) -> None:
+        if self.view.marked_id:
+            self._bridge.submit(ClearTimer(self.view.marked_id))
 
-    def _act_on_call(self, member_id: int, event: QKeyEvent) -> bool:
-        """Do what a key stands for; returns whether it stands for anything."""
-        timeline = self.calls_model.timeline
-        member = None if timeline is None else timeline.members.by_id.get(member_id)
-        if member is None or self.calls_model.row_of(member_id) is None:
-            return False
-        command: Command | None = None
-        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            command = member_toggle(member)
-        elif event.matches(QKeySequence.StandardKey.Delete) and member.kind in UNSCHEDULABLE:
-            command = UnscheduleMember(member_id)
+    def _unschedule_marked(self) -> None:
+        member = self._marked_call
+        if member is not None and member.kind in UNSCHEDULABLE:
+            self._bridge.submit(UnscheduleMember(member.id))
+
+    def _toggle_marked(self) -> None:
+        """Pause or resume the marked call."""
+        member = self._marked_call
+        command = None if member is None else member_toggle(member)
         if command is not None:
             self._bridge.submit(command)
-        return command is not None
+
+    @property
+    def _marked_call(self) -> MemberState | None:
+        """The marked call, if it is in the table."""
+        timeline, number = self.calls_model.timeline, self.calls_view.marked_id
+        if timeline is None or self.calls_model.row_of(number) is None:
+            return None
+        return timeline.members.by_id.get(number)
 
     # ------------------------------------------------------------------ looks
 
     @Slot()
     def _apply_theme(self) -> None:
-        muted = self._theme.color(ColorRole.MUTED_TEXT)
-        self.model.set_muted_color(muted)
-        self.calls_model.set_muted_color(muted)
         self.filter_line.set_icon(self._theme.icon("find"))
         self._table.repaint_rows()
 
 
 def _switch(text: str, tip: str) -> QToolButton:
-    button = QToolButton()
-    button.setText(text)
-    button.setToolTip(tip)
-    button.setCheckable(True)
+    button = tool_button(text, tip, is_checkable=True)
     # What is chosen stands out in both themes only beside what is flat.
     button.setAutoRaise(True)
     return button

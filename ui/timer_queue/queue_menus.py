@@ -5,8 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtGui import QGuiApplication
-
 from inspector.commands.clocks import PauseClock, ResumeClock
 from inspector.commands.timers import ClearTimer, FireTimer
 from inspector.vocabulary import MemberKind
@@ -74,11 +72,6 @@ def add_call_actions(
             menu.addAction(title, partial(select, Selection.member(above.id)))
     if clock_id in timeline.clocks:
         menu.addAction("Show its clock", partial(select, Selection.clock(clock_id)))
-
-
-def copy_text(text: str) -> None:
-    """Put a text on the clipboard."""
-    QGuiApplication.clipboard().setText(text)
 
 
 def _add_clock_pause(menu: QMenu, timeline: Timeline, clock_id: int, requests: Requests) -> None:

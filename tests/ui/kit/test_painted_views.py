@@ -25,13 +25,14 @@ from ui.kit.table import roles
 from ui.kit.table.cell_painting import CellPainter, PaintedCell, TextWidths
 from ui.kit.table.cells import Cell
 from ui.kit.table.painted_views import Painted, PaintedTable
-from ui.kit.table.tables import set_up_table
-from ui.kit.texts.timer_cells import TimerColumn
+from ui.kit.table.table_view import set_up_table
 from ui.kit.theme import Theme
 from ui.session.bridge import Selection, SessionBridge
-from ui.timer_queue.frame_call_model import FrameCallModel
+from ui.timer_queue.columns import TimerColumn
+from ui.timer_queue.frame_call_order import FrameCallOrder
+from ui.timer_queue.model import QueueModel
 from ui.timer_queue.panel import TimerQueuePanel
-from ui.timer_queue.timer_table_model import TimerTableModel
+from ui.timer_queue.timer_order import TimerOrder
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QAbstractItemModel
@@ -383,11 +384,11 @@ def test_that_long_texts_go_on_in_the_next_line_where_a_table_wraps_them(qtbot: 
 def test_that_rows_that_cannot_be_read_say_so_and_are_logged_once(
     stand: Stand, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def failing(_model: TimerTableModel, _key: int) -> list[Cell]:
+    def failing(_model: QueueModel, _key: int) -> list[Cell]:
         message = "damaged"
         raise ValueError(message)
 
-    monkeypatch.setattr(TimerTableModel, "row_cells", failing)
+    monkeypatch.setattr(QueueModel, "row_cells", failing)
     stand.queue.view.setModel(stand.queue.model)
 
     with caplog.at_level(logging.ERROR):
@@ -397,7 +398,7 @@ def test_that_rows_that_cannot_be_read_say_so_and_are_logged_once(
 
     assert stand.queue.view.shown_text(0, TimerColumn.NAME) == "?"
     assert [record.getMessage() for record in caplog.records] == [
-        "a fault in RankedView.cells_of; shown as “?”"
+        "a fault in QueueView.cells_of; shown as “?”"
     ]
     monkeypatch.undo()
     guards.faults.clear()
@@ -496,13 +497,11 @@ def test_that_a_row_of_the_tree_says_what_its_cells_say(words: str) -> None:
 
 def test_that_a_row_of_timers_calls_or_events_says_what_its_cells_say() -> None:
     session = _crowd()
-    timers = TimerTableModel(session.timeline, session.log.strings)
-    calls = FrameCallModel(session.timeline)
+    timers = QueueModel(TimerOrder(), Theme("light"), session.timeline, session.log.strings)
+    calls = QueueModel(FrameCallOrder(), Theme("light"), session.timeline)
     events = EventListModel(Theme("light"))
     events.set_groups(frozenset(EventGroup))
     events.set_log(session.log, session.timeline)
-    timers.set_muted_color(QColor("#808080"))
-    calls.set_muted_color(QColor("#808080"))
 
     for model in (timers, calls, events):
         assert model.rowCount()

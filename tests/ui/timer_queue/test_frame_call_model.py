@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor
 from pytestqt.modeltest import ModelTester
 
+from inspector.calls.call import CallId, call_of
 from inspector.clocks import Clock
+from inspector.events import Timeline
 from inspector.frames.director import Director
 from inspector.frames.egret.ticker import Ticker
 from inspector.frames.scheduler.scheduler import Scheduler
 from inspector.vocabulary import Phase
 from tests.ui.world import World
-from ui.kit.table.roles import Role
+from ui.kit.texts.call_texts import called_in_text
 from ui.kit.texts.member_texts import member_standing
 from ui.kit.texts.standing import StandingKind
-from ui.timer_queue.frame_call_cells import CallColumn, remaining_text
-from ui.timer_queue.frame_call_model import CallCounts, FrameCallModel
+from ui.kit.theme import ColorRole, Theme
+from ui.timer_queue.columns import CallColumn
+from ui.timer_queue.frame_call_order import FrameCallOrder
+from ui.timer_queue.model import QueueCounts, QueueModel
+
+pytestmark = pytest.mark.usefixtures("qapp")
 
 
 class Thing:
@@ -58,12 +63,12 @@ def game() -> Game:
     return Game()
 
 
-def _cell(model: FrameCallModel, row: int, column: CallColumn, role: int = 0) -> object:
+def _cell(model: QueueModel, row: int, column: CallColumn, role: int = 0) -> object:
     found: object = model.index(row, column).data(role or Qt.ItemDataRole.DisplayRole)
     return found
 
 
-def _who(model: FrameCallModel) -> list[str]:
+def _who(model: QueueModel) -> list[str]:
     """Return the calls from the first row to the last, each with its target."""
     return [
         f"{_cell(model, row, CallColumn.TARGET)} {_cell(model, row, CallColumn.KIND)}"
@@ -71,14 +76,14 @@ def _who(model: FrameCallModel) -> list[str]:
     ]
 
 
-def _row(model: FrameCallModel, who: str) -> int:
+def _row(model: QueueModel, who: str) -> int:
     return _who(model).index(who)
 
 
 def test_that_updates_come_in_call_order_and_timers_by_what_is_due(
     game: Game, qtmodeltester: ModelTester
 ) -> None:
-    model = FrameCallModel(game.timeline)
+    model = QueueModel(FrameCallOrder(), Theme("light"), game.timeline)
 
     assert _who(model) == ["boss update", "ship update", "boss frame timer", "star frame timer"]
     assert model.sort_column is None
@@ -86,7 +91,7 @@ def test_that_updates_come_in_call_order_and_timers_by_what_is_due(
 
 
 def test_that_the_order_follows_priorities_and_dues(game: Game) -> None:
-    model = FrameCallModel(game.timeline)
+    model = QueueModel(FrameCallOrder(), Theme("light"), game.timeline)
 
     game.scheduler.schedule_update(game.boss, 9)
     game.frame(0.45)
@@ -97,14 +102,14 @@ def test_that_the_order_follows_priorities_and_dues(game: Game) -> None:
 
 
 def test_that_timers_that_wait_come_behind_those_that_are_called(game: Game) -> None:
-    model = FrameCallModel(game.timeline)
+    model = QueueModel(FrameCallOrder(), Theme("light"), game.timeline)
 
     game.scheduler.pause_target(game.boss)
     game.fold()
     model.refresh()
 
     assert _who(model) == ["boss update", "ship update", "star frame timer", "boss frame timer"]
-    assert model.counts == CallCounts(total=4, in_branch=4, shown=4, waiting=2)
+    assert model.counts == QueueCounts(total=4, in_branch=4, shown=4, waiting=2)
 
 
 def test_that_calls_of_the_frame_stand_where_their_phase_is(game: Game) -> None:
@@ -113,7 +118,7 @@ def test_that_calls_of_the_frame_stand_where_their_phase_is(game: Game) -> None:
     director.on(Phase.START, lambda _: None, name="prepare", clock=game.game)
     game.fold()
 
-    model = FrameCallModel(game.timeline)
+    model = QueueModel(FrameCallOrder(), Theme("light"), game.timeline)
 
     names = [_cell(model, row, CallColumn.NAME) for row in range(model.rowCount())]
     kinds = [_cell(model, row, CallColumn.KIND) for row in range(model.rowCount())]
@@ -126,7 +131,7 @@ def test_that_timers_of_tickers_are_listed_with_their_ticker(game: Game) -> None
     ticker.set_interval(lambda: None, 250)
     game.fold()
 
-    model = FrameCallModel(game.timeline)
+    model = QueueModel(FrameCallOrder(), Theme("light"), game.timeline)
 
     row = _row(model, " ticker timer")
     assert _cell(model, row, CallColumn.SCHEDULER) == "display"
@@ -135,7 +140,7 @@ def test_that_timers_of_tickers_are_listed_with_their_ticker(game: Game) -> None
 
 
 def test_that_cells_say_when_how_often_and_how_long(game: Game) -> None:
-    model = FrameCallModel(game.timeline)
+    model = QueueModel(FrameCallOrder(), Theme("light"), game.timeline)
     game.frame(0.75)
     model.refresh()
 
@@ -163,25 +168,25 @@ def test_that_cells_say_when_how_often_and_how_long(game: Game) -> None:
 
 
 def test_that_cells_hold_the_values_themselves(game: Game) -> None:
-    model = FrameCallModel(game.timeline)
+    model = QueueModel(FrameCallOrder(), Theme("light"), game.timeline)
     game.frame(0.75)
     model.refresh()
 
     row = _row(model, "star frame timer")
 
-    assert _cell(model, row, CallColumn.DUE, Role.RAW) == 1_000_000_000
-    assert _cell(model, row, CallColumn.REMAINING, Role.RAW) == 250_000_000
-    assert _cell(model, row, CallColumn.CALLS, Role.RAW) == 1
-    assert _cell(model, row, CallColumn.NAME, Role.ID) == model.id_at(row)
+    shown = model.row_at(row)
+    assert shown is not None
+    call = shown.call
+    assert (call.due_ns, call.left_ns, call.calls) == (1_000_000_000, 250_000_000, 1)
+    assert call.id.number == model.id_at(row)
     tip = Qt.ItemDataRole.ToolTipRole
     assert _cell(model, row, CallColumn.NAME, tip) == "fights / star / twinkle"
     assert _cell(model, row, CallColumn.CLOCK, tip) == "root / game"
 
 
 def test_that_every_way_of_being_stopped_is_named(game: Game) -> None:
-    model = FrameCallModel(game.timeline)
-    muted = QColor("gray")
-    model.set_muted_color(muted)
+    model = QueueModel(FrameCallOrder(), Theme("light"), game.timeline)
+    muted = Theme("light").color(ColorRole.MUTED_TEXT)
 
     def states() -> tuple[object, object]:
         game.fold()
@@ -199,7 +204,6 @@ def test_that_every_way_of_being_stopped_is_named(game: Game) -> None:
     row = _row(model, "star frame timer")
     assert _cell(model, row, CallColumn.DUE) == ""
     assert _cell(model, row, CallColumn.NAME, Qt.ItemDataRole.ForegroundRole) == muted
-    assert _cell(model, row, CallColumn.STATE, Role.RAW) is StandingKind.STOPPED
     game.scheduler.resume_target(game.star)
     game.scheduler.time_scale = 0
     assert states() == ("waiting: “fights” has time scale 0", "“fights” has time scale 0")
@@ -217,7 +221,7 @@ def test_that_every_way_of_being_stopped_is_named(game: Game) -> None:
 
 
 def test_that_the_filter_looks_into_name_target_scheduler_clock_and_kind(game: Game) -> None:
-    model = FrameCallModel(game.timeline)
+    model = QueueModel(FrameCallOrder(), Theme("light"), game.timeline)
     found = {}
 
     for text in ("TWINK", "boss", "fights update", "game frame", "nothing", "boss timer"):
@@ -232,14 +236,14 @@ def test_that_the_filter_looks_into_name_target_scheduler_clock_and_kind(game: G
         "nothing": [],
         "boss timer": ["boss frame timer"],
     }
-    assert model.counts == CallCounts(total=4, in_branch=4, shown=1, waiting=0)
+    assert model.counts == QueueCounts(total=4, in_branch=4, shown=1, waiting=0)
 
 
 def test_that_one_branch_can_be_shown(game: Game) -> None:
     other = game.root.child("menu")
     Scheduler(other, name="menus").schedule_update(Thing("cursor"))
     game.fold()
-    model = FrameCallModel(game.timeline)
+    model = QueueModel(FrameCallOrder(), Theme("light"), game.timeline)
 
     model.set_branch(other.id)
     in_menu, counts = _who(model), model.counts
@@ -269,7 +273,7 @@ def test_that_every_column_can_decide_the_order(
     game: Game, column: CallColumn, ascending: list[str]
 ) -> None:
     game.frame(0.45)
-    model = FrameCallModel(game.timeline)
+    model = QueueModel(FrameCallOrder(), Theme("light"), game.timeline)
 
     model.sort(column)
 
@@ -280,7 +284,7 @@ def test_that_every_column_can_decide_the_order(
 
 
 def test_that_no_column_brings_back_the_order_of_the_calls(game: Game) -> None:
-    model = FrameCallModel(game.timeline)
+    model = QueueModel(FrameCallOrder(), Theme("light"), game.timeline)
     before = _who(model)
     model.sort(CallColumn.TARGET, Qt.SortOrder.DescendingOrder)
     sorted_by_target = _who(model)
@@ -292,7 +296,7 @@ def test_that_no_column_brings_back_the_order_of_the_calls(game: Game) -> None:
 
 
 def test_that_rows_come_and_go_with_their_calls(game: Game, qtmodeltester: ModelTester) -> None:
-    model = FrameCallModel(game.timeline)
+    model = QueueModel(FrameCallOrder(), Theme("light"), game.timeline)
     qtmodeltester.check(model)
 
     game.scheduler.unschedule_target(game.boss)
@@ -308,7 +312,7 @@ def test_that_rows_come_and_go_with_their_calls(game: Game, qtmodeltester: Model
 
 
 def test_that_a_row_says_the_same_until_the_next_refresh(game: Game) -> None:
-    model = FrameCallModel(game.timeline)
+    model = QueueModel(FrameCallOrder(), Theme("light"), game.timeline)
     before = model.row_cells(0)
 
     game.frame(0.1)
@@ -322,7 +326,7 @@ def test_that_a_row_says_the_same_until_the_next_refresh(game: Game) -> None:
 
 
 def test_that_another_timeline_is_shown_from_its_beginning(game: Game) -> None:
-    model = FrameCallModel(game.timeline)
+    model = QueueModel(FrameCallOrder(), Theme("light"), game.timeline)
     model.set_filter("boss")
 
     model.set_timeline(None)
@@ -330,6 +334,12 @@ def test_that_another_timeline_is_shown_from_its_beginning(game: Game) -> None:
     model.set_timeline(Game().timeline)
 
     assert _who(model) == ["boss update", "boss frame timer"]
+
+
+def _called_in(timeline: Timeline, number: int) -> str:
+    call = call_of(timeline, CallId(number, is_member=True))
+    assert call is not None
+    return called_in_text(call)
 
 
 def test_that_what_is_called_in_every_frame_runs_while_the_root_is_paused(game: Game) -> None:
@@ -343,9 +353,9 @@ def test_that_what_is_called_in_every_frame_runs_while_the_root_is_paused(game: 
     paint, move = found["paint"], found["move"]
 
     assert member_standing(timeline, paint).kind is not StandingKind.STOPPED
-    assert remaining_text(timeline, paint) == "every frame"
+    assert _called_in(timeline, paint.id) == "every frame"
     assert member_standing(timeline, move).kind is StandingKind.STOPPED
-    assert remaining_text(timeline, move) == "waiting: “root” is paused"
+    assert _called_in(timeline, move.id) == "waiting: “root” is paused"
     # Everything else of this game hangs under clocks below the root.
-    counts = FrameCallModel(timeline).counts
+    counts = QueueModel(FrameCallOrder(), Theme("light"), timeline).counts
     assert counts.waiting == counts.total - 1

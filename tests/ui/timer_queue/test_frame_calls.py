@@ -8,6 +8,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from inspector.calls.call import Call, CallId, call_of
 from inspector.commands.clocks import PauseClock
 from inspector.commands.members import (
     PauseFromPriority,
@@ -22,8 +23,8 @@ from tests.ui.members_world import MembersSession
 from tests.ui.world import PlayedSession
 from ui.kit.theme import Theme
 from ui.session.bridge import Selection, SessionBridge
-from ui.timer_queue import frame_call_model
-from ui.timer_queue.frame_call_cells import CallCells, CallColumn, call_cells
+from ui.timer_queue import model as queue_model
+from ui.timer_queue.columns import CallColumn
 from ui.timer_queue.panel import FRAME_CALLS, SHOWN_TABLE, TimerQueuePanel
 
 
@@ -325,11 +326,11 @@ def test_that_only_rows_in_view_are_put_into_words(
     session, panel = _crowd(qtbot, calls)
     made: set[int] = set()
 
-    def counting(timeline: Timeline, number: int) -> CallCells | None:
-        made.add(number)
-        return call_cells(timeline, number)
+    def counting(timeline: Timeline, call_id: CallId) -> Call | None:
+        made.add(call_id.number)
+        return call_of(timeline, call_id)
 
-    monkeypatch.setattr(frame_call_model, "call_cells", counting)
+    monkeypatch.setattr(queue_model, "call_of", counting)
     for _ in range(5):
         session.log.append((0, CALL_ENDED, 2, 0, 1_000))
         session.fold()

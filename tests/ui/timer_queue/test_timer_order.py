@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ui.timer_queue.timer_order import WindowedOrder
+from ui.timer_queue.windowed_order import WindowedOrder
 
 _KEYS = st.one_of(st.integers(0, 5), st.integers(-(2**62), 2**62), st.just(2**63 - 1))
 

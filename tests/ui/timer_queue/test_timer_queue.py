@@ -10,9 +10,9 @@ from pytestqt.qtbot import QtBot
 from inspector.commands.clocks import PauseClock, ResumeClock
 from inspector.commands.timers import ClearTimer, FireTimer
 from tests.ui.world import PlayedSession
-from ui.kit.texts.timer_cells import TimerColumn
 from ui.kit.theme import Theme
 from ui.session.bridge import Selection, SessionBridge
+from ui.timer_queue.columns import TimerColumn
 from ui.timer_queue.panel import TimerQueuePanel
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
@@ -11,9 +12,13 @@ from pytestqt.qtbot import QtBot
 
 from inspector.vocabulary import NEVER
 from tests.ui.world import World
-from ui.kit.table.roles import Role
-from ui.kit.texts.timer_cells import TimerColumn, short_site
-from ui.timer_queue.timer_table_model import QueueCounts, TimerTableModel
+from ui.kit.texts.call_texts import short_site
+from ui.kit.theme import Theme
+from ui.timer_queue.columns import TimerColumn
+from ui.timer_queue.model import QueueCounts, QueueModel
+from ui.timer_queue.timer_order import TimerOrder
+
+pytestmark = pytest.mark.usefixtures("qapp")
 
 
 class Shown(World):
@@ -21,7 +26,7 @@ class Shown(World):
 
     def __init__(self) -> None:
         super().__init__()
-        self.model = TimerTableModel(self.timeline, self.log.strings)
+        self.model = QueueModel(TimerOrder(), Theme("light"), self.timeline, self.log.strings)
 
 
 @pytest.fixture
@@ -29,11 +34,11 @@ def shown() -> Shown:
     return Shown()
 
 
-def _cells(model: TimerTableModel, row: int) -> list[str]:
+def _cells(model: QueueModel, row: int) -> list[str]:
     return [model.index(row, column).data() for column in TimerColumn]
 
 
-def _names(model: TimerTableModel) -> list[str]:
+def _names(model: QueueModel) -> list[str]:
     return [model.index(row, TimerColumn.NAME).data() for row in range(model.rowCount())]
 
 
@@ -104,7 +109,7 @@ def test_that_waiting_timers_come_last_grouped_by_what_stops_them(shown: Shown) 
         "waiting: “second” is paused",
     ]
     assert shown.model.index(1, TimerColumn.DUE_SESSION).data() == "–"
-    assert shown.model.counts == QueueCounts(pending=5, in_branch=5, shown=5, waiting=4)
+    assert shown.model.counts == QueueCounts(total=5, in_branch=5, shown=5, waiting=4)
 
 
 def test_that_waiting_timers_of_several_clocks_come_by_what_is_left_of_their_time(
@@ -210,7 +215,7 @@ def test_that_a_branch_shows_its_own_timers_and_those_below(shown: Shown) -> Non
     shown.model.set_branch(game.id)
 
     assert _names(shown.model) == ["game", "enemies"]
-    assert shown.model.counts == QueueCounts(pending=3, in_branch=2, shown=2, waiting=0)
+    assert shown.model.counts == QueueCounts(total=3, in_branch=2, shown=2, waiting=0)
 
 
 def test_that_a_branch_that_was_removed_shows_nothing(shown: Shown) -> None:
@@ -224,7 +229,7 @@ def test_that_a_branch_that_was_removed_shows_nothing(shown: Shown) -> None:
 
     shown.model.refresh()
 
-    assert shown.model.counts == QueueCounts(pending=1, in_branch=0, shown=0, waiting=0)
+    assert shown.model.counts == QueueCounts(total=1, in_branch=0, shown=0, waiting=0)
 
 
 @pytest.mark.parametrize(
@@ -251,7 +256,7 @@ def test_that_the_filter_looks_at_name_clock_kind_and_call_site(
     shown.model.refresh()
 
     assert _names(shown.model) == expected
-    assert shown.model.counts.pending == 3
+    assert shown.model.counts.total == 3
 
 
 def test_that_names_added_later_are_filtered_too(shown: Shown) -> None:
@@ -265,6 +270,23 @@ def test_that_names_added_later_are_filtered_too(shown: Shown) -> None:
     shown.model.refresh()
 
     assert _names(shown.model) == ["evening"]
+
+
+def _value(shown: Shown, row: int, column: TimerColumn) -> Any:  # noqa: ANN401
+    """Return what a cell is about."""
+    shown_row = shown.model.row_at(row)
+    assert shown_row is not None
+    call = shown_row.call
+    return {
+        TimerColumn.NAME: call.name,
+        TimerColumn.CLOCK: shown.timeline.clocks[call.clock_id].name,
+        TimerColumn.KIND: call.kind,
+        TimerColumn.DUE_LOCAL: call.due_ns,
+        TimerColumn.INTERVAL: call.interval_ns,
+        TimerColumn.FIRED: call.calls,
+        TimerColumn.LATENESS: call.last_lateness_ns or 0,
+        TimerColumn.CALL_SITE: call.call_site,
+    }.get(column, call.session_due_ns)
 
 
 @pytest.mark.parametrize("column", TimerColumn)
@@ -282,9 +304,7 @@ def test_that_any_column_can_decide_the_order(
 
     shown.model.sort(column, order)
 
-    raw = [shown.model.index(row, column).data(Role.RAW) for row in range(6)]
-    if column == TimerColumn.CLOCK:
-        raw = [shown.timeline.clocks[clock_id].name for clock_id in raw]
+    raw = [_value(shown, row, column) for row in range(6)]
     folded = [value.casefold() if isinstance(value, str) else value for value in raw]
     assert folded == sorted(folded, reverse=order == Qt.SortOrder.DescendingOrder)
 

@@ -20,10 +20,9 @@ from ui.clock_tree.panel import ClockTreePanel
 from ui.clock_tree.rows import is_member, node_of
 from ui.details.panel import DetailsPanel
 from ui.events.panel import EventListPanel
-from ui.kit.texts.timer_cells import TimerColumn
 from ui.kit.theme import Theme
 from ui.session.bridge import Selection, SessionBridge
-from ui.timer_queue.frame_call_cells import CallColumn
+from ui.timer_queue.columns import CallColumn, TimerColumn
 from ui.timer_queue.panel import TimerQueuePanel
 
 
@@ -195,7 +194,7 @@ def test_that_panels_keep_up_with_anything(qtbot: QtBot, seed: int) -> None:
             assert calls.total == desk.queue.calls_model.total()
         else:
             counts = desk.queue.model.counts
-            assert counts.pending == len(timeline.timers)
+            assert counts.total == len(timeline.timers)
             assert counts.shown == desk.queue.model.rowCount()
         numbers = [*timeline.members.by_id, 999]
         for make_menu, ids in (

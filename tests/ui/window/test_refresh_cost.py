@@ -18,9 +18,9 @@ from ui.frame_times.panel import FrameTimesPanel
 from ui.kit.theme import Theme
 from ui.plotting.frame_series import FrameColumns, FrameSeries
 from ui.session.bridge import SessionBridge
-from ui.timer_queue import timer_table_model
+from ui.timer_queue import model as queue_model
+from ui.timer_queue.model import QueueModel
 from ui.timer_queue.panel import TimerQueuePanel
-from ui.timer_queue.timer_table_model import TimerTableModel
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -133,11 +133,11 @@ def cost_of_plot(meter: Meter, size: tuple[int, int, int]) -> Counter[str]:
 
 
 def test_timer_queue_formats_what_is_in_view_whatever_the_number_of_timers(meter: Meter) -> None:
-    meter.count(TimerTableModel, "data")
-    meter.count(timer_table_model, "timer_cells")
+    meter.count(QueueModel, "data")
+    meter.count(queue_model, "call_of")
     few, many = cost_of_queue(meter, _FEW), cost_of_queue(meter, _MANY)
-    assert few["timer_cells"] > 0
-    assert many["timer_cells"] == few["timer_cells"]
+    assert few["call_of"] > 0
+    assert many["call_of"] == few["call_of"]
     assert few["data"] == many["data"] == 0
 
 

@@ -19,10 +19,10 @@ from ui.details.panel import DetailsPanel
 from ui.events.panel import EventListPanel
 from ui.kit.labels import ElidedLabel
 from ui.kit.prompts import RatePrompt
-from ui.kit.texts.timer_cells import TimerColumn
 from ui.kit.theme import Theme
 from ui.previews.preview_card import PreviewCard
 from ui.session.bridge import Selection
+from ui.timer_queue.columns import TimerColumn
 from ui.timer_queue.panel import TimerQueuePanel
 
 CLOCK = "name\nwith newline 😀"

@@ -138,8 +138,6 @@ class ColumnCells(Generic[RowT]):
                 return None if tick is None else states.Checked if tick else states.Unchecked
             case roles.ACCESSIBLE_TEXT:
                 return f"{spec.title}: {spec.text(row)}"
-            case roles.Role.RAW:
-                return raw_value(column, row)
         return None
 
     def title_data(  # noqa: PLR0911 - one question a role

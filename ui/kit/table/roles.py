@@ -1,6 +1,5 @@
 """The item data roles that all models of the window share."""
 
-from enum import IntEnum
 from functools import cache
 from typing import Final
 
@@ -23,20 +22,6 @@ CENTER: Final = Qt.AlignmentFlag.AlignCenter
 RIGHT: Final = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 TOP: Final = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop
 LEFT: Final = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-
-
-class Role(IntEnum):
-    """What a cell can say beyond its text.
-
-    Attributes:
-        RAW: The value itself: nanoseconds, a ``Fraction``, a count, a kind.
-        ID: Number of the row's subject (clock, timer) or of the event.
-        SELECTION: The :class:`Selection` that shows the row's subject.
-    """
-
-    RAW = int(Qt.ItemDataRole.UserRole) + 1
-    ID = int(Qt.ItemDataRole.UserRole) + 2
-    SELECTION = int(Qt.ItemDataRole.UserRole) + 3
 
 
 @cache

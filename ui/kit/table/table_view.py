@@ -16,7 +16,7 @@ from PySide6.QtCore import (
     Slot,
 )
 from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QKeyEvent, QKeySequence
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QTableView
 from typing_extensions import override
 
 from ..guards import guarded
@@ -131,6 +131,25 @@ def without_choosing(view: QAbstractItemView) -> Iterator[None]:
         selection.blockSignals(was_blocked)
 
 
+def set_up_table(view: QTableView, *, selects_many: bool = False) -> None:
+    """Make whole rows selectable, all of one height, without a grid; Tab leaves the table."""
+    modes = QAbstractItemView.SelectionMode
+    view.setWordWrap(False)
+    view.setShowGrid(False)
+    view.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+    view.setSelectionMode(modes.ExtendedSelection if selects_many else modes.SingleSelection)
+    view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+    view.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+    view.setTabKeyNavigation(False)
+    # Rows are placed by reckoning only while all have the same, fixed height.
+    rows = view.verticalHeader()
+    rows.setVisible(False)
+    rows.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+    rows.setMinimumSectionSize(8)
+    rows.setDefaultSectionSize(view.fontMetrics().height() + _ROW_PADDING)
+    view.horizontalHeader().setHighlightSections(False)
+
+
 @guarded
 class TableView(Arranging, PaintedTable):
     """A table whose rows are selected whole, without a grid; Tab leaves it.
@@ -169,7 +188,8 @@ class TableView(Arranging, PaintedTable):
         self.make_menu: Callable[[int], QMenu] = self.copy_menu
         self.setAccessibleName(name)
         self.setModel(model)
-        self._set_up(selects_many=selects_many)
+        set_up_table(self, selects_many=selects_many)
+        self._set_up_titles()
         self._size_columns()
         self.choices = ColumnChoices(
             self, self.horizontalHeader(), model.columns, choices, model.sorted_by
@@ -182,28 +202,14 @@ class TableView(Arranging, PaintedTable):
         model.modelAboutToBeReset.connect(self._note_marked)
         model.modelReset.connect(self._mark_again)
 
-    def _set_up(self, *, selects_many: bool) -> None:
-        modes = QAbstractItemView.SelectionMode
-        self.setWordWrap(False)
-        self.setShowGrid(False)
-        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.setSelectionMode(modes.ExtendedSelection if selects_many else modes.SingleSelection)
-        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.setTabKeyNavigation(False)
-        # Rows are placed by reckoning only while all have the same, fixed height.
-        rows = self.verticalHeader()
-        rows.setVisible(False)
-        rows.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        rows.setMinimumSectionSize(8)
-        rows.setDefaultSectionSize(self.fontMetrics().height() + _ROW_PADDING)
+    def _set_up_titles(self) -> None:
         titles = self.horizontalHeader()
-        titles.setHighlightSections(False)
         titles.setSectionsMovable(True)
-        titles.setMinimumSectionSize(self.fontMetrics().horizontalAdvance("No.") + 8)
+        titles.setMinimumSectionSize(self.width_for("No.") - _CELL_PADDING // 2)
         if any(column.spec.is_wrapped for column in self._model.columns):
             self.setWordWrap(True)
-            rows.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+            contents = QHeaderView.ResizeMode.ResizeToContents
+            self.verticalHeader().setSectionResizeMode(contents)
         if self._model.is_sortable:
             # A third click brings back the model's own order.
             titles.setSortIndicatorClearable(True)
@@ -284,7 +290,8 @@ class TableView(Arranging, PaintedTable):
 
     def copy_marked(self) -> None:
         """Put the marked rows on the clipboard."""
-        copy_text("\n".join(map(self._model.row_text, self.marked_rows())))
+        if rows := self.marked_rows():
+            copy_text("\n".join(map(self._model.row_text, rows)))
 
     def copy_menu(self, _row: int = -1) -> QMenu:
         """Return a menu that offers to copy what is marked."""

@@ -1,16 +1,19 @@
-"""The frame calls of a session as columns of numbers, for ordering and counting many."""
+"""The frame calls in order: columns of numbers, for ordering and counting many."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
+from typing_extensions import override
 
+from inspector.calls.call import SCHEDULED
+from inspector.calls.dues import TIMED_CALLS
 from inspector.events.members import CLOCK_CALLS
 from inspector.vocabulary import NEVER, RATE_DENOMINATOR, Field, MemberKind, Phase
 
-from ..kit.texts.member_texts import TIMED_CALLS
-from .frame_call_cells import LISTED_KINDS, CallColumn, kind_text
+from .columns import CallColumn, kind_text
+from .model import QueueCounts, QueueOrder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -19,6 +22,9 @@ if TYPE_CHECKING:
 
     from inspector.events.members import MemberState
     from inspector.events.timeline import Timeline
+
+    from ..kit.table.columns import ColumnEnum
+    from .windowed_order import WindowedOrder
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 
@@ -32,7 +38,86 @@ _PHASE: Final = int(Field.PHASE)
 #: Behind every number that is known.
 _LAST: Final = NEVER - 1
 _CALLERS: Final = frozenset({MemberKind.SCHEDULER, MemberKind.TICKER})
-_BY_FIELD: Final = {CallColumn.INTERVAL: int(Field.INTERVAL), CallColumn.PRIORITY: _PRIORITY}
+_BY_FIELD: Final[dict[ColumnEnum, int]] = {
+    CallColumn.INTERVAL: int(Field.INTERVAL),
+    CallColumn.PRIORITY: _PRIORITY,
+}
+
+
+class FrameCallOrder(QueueOrder):
+    """What is called in frames, in the order in which it is called."""
+
+    def __init__(self) -> None:
+        """Begin without calls."""
+        super().__init__(CallColumn, is_of_members=True)
+        self._table: CallTable | None = None
+        self._made_at: object = None
+        self._chosen = np.zeros(0, np.bool_)
+        self._chosen_by: object = None
+        self._in_branch = 0
+        self._total = (-1, 0)
+
+    @override
+    def set_source(self, timeline: Timeline | None, strings: Sequence[str]) -> None:
+        super().set_source(timeline, strings)
+        self._table, self._total = None, (-1, 0)
+
+    @override
+    def versions(self, timeline: Timeline) -> tuple[int, int, int, int]:
+        return *_structure(timeline), timeline.members.values_version, timeline.mapping_version
+
+    @override
+    def total(self, timeline: Timeline) -> int:
+        members = timeline.members
+        if self._total[0] != members.structure_version:
+            count = sum(member.kind in SCHEDULED for member in members.by_id.values())
+            self._total = (members.structure_version, count)
+        return self._total[1]
+
+    @override
+    def take(
+        self,
+        timeline: Timeline,
+        order: WindowedOrder,
+        column: ColumnEnum | None,
+        *,
+        is_descending: bool,
+    ) -> QueueCounts:
+        table = self._table
+        if table is None or self._made_at != _structure(timeline):
+            table = self._table = CallTable(timeline)
+            self._made_at, self._chosen_by = _structure(timeline), None
+        if self._chosen_by != (self.branch_id, self.words):
+            self._choose(timeline, table)
+        waiting = table.waiting()
+        places = table.call_order(waiting)
+        if column is not None:
+            keys = table.keys(column, waiting)[places]
+            places = places[np.argsort(-keys if is_descending else keys, kind="stable")]
+        shown = table.ids[places[self._chosen[places]]]
+        ranks = np.arange(shown.size)
+        order.take(shown, ranks, ranks)
+        return QueueCounts(
+            total=len(table),
+            in_branch=self._in_branch,
+            shown=int(shown.size),
+            waiting=int(np.count_nonzero(waiting & self._chosen)),
+        )
+
+    def _choose(self, timeline: Timeline, table: CallTable) -> None:
+        """Find out which calls the branch and the filter let through."""
+        chosen = np.ones(len(table), np.bool_)
+        if self.branch_id is not None:
+            is_there = self.branch_id in timeline.clocks
+            chosen &= table.in_branch(timeline.branch(self.branch_id) if is_there else ())
+        self._in_branch = int(np.count_nonzero(chosen))
+        for word in self.words:
+            chosen &= table.having(word)
+        self._chosen, self._chosen_by = chosen, (self.branch_id, self.words)
+
+
+def _structure(timeline: Timeline) -> tuple[int, int]:
+    return timeline.structure_version, timeline.members.structure_version
 
 
 class _Holder:
@@ -77,7 +162,7 @@ class CallTable:
         """Take the calls of a timeline."""
         self._timeline = timeline
         members = timeline.members
-        listed = LISTED_KINDS
+        listed = SCHEDULED
         self.states = [state for state in members.by_id.values() if state.kind in listed]
         self.ids = _numbers(state.id for state in self.states)
         self._holders: list[_Holder] = []
@@ -90,7 +175,7 @@ class CallTable:
             if state.kind is MemberKind.FRAME_CALLBACK
         ]
         self._group, self._place = self._call_order()
-        self._keys: dict[CallColumn, NDArray[np.int64]] = {}
+        self._keys: dict[ColumnEnum, NDArray[np.int64]] = {}
 
     def __len__(self) -> int:
         """Return how many calls there are."""
@@ -236,7 +321,7 @@ class CallTable:
         return np.lexsort((np.where(timed, dues, self._place), rank, self._group))
 
     def keys(  # noqa: PLR0911 - one a column
-        self, column: CallColumn, waiting: NDArray[np.bool_]
+        self, column: ColumnEnum, waiting: NDArray[np.bool_]
     ) -> NDArray[np.int64]:
         """Return what the calls are ordered by, smallest first."""
         states = self.states
@@ -272,7 +357,7 @@ class CallTable:
         timeline = self._timeline
         return timeline.local_ns(holder.clock_id) if holder.clock_id in timeline.clocks else 0
 
-    def _constant_keys(self, column: CallColumn) -> NDArray[np.int64]:
+    def _constant_keys(self, column: ColumnEnum) -> NDArray[np.int64]:
         found = self._keys.get(column)
         if found is not None:
             return found
@@ -288,7 +373,7 @@ class CallTable:
             self._keys[column] = keys
         return keys
 
-    def _text_keys(self, column: CallColumn) -> NDArray[np.int64]:
+    def _text_keys(self, column: ColumnEnum) -> NDArray[np.int64]:
         if column is CallColumn.NAME:
             return _ranks([state.name for state in self.states])
         if column is CallColumn.KIND:

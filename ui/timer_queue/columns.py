@@ -1,0 +1,286 @@
+"""The columns of the queue: what is said of a timer of a clock, and of a call in frames."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from inspector.timebase import format_duration, format_instant
+from inspector.vocabulary import Field, MemberKind, Phase
+
+from ..kit.table.columns import Column, ColumnEnum
+from ..kit.texts.call_texts import called_in_text, fires_in_text, short_site
+from ..kit.texts.clock_texts import path_text
+from ..kit.texts.standing import Standing, StandingKind
+
+if TYPE_CHECKING:
+    from inspector.calls.call import Call
+    from inspector.events.members import MemberState
+    from inspector.events.timeline import Timeline
+
+_PHASES: Final = frozenset(map(int, Phase))
+
+
+@dataclass(frozen=True, slots=True)
+class QueueRow:
+    """A call that waits to be made.
+
+    Attributes:
+        call: The call.
+        timeline: Where its clock and what it hangs under have their names.
+        at_ns: Session time as of which it waits.
+        member: The call as a member, ``None`` for a timer of a clock.
+        standing: What a member does then, and why.
+    """
+
+    call: Call
+    timeline: Timeline
+    at_ns: int
+    member: MemberState | None = None
+    standing: Standing | None = None
+
+    @property
+    def waits(self) -> bool:
+        """Whether something keeps it from being made."""
+        if self.standing is not None:
+            return not self.standing.kind.is_lively
+        return self.call.session_due_ns is None
+
+
+def _clock(row: QueueRow) -> str:
+    clock = row.timeline.clocks.get(row.call.clock_id)
+    return "" if clock is None else clock.name
+
+
+def _clock_tip(row: QueueRow) -> str:
+    known = row.call.clock_id in row.timeline.clocks
+    return path_text(row.timeline, row.call.clock_id) if known else ""
+
+
+def _name_of(row: QueueRow, member_id: int) -> str:
+    member = row.timeline.members.by_id.get(member_id)
+    return "" if member is None else member.name
+
+
+def _nanoseconds(ns: int | None, unknown: str = "") -> str:
+    return unknown if ns is None else f"{ns:,} ns"
+
+
+def _instant(ns: int | None, unknown: str = "") -> str:
+    return unknown if ns is None else format_instant(ns)
+
+
+def _interval(row: QueueRow) -> str:
+    return format_duration(row.call.interval_ns) if row.call.interval_ns else ""
+
+
+def _calls(row: QueueRow) -> str:
+    return f"{row.call.calls:,}" if row.call.calls else ""
+
+
+def _calls_tip(row: QueueRow) -> str:
+    call = row.call
+    return f"{call.calls:,} calls, {call.missed:,} skipped" if call.missed else _calls(row)
+
+
+def _left(row: QueueRow) -> str:
+    left = row.call.calls_left
+    return "" if left is None else f"{left:,}" if left >= 0 else "∞"
+
+
+def _duration(ns: int | None) -> str:
+    return "" if ns is None else format_duration(ns)
+
+
+def _path(row: QueueRow) -> str:
+    above = reversed(row.timeline.members.path(row.call.id.number))
+    return " / ".join(each.name for each in above if each.name)
+
+
+def kind_text(member: MemberState) -> str:
+    """Return what kind of call a member is; for a callback of the frame, with its phase."""
+    if member.kind is MemberKind.FRAME_CALLBACK:
+        phase = member.fields.get(Field.PHASE)
+        return f"in {Phase(phase).text}" if phase in _PHASES else member.kind.text
+    return member.kind.text
+
+
+def _kind(row: QueueRow) -> str:
+    return row.call.kind.text if row.member is None else kind_text(row.member)
+
+
+def _kind_tip(row: QueueRow) -> str:
+    rules = row.timeline.members.field_text(row.call.id.number, Field.RULES)
+    return ", ".join(filter(None, (_kind(row), rules)))
+
+
+def _state(row: QueueRow) -> str:
+    """Return a standing without what other columns say already."""
+    standing = row.standing
+    if standing is None or standing.kind is StandingKind.RUNNING:
+        return "running"
+    return "ready, the session is held" if standing.kind is StandingKind.HELD else standing.text
+
+
+def _state_tip(row: QueueRow) -> str:
+    return "" if row.standing is None else row.standing.text
+
+
+_column = Column[QueueRow]
+
+
+class TimerColumn(ColumnEnum):
+    """The columns of the timers of clocks."""
+
+    NAME = _column(
+        "Timer",
+        lambda row: row.call.name,
+        "Name or callback of the timer",
+        lambda row: row.call.name,
+        sample="the player presses a button",
+    )
+    CLOCK = _column(
+        "Clock",
+        _clock,
+        "The clock whose local time it waits for",
+        _clock_tip,
+        sample="name of a clock",
+    )
+    KIND = _column(
+        "Kind",
+        _kind,
+        "Once or repeating, with the policy for missed ticks",
+        _kind,
+        sample="interval (delay)",
+    )
+    DUE_LOCAL = _column(
+        "Due, local (m:s)",
+        lambda row: _instant(row.call.due_ns),
+        "Local time of its clock at which it fires",
+        lambda row: _nanoseconds(row.call.due_ns),
+        sample="0:00:00.000",
+        is_number=True,
+    )
+    DUE_SESSION = _column(
+        "Due, session (m:s)",
+        lambda row: _instant(row.call.session_due_ns, "–"),
+        "Session time of that instant, at present rates and pauses",
+        lambda row: _nanoseconds(row.call.session_due_ns, "never at present rates"),
+        sample="0:00:00.000",
+        is_number=True,
+    )
+    REMAINING = _column(
+        "Fires in",
+        lambda row: fires_in_text(row.call, row.at_ns),
+        "Session time until then, or what it waits for",
+        lambda row: fires_in_text(row.call, row.at_ns),
+        sample="waiting: “enemies” is paused",
+        is_number=True,
+    )
+    INTERVAL = _column(
+        "Every",
+        _interval,
+        "Local time between two ticks of a repeating timer",
+        _interval,
+        sample="000.0 ms",
+        is_number=True,
+    )
+    FIRED = _column(
+        "Fired (×)", _calls, "How often it has fired", _calls, sample="000,000", is_number=True
+    )
+    LATENESS = _column(
+        "Last late by",
+        lambda row: _duration(row.call.last_lateness_ns),
+        "Lateness of its last firing",
+        lambda row: _nanoseconds(row.call.last_lateness_ns),
+        sample="000.0 ms",
+        is_number=True,
+    )
+    CALL_SITE = _column(
+        "Set at",
+        lambda row: short_site(row.call.call_site),
+        "Source line that scheduled it",
+        lambda row: row.call.call_site or "unknown",
+    )
+
+
+class CallColumn(ColumnEnum):
+    """The columns of what is called in frames."""
+
+    NAME = _column(
+        "Call",
+        lambda row: row.call.name or row.call.kind.text,
+        "Name of the callback",
+        _path,
+        sample="Player.update_all",
+    )
+    TARGET = _column(
+        "Target",
+        lambda row: _name_of(row, row.call.owner_id),
+        "The target the call belongs to; pausing a target pauses its calls",
+        lambda row: _name_of(row, row.call.owner_id),
+        sample="name of target",
+    )
+    SCHEDULER = _column(
+        "Scheduler",
+        lambda row: _name_of(row, row.call.scheduler_id),
+        "The scheduler, ticker or child clock that calls it",
+        lambda row: _name_of(row, row.call.scheduler_id),
+        sample="Cocos Creator 2.4",
+    )
+    CLOCK = _column(
+        "Clock", _clock, "The clock that drives the scheduler", _clock_tip, sample="clock name"
+    )
+    KIND = _column(
+        "Kind",
+        _kind,
+        "Called in every frame, a timer of a scheduler or ticker, or a loop",
+        _kind_tip,
+        sample="in before update",
+    )
+    PRIORITY = _column(
+        "Priority",
+        lambda row: "" if row.call.priority is None else str(row.call.priority),
+        "Order among update callbacks; lower runs first",
+        sample="-00",
+        is_number=True,
+    )
+    DUE = _column(
+        "Due (m:s)",
+        lambda row: _instant(row.call.due_ns),
+        "Time of the next call, on its scheduler or its clock",
+        lambda row: _nanoseconds(row.call.due_ns),
+        sample="00:00.000",
+        is_number=True,
+    )
+    REMAINING = _column(
+        "Called in",
+        lambda row: called_in_text(row.call),
+        "Scheduler time until the next call, or what it waits for",
+        lambda row: called_in_text(row.call),
+        sample="waiting: “enemy” is paused",
+        is_number=True,
+    )
+    INTERVAL = _column(
+        "Every",
+        _interval,
+        "Scheduler time between two calls",
+        _interval,
+        sample="000.0 ms",
+        is_number=True,
+    )
+    CALLS = _column(
+        "Calls (×)", _calls, "How often it was called", _calls_tip, sample="000,000", is_number=True
+    )
+    LEFT = _column(
+        "Left (×)", _left, "Calls left; ∞ for unlimited", _left, sample="000", is_number=True
+    )
+    TOOK = _column(
+        "Last took",
+        lambda row: _duration(row.call.took_ns),
+        "Measured duration of the last call",
+        lambda row: _nanoseconds(row.call.took_ns),
+        sample="00.0 µs",
+        is_number=True,
+    )
+    STATE = _column("State", _state, "What it is doing, or what stops it", _state_tip)

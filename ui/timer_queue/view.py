@@ -1,0 +1,89 @@
+"""A table view over calls that are places in an order: the mark moves with its call."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QModelIndex, Qt, Signal, Slot
+
+from ..kit.table.table_view import TableView
+
+if TYPE_CHECKING:
+    from collections.abc import MutableMapping
+
+    from .model import QueueModel
+
+
+class QueueView(TableView):
+    """Shows a :class:`QueueModel`.
+
+    A row of the table is a place in the order; which call is marked is kept by its
+    number and found again after every refresh.
+
+    Signals:
+        chosen: The user has marked a row; the number of its call.
+    """
+
+    chosen = Signal(int)
+
+    def __init__(self, model: QueueModel, name: str, choices: MutableMapping[str, str]) -> None:
+        """Show a model.
+
+        Args:
+            model: What is shown.
+            name: What a screen reader calls the table.
+            choices: Where it is kept how somebody wants the columns.
+        """
+        super().__init__(model, name, choices)
+        self._calls = model
+        self._marked_id = 0
+        # The model sorts when the view hears of it, which is after this connection was made.
+        order_changed = self.horizontalHeader().sortIndicatorChanged
+        order_changed.connect(self.take_order, Qt.ConnectionType.QueuedConnection)
+        self.selectionModel().currentRowChanged.connect(self._choose_row)
+
+    @property
+    def marked_id(self) -> int:
+        """The call that is marked wherever it is, 0 for none."""
+        return self._marked_id
+
+    def refresh(self) -> None:
+        """Show what is new: only cells that say something else are painted."""
+        with self.arranging():
+            self._calls.refresh()
+        self.take_order()
+
+    def mark(self, number: int) -> None:
+        """Mark a call and bring it into view; 0 marks none."""
+        if number != self._marked_id:
+            self._marked_id = number
+            row = self._follow_marked()
+            if row is not None:
+                self.scrollTo(self._calls.index(row, 0))
+
+    @Slot()
+    def take_order(self) -> None:
+        """Show the rows again, after the model has taken another order."""
+        self.show_changes()
+        self._follow_marked()
+
+    def _follow_marked(self) -> int | None:
+        """Mark the row in which the marked call is now; the view does not scroll."""
+        row = self._calls.row_of(self._marked_id) if self._marked_id else None
+        current = self.currentIndex()
+        if row == (current.row() if current.isValid() else None):
+            return row
+        with self.arranging():
+            if row is None:
+                self.selectionModel().clear()
+            else:
+                column = current.column() if current.isValid() else 0
+                self.setCurrentIndex(self._calls.index(row, column))
+        return row
+
+    @Slot(QModelIndex, QModelIndex)
+    def _choose_row(self, current: QModelIndex, _previous: QModelIndex) -> None:
+        number = self._calls.id_at(current.row())
+        if not self.is_arranging and number is not None:
+            self._marked_id = number
+            self.chosen.emit(number)
