@@ -110,30 +110,32 @@ def frame_after(history: History, cursor: int, end: int) -> int | None:
 def find_event(
     history: History, at_ns: int, kind: int, subject: int, a: int | None = None
 ) -> int | None:
-    """Return the cursor of the last event of a kind about something at an instant.
+    """Return the cursor of the last event of a kind about something at an instant."""
+    first = history.cursor_at(at_ns - 1)
+    found = last_event(history, history.cursor_at(at_ns), kind, subject, a, first=first)
+    return None if found is None else found[0]
+
+
+def last_event(  # noqa: PLR0913 - what is looked for, and where
+    history: History,
+    cursor: int,
+    kind: int,
+    subject: int,
+    a: int | None = None,
+    *,
+    first: int = 0,
+) -> tuple[int, RawEvent] | None:
+    """Return the last event of a kind about something before a cursor, if it is not far back.
 
     Args:
         history: Where to look.
-        at_ns: The instant.
+        cursor: Where to begin.
         kind: The kind of event.
         subject: What it is about.
         a: Its first value, anything if left out.
+        first: Where to stop.
     """
-    end = history.cursor_at(at_ns)
-    start = max(history.cursor_at(at_ns - 1), end - NEARBY, history.first)
-    events = history.events(start, end)
-    for offset in range(len(events) - 1, -1, -1):
-        event = events[offset]
-        if event[1] == kind and event[2] == subject and a in {None, event[3]}:
-            return start + offset
-    return None
-
-
-def last_event(
-    history: History, cursor: int, kind: int, subject: int, a: int | None = None
-) -> tuple[int, RawEvent] | None:
-    """Return the last event of a kind about something before a cursor, if it is not far back."""
-    first = max(history.first, cursor - _NAMES_BACK)
+    first = max(first, history.first, cursor - _NAMES_BACK)
     while cursor > first:
         start = max(first, cursor - NEARBY)
         events = history.events(start, cursor)
@@ -222,14 +224,8 @@ def timer_label(history: History, timeline: Timeline, timer_id: int, cursor: int
     """
     if timer_id in timeline.timers:
         return f"“{timeline.timers.row(timer_id).label}”"
-    start = max(history.first, cursor - _NAMES_BACK)
-    while cursor > start:
-        begin = max(start, cursor - NEARBY)
-        for event in reversed(history.events(begin, cursor)):
-            if event[1] == TIMER_ADDED and event[2] == timer_id:
-                return f"“{text_of(history, event[4])}”"
-        cursor = begin
-    return f"timer {timer_id}"
+    found = last_event(history, cursor, TIMER_ADDED, timer_id)
+    return f"timer {timer_id}" if found is None else f"“{text_of(history, found[1][4])}”"
 
 
 def listed(names: list[str], most: int = 3) -> str:

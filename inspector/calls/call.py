@@ -112,6 +112,12 @@ class Call:
     blockers: tuple[Blocker, ...]
 
     @property
+    def title(self) -> str:
+        """What it is, what it is called, and its number."""
+        kind = self.kind.text if self.id.is_member else "timer"
+        return f"{kind[:1].upper()}{kind[1:]} “{self.name}” ({self.id.number})"
+
+    @property
     def waits_on_clock(self) -> bool:
         """Whether it waits in the local time of its clock, not in that of a scheduler."""
         return not self.id.is_member or self.kind in CLOCK_CALLS

@@ -73,12 +73,6 @@ def explain(
     return _Present(history, timeline, story, call).explanation()
 
 
-def subject_of(call: Call) -> str:
-    """Return what is explained, in words."""
-    kind = call.kind.text if call.id.is_member else "timer"
-    return f"{kind[:1].upper()}{kind[1:]} “{call.name}” ({call.id.number})"
-
-
 class _Present:
     """Explains what is there."""
 
@@ -117,7 +111,7 @@ class _Present:
         else:
             reasons += state_reasons(history, timeline, call.id.number)
         headline = self._headline(blocked, waiting)
-        return Explanation(subject_of(call), headline, tuple(reasons))
+        return Explanation(call.title, headline, tuple(reasons))
 
     def _headline(self, blocked: list[Reason], waiting: list[Reason]) -> str:
         call, timeline = self.call, self.timeline

@@ -73,145 +73,179 @@ def explain_gone(
         story: What is known of it, up to the state.
         cursor: Where the state is in the log.
     """
-    if clock_of(timeline, story.id):
-        text = "It waits on a clock that is no longer there."
-        return Explanation(_subject(story), text, (Reason(text, timeline.at_ns),))
-    end = (_member_end if story.id.is_member else _timer_end)(history, timeline, story, cursor)
-    if end is None:
-        return _unknown(history, timeline, story, cursor)
-    before = history.state_before(end.cursor)
-    call = call_of(before, story.id)
-    if call is None:
-        return Explanation(_subject(story), end.headline, (end.reason,))
-    reasons = [end.reason]
-    if not story.id.is_member:
-        reasons += _timer_reasons(history, timeline, story, before, call, end)
-    kind = call.kind.text if story.id.is_member else "timer"
-    subject = f"{kind[:1].upper()}{kind[1:]} “{call.name}” ({story.id.number})"
-    return Explanation(subject, end.headline, tuple(reasons))
+    return _Gone(history, timeline, story, cursor).explanation()
 
 
-def _subject(story: CallStory) -> str:
-    return f"{'Member' if story.id.is_member else 'Timer'} {story.id.number}"
+class _Gone:
+    """Explains what is not there."""
 
+    def __init__(self, history: History, timeline: Timeline, story: CallStory, cursor: int) -> None:
+        self.history = history
+        self.timeline = timeline
+        self.story = story
+        self.cursor = cursor
+        self.what = "member" if story.id.is_member else "timer"
 
-# ------------------------------------------------------------------ timers of clocks
+    def explanation(self) -> Explanation:
+        subject = f"{self.what.capitalize()} {self.story.id.number}"
+        if clock_of(self.timeline, self.story.id):
+            text = "It waits on a clock that is no longer there."
+            return Explanation(subject, text, (Reason(text, self.timeline.at_ns),))
+        is_member = self.story.id.is_member
+        end = self._member_end() if is_member else self._timer_end()
+        if end is None:
+            reason = self._unknown()
+            return Explanation(subject, reason.text, (reason,))
+        before = self.history.state_before(end.cursor)
+        call = call_of(before, self.story.id)
+        if call is None:
+            return Explanation(subject, end.headline, (end.reason,))
+        reasons = [end.reason, *([] if is_member else self._timer_reasons(before, call, end))]
+        return Explanation(call.title, end.headline, tuple(reasons))
 
+    def _ended(self, moment: Moment, headline: str, text: str) -> _End:
+        frame = frame_at(self.timeline, moment.at_ns)
+        text = f"{text}, at {format_instant(moment.at_ns)} (frame {frame:,})."
+        return _End(moment.cursor, moment.at_ns, headline, text, frame)
 
-def _timer_end(history: History, timeline: Timeline, story: CallStory, cursor: int) -> _End | None:
-    last, cleared = story.last, story.cleared
-    if cleared is not None:
-        site = text_of(history, cleared.a)
-        who = f"at {short_site(site)}" if site else by_whom(timeline, cleared.b)
-        return _ended(timeline, cleared, "It was cleared.", f"It was cleared {who}")
-    if last is not None and last.next_ns == NEVER:
+    # ------------------------------------------------------------------ timers of clocks
+
+    def _timer_end(self) -> _End | None:
+        last, cleared = self.story.last, self.story.cleared
+        if cleared is not None:
+            site = text_of(self.history, cleared.a)
+            who = f"at {short_site(site)}" if site else by_whom(self.timeline, cleared.b)
+            return self._ended(cleared, "It was cleared.", f"It was cleared {who}")
+        if last is None or last.next_ns != NEVER:
+            return self._removed_with_clock("It was removed with its branch.")
         late = slightly(last) + "," if last.late_ns >= LATE_NS else ""
-        frame = frame_at(timeline, last.at_ns)
+        frame = frame_at(self.timeline, last.at_ns)
         text = (
             f"It fired at {format_instant(last.at_ns)}, in frame {frame:,}: a timeout fires only "
             "once."
         )
         headline = f"It has fired{late} and is no longer pending."
         return _End(last.cursor, last.at_ns, headline, text, frame)
-    return _removed_with_clock(history, timeline, story, cursor, "It was removed with its branch.")
 
+    def _timer_reasons(self, before: Timeline, call: Call, end: _End) -> list[Reason]:
+        """Return what was known of a timer right before its end."""
+        history, timeline, story = self.history, self.timeline, self.story
+        last = story.last
+        if last is not None and last.cursor == end.cursor:
+            reasons = self._last_call(before, call, last) + self._set_again(call)
+        else:
+            reasons = timer_past(history, timeline, story, call.calls)
+        before.set_present(end.at_ns)
+        return reasons + timer_origin(history, before, story, call, is_open=False)
 
-def _ended(timeline: Timeline, moment: Moment, headline: str, text: str) -> _End:
-    frame = frame_at(timeline, moment.at_ns)
-    text = f"{text}, at {format_instant(moment.at_ns)} (frame {frame:,})."
-    return _End(moment.cursor, moment.at_ns, headline, text, frame)
+    def _last_call(self, before: Timeline, call: Call, last: Firing) -> list[Reason]:
+        """Return why a one-shot was called when it was."""
+        history, timeline, story = self.history, self.timeline, self.story
+        local_ns = before.local_ns(call.clock_id, last.at_ns)
+        if call.due_ns is not None and call.due_ns > local_ns and last.late_ns >= 0:
+            # Its clock was stopped, so that no lateness could be measured.
+            last = Firing(last.cursor, last.at_ns, -1, NEVER, last.due_ns)
+        reasons = lateness_reasons(history, timeline, story, last)
+        if not reasons:
+            late = slightly(last) if last.late_ns else " on time"
+            text = f"It was called{late.removeprefix(',')}."
+            reasons = [Reason(text, last.at_ns, last.cursor)]
+        return [*reasons, *ties_before(history, timeline, story), *failure_reasons(history, story)]
 
+    def _set_again(self, call: Call) -> list[Reason]:
+        """Return that one other timer of its name and place waits: the next in a chain."""
+        table = self.timeline.timers
+        rows = (table.row(other_id) for other_id in table.ids())
+        wanted = (call.clock_id, call.name, call.call_site)
+        alike = [row.id for row in rows if (row.clock_id, row.label, row.call_site) == wanted]
+        if len(alike) != 1:
+            return []
+        text = f"Another timer of the same name, set at the same place, is pending: {alike[0]}."
+        return [Reason(text, self.timeline.at_ns)]
 
-def _timer_reasons(  # noqa: PLR0913, PLR0917 - what was known right before its end
-    history: History,
-    timeline: Timeline,
-    story: CallStory,
-    before: Timeline,
-    call: Call,
-    end: _End,
-) -> list[Reason]:
-    last = story.last
-    if last is not None and last.cursor == end.cursor:
-        reasons = _last_call(history, timeline, story, before, call, last)
-        reasons += _set_again(timeline, call)
-    else:
-        reasons = timer_past(history, timeline, story, call.calls)
-    before.set_present(end.at_ns)
-    return reasons + timer_origin(history, before, story, call, is_open=False)
+    # ------------------------------------------------------------------ other calls
 
+    def _member_end(self) -> _End | None:
+        history, number = self.history, self.story.id.number
+        base = history.state_before(history.first).members
+        names = MemberNames(history.strings, base.by_id.values())
+        for place, event in enumerate(history.events(history.first, self.cursor), history.first):
+            if event[1] in MEMBER_NAMING_KINDS:
+                names.note(event)
+            elif event[1] == MEMBER_REMOVED and event[2] in _at_and_above(names, number):
+                return self._removed(Moment(place, event[0], 0, 0), event[2])
+        if names.get(number) is None:
+            return None
+        return self._removed_with_clock("It was removed with its clock.")
 
-def _last_call(  # noqa: PLR0913, PLR0917 - likewise
-    history: History,
-    timeline: Timeline,
-    story: CallStory,
-    before: Timeline,
-    call: Call,
-    last: Firing,
-) -> list[Reason]:
-    """Return why a one-shot was called when it was."""
-    local_ns = before.local_ns(call.clock_id, last.at_ns)
-    if call.due_ns is not None and call.due_ns > local_ns and last.late_ns >= 0:
-        # Its clock was stopped, so that no lateness could be measured.
-        last = Firing(last.cursor, last.at_ns, -1, NEVER, last.due_ns)
-    reasons = lateness_reasons(history, timeline, story, last)
-    if not reasons:
-        late = slightly(last) if last.late_ns else " on time"
-        reasons = [Reason(f"It was called{late.removeprefix(',')}.", last.at_ns, last.cursor)]
-    return [*reasons, *ties_before(history, timeline, story), *failure_reasons(history, story)]
+    def _removed(self, moment: Moment, removed_id: int) -> _End:
+        """Return the end of a member by its own removal or that of one above it."""
+        history, number = self.history, self.story.id.number
+        asked = asked_for_by(history, moment.cursor, UnscheduleMember)
+        who = "by the program" if asked is None else f"by {asked[1]}"
+        above = history.state_before(moment.cursor).members.by_id.get(removed_id)
+        if removed_id != number:
+            name = f"“{above.name}”" if above is not None else f"member {removed_id}"
+            text = f"{name}, which it belonged to, was removed {who}"
+            return self._ended(moment, f"It was removed with {name}.", text)
+        # A frame timer whose calls are used up is taken out in the last of them.
+        is_last = above is not None and above.fields.get(Field.CALLS_LEFT) == 1
+        if is_last and any(
+            event[1] == CALL_ENDED and event[2] == number and event[0] == moment.at_ns
+            for event in history.events(moment.cursor, moment.cursor + _CALL_AHEAD)
+        ):
+            text = "It made its last call and was removed"
+            return self._ended(moment, "It has no calls left.", text)
+        return self._ended(moment, f"It was removed {who}.", f"It was removed {who}")
 
+    # ------------------------------------------------------------------ all
 
-def _set_again(timeline: Timeline, call: Call) -> list[Reason]:
-    """Return that one other timer of its name and place waits: the next in a chain."""
-    table = timeline.timers
-    rows = (table.row(other_id) for other_id in table.ids())
-    wanted = (call.clock_id, call.name, call.call_site)
-    alike = [row.id for row in rows if (row.clock_id, row.label, row.call_site) == wanted]
-    if len(alike) != 1:
-        return []
-    text = f"Another timer of the same name, set at the same place, is pending: {alike[0]}."
-    return [Reason(text, timeline.at_ns)]
+    def _removed_with_clock(self, headline: str) -> _End | None:
+        """Return the removal of a clock that took a call along."""
+        history, story = self.history, self.story
+        removals = sorted(
+            (moment.cursor, moment.at_ns, clock_id)
+            for clock_id, moment in story.removals.items()
+            if story.last_cursor < moment.cursor < self.cursor
+        )
+        low, high = 0, len(removals)
+        # It was there up to one of them and never again after it.
+        while low < high:
+            middle = (low + high) // 2
+            if call_of(history.state_before(removals[middle][0] + 1), story.id) is not None:
+                low = middle + 1
+            else:
+                high = middle
+        if low == len(removals):
+            return None
+        place, at_ns, clock_id = removals[low]
+        before = history.state_before(place)
+        call = call_of(before, story.id)
+        if call is None or clock_id not in before.clocks:
+            return None
+        above = ", above its clock," if call.clock_id != clock_id else ""
+        name = before.clocks[clock_id].name
+        text = f"It no longer exists because “{name}”{above} was removed by the program"
+        return self._ended(Moment(place, at_ns, 0, 0), headline, text)
 
-
-# ------------------------------------------------------------------ other calls
-
-
-def _member_end(history: History, timeline: Timeline, story: CallStory, cursor: int) -> _End | None:
-    number = story.id.number
-    members = MemberNames(
-        history.strings, history.state_before(history.first).members.by_id.values()
-    )
-    for place, event in enumerate(history.events(history.first, cursor), history.first):
-        if event[1] in MEMBER_NAMING_KINDS:
-            members.note(event)
-        elif event[1] == MEMBER_REMOVED and event[2] in _at_and_above(members, number):
-            moment = Moment(place, event[0], 0, 0)
-            return _removed(history, timeline, number, moment, event[2])
-    if members.get(number) is None:
-        return None
-    return _removed_with_clock(history, timeline, story, cursor, "It was removed with its clock.")
-
-
-def _removed(
-    history: History, timeline: Timeline, number: int, moment: Moment, removed_id: int
-) -> _End:
-    """Return the end of a member by its own removal or that of one above it."""
-    members = history.state_before(moment.cursor).members.by_id
-    asked = asked_for_by(history, moment.cursor, UnscheduleMember)
-    who = "by the program" if asked is None else f"by {asked[1]}"
-    above = members.get(removed_id)
-    if removed_id != number:
-        name = f"“{above.name}”" if above is not None else f"member {removed_id}"
-        text = f"{name}, which it belonged to, was removed {who}"
-        return _ended(timeline, moment, f"It was removed with {name}.", text)
-    # A frame timer whose calls are used up is taken out in the last of them.
-    is_last = above is not None and above.fields.get(Field.CALLS_LEFT) == 1
-    if is_last and any(
-        event[1] == CALL_ENDED and event[2] == number and event[0] == moment.at_ns
-        for event in history.events(moment.cursor, moment.cursor + _CALL_AHEAD)
-    ):
-        text = "It made its last call and was removed"
-        return _ended(timeline, moment, "It has no calls left.", text)
-    return _ended(timeline, moment, f"It was removed {who}.", f"It was removed {who}")
+    def _unknown(self) -> Reason:
+        """Return that nothing is known of it, or that it comes later."""
+        history, story, timeline = self.history, self.story, self.timeline
+        added = MEMBER_ADDED if story.id.is_member else TIMER_ADDED
+        for place, event in enumerate(history.events(self.cursor, history.end), self.cursor):
+            if event[1] == added and event[2] == story.id.number:
+                text = (
+                    f"At {format_instant(timeline.at_ns)} this {self.what} does not exist yet: it "
+                    f"is set at {format_instant(event[0])}."
+                )
+                return Reason(text, event[0], place)
+        if max(history.first, story.first) > 0:
+            text = (
+                f"No {self.what} of this number is known: the events before "
+                f"{format_instant(history.first_ns)} are no longer in the log."
+            )
+            return Reason(text, history.first_ns)
+        return Reason(f"This session never had a {self.what} of this number.", timeline.at_ns)
 
 
 def _at_and_above(members: MemberNames, number: int) -> set[int]:
@@ -221,68 +255,3 @@ def _at_and_above(members: MemberNames, number: int) -> set[int]:
         found.add(number)
         number = known.parent_id
     return found
-
-
-# ------------------------------------------------------------------ all
-
-
-def _removed_with_clock(
-    history: History, timeline: Timeline, story: CallStory, cursor: int, headline: str
-) -> _End | None:
-    """Return the removal of a clock that took a call along."""
-    known = story.last_cursor
-    removals = sorted(
-        (moment.cursor, moment.at_ns, clock_id)
-        for clock_id, moment in story.removals.items()
-        if known < moment.cursor < cursor
-    )
-    low, high = 0, len(removals)
-    # It was there up to one of them and never again after it.
-    while low < high:
-        middle = (low + high) // 2
-        if call_of(history.state_before(removals[middle][0] + 1), story.id) is not None:
-            low = middle + 1
-        else:
-            high = middle
-    if low == len(removals):
-        return None
-    place, at_ns, clock_id = removals[low]
-    before = history.state_before(place)
-    call = call_of(before, story.id)
-    if call is None or clock_id not in before.clocks:
-        return None
-    above = ", above its clock," if call.clock_id != clock_id else ""
-    name = before.clocks[clock_id].name
-    text = f"It no longer exists because “{name}”{above} was removed by the program"
-    return _ended(timeline, Moment(place, at_ns, 0, 0), headline, text)
-
-
-def _unknown(history: History, timeline: Timeline, story: CallStory, cursor: int) -> Explanation:
-    what = "member" if story.id.is_member else "timer"
-    later = _set_later(history, story, cursor)
-    if later is not None:
-        place, at_ns = later
-        text = (
-            f"At {format_instant(timeline.at_ns)} this {what} does not exist yet: it is set at "
-            f"{format_instant(at_ns)}."
-        )
-        reason = Reason(text, at_ns, place)
-    elif max(history.first, story.first) > 0:
-        text = (
-            f"No {what} of this number is known: the events before "
-            f"{format_instant(history.first_ns)} are no longer in the log."
-        )
-        reason = Reason(text, history.first_ns)
-    else:
-        text = f"This session never had a {what} of this number."
-        reason = Reason(text, timeline.at_ns)
-    return Explanation(_subject(story), text, (reason,))
-
-
-def _set_later(history: History, story: CallStory, cursor: int) -> tuple[int, int] | None:
-    """Return where and when something is scheduled that is not there yet."""
-    added = MEMBER_ADDED if story.id.is_member else TIMER_ADDED
-    for place, event in enumerate(history.events(cursor, history.end), cursor):
-        if event[1] == added and event[2] == story.id.number:
-            return place, event[0]
-    return None
