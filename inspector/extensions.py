@@ -55,8 +55,9 @@ GROUPS: Final = {
 }
 _PREFIX: Final = "timeline_inspector."
 _METADATA: Final = (".dist-info", ".egg-info")
-#: In characters: of a name, of any other text, and of a traceback.
+#: In characters: of a name, of a problem in a sentence, of any other text, and of a traceback.
 _LONGEST_NAME: Final = 60
+_LONGEST_PROBLEM: Final = 200
 _LONGEST_TEXT: Final = 10_000
 _LONGEST_TRACEBACK: Final = 20_000
 
@@ -222,7 +223,7 @@ class Registry(Sequence[EntryT], Generic[EntryT]):
         text = "".join(traceback.format_exception(error))
         extension.traceback = text[-_LONGEST_TRACEBACK:]
         alone = "".join(traceback.format_exception_only(error))
-        extension.problem = one_line(what_was_raised(alone)).rstrip(".")
+        extension.problem = _shortened(what_was_raised(alone))
         return ExtensionError(extension)
 
     def _all(self) -> tuple[EntryT, ...]:
@@ -244,7 +245,7 @@ class Registry(Sequence[EntryT], Generic[EntryT]):
         except (Exception, SystemExit) as error:  # noqa: BLE001 - code of other people
             report(self.blame(extension, error))
             return
-        extension.problem = one_line(misfit)
+        extension.problem = _shortened(misfit)
         if misfit:
             report(ExtensionError(extension))
         else:
@@ -341,6 +342,12 @@ def _entry_points(group: str) -> Iterator[tuple[str, EntryPoint]]:
 
 def _name(text: str) -> str:
     return one_line(text[:_LONGEST_NAME])
+
+
+def _shortened(problem: str) -> str:
+    """Return a problem as it stands in a sentence, without the full stop."""
+    cut = one_line(problem[:_LONGEST_PROBLEM])
+    return cut.rstrip(".…") if len(problem) <= _LONGEST_PROBLEM else f"{cut}…"
 
 
 def misfit_of(value: object, kind: type) -> str:

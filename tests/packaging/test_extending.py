@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 import tomllib
+import zipfile
 from pathlib import Path
 
 import pytest
 
 from inspector.extensions import GROUPS
 from inspector.resources import resource_path
-from tests.extension_packages import install, python_with, run_with
+from tests.extension_packages import python_with, run_with
 
 PAGE = resource_path("help", "extending.md").read_text(encoding="utf-8")
 FILES = dict(re.findall(r"^`([\w./]+)`:\n\n```\w+\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE))
@@ -21,14 +24,22 @@ _FRAMES = "frame_time\n16.5\n25.25\n"
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder in which the package of the page is installed."""
-    folder = tmp_path_factory.mktemp("site")
-    modules = {path: source for path, source in FILES.items() if path.endswith(".py")}
-    groups = {
-        group.removeprefix("timeline_inspector."): points
-        for group, points in PROJECT["entry-points"].items()
-    }
-    install(folder, PROJECT["name"], modules, groups)
+    """A folder in which the package of the page is installed, from a wheel built of it."""
+    project, folder = tmp_path_factory.mktemp("frame-extras"), tmp_path_factory.mktemp("site")
+    for name, source in FILES.items():
+        (project / name).parent.mkdir(exist_ok=True)
+        (project / name).write_text(source, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel"],
+        cwd=project,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    (wheel,) = (project / "dist").iterdir()
+    with zipfile.ZipFile(wheel) as file:
+        file.extractall(folder)
     return folder
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from traceback import walk_tb
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QByteArray, QObject, Qt, QTimer, Signal, Slot
@@ -176,24 +177,29 @@ class PanelDocks(QObject):
         return dock.widget()
 
     def blame(self, error: BaseException) -> bool:
-        """Replace the panel of a package by the reason if an error comes from its module.
+        """Replace the panel of a package by the reason if an error comes from it.
 
         Returns:
-            Whether it does.
+            Whether an error comes from a panel of a package.
         """
         modules = modules_of(error)
-        for panel in PANELS:
-            extension = PANELS.extension_of(panel)
-            if extension is None or panel.widget.partition(":")[0] not in modules:
-                continue
+        suspects = [
+            (panel, extension)
+            for panel in PANELS
+            if (extension := PANELS.extension_of(panel)) is not None
+            and panel.widget.partition(":")[0] in modules
+        ]
+        # Of several in one module, the one whose method it was.
+        involved = [frame.f_locals.get("self") for frame, _line in walk_tb(error.__traceback__)]
+        suspects.sort(key=lambda each: self._docks[each[0].id].widget() not in involved)
+        for panel, extension in suspects[:1]:
             if not extension.problem:
                 failure = PANELS.blame(extension, error)
                 report(failure)
                 self._reasons[panel.id] = str(failure)
                 # Not inside a slot or an event of the very panel.
                 self._reason_turn.start()
-            return True
-        return False
+        return bool(suspects)
 
     @Slot()
     def _show_reasons(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ class Counter(QLabel):
     def count(self, _new):
         self.setText(f"{self._bridge.timeline.frames.end} frames")
 """
+_POINTS = {"counter": "ext_counter:PANEL"}
 _PROGRAM = """
 import json, sys
 from pathlib import Path
@@ -42,6 +44,8 @@ shell = open_shell(keep, Path.cwd())
 window = shell.window
 FaultReporter(window)
 said = {"panels": list(window.docks.ids)}
+if "aaa" in said["panels"]:
+    window.actions_by_id["panel-aaa"].trigger()
 def look():
     for _ in range(5):
         QApplication.processEvents()
@@ -63,10 +67,12 @@ print(json.dumps(said))
 """
 
 
-def seen(folder: Path, view: str = _VIEW, panel: str = _PANEL) -> dict[str, Any]:
+def seen(
+    folder: Path, view: str = _VIEW, panel: str = _PANEL, points: Mapping[str, str] = _POINTS
+) -> dict[str, Any]:
     """Return what a window shows in which a package has added a panel."""
     modules = {"ext_counter.py": panel, "ext_counter_view.py": view}
-    install(folder, "ext-counter", modules, {"panels": {"counter": "ext_counter:PANEL"}})
+    install(folder, "ext-counter", modules, {"panels": points})
     done = python_with(folder, "-c", _PROGRAM)
     assert done.returncode == 0, done.stderr
     answer: dict[str, Any] = json.loads(done.stdout)
@@ -115,6 +121,21 @@ def test_that_a_panel_that_fails_while_it_is_painted_is_replaced_by_the_reason(
     assert said["later"].startswith(
         "The panel “counter” of ext-counter 1.0 does not work: IndexError: list index"
     )
+
+
+def test_that_of_two_panels_in_a_module_the_one_that_fails_is_replaced(tmp_path: Path) -> None:
+    view = _VIEW.replace("frames.end}", "frames.no_such}")
+    view += (
+        "\nclass Other(QLabel):\n    def __init__(self, bridge, theme, parent):\n        1 / 0\n"
+    )
+    panel = (
+        f"{_PANEL}OTHER = Panel('aaa', 'Other', PanelArea.BOTTOM, 'ext_counter_view:Other', 'x')\n"
+    )
+    points = {"aaa": "ext_counter:OTHER", "counter": "ext_counter:PANEL"}
+
+    said = seen(tmp_path, view, panel, points)
+
+    assert said["later"].startswith("The panel “counter” of ext-counter 1.0 does not work: Attri")
 
 
 def test_that_a_panel_that_does_not_load_is_named_in_a_notice(tmp_path: Path) -> None:
