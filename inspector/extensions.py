@@ -128,7 +128,12 @@ class Extension:
     def __str__(self) -> str:
         """Say which one it is, and what is wrong with it."""
         what = f"The {self.noun} “{self.name}” of {self.package}"
-        return f"{what} does not work: {self.problem}." if self.problem else f"{what} works."
+        return f"{what} does not work: {self.reason}" if self.problem else f"{what} works."
+
+    @property
+    def reason(self) -> str:
+        """The problem with its full stop."""
+        return self.problem if self.problem.endswith("…") else f"{self.problem}."
 
 
 class Registry(Sequence[EntryT], Generic[EntryT]):
@@ -292,7 +297,7 @@ def extensions_text(registries: Iterable[Registry[Any]]) -> str:
         lines.append(f"{registry.group}: {len(registry.own)} built in, {len(found)} installed")
         for each in found:
             lines.append(f"  {'✖' if each.problem else '✔'} {each.name}, {each.package}")
-            lines += [f"      {each.problem}."] if each.problem else []
+            lines += [f"      {each.reason}"] if each.problem else []
             lines += [f"      {line}" for line in each.traceback.splitlines()]
     return "\n".join(lines) + "\n"
 

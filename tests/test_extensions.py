@@ -257,6 +257,20 @@ def test_that_a_broken_package_is_named_and_harms_no_command(tmp_path: Path) -> 
     assert '"problem": "ModuleNotFoundError: No module named \'no_such_module\'"' in as_json.stdout
 
 
+def test_that_a_dialect_cannot_be_taken_for_another_subject_of_the_lab(tmp_path: Path) -> None:
+    source = """
+        from dataclasses import replace
+        from inspector.frames.cocos.dialects import CREATOR_3_8
+        CLOCK = replace(CREATOR_3_8, name="clock", title="A clock")
+    """
+    install(tmp_path, "ext-d", {"ext_d.py": source}, {"schedulers": {"clock": "ext_d:CLOCK"}})
+
+    done = run_with(tmp_path, "lab", "--list")
+
+    assert "A clock" not in done.stdout
+    assert "its name “clock” does not end in a version, as in creator-2.4." in done.stderr
+
+
 def test_that_a_command_that_fails_is_named(tmp_path: Path) -> None:
     source = _COMMAND.replace("return 0", "return 1 / 0")
     install(

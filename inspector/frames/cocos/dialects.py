@@ -6,6 +6,7 @@ these rules. Each rule has a sentence and its source, for :meth:`Dialect.explain
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, fields
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final
@@ -302,12 +303,21 @@ COCOS2DX_3_15: Final = Dialect(
     runs_posted_functions=True,
 )
 
+
+def _check(dialect: Dialect) -> str:
+    """Return why a dialect of a package cannot be told from other subjects of the lab."""
+    is_versioned = re.fullmatch(r"[a-z][\w.-]*-\d[\d.]*", dialect.name)
+    hint = "does not end in a version, as in creator-2.4"
+    return "" if is_versioned else f"its name “{dialect.name}” {hint}"
+
+
 #: Every dialect, the oldest first; the refresh-rate lab offers them all.
 DIALECTS: Final = Registry(
     "schedulers",
     Dialect,
     (CREATOR_2_4, CREATOR_3_8, COCOS2DX_3_4, COCOS2DX_3_15),
     names=lambda each: (each.name, each.title),
+    check=_check,
 )
 
 

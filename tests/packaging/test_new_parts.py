@@ -1,0 +1,155 @@
+"""What a new part of the inspector costs: one file and one entry, tried on a copy."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.extension_packages import python_with
+
+_PROJECT = Path(__file__).resolve().parents[2]
+_SCENE = """
+def build(stage):
+    stage.root.set_interval(0.5, lambda: None, name="tick")
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A new part.
+
+    Attributes:
+        path: The one new file.
+        source: What is in it.
+        registry: The file of its registry.
+        entry: What is added at the end of that.
+        arguments: What is run then, by Python.
+        answer: What is said somewhere in the answer.
+        imported: What the entry needs, if that is not found by its name.
+    """
+
+    path: str
+    source: str
+    registry: str
+    entry: str
+    arguments: tuple[str, ...]
+    answer: str
+    imported: str = ""
+
+
+_END = "    ),\n    names="
+_IMPORTS = "from inspector.extensions import"
+_WINDOW = """
+from pathlib import Path
+from tests.ui.shell import open_shell
+
+class Keep(list):
+    addWidget = list.append
+
+keep = Keep()
+shell = open_shell(keep, Path.cwd())
+shell.trigger("panel-pulse")
+print(shell.window.docks.panel("pulse").text())
+shell.window.close()
+"""
+PARTS = {
+    "panel": Part(
+        path="ui/pulse/panel.py",
+        source="""
+from PySide6.QtWidgets import QLabel
+
+class PulsePanel(QLabel):
+    def __init__(self, bridge, theme, parent=None):
+        super().__init__(f"pulse of {bridge.session.title}", parent)
+""",
+        registry="ui/actions/panels.py",
+        entry='Panel("pulse", "Pulse", PanelArea.BOTTOM, ".pulse.panel:PulsePanel", "x"),',
+        arguments=("-c", _WINDOW),
+        answer="pulse of played & tested",
+    ),
+    "exporter": Part(
+        path="inspector/formats/captures/count_frames.py",
+        source="""
+from inspector.formats.file_formats import FileFormat
+
+def write_count(frames, provenance, options, stream):
+    stream.write(str(len(frames)).encode())
+
+COUNT = FileFormat("count", ".count", "number of frames", write_count)
+""",
+        registry="inspector/formats/export.py",
+        imported="from inspector.formats.captures.count_frames import COUNT",
+        entry="COUNT,",
+        arguments=("-m", "inspector", "run", "scene.py", "--frames", "3", "--export", "a.count"),
+        answer="wrote a.count (3 frames)",
+    ),
+    "command of the command line": Part(
+        path="inspector/cli/commands/hello.py",
+        source="""
+from inspector.cli.command import Command
+
+HELLO = Command(lambda parser: None, lambda options, out, errors: out.write("hello") and 0)
+""",
+        registry="inspector/cli/commands/__init__.py",
+        entry='CommandEntry("hello", "", "say hello", ".hello:HELLO"),',
+        arguments=("-m", "inspector", "hello"),
+        answer="hello",
+    ),
+    "time source": Part(
+        path="inspector/clocks/sources/patient_source.py",
+        source="""
+class PatientTimeSource:
+    def __init__(self, host):
+        self.now_ns, self.set_wake = host.now_ns, host.set_wake
+        self.attach, self.close = host.attach, host.close
+""",
+        registry="inspector/sessions/sources/time_sources.py",
+        imported="from inspector.clocks.sources.patient_source import PatientTimeSource",
+        entry='TimeSourceKind("patient", "the same", PatientTimeSource),',
+        arguments=("-m", "inspector", "run", "scene.py", "--frames", "3", "--source", "patient"),
+        answer="in real time, patient",
+    ),
+    "lint rule": Part(
+        path="inspector/analysis/lint/busy.py",
+        source="""
+from inspector.analysis.lint.findings import Finding, FindingKind
+
+BUSY = FindingKind("busy", "A timer was called.", "a timer that was called")
+
+def busy(seen):
+    for timer in seen.timers.values():
+        if timer.calls:
+            yield Finding(BUSY, f"{seen.name(timer)} was called.", 0, None, timer.number)
+""",
+        registry="inspector/analysis/lint/rules.py",
+        imported="from inspector.analysis.lint.busy import BUSY, busy",
+        entry="LintRule((BUSY,), busy),",
+        arguments=("-m", "inspector", "lint", "scene.py", "--seconds", "3"),
+        answer="“tick” was called.",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_that_a_new_part_costs_one_file_and_one_entry(tmp_path: Path, name: str) -> None:
+    part = PARTS[name]
+    for folder in ("inspector", "ui"):
+        leave_out = shutil.ignore_patterns("__pycache__", "_resources")
+        shutil.copytree(_PROJECT / folder, tmp_path / folder, ignore=leave_out)
+    (tmp_path / "resources").symlink_to(_PROJECT / "resources")
+    (tmp_path / part.path).parent.mkdir(exist_ok=True)
+    (tmp_path / part.path).write_text(part.source, encoding="utf-8")
+    registry = tmp_path / part.registry
+    text = registry.read_text(encoding="utf-8")
+    assert text.count(_END) == text.count(_IMPORTS) == 1
+    text = text.replace(_END, f"        {part.entry}\n{_END}")
+    text = text.replace(_IMPORTS, f"{part.imported}\n{_IMPORTS}")
+    registry.write_text(text, encoding="utf-8")
+    (tmp_path / "scene.py").write_text(_SCENE, encoding="utf-8")
+
+    done = python_with(tmp_path, *part.arguments)
+
+    assert part.answer in done.stdout, done.stderr
