@@ -5,10 +5,11 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from inspector.commands.clocks import PauseClock, ResumeClock
+from inspector.commands.clocks import ResumeClock
 from inspector.commands.timers import ClearTimer, FireTimer
 from inspector.vocabulary import MemberKind
 
+from ..previews.selected import clock_toggle
 from ..previews.tree_menus import add_member_actions
 from ..session.bridge import Selection
 
@@ -76,7 +77,5 @@ def add_call_actions(
 
 def _add_clock_pause(menu: QMenu, timeline: Timeline, clock_id: int, requests: Requests) -> None:
     clock = timeline.clocks[clock_id]
-    if clock.paused:
-        requests.add(menu, f"Resume its clock “{clock.name}”", ResumeClock(clock_id))
-    else:
-        requests.add(menu, f"Pause its clock “{clock.name}”", PauseClock(clock_id))
+    verb = "Resume" if clock.paused else "Pause"
+    requests.add(menu, f"{verb} its clock “{clock.name}”", clock_toggle(clock))
