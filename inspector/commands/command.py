@@ -238,14 +238,17 @@ def usable(command: object) -> Command:
     Commands come from the window, from scripts and from files, so anything may be in them.
     """
     name = type(command).__name__
-    spaced = "".join(f" {c.lower()}" if c.isupper() else c for c in name).strip()
     if not isinstance(command, Command):
         problem = f"There is no such command: {shown(command)}."
-        return BadCommand(f"unknown command ({spaced})", problem, name)
+        return BadCommand(f"unknown command ({_spaced(name)})", problem, name)
     if not (problem := command.problem()):
         return command
-    values = ", ".join(shown(getattr(command, name)) for name in value_kinds(type(command)))
-    return BadCommand(f"{spaced} {values}".strip(), problem, name)
+    values = ", ".join(shown(getattr(command, each)) for each in value_kinds(type(command)))
+    return BadCommand(f"{_spaced(name)} {values}".strip(), problem, name)
+
+
+def _spaced(name: str) -> str:
+    return "".join(f" {c.lower()}" if c.isupper() else c for c in name).strip()
 
 
 def command_from_values(values: dict[str, object]) -> Command:

@@ -85,10 +85,12 @@ _KINDS_OF: Final[dict[type, dict[str, ValueKind]]] = {}
 
 def value_kinds(command: type[Any]) -> dict[str, ValueKind]:
     """Return the kinds of a command's values, by the names of its fields."""
-    if command not in _KINDS_OF:
+    kinds = _KINDS_OF.get(command)
+    if kinds is None:
         types = get_type_hints(command)
-        _KINDS_OF[command] = {each.name: VALUE_KINDS[types[each.name]] for each in fields(command)}
-    return _KINDS_OF[command]
+        kinds = {each.name: VALUE_KINDS[types[each.name]] for each in fields(command)}
+        _KINDS_OF[command] = kinds
+    return kinds
 
 
 def shown(value: object) -> str:

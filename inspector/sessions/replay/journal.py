@@ -369,8 +369,8 @@ def _applied(
             return AppliedCommand(former, place, by, host_ms), False
         command = usable(command_from_values(values))
         is_rewind = "breakpoints" in values
-        breakpoints = _breakpoints_in(values)
-        next_number = _checked(values.get("next_breakpoint", 1), int)
+        breakpoints = _breakpoints_in(values) if is_rewind else {}
+        next_number = _checked(values.get("next_breakpoint", 1), int) if is_rewind else 1
     except UNREADABLE as error:
         message = f"A command cannot be read ({form[:80]}): {error}."
         raise JournalError(message) from error
