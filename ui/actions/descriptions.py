@@ -14,6 +14,8 @@ from typing import Final, Generic, TypeVar
 
 from PySide6.QtGui import QKeySequence
 
+from inspector.commands.command import Capability
+
 from .menus import MenuId
 
 #: What carries an action out.
@@ -23,28 +25,33 @@ HandlerT = TypeVar("HandlerT")
 class Needs(Enum):
     """What must be there for an action to make sense."""
 
-    NOTHING = "nothing"
-    TRANSPORT = "a session that can run and be held"
-    STEP = "a session that can be stepped"
-    ROOT_RATE = "a session whose rates can be changed"
-    FRAME_RATE = "a session whose frame rate can be changed"
-    FAILURE_POLICY = "a session that accepts a failure policy"
-    MARK = "a session that accepts marks"
-    RELOAD = "a session that can be reloaded"
-    RECORD = "a session that can be recorded"
-    CLOCK_PAUSE = "a selected clock that can be paused"
-    CLOCK_RATE = "a selected clock whose rate can be changed"
-    TIMER = "a selected timer that can be changed"
-    PAUSABLE_MEMBER = "a selected target, call, component or ticker"
-    CALL = "a selected call or target"
-    SCHEDULER = "a selected scheduler"
-    MACHINE = "a selected state machine"
-    UNDO = "a session that can undo commands"
-    FRAMES = "frames"
-    PAST = "a session with frames"
-    LOOKING_BACK = "a session in which you look back"
-    REWIND = "a session that can go back in time"
-    REWIND_TO_PLAYHEAD = "a session that can be rewound to the playhead"
+    NOTHING = "nothing", None
+    TRANSPORT = "a session that can run and be held", Capability.TRANSPORT
+    STEP = "a session that can be stepped", Capability.STEP
+    ROOT_RATE = "a session whose rates can be changed", Capability.RATE
+    FRAME_RATE = "a session whose frame rate can be changed", Capability.FRAME_RATE
+    FAILURE_POLICY = "a session that accepts a failure policy", Capability.FAILURE_POLICY
+    MARK = "a session that accepts marks", Capability.MARK
+    RELOAD = "a session that can be reloaded", Capability.RELOAD
+    RECORD = "a session that can be recorded", Capability.RECORD
+    CLOCK_PAUSE = "a selected clock that can be paused", Capability.PAUSE
+    CLOCK_RATE = "a selected clock whose rate can be changed", Capability.RATE
+    TIMER = "a selected timer that can be changed", Capability.TIMERS
+    PAUSABLE_MEMBER = "a selected target, call, component or ticker", Capability.MEMBERS
+    CALL = "a selected call or target", Capability.MEMBERS
+    SCHEDULER = "a selected scheduler", Capability.MEMBERS
+    MACHINE = "a selected state machine", Capability.MEMBERS
+    UNDO = "a session that can undo commands", Capability.UNDO
+    FRAMES = "frames", None
+    PAST = "a session with frames", None
+    LOOKING_BACK = "a session in which you look back", None
+    REWIND = "a session that can go back in time", Capability.REWIND
+    REWIND_TO_PLAYHEAD = "a session that can be rewound to the playhead", Capability.REWIND
+
+    def __init__(self, text: str, capability: Capability | None) -> None:
+        """Say what it is, and which capability of the session it takes."""
+        self.text = text
+        self.capability = capability
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +112,7 @@ def why_not(needs: Needs, facts: Facts) -> str:  # noqa: C901, PLR0911 - one rea
     if needs is Needs.LOOKING_BACK:
         return "" if facts.is_looking_back else _NOT_BACK
     if needs not in facts.possible:
-        return f"not possible in this session: it needs {needs.value}"
+        return f"not possible in this session: it needs {needs.text}"
     if facts.has_failed and needs not in (Needs.RELOAD, Needs.RECORD):
         return "the scene could not be loaded: fix the file and reload it"
     if needs in (Needs.CLOCK_PAUSE, Needs.CLOCK_RATE) and not facts.has_clock:

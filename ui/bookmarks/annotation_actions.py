@@ -30,13 +30,7 @@ class AnnotationActions(QObject):
     refused = Signal(str)
 
     def __init__(self, bridge: SessionBridge, theme: Theme, parent: QObject | None) -> None:
-        """Carry out further requests of the bridge.
-
-        Args:
-            bridge: Knows the session and what was left in it.
-            theme: Where the colours of prompts come from.
-            parent: Owner; a window says what was done, and prompts belong to it.
-        """
+        """Carry out further requests of the bridge."""
         super().__init__(parent)
         self._bridge = bridge
         self._desk = desk = bridge.annotations

@@ -45,13 +45,7 @@ class BranchActions(QObject):
     """Carries out the actions on the selected clock, scheduler, call, component or machine."""
 
     def __init__(self, bridge: SessionBridge, actions: ActionSet, window: QWidget) -> None:
-        """Show in the actions what is selected.
-
-        Args:
-            bridge: Knows what is selected, and takes commands.
-            actions: All actions of the window.
-            window: What prompts belong to.
-        """
+        """Show in the actions what is selected."""
         super().__init__(window)
         self._bridge = bridge
         self._window = window

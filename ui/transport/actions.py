@@ -50,14 +50,7 @@ class TransportActions(QObject):
     def __init__(
         self, bridge: SessionBridge, actions: ActionSet, theme: Theme, window: QWidget
     ) -> None:
-        """Show the states of a bridge's session from now on.
-
-        Args:
-            bridge: Knows the session, and takes commands.
-            actions: All actions of the window.
-            theme: Where icons and the colours of prompts come from.
-            window: What prompts belong to.
-        """
+        """Show the states of a bridge's session from now on."""
         super().__init__(window)
         self.step_frames = 10
         self._bridge = bridge

@@ -44,14 +44,7 @@ class RecordingActions(QObject):
     def __init__(
         self, bridge: SessionBridge, actions: ActionSet, theme: Theme, window: QWidget
     ) -> None:
-        """Show in the actions whether there is a recording.
-
-        Args:
-            bridge: Knows the session, and takes commands.
-            actions: All actions of the window.
-            theme: Where the colours of prompts come from.
-            window: What prompts belong to.
-        """
+        """Show in the actions whether there is a recording."""
         super().__init__(window)
         self._bridge = bridge
         self._action = actions["record"]

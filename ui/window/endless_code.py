@@ -66,37 +66,16 @@ _TYPES = QEvent.Type
 #: Events that make something happen; they wait, or are lost as input to a busy window is.
 _HELD_BACK: Final = frozenset(
     {
-        _TYPES.Timer,
-        _TYPES.MouseButtonPress,
-        _TYPES.MouseButtonRelease,
-        _TYPES.MouseButtonDblClick,
-        _TYPES.MouseMove,
-        _TYPES.Wheel,
-        _TYPES.KeyPress,
-        _TYPES.KeyRelease,
-        _TYPES.ShortcutOverride,
-        _TYPES.Shortcut,
-        _TYPES.ContextMenu,
-        _TYPES.DragEnter,
-        _TYPES.DragMove,
-        _TYPES.Drop,
-        _TYPES.HoverEnter,
-        _TYPES.HoverMove,
-        _TYPES.HoverLeave,
-        _TYPES.ToolTip,
-        _TYPES.WhatsThis,
-        _TYPES.InputMethod,
-        _TYPES.TouchBegin,
-        _TYPES.TouchUpdate,
-        _TYPES.TouchEnd,
-        _TYPES.TabletPress,
-        _TYPES.TabletMove,
-        _TYPES.TabletRelease,
-        _TYPES.NativeGesture,
-        _TYPES.Gesture,
+        _TYPES.Timer, _TYPES.MouseButtonPress, _TYPES.MouseButtonRelease,
+        _TYPES.MouseButtonDblClick, _TYPES.MouseMove, _TYPES.Wheel, _TYPES.KeyPress,
+        _TYPES.KeyRelease, _TYPES.ShortcutOverride, _TYPES.Shortcut, _TYPES.ContextMenu,
+        _TYPES.DragEnter, _TYPES.DragMove, _TYPES.Drop, _TYPES.HoverEnter, _TYPES.HoverMove,
+        _TYPES.HoverLeave, _TYPES.ToolTip, _TYPES.WhatsThis, _TYPES.InputMethod,
+        _TYPES.TouchBegin, _TYPES.TouchUpdate, _TYPES.TouchEnd, _TYPES.TabletPress,
+        _TYPES.TabletMove, _TYPES.TabletRelease, _TYPES.NativeGesture, _TYPES.Gesture,
         _TYPES.Close,
     }
-)
+)  # fmt: skip
 
 
 @guarded

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from inspector.commands.command import Capability
 from inspector.sessions.session import SessionPhase
 
 from ...actions.descriptions import Facts, Needs
@@ -20,26 +19,6 @@ if TYPE_CHECKING:
     from ...interventions.intervention_undo import UndoActions
     from ...session.bridge import SessionBridge
 
-_NEEDED_CAPABILITIES: Final = {
-    Needs.TRANSPORT: Capability.TRANSPORT,
-    Needs.STEP: Capability.STEP,
-    Needs.ROOT_RATE: Capability.RATE,
-    Needs.FRAME_RATE: Capability.FRAME_RATE,
-    Needs.FAILURE_POLICY: Capability.FAILURE_POLICY,
-    Needs.MARK: Capability.MARK,
-    Needs.RELOAD: Capability.RELOAD,
-    Needs.RECORD: Capability.RECORD,
-    Needs.CLOCK_PAUSE: Capability.PAUSE,
-    Needs.CLOCK_RATE: Capability.RATE,
-    Needs.TIMER: Capability.TIMERS,
-    Needs.PAUSABLE_MEMBER: Capability.MEMBERS,
-    Needs.CALL: Capability.MEMBERS,
-    Needs.SCHEDULER: Capability.MEMBERS,
-    Needs.MACHINE: Capability.MEMBERS,
-    Needs.UNDO: Capability.UNDO,
-    Needs.REWIND: Capability.REWIND,
-    Needs.REWIND_TO_PLAYHEAD: Capability.REWIND,
-}
 #: What takes the place of running and stepping where nothing can run: moving the playhead.
 _PLAYED_NEEDS: Final = frozenset({Needs.TRANSPORT, Needs.STEP, Needs.REWIND})
 
@@ -96,11 +75,7 @@ class ActionStates(QObject):
             # A scene that could not be opened at all can still be tried again.
             possible = frozenset({Needs.RELOAD}) if has_failed else frozenset()
             return Facts(has_session=has_failed, has_failed=has_failed, possible=possible)
-        possible = frozenset(
-            needs
-            for needs, capability in _NEEDED_CAPABILITIES.items()
-            if capability in bridge.capabilities
-        )
+        possible = frozenset(each for each in Needs if each.capability in bridge.capabilities)
         return Facts(
             has_session=True,
             has_failed=has_failed,

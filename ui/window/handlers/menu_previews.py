@@ -26,11 +26,7 @@ class MenuPreviews(QObject):
     """
 
     def __init__(self, window: MainWindow) -> None:
-        """Watch no menu yet.
-
-        Args:
-            window: The window; its bridge and actions are there already.
-        """
+        """Watch no menu yet."""
         super().__init__(window)
         self._window = window
         self.previewer = Previewer(window.bridge, window)

@@ -39,12 +39,7 @@ class WindowActions(QObject):
     """
 
     def __init__(self, window: MainWindow, top_menus: Mapping[MenuId, QMenu]) -> None:
-        """Fill the menus of a window.
-
-        Args:
-            window: The window; its bridge and actions are there already.
-            top_menus: The empty menus of the menu bar.
-        """
+        """Fill the menus of a window."""
         super().__init__(window)
         self._window = window
         self._actions = window.actions_by_id
