@@ -1,4 +1,4 @@
-"""The actions that leave something in the session, and those that go where it is."""
+"""The actions that add annotations to the session, and those that go to one."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _MESSAGE_MS: Final = 5_000
 
 
 class AnnotationActions(QObject):
-    """Leaves bookmarks, notes and named ranges, asking for words where they are needed.
+    """Adds bookmarks, notes and named ranges, with prompts for names and texts.
 
     Signals:
-        refused: Something was not done; why, as a sentence.
+        refused: Something was refused; the reason, as a sentence.
     """
 
     refused = Signal(str)
@@ -44,15 +44,15 @@ class AnnotationActions(QObject):
     # ---------------------------------------------------------------- leaving something
 
     def add_bookmark(self) -> None:
-        """Leave a bookmark at the instant that is shown."""
+        """Add a bookmark at the instant shown."""
         self._desk.add_bookmark(self._bridge.shown_ns)
 
     def ask_for_note(self) -> None:
-        """Ask for the text of a note at the instant that is shown."""
+        """Prompt for a note at the instant shown."""
         self._ask_for_note_at(self._bridge.shown_ns)
 
     def ask_for_range_name(self) -> None:
-        """Ask for the name of what is measured, chosen or in view."""
+        """Prompt for a name of the measured, selected or visible range."""
         self._desk.ask_for_name_of_range()
 
     @Slot(object)
@@ -66,11 +66,11 @@ class AnnotationActions(QObject):
     # ---------------------------------------------------------------- going there
 
     def look_bookmark_back(self) -> None:
-        """Show the state at what was left before the instant that is shown."""
+        """Show the state at the previous annotation."""
         self._look(-1)
 
     def look_bookmark_on(self) -> None:
-        """Show the state at what was left next after the instant that is shown."""
+        """Show the state at the next annotation."""
         self._look(1)
 
     def _look(self, direction: int) -> None:

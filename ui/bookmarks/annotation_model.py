@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-#: Where a line of a text ends, in its cell.
+#: Replaces the line ends of a text in its cell.
 _NEW_LINE: Final = "⏎"
 
 
 def made_text(created: str) -> str:
-    """Return when something was made on the local wall clock, as it is written if unclear."""
+    """Return the time of creation on the local clock, or as stored if it is invalid."""
     try:
         when = datetime.fromisoformat(created)
     except ValueError:
@@ -106,9 +106,9 @@ class AnnotationColumn(ColumnEnum):
 
 @guarded
 class AnnotationModel(ListTableModel[Annotation]):
-    """Annotations, the earliest first.
+    """Annotations, earliest first.
 
-    An edited cell becomes a request to change; the table shows what comes of it.
+    An edited cell becomes a request for a change; the table shows its result.
     """
 
     def __init__(self, change: Callable[[Annotation], bool], theme: Theme) -> None:
@@ -116,7 +116,7 @@ class AnnotationModel(ListTableModel[Annotation]):
 
         Args:
             change: Replaces the annotation with the same number, if possible.
-            theme: Where colours come from.
+            theme: The colours.
         """
         super().__init__(AnnotationColumn, theme)
         self._change = change

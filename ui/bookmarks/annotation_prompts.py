@@ -1,4 +1,4 @@
-"""Questions about what is to be left in a session: the text of a note, the name of a range."""
+"""Prompts for annotations: the text of a note, the name of a range."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
     from ..kit.theme import Theme
 
-    #: Keeps an annotation; returns why it is refused, an empty text if it is not.
+    #: Keeps an annotation; returns the reason of a refusal, otherwise an empty text.
     Keep = Callable[[Annotation], str]
 
 
 class NotePrompt(Prompt):
-    """Asks for the text of a note."""
+    """Prompts for the text of a note."""
 
     def __init__(self, at_ns: int, keep: Keep, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(
@@ -45,7 +45,7 @@ class NotePrompt(Prompt):
 
 
 class RangePrompt(Prompt):
-    """Asks for the name of a stretch of session time."""
+    """Prompts for the name of a range of session time."""
 
     def __init__(
         self, span_ns: tuple[int, int], keep: Keep, theme: Theme, parent: QWidget | None = None

@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 
 
 class BookmarksPanel(TablePanel):
-    """Lists what people left in the session; a recording keeps all of it.
+    """Lists the annotations of the session.
 
     Attributes:
         model: The rows.
         view: The table.
-        filter_line: What must be in the words of a row.
+        filter_line: Words that a row must contain.
         notice: Why the table is empty, and how to change that.
-        message: What was done last, or why something was refused.
-        bookmark_button: Leaves a bookmark at the instant that is shown.
-        note_button: Asks for a note at the instant that is shown.
-        range_button: Asks for the name of what is measured, chosen or in view.
-        remove_button: Removes what is marked.
+        message: The last result, or the reason of a refusal.
+        bookmark_button: Adds a bookmark at the instant shown.
+        note_button: Prompts for a note at the instant shown.
+        range_button: Prompts for a name of the measured, selected or visible range.
+        remove_button: Removes the selected annotations.
         undo_button: Undoes the last change.
     """
 
@@ -97,14 +97,14 @@ class BookmarksPanel(TablePanel):
 
     @Slot()
     def refresh(self) -> None:
-        """Show what there is now."""
+        """Show the present annotations."""
         self.model.show_rows(self._desk.items)
         self._show_possible()
         self.update_counts()
 
     @Slot(int)
     def mark(self, number: int) -> None:
-        """Mark one, and have it in view."""
+        """Select an annotation and scroll to it."""
         row = self.model.row_of(number)
         if row is not None:
             self.view.mark_rows([row])
@@ -141,12 +141,12 @@ class BookmarksPanel(TablePanel):
     # ---------------------------------------------------------------- acting
 
     def marked_numbers(self) -> list[int]:
-        """Return the numbers of the marked rows, from the top."""
+        """Return the numbers of the selected rows, from the top."""
         return [self.model.rows[row].id for row in self.view.marked_rows()]
 
     @Slot()
     def add_bookmark(self) -> None:
-        """Leave a bookmark at the instant that is shown."""
+        """Add a bookmark at the instant shown."""
         self._desk.add_bookmark(self._bridge.shown_ns)
 
     @Slot()
@@ -156,7 +156,7 @@ class BookmarksPanel(TablePanel):
 
     @Slot()
     def remove_marked(self) -> None:
-        """Remove what is marked; it can be undone."""
+        """Remove the selected annotations; can be undone."""
         numbers = self.marked_numbers()
         row = self.view.currentIndex().row()
         if not numbers:
@@ -168,7 +168,7 @@ class BookmarksPanel(TablePanel):
 
     @override
     def activate(self, index: QModelIndex) -> None:
-        """Show the state where a row says."""
+        """Show the state at the instant of a row."""
         self._bridge.set_playhead(self.model.rows[index.row()].at_ns)
 
     def edit(self, row: int, column: AnnotationColumn) -> None:

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
     from ..kit.theme import Theme
 
-#: Changes that come closer together than this make one preview.
+#: Changes within this time share one preview.
 _PREVIEW_DELAY_MS: Final = 120
 _POINTS_PER_INCH: Final = 72
 _MEASURE_TITLES: Final[Mapping[Measure, str]] = {
@@ -66,7 +66,7 @@ _RESOLUTIONS: Final = (72, 96, 144, 192, 300, 600)
 
 @dataclass(frozen=True, slots=True)
 class FrameRange:
-    """Frames that can be exported.
+    """A range of frames to export.
 
     Attributes:
         id: Internal name.
@@ -83,12 +83,12 @@ class FrameRange:
 
 @dataclass(frozen=True, slots=True)
 class ExportSource:
-    """What can be exported.
+    """The data to export.
 
     Attributes:
         history: Every frame of the session.
-        ranges: What can be chosen from it, all frames first.
-        provenance: Where the frames come from.
+        ranges: The ranges to choose from, all frames first.
+        provenance: Provenance of the frames.
         interventions: Interventions of the session.
         landmarks: Bookmarks, notes, named ranges and marks.
     """
@@ -118,7 +118,7 @@ class ExportChoices:
 
 
 class ExportDialog(QDialog):
-    """Lets range, format and looks be chosen, and writes the file.
+    """Selects range, format and options, and writes the file.
 
     The frames are those at the time of opening, so preview and file agree even while the scene
     runs on.
@@ -127,9 +127,9 @@ class ExportDialog(QDialog):
         exported: A file was written; its path.
 
     Attributes:
-        preview: The picture as it will be.
+        preview: The picture to be written.
         interventions_box: Whether interventions are exported; disabled without any.
-        landmarks_box: Whether bookmarks and the like are exported; disabled without any.
+        landmarks_box: Whether annotations and marks are exported; disabled without any.
     """
 
     exported = Signal(object)  # Path
@@ -141,11 +141,11 @@ class ExportDialog(QDialog):
         theme: Theme,
         parent: QWidget | None = None,
     ) -> None:
-        """Offer what can be exported; the frames are copied.
+        """Copy the frames.
 
         Args:
-            source: What can be exported.
-            choices: What is chosen at first.
+            source: The data to export.
+            choices: The initial choices.
             theme: Colours of the dialog itself.
             parent: The owner.
         """
@@ -189,20 +189,20 @@ class ExportDialog(QDialog):
 
     @property
     def format_name(self) -> str:
-        """The chosen format."""
+        """The selected format."""
         return self._exporter.format
 
     @property
     def range_id(self) -> str:
-        """The chosen range."""
+        """The selected range."""
         return str(self._range_box.currentData())
 
     @property
     def options(self) -> ExportOptions:
-        """The chosen looks.
+        """The options of the graph.
 
         Raises:
-            ValueError: Something that was typed cannot be used; the message says what.
+            ValueError: An input is invalid; the message says which.
         """
         return ExportOptions(
             title=self._title_line.text().strip(),
@@ -219,7 +219,7 @@ class ExportDialog(QDialog):
 
     @property
     def chosen_frames(self) -> FrameTimes:
-        """The frames of the chosen range."""
+        """The frames of the selected range."""
         chosen = self._ranges[max(0, self._range_box.currentIndex())]
         first = int(self._frames.index[0]) if len(self._frames) else 0
         return self._frames.between(max(0, chosen.start - first), max(0, chosen.stop - first))
@@ -232,7 +232,7 @@ class ExportDialog(QDialog):
 
     @Slot()
     def ask_for_file(self) -> None:
-        """Ask where to write, and write."""
+        """Prompt for a file, and write it."""
         exporter = self._exporter
         kinds = {exporter.suffix: f"{exporter.format}, {exporter.description}"}
         dialog = SaveDialog("Export frame times", self._suggested_path(), kinds, self)
@@ -241,9 +241,9 @@ class ExportDialog(QDialog):
 
     @Slot(object)
     def export_to(self, path: Path) -> bool:
-        """Write the chosen frames in the format of the file's suffix; return whether it went well.
+        """Write the selected frames in the format of the suffix; return whether it succeeded.
 
-        What goes wrong is said in the dialog, which stays open.
+        An error is shown in the dialog, which stays open.
         """
         try:
             options = self.options
@@ -253,7 +253,7 @@ class ExportDialog(QDialog):
         try:
             export_frames(self.chosen_frames, self._provenance, options, path)
         except (ExportError, ExtensionError, ValueError) as error:
-            # Another file, or the same one later, may do: the button stays as it is.
+            # Another file, or the same later, may succeed: the button stays enabled.
             self._say_problem(str(error))
             return False
         self._folder = path.parent
@@ -269,7 +269,7 @@ class ExportDialog(QDialog):
 
     @Slot()
     def show_preview(self) -> None:
-        """Draw what would be written, or say what is wrong."""
+        """Draw what would be written, or show what is wrong."""
         self._pause.stop()
         exporter = self._exporter
         self._enable_fields(is_picture=exporter.is_picture)
@@ -311,7 +311,7 @@ class ExportDialog(QDialog):
 
     @property
     def problem(self) -> str:
-        """What is wrong with what is chosen, or why writing failed; else empty."""
+        """What is wrong with the choices, or why writing failed; otherwise empty."""
         return self._problem
 
     # ---------------------------------------------------------------- building
@@ -430,7 +430,7 @@ _BUDGET: Final = re.compile(r"(\d+\.?\d*|\.\d+)(ms|fps|hz)?")
 
 
 def parse_budgets_ms(text: str) -> tuple[float, ...]:
-    """Return the budgets that a person typed: ``16.7 8.33``, ``60fps``, ``16.7 ms, 120 fps``.
+    """Parse budgets: ``16.7 8.33``, ``60fps``, ``16.7 ms, 120 fps``.
 
     Raises:
         ValueError: A word is neither milliseconds nor a rate; the message names it.
@@ -453,7 +453,7 @@ def parse_budgets_ms(text: str) -> tuple[float, ...]:
 
 
 def budgets_to_text(budgets_ms: Sequence[float]) -> str:
-    """Return budgets as they can be typed, so that reading them again gives the same."""
+    """Return budgets as text that parses to the same values."""
     words = []
     for budget_ms in budgets_ms:
         rate = round(1000 / budget_ms)

@@ -1,4 +1,4 @@
-"""Draws a display list as large as its room allows."""
+"""Draws a display list as large as possible."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @guarded
 class ExportPreview(QWidget):
-    """Shows exactly what PNG, PDF and SVG will show: it is drawn from the same list."""
+    """Shows exactly what PNG, PDF and SVG will show, from the same display list."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -26,19 +26,19 @@ if TYPE_CHECKING:
 #: Height of a line of the window's font, in points of the picture.
 _LINE_PT: Final = 11.5
 _PAD: Final = 4.0
-#: As far from a curve as this, in pixels, the pointer still reads it.
+#: Largest distance from a curve, in pixels, at which the pointer reads it.
 _REACH: Final = 40.0
 
 
 @guarded
 class LabDriftPlot(QWidget):
-    """The runs of one display and timer: those of the run that is current.
+    """The runs of the display and timer of the current run.
 
     The pointer, or the arrow keys, read one firing after the other.
 
     Signals:
-        firing_read: A sentence about the firing that is pointed at, empty for none.
-        result_chosen: A run was clicked, or reached with the arrow keys.
+        firing_read: A sentence about the current firing, empty for none.
+        result_chosen: A run was clicked or reached with the arrow keys.
     """
 
     firing_read = Signal(str)
@@ -61,16 +61,16 @@ class LabDriftPlot(QWidget):
 
     @property
     def current_result(self) -> LabResult | None:
-        """The run that is read."""
+        """The current run."""
         return self._current
 
     @property
     def title(self) -> str:
-        """The display and timer whose runs are shown, empty if there are none."""
+        """The display and timer shown, empty for none."""
         return self._groups[self._group][0] if self._groups else ""
 
     def show_results(self, results: Sequence[LabResult]) -> None:
-        """Show other results, those of the first group."""
+        """Show other results, starting with the first group."""
         self._groups = drift_groups(results)
         self._group = 0
         if all(each is not self._current for each in results):
@@ -80,7 +80,7 @@ class LabDriftPlot(QWidget):
         self._draw_anew()
 
     def show_result(self, result: LabResult | None) -> None:
-        """Mark a run, and show those that it is compared with."""
+        """Mark a run, and show its group."""
         if result is None or result is self._current:
             return
         self._current, self._firing = result, -1
@@ -107,7 +107,7 @@ class LabDriftPlot(QWidget):
         return self.fontMetrics().height() / _LINE_PT
 
     def chart(self) -> DriftChart | None:
-        """Return what is shown, in points; ``None`` if there is nothing."""
+        """Return the visible area in points; ``None`` if there is nothing to show."""
         if self._chart is None and self._groups:
             head = self.fontMetrics().height() / self._scale
             box = Box(
@@ -121,7 +121,7 @@ class LabDriftPlot(QWidget):
         return self._chart
 
     def place_of(self, result: LabResult, firing: int) -> QPointF:
-        """Return where a firing is drawn, in pixels."""
+        """Return the position of a firing, in pixels."""
         chart = self.chart()
         assert chart is not None, "there are no results"
         x, y = chart.x(result.fired_ns[firing]), chart.y(result.drifts_ns[firing])
@@ -182,7 +182,7 @@ class LabDriftPlot(QWidget):
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Go through runs with Up and Down, through the firings of a run with Left and Right."""
+        """Change the run with Up and Down, the firing with Left and Right."""
         runs = self._groups[self._group][1] if self._groups else []
         match event.key():
             case Qt.Key.Key_Up | Qt.Key.Key_Down if runs:

@@ -1,4 +1,4 @@
-"""What the refresh-rate lab is asked: timers, displays, subjects and how long."""
+"""The input of the refresh-rate lab: timers, displays, subjects and duration."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ if TYPE_CHECKING:
 EXAMPLE_TEXT: Final = "1000ms"
 _EXAMPLE_RATES: Final = (60, 144, 240)
 _LONGEST_S: Final = 60.0
-#: As many firings are compared without the window noticing.
+#: This many firings are compared without a noticeable delay.
 _MOST_FIRINGS: Final = 10_000
 _MOST_FRAMES: Final = 20_000
 
-#: What the window does not go beyond, for people.
+#: The window's limits, in words.
 LIMITS_TEXT: Final = (
     f"Limits: {_LONGEST_S:.0f} s, {_MOST_FIRINGS:,} firings, {_MOST_FRAMES:,} recorded frames"
 )
@@ -74,13 +74,13 @@ class LabForm(QWidget):
 
     Attributes:
         what_box: Whether timers or a scene are run.
-        scene_label: Which scene that is.
-        timers_line: The timers, with semicolons between them.
-        seconds_box: How long the runs are.
+        scene_label: The scene.
+        timers_line: The timers, separated by semicolons.
+        seconds_box: Duration of the runs.
 
     Signals:
         changed: The input has changed.
-        file_wanted: A file is to be chosen: ``"timers"``, ``"scene"`` or ``"frame times"``.
+        file_wanted: The user wants a file dialog: ``"timers"``, ``"scene"`` or ``"frame times"``.
     """
 
     changed = Signal()
@@ -96,7 +96,7 @@ class LabForm(QWidget):
         self.what_box = QComboBox()
         self.what_box.setAccessibleName("What to run")
         self.what_box.addItems(["Timers", "The open scene", "Another scene"])
-        # Narrow where there is little room; the list that opens has all of it.
+        # Narrow if there is little room; the open list shows everything.
         self.what_box.setMinimumWidth(self.what_box.fontMetrics().horizontalAdvance("Timers") + 40)
         self.what_box.setToolTip(
             "A list of timers, side by side on everything they can run on,\n"
@@ -200,49 +200,49 @@ class LabForm(QWidget):
     # ------------------------------------------------------------------ choosing
 
     def choose_subjects(self, names: list[str]) -> None:
-        """Run on these and no others."""
+        """Select these subjects only."""
         for name, action in self.subject_actions.items():
             with QSignalBlocker(action):
                 action.setChecked(name in names)
         self._take_change()
 
     def choose_displays(self, names: list[str]) -> None:
-        """Run under these and no others."""
+        """Select these displays only."""
         for name, action in self.display_actions.items():
             with QSignalBlocker(action):
                 action.setChecked(name in names)
         self._take_change()
 
     def set_session_frames(self, frames: Callable[[], tuple[int, ...]]) -> None:
-        """Say where the frame times of the session come from.
+        """Set the source of the session's frame times.
 
         Args:
-            frames: Returns them in nanoseconds; empty when there is no session.
+            frames: Returns them in nanoseconds; empty without a session.
         """
         self._session_frames = frames
 
     def set_open_scene(self, open_scene: Callable[[], Path | None]) -> None:
-        """Say which scene is open.
+        """Set the source of the open scene.
 
         Args:
-            open_scene: Returns its file; ``None`` when no scene is open.
+            open_scene: Returns its file; ``None`` without an open scene.
         """
         self._open_scene = open_scene
         self._show_what()
 
     def choose_what(self, what: What) -> None:
-        """Run timers, or the open scene, or that of a file."""
+        """Select timers, the open scene, or the scene of a file."""
         self.what_box.setCurrentIndex(what)
         self._show_what()
         self.changed.emit()
 
     def take_scene(self, path: Path) -> None:
-        """Run the scene of a file."""
+        """Select the scene of a file."""
         self._scene_file = path
         self.choose_what(What.SCENE_FILE)
 
     def add_recording(self, path: Path) -> None:
-        """Offer the frame times of a recording or a capture as a display, and choose it.
+        """Add the frame times of a recording or a capture as a display, and select it.
 
         Raises:
             InspectorError: The file has none; the message says why.
@@ -258,7 +258,7 @@ class LabForm(QWidget):
         self._take_change()
 
     def take_timers_of(self, path: Path) -> None:
-        """Put the timers of a file into the line.
+        """Load the timers of a file into the line.
 
         Raises:
             CaptureError: The file has none.
@@ -270,15 +270,14 @@ class LabForm(QWidget):
 
     @property
     def cuts(self) -> tuple[str, ...]:
-        """What the last :meth:`job` leaves out of what was given, in sentences."""
+        """What the last :meth:`job` skipped, in sentences."""
         return tuple(self._cuts)
 
     def job(self) -> LabJob | SceneJob:
-        """Return what is to be run.
+        """Return the job.
 
         Raises:
-            ValueError: It makes no sense, or is too much for the window; a sentence
-                says what.
+            ValueError: The input is invalid, or too much for the window; the message says why.
         """
         self._cuts = []
         duration_ns = seconds_to_ns(self.seconds_box.value())
@@ -416,7 +415,7 @@ class LabForm(QWidget):
 
 @guarded
 class StayingMenu(QMenu):
-    """A menu that stays open while things in it are ticked."""
+    """A menu that stays open while its items are checked."""
 
     @override
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:

@@ -1,4 +1,4 @@
-"""The plot of the refresh-rate lab: every firing of every run, against what was expected."""
+"""The plot of the refresh-rate lab: every firing of every run, against the expected ones."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 
 _PAD: Final = 6
 _MARK: Final = 14
-#: Bars nearer to one another than this, in pixels, are drawn as one area.
+#: Closer bars, in pixels, are drawn as one area.
 _MERGED_BELOW: Final = 3.0
-#: Expected instants nearer to one another, in pixels, are not drawn.
+#: Closer expected instants, in pixels, are not drawn.
 _EXPECTED_APART: Final = 6
 _LARGEST_TITLE_SHARE: Final = 0.3
 _SMALLEST_TRACK: Final = 60
@@ -43,15 +43,15 @@ _SMALLEST_TRACK: Final = 60
 
 @guarded
 class LabPlot(QAbstractScrollArea):
-    """A track per run, grouped by display and timer; paints only what is in view.
+    """A track per run, grouped by display and timer; paints only what is visible.
 
-    A firing where it belongs is a bar as high as the track; from the first divergence
-    on, bars are half as high and in another colour. Faint lines are expected instants.
-    The pointer, or the arrow keys, read one firing after the other.
+    A firing on time is a bar as high as the track; from the first divergence on, bars are half as
+    high and in another colour. Faint lines are expected instants. The pointer or the arrow keys
+    read a firing.
 
     Signals:
-        firing_read: A sentence about the firing that is pointed at, empty for none.
-        result_chosen: A run was clicked, or reached with the arrow keys.
+        firing_read: A sentence about the current firing, empty for none.
+        result_chosen: A run was clicked or reached with the arrow keys.
     """
 
     firing_read = Signal(str)
@@ -76,11 +76,11 @@ class LabPlot(QAbstractScrollArea):
 
     @property
     def current_result(self) -> LabResult | None:
-        """The run that is read."""
+        """The current run."""
         return self._current
 
     def show_results(self, results: Sequence[LabResult]) -> None:
-        """Show other results, in groups as they come."""
+        """Show other results, in groups in their order."""
         self._rows = []
         for title, runs in groupby(results, lambda each: each.group_title):
             self._rows += [title, *runs]
@@ -96,7 +96,7 @@ class LabPlot(QAbstractScrollArea):
         self.viewport().update()
 
     def show_result(self, result: LabResult | None) -> None:
-        """Mark a run and bring it into view."""
+        """Mark a run and scroll to it."""
         if result is None or result is self._current:
             return
         index = self._row_of(result)
@@ -129,7 +129,7 @@ class LabPlot(QAbstractScrollArea):
         return max(0, self.viewport().height() - self._axis_height)
 
     def _track_span(self) -> tuple[int, int]:
-        """Return the x of the beginning and of the end of a run."""
+        """Return the x of the start and the end of a run."""
         width = self.viewport().width()
         most = int(width * _LARGEST_TITLE_SHARE)
         left = _PAD + _MARK + min(self._title_width + 4, most) + _PAD
@@ -142,7 +142,7 @@ class LabPlot(QAbstractScrollArea):
         return left + at_ns / self._end_ns * (right - left)
 
     def row_rect(self, result: LabResult) -> QRect:
-        """Return where a run is in the viewport; empty if it is not shown."""
+        """Return the area of a run in the viewport; empty if it is not visible."""
         index = self._row_of(result)
         if index is None:
             return QRect()
@@ -215,7 +215,7 @@ class LabPlot(QAbstractScrollArea):
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Go through runs with Up and Down, through the firings of a run with Left and Right."""
+        """Change the run with Up and Down, the firing with Left and Right."""
         match event.key():
             case Qt.Key.Key_Up | Qt.Key.Key_Down:
                 self._go_on(-1 if event.key() == Qt.Key.Key_Up else 1)
@@ -290,7 +290,7 @@ class LabPlot(QAbstractScrollArea):
         color, height = self._theme.color, self._row_height
         painter.setPen(Qt.PenStyle.NoPen)
         left, right = self._track_span()
-        # More lines than can be told apart say nothing.
+        # Lines too close to be told apart are useless.
         if len(run.expected_ns) * _EXPECTED_APART <= right - left:
             painter.setBrush(mixed(color(ColorRole.PAUSED), color(ColorRole.BACKGROUND), 0.6))
             painter.drawRects(
@@ -318,7 +318,7 @@ class LabPlot(QAbstractScrollArea):
             painter.drawRect(QRectF(x - 3.5, top + 0.5, 7, height - 1.5))
 
     def _spans(self, instants: Sequence[int]) -> list[tuple[float, float]]:
-        """Return where bars begin and end; those that touch are one."""
+        """Return start and end of bars; bars that touch are merged."""
         left, right = self._track_span()
         scale = (right - left) / self._end_ns
         spans: list[tuple[float, float]] = []
@@ -353,11 +353,11 @@ _LEFT_IN_ROW: Final = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCe
 
 
 def reading_text(result: LabResult, firing: int) -> str:
-    """Return what there is to say of a firing, or of the run if it is none.
+    """Return a sentence about a firing, or about the run.
 
     Args:
         result: The run.
-        firing: The number of the firing, from 0; below that for none.
+        firing: The number of the firing, from 0; negative for none.
     """
     where = f"{result.row_title}, {result.group_title}"
     if not 0 <= firing < len(result.fired_ns):

@@ -14,12 +14,12 @@ from ..kit.table.columns import Column, ColumnEnum
 from ..kit.table.models import ListTableModel
 from ..kit.theme import ColorRole, Theme
 
-#: Above every drift, in seconds.
+#: Larger than every drift, in seconds.
 _WRONG_FROM: Final = 1e12
 
 
 def lateness_text(ns: int | None) -> str:
-    """Return a lateness with its sign; a dash where there is none."""
+    """Return a lateness with its sign; a dash without one."""
     if ns is None:
         return "–"
     sign = "" if ns == 0 else "+" if ns > 0 else "−"
@@ -32,7 +32,7 @@ def _period_text(result: LabResult) -> str:
 
 
 def _wrongness(result: LabResult) -> float:
-    """Return what puts the wrong ones together, by how far they drift."""
+    """Return a sort key that groups wrong runs, by their drift."""
     drift_s = abs(result.drift_ns or 0) / NS_PER_SECOND
     return drift_s if result.verdict.is_right else _WRONG_FROM + drift_s
 
@@ -50,8 +50,8 @@ def _lateness_column(title: str, tip: str, field: str, sample: str) -> Column[La
     """Return a column of a lateness.
 
     Args:
-        title: What stands over it.
-        tip: What it means.
+        title: Its title.
+        tip: Its meaning.
         field: Its attribute of ``LabResult.lateness``.
         sample: The widest text.
     """
@@ -151,7 +151,7 @@ class LabColumn(ColumnEnum):
 
 
 class LabResultsModel(ListTableModel[LabResult]):
-    """Rows in the order in which results arrived, or sorted by a column."""
+    """Rows in the order of arrival, or sorted by a column."""
 
     is_sortable = True
 
@@ -165,5 +165,5 @@ class LabResultsModel(ListTableModel[LabResult]):
 
     @property
     def results(self) -> tuple[LabResult, ...]:
-        """Every result, in the order in which they arrived."""
+        """Every result, in the order of arrival."""
         return tuple(self._all)

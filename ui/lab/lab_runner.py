@@ -1,4 +1,4 @@
-"""Runs the refresh-rate lab beside the window: in slices, between two events."""
+"""Runs the refresh-rate lab beside the window: in slices, between events."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
     from inspector.analysis.lab.subjects import Subject
     from inspector.analysis.lab.timer import LabTimer
 
-#: Short enough that a frame of 60 Hz has room for everything else.
+#: Short enough to leave room in a frame of 60 Hz.
 _SLICE_NS: Final = 5_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class LabStep:
-    """What a step of a job brought.
+    """The result of a step of a job.
 
     Attributes:
         results: New results.
-        done: The share of the job that is done, from 0 to 1; ``None`` as before.
-        notes: Sentences that people should read beside the results.
+        done: The share of the job done, from 0 to 1; ``None`` for no change.
+        notes: Sentences to show beside the results.
     """
 
     results: tuple[LabResult, ...] = ()
@@ -45,26 +45,26 @@ _QUIET: Final = LabStep()
 
 
 class Job(Protocol):
-    """Something that can be run a step at a time."""
+    """A job that runs step by step."""
 
     def begin(self) -> Generator[LabStep, None, None]:
         """Begin it.
 
         Raises:
-            ValueError: It makes no sense; the message says what.
+            ValueError: It is invalid; the message says why.
             InspectorError: It cannot be carried out; the message is a sentence.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class LabJob:
-    """Timers that are to be run.
+    """Timers to run.
 
     Attributes:
         timers: The timers.
-        subjects: What each of them is run on.
-        displays: Make the displays that each is run under; called one by one, as the
-            refreshes of a long run take their time.
+        subjects: The subjects of each.
+        displays: Make the displays of each; called one by one, since the refreshes of a long
+            run take a while to compute.
     """
 
     timers: tuple[LabTimer, ...]
@@ -73,11 +73,11 @@ class LabJob:
 
     @property
     def count(self) -> int:
-        """How many runs that is."""
+        """The number of runs."""
         return len(self.timers) * len(self.subjects) * len(self.displays)
 
     def begin(self) -> Generator[LabStep, None, None]:
-        """Yield the results by timer, display and subject, and nothing between steps."""
+        """Yield the results by timer, display and subject, with empty steps in between."""
         displays: list[Display] = []
         for make in self.displays:
             displays.append(make())
@@ -101,18 +101,18 @@ class LabJob:
 
 @dataclass(frozen=True, slots=True)
 class SceneJob:
-    """A scene that is to be run.
+    """A scene to run.
 
     Attributes:
         path: Its file.
-        displays: Make the displays that it is run under.
+        displays: Make its displays.
     """
 
     path: Path
     displays: tuple[Callable[[], Display], ...]
 
     def begin(self) -> Generator[LabStep, None, None]:
-        """Yield the share that is done now and then, and everything at the end.
+        """Yield the share done now and then, and everything at the end.
 
         The scene runs in a separate process, which can always be ended.
         """
@@ -141,15 +141,14 @@ class SceneJob:
 class LabRunner(QObject):
     """Carries out one job at a time, a few milliseconds in each turn of the event loop.
 
-    What runs may itself let events through, or end what it is run by: a scene that opens
-    a dialog, a window that is closed meanwhile. A step is never begun within another one,
-    and a job that is cancelled in the middle of a step ends behind it.
+    A step may itself process events, or end the runner: a scene that opens a dialog, a closed
+    window. A step never starts within another, and a job cancelled during a step ends after it.
 
     Signals:
         results_arrived: New results of the job, a list.
-        progressed: The share of the job that is done, from 0 to 1.
-        noted: A sentence that people should read beside the results.
-        finished: The job is done, or has failed with the sentence that comes along.
+        progressed: The share of the job done, from 0 to 1.
+        noted: A sentence to show beside the results.
+        finished: The job is done, or has failed with the given sentence.
     """
 
     results_arrived = Signal(object)  # list[LabResult]
@@ -167,17 +166,17 @@ class LabRunner(QObject):
 
     @property
     def is_running(self) -> bool:
-        """Whether a job is under way."""
+        """Whether a job is running."""
         return self._steps is not None
 
     def start(self, job: Job) -> None:
-        """Begin a job, leaving the one before as it is."""
+        """Begin a job, abandoning the previous one."""
         self.cancel()
         self._steps = job.begin()
         self._turn.start()
 
     def cancel(self) -> None:
-        """Leave the job as it is; nothing more arrives."""
+        """Abandon the job; nothing more arrives."""
         steps, self._steps = self._steps, None
         self._turn.stop()
         # A running one is closed by its caller.
@@ -206,7 +205,7 @@ class LabRunner(QObject):
             steps.close()
             return
         self._tell(steps, taken)
-        # Whoever was told may have cancelled the job, or begun another one.
+        # A slot may have cancelled the job, or begun another one.
         if problem is not None and self._steps is steps:
             self.cancel()
             self.finished.emit(problem)
@@ -233,10 +232,10 @@ class LabRunner(QObject):
 def _slice_of(
     steps: Generator[LabStep, None, None], taken: list[LabStep], is_wanted: Callable[[], bool]
 ) -> str | None:
-    """Go on for a few milliseconds.
+    """Continue for a few milliseconds.
 
     Returns:
-        ``None`` if there is more to do, else what went wrong; empty if nothing did.
+        ``None`` if there is more to do, otherwise what went wrong; empty on success.
     """
     end_ns = perf_counter_ns() + _SLICE_NS
     try:
@@ -245,7 +244,7 @@ def _slice_of(
     except StopIteration:
         return ""
     except ValueError as error:
-        # What no display or timer can be: said by the analysis in a sentence.
+        # An invalid display or timer; the analysis has the sentence.
         text = str(error)
         return f"{text[:1].upper()}{text[1:]}."
     except InspectorError as error:

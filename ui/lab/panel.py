@@ -1,4 +1,4 @@
-"""The refresh-rate lab panel: timers under displays, on ours and the originals, side by side."""
+"""The refresh-rate lab panel: timers at display rates, on our clocks and other engines."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 #: The timer of a scene is named after its clock as well.
 _SCENE_TIMER: Final = "spark fades (particles)"
-#: More notes than this are counted instead of shown.
+#: More notes are counted instead of shown.
 _MOST_NOTES: Final = 4
 _FILTERS: Final = {
     "timers": ("Load timers", "Timers (*.csv *.json);;All files (*)"),
@@ -60,14 +60,14 @@ _FILTERS: Final = {
 
 @guarded
 class LabPanel(QWidget):
-    """Runs what the form asks for as soon as it changes, and shows table and plot.
+    """Runs the form's input as soon as it changes, and shows table and plots.
 
-    It begins with Egret's fault, on real runs: a timer of 1000 ms that fires every 250 ms
-    on a display of 240 Hz.
+    It starts with Egret's fault, on real runs: a timer of 1000 ms that fires every 250 ms on a
+    240 Hz display.
 
     Attributes:
-        form: What is asked.
-        runner: What carries it out.
+        form: The input.
+        runner: Carries out the runs.
         model: The results.
         view: The table.
         plot: The firings.
@@ -180,7 +180,7 @@ class LabPanel(QWidget):
 
     @Slot()
     def run_now(self) -> None:
-        """Begin what the form asks for."""
+        """Start the form's job."""
         self._has_run = True
         self.runner.cancel()
         self.model.show_rows(())
@@ -227,10 +227,10 @@ class LabPanel(QWidget):
             self._mark_result(_fault(self.model.results))
 
     def _fit_columns(self, *, is_scene: bool, has_timers: bool) -> None:
-        """Show the columns that tell runs apart.
+        """Show the columns that distinguish the runs.
 
         Args:
-            is_scene: Whether the timers are those of a scene; all live on the same.
+            is_scene: Whether the timers are those of a scene, with a single subject.
             has_timers: Whether there is more than one timer.
         """
         columns = self.view.choices
@@ -342,7 +342,7 @@ class LabPanel(QWidget):
             self.take_file(kind, Path(name))
 
     def take_file(self, kind: str, path: Path) -> None:
-        """Take the ``"timers"``, the ``"scene"`` or the ``"frame times"`` of a file."""
+        """Load the ``"timers"``, the ``"scene"`` or the ``"frame times"`` of a file."""
         self._folder = path.parent
         try:
             if kind == "timers":
@@ -380,7 +380,7 @@ class LabPanel(QWidget):
 
 
 def _exclusive(parent: QWidget, texts: Sequence[str]) -> QButtonGroup:
-    """Return buttons of which one is down; the first one, to begin with."""
+    """Return exclusive buttons, the first one down."""
     group = QButtonGroup(parent)
     for number, text in enumerate(texts):
         button = tool_button(text, is_checkable=True)
@@ -390,6 +390,6 @@ def _exclusive(parent: QWidget, texts: Sequence[str]) -> QButtonGroup:
 
 
 def _fault(results: tuple[LabResult, ...]) -> LabResult | None:
-    """Return what the first example is about."""
+    """Return a sentence about the first example."""
     egret = [result for result in results if result.subject.name == "egret"]
     return max(egret, key=lambda each: each.speed or 0.0, default=None)

@@ -1,4 +1,4 @@
-"""The diagram of a state machine: states, transitions, and the present state marked."""
+"""The diagram of a state machine: states, transitions, and the current state marked."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ _TWIN_BEND: Final = 0.24
 _HEAD: Final = 8.0
 _LOOP: Final = 26.0
 _NEXT_TO: Final = 10.0
-#: What each state beyond the first few needs more, in pixels.
+#: Additional room per state beyond the first few, in pixels.
 _FEW: Final = 4
 _MORE_WIDTH: Final = 14
 _MORE_HEIGHT: Final = 17
 #: Names of impossible transitions are omitted when this share of them covers others.
 _MOST_COVERED: Final = 0.25
-#: Along a curve, where its label is tried.
+#: Positions along a curve to try for its label.
 _TRIED: Final = (0.5, 0.42, 0.58, 0.34, 0.66, 0.27, 0.73)
 _FORWARDS: Final = frozenset({Qt.Key.Key_Right, Qt.Key.Key_Down})
 _BACKWARDS: Final = frozenset({Qt.Key.Key_Left, Qt.Key.Key_Up})
@@ -56,12 +56,12 @@ _MAKES: Final = frozenset({Qt.Key.Key_Return, Qt.Key.Key_Enter})
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A transition that can be pointed at.
+    """A transition under which the pointer can be.
 
     Attributes:
         name: The transition.
-        arrow: What it belongs to.
-        box: Where it is.
+        arrow: Its arrow.
+        box: Its area.
     """
 
     name: str
@@ -71,7 +71,7 @@ class Label:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Drawn:
-    """An arrow as it is drawn.
+    """The drawing of an arrow.
 
     Attributes:
         arrow: The transitions.
@@ -86,13 +86,13 @@ class Drawn:
 
 @guarded
 class MachineDiagram(QWidget):
-    """Draws a machine; a click on a transition that is possible now asks for it.
+    """Draws a machine; a click on a possible transition requests it.
 
-    The arrow keys go through the transitions that are possible, Enter asks for the marked one.
+    The arrow keys go through the possible transitions, Enter requests the marked one.
 
     Signals:
-        transition_chosen: The name of the transition that was clicked, possible or not.
-        transition_pointed: The name of the one under the pointer, empty for none.
+        transition_chosen: A transition was clicked, possible or not.
+        transition_pointed: The transition under the pointer, empty for none.
     """
 
     transition_chosen = Signal(str)
@@ -118,17 +118,17 @@ class MachineDiagram(QWidget):
 
     @property
     def shape_shown(self) -> MachineShape:
-        """What is drawn."""
+        """The machine as drawn."""
         return self._shape
 
     @property
     def current(self) -> str:
-        """The transition that Enter asks for, empty when none is possible."""
+        """The transition that Enter requests, empty if none is possible."""
         possible = self._shape.possible()
         return possible[self._current % len(possible)] if possible else ""
 
     def show_shape(self, shape: MachineShape) -> None:
-        """Draw another machine, or the same one in another state."""
+        """Draw another machine, or the same in another state."""
         if shape == self._shape:
             return
         if shape.states != self._shape.states or shape.arrows != self._shape.arrows:
@@ -142,11 +142,11 @@ class MachineDiagram(QWidget):
         self.update()
 
     def box_of(self, state: str) -> QRectF:
-        """Return where a state is drawn."""
+        """Return the area of a state."""
         return self._boxes[state]
 
     def labels(self) -> list[Label]:
-        """Return every transition that can be pointed at."""
+        """Return the transitions that the pointer can be on."""
         return self._labels
 
     @override
@@ -171,7 +171,7 @@ class MachineDiagram(QWidget):
             for state in self._order
         }
         widest = max(widths.values())
-        # Room for what stands beside states: loops, badges and their names.
+        # Room for loops, badges and their names beside states.
         side, above = widest / 2 + _MARGIN, height / 2 + _MARGIN + metrics.height()
         room_x = max(self.width() - 2 * side - 2 * self._beside(), 40.0)
         room_y = max(self.height() - 2 * above - metrics.height(), 30.0)
@@ -191,12 +191,12 @@ class MachineDiagram(QWidget):
         self._add_beside()
 
     def _arrows(self) -> list[Arrow]:
-        """Return the arrows, those that can be followed now first: they get the best places."""
+        """Return the arrows, possible ones first: they get the best places."""
         now = (ANY, self._shape.present)
         return sorted(self._shape.arrows, key=lambda arrow: arrow.source not in now)
 
     def _beside(self) -> float:
-        """Return how much room loops and badges need at the sides."""
+        """Return the room for loops and badges at the sides."""
         metrics = self.fontMetrics()
         names = [
             name
@@ -208,13 +208,13 @@ class MachineDiagram(QWidget):
         return widest + _LOOP if names else 0.0
 
     def _add_curve(self, arrow: Arrow, bend: float) -> None:
-        """Add an arrow between two states, bent to the right of its way."""
+        """Add an arrow between two states, bent to the right."""
         source, target = self._boxes.get(arrow.source), self._boxes.get(arrow.target)
         if source is None or target is None:
             return
         a, b = source.center(), target.center()
         away = b - a
-        # Short ways are bent more, so that there is room between the two directions.
+        # Short ones are bent more, so that there is room between the two directions.
         bulge = max(bend, 26.0 / max(math.hypot(away.x(), away.y()), 1.0))
         control = (a + b) / 2 + QPointF(-away.y(), away.x()) * min(bulge, 0.6)
         start, end = _edge_point(source, control), _edge_point(target, control)
@@ -224,7 +224,7 @@ class MachineDiagram(QWidget):
         self._add_labels(arrow, [path.pointAtPercent(share) for share in _TRIED])
 
     def _add_beside(self) -> None:
-        """Add loops, transitions from any state, and those that decide for themselves."""
+        """Add loops, transitions from any state, and those with a computed target."""
         middle = QPointF(self.width() / 2, self.height() / 2)
         for arrow in self._arrows():
             if arrow.source == arrow.target and arrow.source in self._boxes:
@@ -251,7 +251,7 @@ class MachineDiagram(QWidget):
         self._add_labels(arrow, [place])
 
     def _add_badge(self, arrow: Arrow, box: QRectF, middle: QPointF) -> None:
-        """Add transitions that have no other end, beside their state."""
+        """Add transitions without another end, beside their state."""
         metrics = self.fontMetrics()
         height = metrics.height() + 1.0
         whole = height * len(arrow.names)
@@ -268,7 +268,7 @@ class MachineDiagram(QWidget):
         self._add_labels(arrow, [outwards[0], sideways[0], outwards[1], sideways[1]])
 
     def _add_labels(self, arrow: Arrow, places: list[QPointF]) -> None:
-        """Put the names of an arrow where the least is covered."""
+        """Place the names of an arrow where they cover the least."""
         metrics = self.fontMetrics()
         height = metrics.height() + 1.0
         texts = [self.label_text(arrow, name) for name in arrow.names]
@@ -300,7 +300,7 @@ class MachineDiagram(QWidget):
         ]
 
     def label_text(self, arrow: Arrow, name: str) -> str:
-        """Return what is written for a transition."""
+        """Return the label of a transition."""
         name = one_line(name)
         if arrow.source == ANY:
             return f"✱ {name}" if arrow.target else f"✱ {name} → ?"
@@ -382,7 +382,7 @@ class MachineDiagram(QWidget):
     # ---------------------------------------------------------------- input
 
     def label_at(self, place: QPointF) -> Label | None:
-        """Return the transition at a place, one that is possible before one that is not."""
+        """Return the transition at a position, possible ones first."""
         found = [label for label in self._labels if label.box.contains(place)]
         return min(found, key=lambda label: not self._is_possible(label), default=None)
 
@@ -458,7 +458,7 @@ class MachineDiagram(QWidget):
         return f"{text}\nIt does not leave “{self._shape.present}”, the current state."
 
     def _state_tip(self, state: str) -> str:
-        """Return all ways out of a state."""
+        """Return the transitions from a state."""
         if not state:
             return ""
         ways = [
@@ -478,7 +478,7 @@ class MachineDiagram(QWidget):
 
 
 def _edge_point(box: QRectF, towards: QPointF) -> QPointF:
-    """Return where a line from the middle of a box leaves it."""
+    """Return the point at which a line from the middle of a box leaves it."""
     middle = box.center()
     away = towards - middle
     if away.isNull():
@@ -491,7 +491,7 @@ def _edge_point(box: QRectF, towards: QPointF) -> QPointF:
 
 
 def _head(origin: QPointF, tip: QPointF) -> QPolygonF:
-    """Return the head of an arrow that comes from a point."""
+    """Return the head of an arrow from a point."""
     angle = math.atan2(tip.y() - origin.y(), tip.x() - origin.x())
     corners = (
         tip - QPointF(math.cos(angle + side), math.sin(angle + side)) * _HEAD

@@ -1,4 +1,4 @@
-"""One state machine along session time."""
+"""A state machine along session time."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class MachineLane(QWidget):
 
     Signals:
         instant_hovered: The instant under the pointer.
-        following_changed: The view began or ceased to follow the present.
+        following_changed: The view starts or stops following the present.
     """
 
     instant_hovered = Signal(object)  # int | None
@@ -87,18 +87,18 @@ class MachineLane(QWidget):
     # ---------------------------------------------------------------- what is drawn
 
     def show_machine(self, number_of: Callable[[int], int], name_of: Callable[[int], str]) -> None:
-        """Show another machine, from the beginning.
+        """Show another machine, from its start.
 
         Args:
-            number_of: Returns which colour a state (sid) has.
-            name_of: Returns what a state is called.
+            number_of: Returns the colour number of a state (sid).
+            name_of: Returns the name of a state.
         """
         self.steps = Steps()
         self._number_of, self._name_of = number_of, name_of
         self.update()
 
     def refresh(self, history: StateHistory | None, present_ns: int) -> None:
-        """Take in the states that were entered since, and let time pass."""
+        """Read new states, and let time pass."""
         if history is not None:
             for place in range(len(self.steps), len(history)):
                 self.steps.append(
@@ -109,7 +109,7 @@ class MachineLane(QWidget):
         self.update()
 
     def set_following(self, is_following: bool) -> None:  # noqa: FBT001 - follows a toggle
-        """Keep the present in view from now on, or stay here."""
+        """Follow the present, or stop."""
         if is_following != (self.view.mode is ViewMode.FOLLOW):
             if is_following:
                 self._move(lambda: self.view.follow(min(self.view.span, 12 * FOLLOWED_NS)))
@@ -117,13 +117,13 @@ class MachineLane(QWidget):
                 self._move(lambda: setattr(self.view, "mode", ViewMode.FREE))
 
     def show_hover_ns(self, at_ns: int | None) -> None:
-        """Show the instant that is pointed at elsewhere."""
+        """Show the instant hovered in another panel."""
         if at_ns != self._hover_ns:
             self._hover_ns = at_ns
             self.update()
 
     def show_playhead_ns(self, at_ns: int | None) -> None:
-        """Show the instant whose state is shown, ``None`` for the present."""
+        """Show the playhead, ``None`` for the present."""
         self._playhead_ns = at_ns
         view = self.view
         if at_ns is not None and not view.low <= at_ns <= view.high:
@@ -132,7 +132,7 @@ class MachineLane(QWidget):
         self.update()
 
     def lane_window(self) -> LaneWindow:
-        """Return what is in view, and the pixels it is shown in."""
+        """Return the visible range and its pixels."""
         return LaneWindow(self.view.low, self.view.high, 0, self.width(), self._present_ns)
 
     @override

@@ -1,8 +1,7 @@
-"""Where the states of a machine are drawn: on an oval, next to those they lead to.
+"""The layout of the states of a machine: on an oval, close to their targets.
 
-On an oval no line between two states runs through a third, whatever the machine, and the
-same machine always looks the same. The order on it is improved by exchanging states as long
-as that makes the lines shorter.
+On an oval no line between two states runs through a third, and the same machine always looks the
+same. Swapping states improves their order as long as that makes the lines shorter.
 """
 
 from __future__ import annotations
@@ -17,18 +16,18 @@ if TYPE_CHECKING:
 
     from ..plotting.machines import MachineShape
 
-#: Rounds of exchanges; a machine with twenty states needs three or four.
+#: Rounds of swaps; a machine with twenty states needs three or four.
 _ROUNDS: Final = 12
-#: Points of the outline that places are chosen from.
+#: Points of the outline from which positions are chosen.
 _OUTLINE: Final = 720
-#: 2 is an ellipse, more is nearer to a rectangle and has more room.
+#: 2 is an ellipse; more is closer to a rectangle and has more room.
 _FULLNESS: Final = 2.6
 
 Point = tuple[float, float]
 
 
 def order_of(shape: MachineShape) -> tuple[str, ...]:
-    """Return the states in the order in which they go around, the first one first."""
+    """Return the states in their order around the oval, the first one first."""
     pairs = {
         (arrow.source, arrow.target)
         for arrow in shape.arrows
@@ -52,7 +51,7 @@ def order_of(shape: MachineShape) -> tuple[str, ...]:
 
 
 def _walked(states: Sequence[str], pairs: set[tuple[str, str]]) -> list[str]:
-    """Return the states in the order of a walk along the lines: a ring comes out as it is."""
+    """Return the states in the order of a walk along the lines: a ring stays a ring."""
     near: dict[str, list[str]] = {state: [] for state in states}
     for state in states:
         near[state] = [other for other in states if (state, other) in pairs]
@@ -69,13 +68,12 @@ def _walked(states: Sequence[str], pairs: set[tuple[str, str]]) -> list[str]:
 
 
 def places_of(order: Sequence[str], size: Point, box: Point) -> dict[str, Point]:
-    """Return the middle of each state, within a space around the origin.
+    """Return the middle of each state, relative to the centre.
 
     Args:
-        order: The states as they go around.
-        size: Distance of the leftmost middle from the rightmost one, and of the highest
-            from the lowest.
-        box: Width and height of what is drawn around each middle, with room beside it.
+        order: The states around the oval.
+        size: Largest distances between middles, horizontally and vertically.
+        box: Width and height of the drawing around each middle, with margins.
     """
     width = size[0]
     count = len(order)
@@ -87,7 +85,7 @@ def places_of(order: Sequence[str], size: Point, box: Point) -> dict[str, Point]
 
 
 def _even_points(count: int, size: Point, box: Point) -> list[Point]:
-    """Return points of an oval that are equally far apart, counted in boxes."""
+    """Return equidistant points of an oval, counted in boxes."""
     outline = [_on_oval(2 * math.pi * step / _OUTLINE, size) for step in range(_OUTLINE + 1)]
     lengths = list(
         accumulate(
@@ -105,7 +103,7 @@ def _even_points(count: int, size: Point, box: Point) -> list[Point]:
 
 
 def _on_oval(angle: float, size: Point) -> Point:
-    """Return a point of an oval that begins at the left and goes around by the top."""
+    """Return a point of an oval that starts at the left and runs through the top."""
     x, y = -math.cos(angle), -math.sin(angle)
     power = 2 / _FULLNESS
     return (
@@ -115,7 +113,7 @@ def _on_oval(angle: float, size: Point) -> Point:
 
 
 def _length(order: Sequence[str], pairs: set[tuple[str, str]]) -> int:
-    """Return how long all lines are together, counted in neighbours."""
+    """Return the total length of all lines, counted in neighbours."""
     place = {state: number for number, state in enumerate(order)}
     count = len(order)
     total = 0

@@ -1,4 +1,4 @@
-"""The transitions of a state machine as a Qt table, those that were refused included."""
+"""The transitions of a state machine as a table, including refused ones."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ if TYPE_CHECKING:
     from inspector.events.history import History
     from inspector.events.members import StateHistory
 
-#: Rows kept; older ones leave at the end.
+#: Limit of rows; older ones are dropped.
 MAX_ROWS: Final = 5_000
 
 
 @dataclass(frozen=True, slots=True)
 class TransitionRow:
-    """Something that happened to a machine.
+    """A transition, made or refused.
 
     Attributes:
         at_ns: Session time.
-        source: The state it was in; empty for the first one.
+        source: The previous state; empty for the first.
         name: The transition; empty for the first state.
-        target: The state that was entered; empty when the transition was refused.
-        lasted_ns: How long it had been in the state it was in, ``None`` for the first one.
-        reason: Why the transition was not made.
+        target: The new state; empty if the transition was refused.
+        lasted_ns: Duration of the previous state, ``None`` for the first.
+        reason: Reason of a refusal.
     """
 
     at_ns: int
@@ -47,19 +47,19 @@ class TransitionRow:
 
     @property
     def is_refused(self) -> bool:
-        """Whether the transition was not made."""
+        """Whether the transition was refused."""
         return not self.target
 
 
 class Refusals:
-    """The transitions that were refused, by machine, read from a log by cursor."""
+    """The refused transitions by machine, read from a log by cursor."""
 
     def __init__(self) -> None:
         self._cursor = 0
         self._found: dict[int, list[tuple[int, int, int]]] = {}
 
     def read(self, history: History) -> None:
-        """Take in what is new."""
+        """Read new events."""
         start = max(self._cursor, history.first)
         end = history.end
         for at_ns, kind, subject, a, b in history.events(start, end):
@@ -75,7 +75,7 @@ class Refusals:
 def rows_of(
     history: StateHistory | None, refusals: Sequence[tuple[int, int, int]], strings: Sequence[str]
 ) -> list[TransitionRow]:
-    """Return what happened to a machine, the newest first, as many rows as are kept."""
+    """Return the transitions of a machine, newest first, up to the limit."""
     rows: list[TransitionRow] = []
     if history is not None:
         count = len(history)
@@ -91,7 +91,7 @@ def rows_of(
                 )
             )
     rows += [_refusal(history, refusal, strings) for refusal in refusals[-MAX_ROWS:]]
-    # What happened at the same instant stays in its order: entered before refused.
+    # At the same instant the order is kept: entered before refused.
     rows.sort(key=lambda row: row.at_ns)
     return rows[: -MAX_ROWS - 1 : -1]
 
@@ -147,7 +147,7 @@ class TransitionColumn(ColumnEnum):
 
 
 class MachineTransitionsModel(ListTableModel[TransitionRow]):
-    """What happened to one machine, the newest first, at most 5 000 rows."""
+    """The transitions of a machine, newest first, at most 5 000 rows."""
 
     def __init__(self, theme: Theme) -> None:
         """Begin without rows."""

@@ -1,4 +1,4 @@
-"""The state machines panel: states over time, transitions, and a diagram to make them by."""
+"""The state machines panel: states over time, transitions, and a diagram."""
 
 from __future__ import annotations
 
@@ -46,15 +46,15 @@ NO_MACHINE: Final = (
 
 
 class StateMachinesPanel(QWidget):
-    """Shows the selected machine, or the one that was shown last.
+    """Shows the selected machine, or the last one shown.
 
     Attributes:
         chooser: Every machine of the session.
         lane: States over time.
         diagram: States and transitions.
-        model: What happened, the newest first.
-        view: The table of that.
-        readout: The present state, or what is pointed at.
+        model: The transitions, newest first.
+        view: Their table.
+        readout: The current state, or what is under the pointer.
     """
 
     def __init__(self, bridge: SessionBridge, theme: Theme, parent: QWidget | None = None) -> None:
@@ -83,7 +83,7 @@ class StateMachinesPanel(QWidget):
 
     @property
     def machine(self) -> MemberState | None:
-        """The machine that is shown."""
+        """The machine shown."""
         found = self._bridge.shown.members.by_id.get(self._machine_id)
         return found if found is not None and found.kind is MemberKind.MACHINE else None
 
@@ -98,7 +98,7 @@ class StateMachinesPanel(QWidget):
 
     @Slot(object)
     def show_selection(self, selection: Selection) -> None:
-        """Show the machine that is selected, or of which a transition is."""
+        """Show the selected machine, or that of the selected transition."""
         if selection.kind is not SelectionKind.MEMBER:
             return
         members = self._bridge.shown.members
@@ -111,14 +111,14 @@ class StateMachinesPanel(QWidget):
 
     @Slot()
     def refresh(self) -> None:
-        """Take what is new."""
+        """Read new events."""
         session, timeline = self._bridge.session, self._bridge.shown
         members = timeline.members
         self._list_machines()
         if self.machine is None:
             self._show_machine(self._known[0][0] if self._known else 0)
         machine = self.machine
-        # Without one, nothing but the line that says so.
+        # Without a machine only the notice is visible.
         for part in (self.chooser, self.lane, self._scroll):
             part.setHidden(machine is None)
         if session is None or machine is None:

@@ -15,7 +15,7 @@ from PySide6.QtGui import QColor, QPainter
 
 #: Shape (n, 4), C-contiguous: left, top, right, bottom, the last two inclusive.
 PixelRects = NDArray[np.int32]
-#: Rectangles of one sign around its place: x, y, width, height.
+#: Rectangles of a glyph relative to its position: x, y, width, height.
 Glyph = tuple[tuple[int, int, int, int], ...]
 UP_TRIANGLE: Final[Glyph] = ((0, 0, 1, 1), (-1, 1, 3, 1), (-2, 2, 5, 1), (-3, 3, 7, 2))
 DOWN_TRIANGLE: Final[Glyph] = ((-3, 0, 7, 2), (-2, 2, 5, 1), (-1, 3, 3, 1), (0, 4, 1, 1))
@@ -58,7 +58,7 @@ def fill_rects(painter: QPainter, rects: PixelRects, color: QColor) -> None:
         return
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(color)
-    # The array outlives the call, which is all that the wrapped pointer needs.
+    # The array outlives the call, as the wrapped pointer requires.
     wrapped = cast("QRect", shiboken6.wrapInstance(rects.ctypes.data, QRect))
     painter.drawRects(wrapped, len(rects))
 
@@ -74,13 +74,13 @@ def mixed(color: QColor, background: QColor, share: float) -> QColor:
 
 
 def glyph_rects(places: NDArray[np.int64], y: int, glyph: Glyph, scale: int) -> PixelRects:
-    """Return the rectangles of the same sign at several places.
+    """Return the rectangles of a glyph at several positions.
 
     Args:
         places: Horizontal middle of each sign, in device pixels.
         y: Upper edge of all of them, in device pixels.
-        glyph: The sign.
-        scale: Device pixels per pixel of the sign.
+        glyph: The glyph.
+        scale: Device pixels per pixel of the glyph.
     """
     shape = np.array(glyph, dtype=np.int32) * scale
     rects = np.repeat(shape[np.newaxis], len(places), axis=0)
@@ -92,7 +92,7 @@ def glyph_rects(places: NDArray[np.int64], y: int, glyph: Glyph, scale: int) -> 
 
 
 def thinned(places: NDArray[np.int64], spacing: int) -> NDArray[np.int64]:
-    """Return ascending places without those closer than about ``spacing`` to one before."""
+    """Return ascending positions without those closer than about ``spacing`` to a previous one."""
     if not len(places):
         return places
     cells = places // spacing

@@ -1,8 +1,7 @@
-"""A picture of columns that is extended at its end and scrolled instead of being drawn again.
+"""A picture of columns that is extended and scrolled instead of being redrawn.
 
-A session that is being watched changes at its newest end only. What was drawn stays
-in a pixmap; new frames are drawn into it, and a view that follows shifts it. So a
-refresh costs a few columns, whatever is in view.
+A session changes at its newest end only. A pixmap keeps what is drawn; new frames are drawn into
+it, and a following view shifts it. So a refresh costs a few columns, whatever is visible.
 """
 
 import math
@@ -19,16 +18,16 @@ from inspector.formats.frame_times import Measure
 
 from .frame_series import FrameSeries, Window
 
-#: One over the share of a column's frames that may wait to be drawn.
+#: Inverse share of a column's frames that may wait to be drawn.
 _UNSEEN_SHARE: Final = 64
-#: Of a pixel; two views further apart show the frames at other places.
+#: In pixels; views further apart show the frames at other positions.
 _SAME_PLACE: Final = 1e-3
 _NOTHING: Final = np.zeros(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Spikes:
-    """The columns whose slowest frame is above the picture.
+    """Columns whose slowest frame exceeds the picture.
 
     Attributes:
         places: Middle of each column, in pixels, ascending.
@@ -39,24 +38,24 @@ class Spikes:
     times_ns: NDArray[np.int64]
 
     def is_same(self, other: "Spikes") -> bool:
-        """Return whether these are the same spikes at the same places."""
+        """Return whether the spikes are the same."""
         return np.array_equal(self.places, other.places) and np.array_equal(
             self.times_ns, other.times_ns
         )
 
 
-#: Draws the frames of a window between two columns of pixels, and clips for itself nothing.
+#: Draws the frames of a window between two columns of pixels, without clipping.
 DrawColumns = Callable[[QPainter, FrameSeries, Window, int, int], Spikes]
 
 
 class ColumnPicture:
-    """Frames drawn into a pixmap, brought up to date with the least that does it.
+    """Frames drawn into a pixmap, updated at minimal cost.
 
     Attributes:
-        pixmap: The picture, ``None`` before the first was drawn.
-        spikes: What was above it.
-        full_redraws: How often everything was drawn.
-        columns_drawn: How many columns of pixels were drawn, all told.
+        pixmap: The picture, ``None`` before the first drawing.
+        spikes: What exceeds it.
+        full_redraws: Number of complete redraws.
+        columns_drawn: Total number of columns drawn.
     """
 
     def __init__(self, draw: DrawColumns) -> None:
@@ -70,7 +69,7 @@ class ColumnPicture:
         self._look: Hashable = None
 
     def forget(self) -> None:
-        """Draw everything the next time."""
+        """Redraw everything next time."""
         self._window = None
 
     def bring_up_to_date(
@@ -80,10 +79,9 @@ class ColumnPicture:
 
         Args:
             series: The frames.
-            measure: Which of their times is drawn.
-            window: What the picture is to show; begins with column 0.
-            look: Everything else that decides what the picture looks like; when it
-                differs from the last time, everything is drawn.
+            measure: The time of frames to draw.
+            window: The range of the picture; starts with column 0.
+            look: Everything else that affects the picture; a change redraws everything.
         """
         former = self._window
         if (
@@ -97,8 +95,8 @@ class ColumnPicture:
             return 0, 0
         if series.first == series.end:
             return self._draw_all(series, window, (measure, look))
-        # The newest frame that was drawn has grown to where the next one begins, and
-        # its column may hold some of the new ones.
+        # The newest frame drawn now ends where the next one starts, and its column may contain
+        # new frames.
         newest = max(self._drawn_end - 1, series.first)
         first, stop = series.frames_sharing(newest, window)
         if not shift and stop == series.end and self._can_wait(series, measure, first):
@@ -121,10 +119,10 @@ class ColumnPicture:
         return start, end
 
     def _can_wait(self, series: FrameSeries, measure: Measure, first: int) -> bool:
-        """Return whether the new frames change nothing that can be seen.
+        """Return whether the new frames make no visible difference.
 
-        They are a 64th of their column at most, which moves its mean by less than a
-        pixel, and none is slower than what was drawn of it.
+        They are at most a 64th of their column, which moves its mean by less than a pixel, and none
+        is slower than the slowest drawn.
         """
         drawn = self._drawn_end - first
         if (series.end - self._drawn_end) * _UNSEEN_SHARE > drawn:
@@ -173,7 +171,7 @@ class ColumnPicture:
 
 
 def _shift(former: Window, window: Window) -> int | None:
-    """Return by how many columns a window moved on, ``None`` if that is not all that happened."""
+    """Return the columns by which a window moved, ``None`` if anything else changed."""
     if not math.isclose(former.per_pixel, window.per_pixel, rel_tol=1e-9):
         return None
     moved = (window.low - former.low) / window.per_pixel

@@ -1,4 +1,4 @@
-"""The fills of a frame-time plot, by what they mean, and their colours in a theme."""
+"""The fills of a frame-time plot by meaning, and their colours in a theme."""
 
 from dataclasses import dataclass
 from enum import Enum, IntEnum
@@ -22,7 +22,7 @@ class Pace(IntEnum):
 
 
 class Tone(Enum):
-    """Which part of a column a rectangle shows."""
+    """The part of a column that a rectangle shows."""
 
     STRONG = "strong"
     FAINT = "faint"
@@ -31,7 +31,7 @@ class Tone(Enum):
 
 @dataclass(frozen=True, slots=True)
 class PaceFill:
-    """The fill of bars that are coloured by pace."""
+    """The fill of bars coloured by pace."""
 
     pace: Pace
     tone: Tone
@@ -39,7 +39,7 @@ class PaceFill:
 
 @dataclass(frozen=True, slots=True)
 class PhaseFill:
-    """The fill of a stacked phase; ``None`` is work that no phase accounts for."""
+    """The fill of a stacked phase; ``None`` is work outside phases."""
 
     phase: Phase | None
 

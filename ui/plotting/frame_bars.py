@@ -1,8 +1,7 @@
 """From frames to rectangles: the bars of a frame-time plot, in whole pixels.
 
-Nothing here paints. A column of pixels that holds several frames shows two things
-of them: a strong bar up to their mean, and a faint one from there up to the slowest,
-with a cap on it; so neither a spike nor the usual frame hides the other.
+Nothing here paints. A column with several frames has a strong bar up to their mean, and a faint one
+from there to the slowest, with a cap; so neither a spike nor the usual frame hides the other.
 """
 
 import math
@@ -29,7 +28,7 @@ _GAP_FROM: Final = 4
 _LATE_MARK: Final = 2
 _TOP_SHRINKS_BELOW: Final = 0.55
 _BUDGET_ROOM: Final = 1.25
-#: Percentile taken for the usual frame, and how many frames that needs.
+#: Percentile of the usual frame, and the frames it requires.
 _USUAL: Final = ((99, 300), (95, 60), (90, 30), (80, 15))
 _SCALE_STEPS: Final = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10, 12)
 _WHOLE_FROM: Final = 100
@@ -38,12 +37,12 @@ _NEARLY_WHOLE: Final = 0.05
 
 @dataclass(frozen=True, slots=True)
 class BarScale:
-    """How high a time is.
+    """The vertical scale.
 
     Attributes:
-        height: Height of the plot in pixels; bars stand on its lower edge.
+        height: Height of the plot in pixels; bars start at its lower edge.
         top_ns: The time at its upper edge.
-        budget_ns: The budget that bars are compared with.
+        budget_ns: The budget for the colours.
     """
 
     height: int
@@ -53,11 +52,11 @@ class BarScale:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bars:
-    """What is to be filled, in order, and what did not fit.
+    """The fills in order, and the spikes.
 
     Attributes:
-        layers: Fills with their rectangles, from the back to the front.
-        spikes: The columns that are cut off at the top.
+        layers: Fills with their rectangles, back to front.
+        spikes: The columns cut off at the top.
     """
 
     layers: tuple[tuple[AnyFill, PixelRects], ...]
@@ -79,16 +78,15 @@ def pace_of(times_ns: NDArray[np.int64], budget_ns: int) -> NDArray[np.int64]:
 def top_of_scale_ns(sample_ns: NDArray[np.int64], budget_ns: int, former_ns: int) -> int:
     """Return the frame time at the upper edge of the plot.
 
-    1.2 times the 99th percentile, so that a few spikes do not flatten everything
-    else, rounded up to a value that reads well. The budget is inside unless that
-    would push the usual frame below a fifth of the height. Where the 99th percentile
-    would be one of the three longest frames, a lower one is taken.
+    1.2 times the 99th percentile, so that a few spikes do not flatten everything else, rounded up
+    to a round value. The budget is included unless that would push the usual frame below a fifth of
+    the height. If the 99th percentile is one of the three longest frames, a lower one is taken.
 
     Args:
         sample_ns: Frame times of the visible range, or a sample of them.
-        budget_ns: The budget that is to be seen.
-        former_ns: The edge so far, 0 for none. It is kept while it is large enough
-            and not much too large, so that the scale does not tremble.
+        budget_ns: The budget.
+        former_ns: The previous edge, 0 for none; kept while it is large enough and not much
+            too large, so that the scale is steady.
     """
     wanted = 1.2 * _usual_ns(sample_ns)
     if 5 * wanted >= budget_ns or not wanted:
@@ -101,13 +99,13 @@ def top_of_scale_ns(sample_ns: NDArray[np.int64], budget_ns: int, former_ns: int
 def frame_bars(
     series: FrameSeries, measure: Measure, columns: FrameColumns, scale: BarScale
 ) -> Bars:
-    """Return the bars of columns, coloured by how they compare with a budget.
+    """Return the bars of columns, coloured by comparison with a budget.
 
     Args:
         series: The frames.
-        measure: Which of their times is shown.
-        columns: Which frames share which pixels.
-        scale: How high a time is.
+        measure: The time of frames shown.
+        columns: The frames of each column.
+        scale: The vertical scale.
     """
     height, top_ns, budget_ns = scale.height, scale.top_ns, scale.budget_ns
     found = series.stretches(measure, columns)
@@ -137,7 +135,7 @@ def frame_bars(
 
 
 def _found(*paces: NDArray[np.int64]) -> list[Pace]:
-    """Return the paces that there are, in order: of a few new frames it is mostly one."""
+    """Return the paces present, in order: often a single one for a few new frames."""
     numbers = {number for column in paces for number in column.tolist()}
     return [pace for pace in Pace if pace in numbers]
 
@@ -145,10 +143,10 @@ def _found(*paces: NDArray[np.int64]) -> list[Pace]:
 def stacked_bars(
     series: FrameSeries, measure: Measure, columns: FrameColumns, scale: BarScale
 ) -> Bars:
-    """Return bars made of the phases of frames; several that share a column show the slowest.
+    """Return bars of the phases of frames; columns with several frames show the slowest.
 
-    Above the phases is work that no phase accounts for, then, for an interval or a
-    delta, the time in which the loop waited.
+    Above the phases is work outside phases, then, for an interval or a delta, the waiting time of
+    the loop.
     """
     height, top_ns = scale.height, scale.top_ns
     frames = series.slowest(measure, columns)
@@ -177,7 +175,7 @@ def stacked_bars(
 
 
 def _rounded_up(value: float) -> float:
-    """Return the next number of at most two digits that reads well at the end of an axis."""
+    """Return the next round number of at most two digits for the end of an axis."""
     power = 10.0 ** math.floor(math.log10(value))
     return next(step * power for step in _SCALE_STEPS if step * power >= value * (1 - 1e-9))
 
@@ -185,7 +183,7 @@ def _rounded_up(value: float) -> float:
 def _usual_ns(sample_ns: NDArray[np.int64]) -> int:
     if not len(sample_ns):
         return 0
-    # Three frames at least are to be above, or a single spike decides.
+    # At least three frames must exceed it, or a single spike decides.
     percent = next((percent for percent, least in _USUAL if len(sample_ns) >= least), 50)
     return percentile_frame_time_ns(sample_ns, percent)
 
@@ -203,7 +201,7 @@ def _with_spikes(
 
 
 def _tops(times_ns: NDArray[np.int64], height: int, top_ns: int) -> Pixels:
-    """Return the upper edge of bars; a frame that took any time has a pixel at least."""
+    """Return the upper edge of bars; any positive time has at least a pixel."""
     # Not np.clip, which takes four times as long for a few columns.
     return height + (-height * np.minimum(np.maximum(times_ns, 0), top_ns)) // top_ns
 
@@ -216,7 +214,7 @@ def _with_gaps(columns: FrameColumns) -> Pixels:
 def _late_marks(
     columns: FrameColumns, paces: NDArray[np.int64], tops: Pixels, rights: Pixels
 ) -> PixelRects:
-    """Return the caps that tell frames over twice the budget apart without colour."""
+    """Return the caps that mark frames over twice the budget without colour."""
     some = paces == Pace.BAD
     return pixel_rects(columns.lefts[some], tops[some], rights[some], tops[some] + _LATE_MARK)
 

@@ -1,7 +1,4 @@
-"""The frames of a session, ready to be drawn: columns, their pyramids, and where they are on x.
-
-Nothing here knows Qt.
-"""
+"""The frames of a session for drawing: columns, pyramids, and positions on x; without Qt."""
 
 import math
 from array import array
@@ -25,7 +22,7 @@ _SAMPLE: Final = 8_192
 
 
 class XAxis(Enum):
-    """What the horizontal axis counts."""
+    """The unit of the horizontal axis."""
 
     FRAME = "frame"
     TIME = "time"
@@ -33,7 +30,7 @@ class XAxis(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A part of the axis, and the pixels it is shown in.
+    """A range of the axis and its pixels.
 
     Attributes:
         low: Left edge on the axis.
@@ -49,19 +46,19 @@ class Window:
 
     @property
     def per_pixel(self) -> float:
-        """How much of the axis a pixel covers."""
+        """Axis units per pixel."""
         return (self.high - self.low) / self.width
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FrameColumns:
-    """Which frames share each column of pixels.
+    """The frames of each column of pixels.
 
     Attributes:
-        edges: Index of the first frame of each column, and the index after the last
-            frame of the last one; ascending, no column is empty.
-        lefts: Where each column begins, in pixels from the left edge of the view.
-        rights: Where it ends.
+        edges: Index of the first frame of each column, and the index after the last frame of
+            the last one; ascending, no column is empty.
+        lefts: Start of each column, in pixels from the left edge of the view.
+        rights: End of each column.
     """
 
     edges: NsColumn
@@ -73,20 +70,20 @@ class FrameColumns:
 
 
 class FrameSeries:
-    """The frames of one history along an axis, with a pyramid for every measure in use.
+    """The frames of a history along an axis, with a pyramid for every measure in use.
 
     Attributes:
-        x_axis: What the axis counts: frame numbers (frame ``i`` reaches from
-            ``i - 0.5`` to ``i + 0.5``), or session time in seconds (a frame reaches
-            from its own beginning to that of the next).
+        x_axis: The unit of the axis: frame numbers (frame ``i`` extends from ``i - 0.5`` to
+            ``i + 0.5``), or session time in seconds (a frame extends from its start to that of
+            the next).
     """
 
     def __init__(self, history: FrameHistory, x_axis: XAxis = XAxis.FRAME) -> None:
         """Draw from a history.
 
         Args:
-            history: Frames, only ever appended to.
-            x_axis: What the axis counts.
+            history: Append-only frames.
+            x_axis: The unit of the axis.
         """
         self.x_axis = x_axis
         self._history = history
@@ -101,7 +98,7 @@ class FrameSeries:
 
     @property
     def first(self) -> int:
-        """Index of the oldest frame that is kept."""
+        """Index of the oldest frame kept."""
         return self._history.first
 
     @property
@@ -111,11 +108,11 @@ class FrameSeries:
 
     @property
     def pyramid_bytes(self) -> int:
-        """Memory that the pyramids hold."""
+        """Memory of the pyramids."""
         return sum(pyramid.nbytes for pyramid in self._pyramids.values())
 
     def take_new_frames(self) -> int:
-        """Take in the frames that have ended since; returns how many."""
+        """Read new frames; returns their number."""
         before = self._end
         self._end = self._history.end
         for measure, pyramid in self._pyramids.items():
@@ -123,13 +120,13 @@ class FrameSeries:
         return self._end - before
 
     def times_ns(self, measure: Measure, start: int, stop: int) -> NsColumn:
-        """Return the measured times of a range of frames, as a copy."""
+        """Return a copy of the measured times of a range of frames."""
         return self._history.numpy(_column_name(measure), start, min(stop, self._end))
 
     def shares(self, other: "FrameSeries") -> bool:
-        """Return whether these are the frames of another series, and more or less of them.
+        """Return whether another series has the same frames, or more or fewer of them.
 
-        The newest that both have is compared, in what is not measured again after a rewind.
+        Compares the newest common frame in values that a rewind reproduces.
         """
         newest = min(self.end, other.end) - 1
         if newest < max(self.first, other.first):
@@ -143,10 +140,10 @@ class FrameSeries:
         return column[frame - self.first]
 
     def sample_ns(self, measure: Measure, start: int, stop: int) -> NsColumn:
-        """Return every n-th measured time of a range, about 8 000 of them at most.
+        """Return every n-th measured time of a range, at most about 8 000.
 
-        Good for choosing a scale, never for what is shown. The frames that are
-        picked stay the same as the range moves, so a scale does not tremble.
+        For choosing a scale, never for display. The same frames are sampled as the range moves, so
+        the scale is steady.
         """
         step = 1
         while (stop - start) // step > _SAMPLE:
@@ -159,46 +156,46 @@ class FrameSeries:
     # -------------------------------------------------------------- along the axis
 
     def bounds(self) -> tuple[float, float]:
-        """Return where the first kept frame begins and the newest ends."""
+        """Return the start of the first frame kept and the end of the newest."""
         if self.first == self._end:
             return (0.0, 1.0) if self.x_axis is XAxis.TIME else (-0.5, 0.5)
         edges = self._starts(np.array([self.first, self._end]))
         return float(edges[0]), float(edges[1])
 
     def start_of(self, frame: int) -> float:
-        """Return where a frame begins; the index after the newest gives its end."""
+        """Return the start of a frame; the index after the newest gives its end."""
         return float(self._starts(np.array([frame]))[0])
 
     def frame_at(self, x: float) -> int | None:
-        """Return the frame at a place of the axis, ``None`` outside of all frames."""
+        """Return the frame at a position of the axis, ``None`` outside all frames."""
         low, high = self.bounds()
         if self.first == self._end or not low <= x <= high:
             return None
         return min(max(self._first_behind(x) - 1, self.first), self._end - 1)
 
     def frame_at_ns(self, at_ns: int) -> int | None:
-        """Return the frame that was running or came last at an instant of session time."""
+        """Return the running or last frame at an instant of session time."""
         if self.first == self._end:
             return None
         place = int(np.searchsorted(self._view("at_ns"), at_ns, side="right"))
         return self.first + place - 1 if place else None
 
     def x_of_ns(self, at_ns: int) -> float | None:
-        """Return where an instant of session time is, ``None`` before the first frame."""
+        """Return the position of an instant of session time, ``None`` before the first frame."""
         if self.x_axis is XAxis.TIME:
             return at_ns / NS_PER_SECOND
         frame = self.frame_at_ns(at_ns)
         return None if frame is None else float(frame)
 
     def x_of_instants(self, instants_ns: NsColumn) -> NDArray[np.float64]:
-        """Return where instants of session time are, each on the frame it belongs to."""
+        """Return the positions of instants of session time, each on its frame."""
         if self.x_axis is XAxis.TIME:
             return instants_ns / NS_PER_SECOND
         places = np.searchsorted(self._view("at_ns"), instants_ns, side="right") - 1
         return np.maximum(places, 0).astype(np.float64) + self.first
 
     def frames_within(self, low: float, high: float) -> tuple[int, int]:
-        """Return the range of frames any part of which is between two places."""
+        """Return the range of frames between two positions, including partial ones."""
         if self.first == self._end:
             return self._end, self._end
         start = max(self._first_behind(low) - 1, self.first)
@@ -208,14 +205,13 @@ class FrameSeries:
         return start, max(stop, start)
 
     def columns(self, window: Window, start: int = 0, stop: int | None = None) -> FrameColumns:
-        """Return which frames share each column of a window, or of a part of it.
+        """Return the frames of each column of a window, or of a part of it.
 
-        The columns keep to a grid of their own, so that moving the window does not
-        shuffle the frames among them. Those of a part are the same as those of the
-        whole, so the outermost may reach beyond the part.
+        The columns have a fixed grid, so that moving the window does not redistribute the frames. A
+        part has the columns of the whole, so the outermost may extend beyond the part.
 
         Args:
-            window: What is in view.
+            window: The visible range.
             start: First pixel.
             stop: The pixel after the last; by default the right edge.
         """
@@ -249,7 +245,7 @@ class FrameSeries:
 
     def frames_at_pixel(self, pixel: int, window: Window) -> tuple[int, int] | None:
         """Return the frames whose column is drawn at a pixel: first, and after the last."""
-        # The newest column is a pixel wide even when its frames do not fill that.
+        # The newest column is a pixel wide even if its frames do not fill it.
         columns = self.columns(window, max(pixel - 1, 0), min(pixel + 2, window.width))
         covers = np.flatnonzero((columns.lefts <= pixel) & (pixel < columns.rights))
         if not len(covers):
@@ -286,7 +282,7 @@ class FrameSeries:
         return pyramid.index_of_maximum(column, start, stop, first=self.first)
 
     def values_of(self, column: str | Phase, frames: NsColumn) -> NsColumn:
-        """Return one column for single frames."""
+        """Return a column for single frames."""
         return self._view(column)[frames - self.first]
 
     # -------------------------------------------------------------- inside
@@ -295,8 +291,7 @@ class FrameSeries:
         pyramid = self._pyramids.get(measure)
         if pyramid is None:
             pyramid = self._pyramids[measure] = Pyramid()
-            # Indices of the pyramid are those of the frames; what is not kept any
-            # more is never read.
+            # Indexes of the pyramid are those of the frames; dropped frames are never read.
             pyramid.extend(np.zeros(self.first, dtype=np.int64))
             pyramid.extend(self.times_ns(measure, self.first, self._end))
         return pyramid
@@ -327,14 +322,14 @@ class FrameSeries:
         return min(stop, self._end, max(self._first_from(window.high), frame + 1))
 
     def _column_end(self, behind: int, size_ns: int) -> float:
-        """Return where the column before a frame ends: where that frame's own begins."""
+        """Return the end of the column before a frame: the start of that frame's column."""
         if behind == self._end:
             return self.start_of(behind)
         at_ns = self._history.at_ns[behind - self.first]
         return at_ns // size_ns * (size_ns / NS_PER_SECOND)
 
     def _view(self, column: str | Phase) -> NsColumn:
-        """Return a column without copying it; to be dropped before frames are added."""
+        """Return a column without copying it; valid until frames are added."""
         values = (
             self._history.phases[column]
             if isinstance(column, Phase)
@@ -346,7 +341,7 @@ class FrameSeries:
         return np.frombuffer(values, dtype=np.int64, count=count)
 
     def _starts(self, frames: NsColumn) -> NDArray[np.float64]:
-        """Return where frames begin, or end for the index after the newest."""
+        """Return the starts of frames; for the index after the newest, its end."""
         found: NDArray[np.float64]
         if self.x_axis is XAxis.FRAME:
             found = frames.astype(np.float64) - 0.5
@@ -359,7 +354,7 @@ class FrameSeries:
         return found
 
     def _last_duration_ns(self) -> int:
-        """Return how wide the newest frame is drawn: like the one before."""
+        """Return the drawn width of the newest frame: that of the previous one."""
         at_ns = self._history.at_ns
         newest = self._end - self.first - 1
         usual_ns = self._history.delta_ns[newest] or self._history.interval_ns[newest]
@@ -368,15 +363,15 @@ class FrameSeries:
         return max(1, min(usual_ns, NS_PER_SECOND))
 
     def _first_from(self, x: float) -> int:
-        """Return the first frame that begins at ``x`` or later."""
+        """Return the first frame that starts at ``x`` or later."""
         if self.x_axis is XAxis.FRAME:
             return int(np.ceil(x + 0.5))
-        # Whole numbers, or numpy turns the whole column into floats to compare.
+        # Whole numbers; otherwise numpy converts the whole column to floats.
         place = np.searchsorted(self._view("at_ns"), math.ceil(x * NS_PER_SECOND), side="left")
         return self.first + int(place)
 
     def _first_behind(self, x: float) -> int:
-        """Return the first frame that begins later than ``x``."""
+        """Return the first frame that starts after ``x``."""
         if self.x_axis is XAxis.FRAME:
             return int(np.floor(x + 0.5)) + 1
         place = np.searchsorted(self._view("at_ns"), math.floor(x * NS_PER_SECOND), side="right")
@@ -388,10 +383,10 @@ def _column_name(measure: Measure) -> str:
 
 
 def _frames_per_column(per_pixel: float) -> int:
-    """Return how many frames share a column: a number that the pyramid answers fast."""
+    """Return the frames per column: a number that the pyramid answers fast."""
     size = max(1, int(np.ceil(per_pixel - 1e-9)))
     unit = BUCKET
-    # Whole groups need nothing from the levels below; an eighth of a column is lost at most.
+    # Whole groups need nothing from lower levels; at most an eighth of a column is lost.
     while unit * 8 <= size:
         size = -(-size // unit) * unit
         unit *= BUCKET
@@ -399,6 +394,6 @@ def _frames_per_column(per_pixel: float) -> int:
 
 
 def _ns_per_column(per_pixel: float) -> int:
-    """Return how much session time shares a column, per_pixel being seconds."""
-    # Rounded first: views that scroll have the same width but for the last few bits.
+    """Return the session time per column, ``per_pixel`` in seconds."""
+    # Rounded first: the widths of scrolling views differ in the last bits.
     return max(1, int(np.ceil(round(per_pixel * NS_PER_SECOND, 3))))

@@ -1,4 +1,4 @@
-"""Which part of the frames is in view: fitted, following the newest, or where it was put."""
+"""The visible part of the frames: fitted, following the newest, or chosen."""
 
 import math
 from dataclasses import dataclass
@@ -7,16 +7,16 @@ from typing import Final
 
 from .frame_series import FrameSeries, XAxis
 
-#: What a following plot shows at first.
+#: Initial range of a following plot.
 FOLLOWED_FRAMES: Final = 300
 FOLLOWED_SECONDS: Final = 5.0
-#: What a fitted view may leave empty at its right edge.
+#: Room that a fitted view may leave at its right edge.
 _FIT_ROOM: Final = 1 / 40
 _SHORTEST: Final = {XAxis.FRAME: 8.0, XAxis.TIME: 0.02}
 
 
 class ViewMode(Enum):
-    """What happens to the view when frames are added."""
+    """The reaction of a view to new frames."""
 
     FOLLOW = "follow"
     FIT = "fit"
@@ -25,12 +25,12 @@ class ViewMode(Enum):
 
 @dataclass(slots=True)
 class FrameView:
-    """A range of the axis and how it moves.
+    """A range of the axis, and its reaction to new frames.
 
     Attributes:
         low: Left edge.
         high: Right edge.
-        mode: What happens when frames are added.
+        mode: Reaction to new frames.
     """
 
     low: float = -0.5
@@ -39,20 +39,20 @@ class FrameView:
 
     @property
     def span(self) -> float:
-        """How much of the axis is in view."""
+        """Length of the range."""
         return self.high - self.low
 
     def start_following(self, x_axis: XAxis, span: float | None = None) -> None:
-        """Keep the newest frame at the right edge, with the usual span unless one is given."""
+        """Keep the newest frame at the right edge, by default with the usual span."""
         usual = float(FOLLOWED_FRAMES) if x_axis is XAxis.FRAME else FOLLOWED_SECONDS
         self.high = self.low + (span or usual)
         self.mode = ViewMode.FOLLOW
 
     def settle(self, series: FrameSeries, pixels: int) -> None:
-        """Move as the mode says, to where the frames are now.
+        """Move as the mode says.
 
-        A fitted view makes some room each time it is full, and a following one moves
-        by whole pixels: so what was drawn stays good for a while.
+        A fitted view makes room each time it is full, and a following one moves by whole pixels, so
+        drawings stay valid for a while.
 
         Args:
             series: The frames.
@@ -74,7 +74,7 @@ class FrameView:
                 pass
 
     def zoom(self, factor: float, about: float, series: FrameSeries) -> None:
-        """Show ``factor`` times as much, keeping one place where it is.
+        """Show ``factor`` times as much, around a position.
 
         A following view keeps following, at its new span.
         """
@@ -98,7 +98,7 @@ class FrameView:
         self._stay_near(*series.bounds())
 
     def show(self, low: float, high: float, series: FrameSeries) -> None:
-        """Show a range of the axis; stops following."""
+        """Show a range; stops following."""
         self.mode = ViewMode.FREE
         middle = (low + high) / 2
         half = max(high - low, _SHORTEST[series.x_axis]) / 2
@@ -106,7 +106,7 @@ class FrameView:
         self._stay_near(*series.bounds())
 
     def _stay_near(self, first: float, last: float) -> None:
-        """Keep some frames in view."""
+        """Keep some frames visible."""
         edge = min(0.2 * self.span, last - first)
         shift = max(0.0, first + edge - self.high) - max(0.0, self.low - (last - edge))
         self.low, self.high = self.low + shift, self.high + shift

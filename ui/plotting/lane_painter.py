@@ -1,8 +1,7 @@
-"""Paints one lane: ticks, spans or density, whatever there is room for, and loses nothing.
+"""Paints a lane: ticks, spans or density, as there is room, without losing anything.
 
-While there are fewer things in view than there is room for, each is drawn as it is. When there
-are more, what shares a column of pixels is counted and drawn as density, in time that depends
-on the pixels and not on how much there is.
+While there is room, each record is drawn. Beyond that, the records of each column of pixels are
+counted and drawn as density, at a cost that depends on the pixels only.
 """
 
 from __future__ import annotations
@@ -30,10 +29,10 @@ if TYPE_CHECKING:
     from ..kit.theme import Theme
     from .lane_view import LaneWindow
 
-#: Things in view per pixel, above which density is drawn.
+#: Records per pixel above which density is drawn.
 _DENSE_INSTANTS: Final = 1 / 3
 _DENSE_STEPS: Final = 1 / 4
-#: Looks per column of pixels where states are too dense to be drawn one by one.
+#: Samples per column of pixels where states are too dense to be drawn one by one.
 _LOOKS: Final = 6
 _LEVELS: Final = 8
 _FAINTEST: Final = 0.38
@@ -52,7 +51,7 @@ class LanePainter:
         self._edges: tuple[LaneWindow | None, NDArray[np.int64]] = (None, np.zeros(0, np.int64))
 
     def apply_theme(self) -> None:
-        """Take colours again."""
+        """Update the colours."""
         self._tables.clear()
 
     # ---------------------------------------------------------------- instants
@@ -68,16 +67,16 @@ class LanePainter:
         late_ns: int,
         has_whiskers: bool = True,
     ) -> None:
-        """Paint things that happened at instants.
+        """Paint records at instants.
 
         Args:
-            painter: Paints.
-            instants: What happened.
-            window: What is in view.
-            row: Where.
-            role: What their colour means.
-            late_ns: From which value on one stands out; 0 for never.
-            has_whiskers: Whether their values are times to be drawn as wide as they are.
+            painter: The painter.
+            instants: The records.
+            window: The visible range.
+            row: The area.
+            role: Meaning of the colour.
+            late_ns: Value from which a record stands out; 0 for never.
+            has_whiskers: Whether values are durations, drawn to scale.
         """
         start, stop = instants.within(window.low, window.high)
         if start == stop:
@@ -93,7 +92,7 @@ class LanePainter:
         color = self._theme.color(role)
         late_color = self._theme.color(ColorRole.LATE)
         is_late = (values >= late_ns) if late_ns else np.zeros(len(xs), dtype=bool)
-        # As a rule all of them are on time, and then there is nothing to be picked out.
+        # Usually all of them are on time.
         has_late = bool(is_late.any())
         parts: tuple[tuple[NDArray[np.bool_] | slice, bool], ...] = ((_ALL, False),)
         if has_late:
@@ -154,7 +153,7 @@ class LanePainter:
     def hollow(
         self, painter: QPainter, instants_ns: Sequence[int], window: LaneWindow, row: QRect
     ) -> None:
-        """Paint what is to come: ticks with nothing inside."""
+        """Paint predictions: hollow ticks."""
         painter.setPen(QPen(self._theme.color(ColorRole.GOOD), 1))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         top, height = row.top() + _PAD, row.height() - 2 * _PAD - 1
@@ -180,12 +179,12 @@ class LanePainter:
         """Paint states that each last until the next.
 
         Args:
-            painter: Paints.
+            painter: The painter.
             steps: The states.
-            window: What is in view.
-            row: Where.
-            number_of: Returns which colour a state has.
-            name_of: Returns what a state is called.
+            window: The visible range.
+            row: The area.
+            number_of: Returns the colour number of a state.
+            name_of: Returns the name of a state.
         """
         if not len(steps):
             return
@@ -203,7 +202,7 @@ class LanePainter:
         lefts = np.clip((at_ns - window.low) / window.per_pixel, 0, window.width)
         rights = np.clip((ends_ns - window.low) / window.per_pixel, 0, window.width)
         x0 = window.left + lefts.astype(np.int64)
-        # A state that lasted no time at all is a pixel wide.
+        # A state without duration is a pixel wide.
         x1 = np.maximum(window.left + rights.astype(np.int64), x0 + 1)
         tops, bottoms = np.full(len(x0), inner.top()), np.full(len(x0), inner.bottom() + 1)
         for value in np.unique(values).tolist():
@@ -245,7 +244,7 @@ class LanePainter:
         inner: QRect,
         number_of: Callable[[int], int],
     ) -> None:
-        """Paint how states share each column, and where they changed more than once."""
+        """Paint the shares of states in each column, and multiple changes."""
         columns = window.width
         instants = np.linspace(window.low, window.high, columns * _LOOKS, endpoint=False)
         places = steps.places(instants.astype(np.int64))
@@ -275,14 +274,14 @@ class LanePainter:
         return self._theme.color(ColorRole.BACKGROUND)
 
     def _edges_of(self, window: LaneWindow) -> NDArray[np.int64]:
-        """Return the instants at the edges of pixels; the same for all lanes of a picture."""
+        """Return the instants at the edges of pixels; shared by all lanes of a picture."""
         if self._edges[0] != window:
             edges = np.linspace(window.low, window.high, window.width + 1).astype(np.int64)
             self._edges = (window, edges)
         return self._edges[1]
 
     def _density(self, role: ColorRole) -> NDArray[np.uint32]:
-        """Return the colours of columns by how much is in them, the first for nothing."""
+        """Return the colours of columns by density, the first for none."""
         key = (self._theme.name, role.name)
         table = self._tables.get(key)
         if table is None:

@@ -1,4 +1,4 @@
-"""Which stretch of session time the lanes show: fitted, following the present, or put there."""
+"""The range of session time that the lanes show: fitted, following the present, or chosen."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ if TYPE_CHECKING:
 
     from ..kit.theme import Theme
 
-#: What a following view shows at first, in nanoseconds.
+#: Initial range of a following view, in nanoseconds.
 FOLLOWED_NS: Final = 5e9
-#: Where the present is in a following view: what is to come has the rest.
+#: Position of the present in a following view; predictions have the rest.
 PRESENT_AT: Final = 0.85
 _SHORTEST_NS: Final = 1_000.0
 _FIT_ROOM: Final = 0.04
 _WIDEST: Final = 1.5
 _EVERY: Final = 110
-#: Changes of pace that are followed exactly; more are sampled.
+#: Changes of rate that are followed exactly; more are sampled.
 _MOST_CHANGES: Final = 400
 
 
 @dataclass(slots=True)
 class LaneView:
-    """A stretch of session time and how it moves.
+    """A range of session time, and its reaction to the passage of time.
 
     Attributes:
         low: Left edge, in nanoseconds.
         high: Right edge.
-        mode: What happens as time passes.
+        mode: Reaction to the passage of time.
     """
 
     low: float = 0.0
@@ -47,7 +47,7 @@ class LaneView:
 
     @property
     def span(self) -> float:
-        """How much is in view."""
+        """Length of the range."""
         return self.high - self.low
 
     def settle(self, present_ns: int, pixels: int) -> None:
@@ -65,7 +65,7 @@ class LaneView:
                 pass
 
     def zoom(self, factor: float, about: float, present_ns: int) -> None:
-        """Show ``factor`` times as much, keeping one instant where it is.
+        """Show ``factor`` times as much, around an instant.
 
         A following view keeps following, at its new span.
         """
@@ -87,7 +87,7 @@ class LaneView:
         self._stay_near(present_ns)
 
     def show(self, low: float, high: float, present_ns: int) -> None:
-        """Show a stretch; stops following."""
+        """Show a range; stops following."""
         self.mode = ViewMode.FREE
         middle, half = (low + high) / 2, max(high - low, _SHORTEST_NS) / 2
         self.low, self.high = middle - half, middle + half
@@ -99,7 +99,7 @@ class LaneView:
         self.high = self.low + span
 
     def _stay_near(self, present_ns: int) -> None:
-        """Keep some of the session in view."""
+        """Keep some of the session visible."""
         edge = 0.1 * self.span
         shift = max(0.0, edge - self.high) - max(0.0, self.low - (present_ns - edge))
         self.low, self.high = self.low + shift, self.high + shift

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from ..plotting.lane_view import LaneWindow
 
 _PAD: Final = 2
-#: A flag's width, and the least room that a name is written into.
+#: Width of a flag, and least room for a name.
 _FLAG: Final = 6
 _TEXT_FROM: Final = 24
-#: So many are drawn each for itself; of more, one for each pixel.
+#: Up to this many are drawn one by one; beyond it, one per pixel.
 _MOST_NAMED: Final = 400
 
 
@@ -40,13 +40,13 @@ class AnnotationPainter:
         window: LaneWindow,
         row: QRect,
     ) -> None:
-        """Paint those in view.
+        """Paint the visible annotations.
 
         Args:
-            painter: Paints.
-            annotations: The earliest first.
-            window: What is in view.
-            row: Where.
+            painter: The painter.
+            annotations: Earliest first.
+            window: The visible range.
+            row: The area.
         """
         shown = [
             each for each in annotations if each.at_ns <= window.high and each.last_ns >= window.low
@@ -82,7 +82,7 @@ class AnnotationPainter:
         row: QRect,
         until: float,
     ) -> None:
-        """Draw where it begins, and its name as far as there is room."""
+        """Draw the flag, and its name as far as there is room."""
         begins = window.x(annotation.at_ns)
         x = int(max(begins, window.left))
         color = self._theme.color(ColorRole.ACCENT)

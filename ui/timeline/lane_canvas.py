@@ -1,4 +1,4 @@
-"""The lanes of a session, to look at, zoom into, measure and walk along."""
+"""The lanes of a session as a widget: zooming, measuring and moving along them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _KEY_ZOOM: Final = 1.5
 _KEY_PAN: Final = 0.15
 _GRIP: Final = 3
 
-#: Keys that mean something here and something else in the window.
+#: Keys with another meaning in the window.
 OWN_KEYS: Final = frozenset(
     {
         Qt.Key.Key_W,
@@ -56,17 +56,17 @@ OWN_KEYS: Final = frozenset(
 
 @guarded
 class LaneCanvas(LaneSurface):
-    """Draws lanes and lets people move along them.
+    """Draws lanes and moves along them.
 
-    The wheel zooms at the pointer and scrolls the rows over their names, dragging moves both
-    ways, Shift and dragging measures, dragging along the ruler moves the playhead. W and S
-    zoom, A and D move, F fits what was measured and then everything; Up and Down choose a
-    lane, Left and Right (or [ and ]) go to what came before on it and comes next, C folds its
-    clock, T keeps it at the top, Enter selects it.
+    The wheel zooms at the pointer and scrolls the rows over their names, dragging moves both ways,
+    Shift and dragging measures, dragging along the ruler moves the playhead. W and S zoom, A and D
+    move, F fits the measured range and then everything; Up and Down choose a lane, Left and Right
+    (or [ and ]) go to the previous and the next on it, C collapses its clock, T pins it, Enter
+    selects it.
 
     Attributes:
-        walk: What keys and clicks lead to.
-        picture: What paints the lanes.
+        walk: The keyboard navigation.
+        picture: Paints the lanes.
     """
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -83,7 +83,7 @@ class LaneCanvas(LaneSurface):
         self._apply_theme()
 
     def show_selection(self, selection: Selection) -> None:
-        """Mark what is selected in all panels, and have its lane in view."""
+        """Mark the selection of all panels, and scroll to its lane."""
         if selection != self._selection:
             self.walk.seek(selection)
         self._selection = selection
@@ -115,7 +115,7 @@ class LaneCanvas(LaneSurface):
 
     @override
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Begin a click, a drag, with Shift a measurement; on the ruler or with Alt scrub."""
+        """Begin a click or a drag, with Shift a measurement; on the ruler or with Alt, scrub."""
         event.accept()
         place = event.position()
         self._pressed, self._dragged = place, None
@@ -132,7 +132,7 @@ class LaneCanvas(LaneSurface):
 
     @override
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Drag what was pressed, or read what is under the pointer."""
+        """Continue a drag, or read what is under the pointer."""
         event.accept()
         place = event.position()
         if self._is_scrubbing:
@@ -162,7 +162,7 @@ class LaneCanvas(LaneSurface):
 
     @override
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """End a drag, or click: the left button what is there, the right one a menu."""
+        """End a drag, or click: the left button selects, the right one opens a menu."""
         event.accept()
         if self._is_scrubbing:
             self._is_scrubbing = event.button() is not Qt.MouseButton.LeftButton
@@ -180,7 +180,7 @@ class LaneCanvas(LaneSurface):
 
     @override
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Fold a clock over the names, go to a bookmark; else show everything."""
+        """Collapse a clock over the names, go to a bookmark; otherwise show everything."""
         event.accept()
         if event.position().x() < self.header_width:
             self.walk.toggle_folded()
@@ -193,7 +193,7 @@ class LaneCanvas(LaneSurface):
             event.ignore()
 
     def _take_key(self, event: QKeyEvent) -> bool:  # noqa: C901, PLR0912 - one line a key
-        """Act on a key; returns whether it means anything here."""
+        """Handle a key; returns whether it has a meaning here."""
         has_shift = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
         others = Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.KeypadModifier
         if event.modifiers() & ~others:

@@ -1,4 +1,4 @@
-"""Paints the lane of a clock: how fast it went, and where it stood still and why."""
+"""Paints the lane of a clock: its rate, and where it stood still and why."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ _EFFECTIVE: Final = 0.42
 
 
 class ClockPainter:
-    """Paints how clocks went: the height is the rate, hatching is a standstill.
+    """Paints clocks: the height is the rate, hatching is a standstill.
 
-    A standstill of a clock above is hatched lighter.
+    A standstill caused by a clock above is hatched lighter.
     """
 
     def __init__(self, theme: Theme) -> None:
@@ -91,7 +91,7 @@ class ClockPainter:
             painter.drawText(box, flags, f"×{rate_text(int(rates[place]))}")
 
     def _dense(self, painter: QPainter, past: ClockPast, window: LaneWindow, inner: QRect) -> None:
-        """Paint, for each column, for how much of it the clock ran, and that it changed."""
+        """Paint for each column the share in which the clock ran, and changes."""
         width = window.width
         instants = np.linspace(window.low, window.high, width * _LOOKS, endpoint=False)
         places = past.places(instants.astype(np.int64))
@@ -149,7 +149,7 @@ class ClockPainter:
             if right < left:
                 continue
             box = QRectF(left, inner.top(), max(right - left, 1.0), inner.height())
-            # What stands still because of another clock has its own rate, but does not run.
+            # A clock stopped by another one has its own rate, but does not run.
             painter.fillRect(box, background)
             painter.fillRect(box, brush)
             if share == _OWN:
@@ -159,7 +159,7 @@ class ClockPainter:
                     self._label(painter, box, text, flags)
 
     def _label(self, painter: QPainter, box: QRectF, text: str, flags: int) -> None:
-        """Write on hatching, over a patch on which it can be read."""
+        """Write on hatching, over a legible patch."""
         width = painter.fontMetrics().horizontalAdvance(text)
         patch = QRectF(box.left() + 3, box.top() + 1, width + 6, box.height() - 2)
         if patch.right() > box.right():

@@ -1,4 +1,4 @@
-"""Puts the timeline's picture together: ruler, names, lanes, and what lies over them."""
+"""Composes the picture of the timeline: ruler, names, lanes, and overlays."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 
 _INDENT: Final = 12
 _FOLD_WIDTH: Final = 14
-#: Half the width of the end of the playhead.
+#: Half the width of the playhead's grip.
 _GRIP: Final = 5
 _MOST_PENDING: Final = 6
 _MOST_PREDICTED: Final = 40
-#: Predicted firings that are closer than so many pixels are only begun.
+#: Predicted firings closer than this many pixels are only begun.
 _APART: Final = 3
 _MOST_CROWDED: Final = 6
 _MOST_LABELS: Final = 2_000
@@ -66,7 +66,7 @@ class LanePicture:
     """Paints a canvas.
 
     Attributes:
-        late_ns: From which lateness on a firing stands out.
+        late_ns: Lateness from which a firing stands out.
     """
 
     def __init__(self, theme: Theme) -> None:
@@ -79,7 +79,7 @@ class LanePicture:
         self._labels: dict[tuple[str, int, bool, float], str] = {}
 
     def apply_theme(self) -> None:
-        """Take colours again, and fonts."""
+        """Update colours and fonts."""
         self._labels.clear()
         self._lanes.apply_theme()
 
@@ -199,7 +199,7 @@ class LanePicture:
         window: LaneWindow,
         box: QRect,
     ) -> None:
-        """Paint what is to come from the present, or was to come from the playhead."""
+        """Paint predictions from the present, or from the playhead."""
         timeline = canvas.timeline if canvas.past is None else canvas.past
         if window.high <= timeline.at_ns:
             return
@@ -282,7 +282,7 @@ class LanePicture:
         painter.setFont(font)
 
     def _elided(self, painter: QPainter, label: str, width: int) -> str:
-        """Return as much of a label as has room; names are the same from paint to paint."""
+        """Return as much of a label as fits; cached from paint to paint."""
         font = painter.font()
         key = label, width, font.bold(), font.pointSizeF()
         text = self._labels.get(key)
@@ -331,7 +331,7 @@ class LanePicture:
     def _gaps(
         self, painter: QPainter, canvas: LaneSurface, window: LaneWindow, edges: tuple[int, int]
     ) -> None:
-        """Cross out the times of which the events have fallen off, on lanes of clocks."""
+        """Cross out times whose events are no longer in the log, on lanes of clocks."""
         top, bottom = edges
         top += canvas.kept_bottom()
         color = QColor(self._theme.color(ColorRole.LATE))
@@ -380,7 +380,7 @@ class LanePicture:
         painter.drawText(patch, int(Qt.AlignmentFlag.AlignCenter), text)
 
     def _playhead_grip(self, painter: QPainter, x: int, bottom: int) -> None:
-        """Draw the end of the playhead on the ruler, by which it can be dragged."""
+        """Draw the grip of the playhead on the ruler."""
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(self._theme.color(ColorRole.INTERVENTION))
         painter.drawPolygon(
@@ -412,7 +412,7 @@ class LanePicture:
 
 
 def _decimals(per_pixel_ns: float) -> int:
-    """Return how many decimals of a second tell neighbouring pixels apart."""
+    """Return the decimals of a second that distinguish neighbouring pixels."""
     for decimals, unit_ns in ((3, 1e6), (6, 1e3)):
         if per_pixel_ns >= unit_ns / 10:
             return decimals

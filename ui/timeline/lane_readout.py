@@ -1,4 +1,4 @@
-"""What is said of a place on a lane, who it is about, and where the next thing on it is."""
+"""Reads lanes: the text and the subject at a position, and the next record."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
 _MOST_PATH = 4
 _MOST_LINES = 6
 
-#: How far from the pointer something may be to count as pointed at, in pixels.
+#: Largest distance from the pointer, in pixels.
 NEAR = 5
 
 
 @dataclass(frozen=True, slots=True)
 class LaneReading:
-    """What there is at a place of a lane.
+    """The reading of a position on a lane.
 
     Attributes:
-        at_ns: The instant it is about.
-        lines: What is said of it.
-        selection: Whom it is about.
+        at_ns: The instant.
+        lines: Its text.
+        selection: Its subject.
     """
 
     at_ns: int
@@ -44,7 +44,7 @@ class LaneReading:
 
 
 class LaneReader:
-    """Reads lanes: what is where, in words."""
+    """Reads lanes, in words."""
 
     def __init__(self, store: LaneStore, timeline: Timeline, strings: Sequence[str]) -> None:
         self._store = store
@@ -56,7 +56,7 @@ class LaneReader:
     def read(  # noqa: PLR0911 - one answer per kind
         self, row: LaneRow, at_ns: float, within_ns: float
     ) -> LaneReading | None:
-        """Return what there is at an instant, or as near to it as ``within_ns``."""
+        """Return the reading at an instant, or as close to it as ``within_ns``."""
         if row.kind is LaneKind.BOOKMARKS:
             return self._annotation(at_ns, within_ns)
         if at_ns < 0 or at_ns > self._timeline.at_ns + within_ns:
@@ -74,7 +74,7 @@ class LaneReader:
         return None if place is None else self._instant(row.lane, place)
 
     def _annotation(self, at_ns: float, within_ns: float) -> LaneReading | None:
-        """Return the annotation that is nearest, else the shortest range around an instant."""
+        """Return the nearest annotation, or else the shortest range around an instant."""
         near = (
             (abs(each.at_ns - at_ns), each.last_ns - each.at_ns, each.id, each)
             for each in self._store.annotations
@@ -197,7 +197,7 @@ class LaneReader:
     # ---------------------------------------------------------------- going on
 
     def step(self, row: LaneRow, at_ns: int, direction: int) -> int | None:
-        """Return the instant of what comes next on a lane, or came before; ``None`` at its end."""
+        """Return the instant of the next or previous record of a lane; ``None`` at its end."""
         column = self._instants_of(row)
         if column is None:
             return None
@@ -208,7 +208,7 @@ class LaneReader:
         return column[place] if place >= 0 else None
 
     def count(self, row: LaneRow, low_ns: float, high_ns: float) -> int:
-        """Return how much happened on a lane from one instant up to another."""
+        """Return the number of records of a lane between two instants."""
         column = self._instants_of(row)
         if column is None:
             return 0

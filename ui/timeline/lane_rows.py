@@ -1,4 +1,4 @@
-"""The rows of the timeline: which lanes there are, in which order, how deep and how high."""
+"""The rows of the timeline: their lanes, order, depth and height."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from ..session.bridge import Selection
 
-#: Lanes that are there only when there is something in them.
+#: Lanes that are shown only if they have contents.
 _OCCASIONAL: Final = frozenset(
     {
         LaneKind.BOOKMARKS,
@@ -33,17 +33,17 @@ _OCCASIONAL: Final = frozenset(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LaneRow:
-    """One row.
+    """A row.
 
     Attributes:
-        key: What it shows.
-        depth: How deep its clock hangs in the tree.
+        key: Its identity.
+        depth: Depth of its clock in the tree.
         lane: Its records; ``None`` for a clock.
-        subject_id: The clock, machine, timer or member it is about.
-        has_parts: Whether something can be folded away below it.
-        is_folded: Whether that is.
-        is_pinned: Whether it stays at the top.
-        is_gone: Whether the clock is gone.
+        subject_id: Its clock, machine, timer or member.
+        has_parts: Whether something below it can be collapsed.
+        is_folded: Whether it is collapsed.
+        is_pinned: Whether it is pinned to the top.
+        is_gone: Whether the clock is removed.
     """
 
     key: LaneKey
@@ -57,7 +57,7 @@ class LaneRow:
 
     @property
     def kind(self) -> LaneKind:
-        """What it shows."""
+        """Kind of its contents."""
         return self.key[0]
 
     @property
@@ -73,13 +73,13 @@ class LaneRow:
 
 @dataclass(slots=True)
 class RowChoices:
-    """What people chose about rows.
+    """The user's choices about rows.
 
     Attributes:
-        folded: The clocks whose parts are not shown.
-        pinned: The lanes that stay at the top, in the order in which they were pinned.
-        hidden: Kinds that are not shown.
-        words: What must be in the label of a lane, in lower case.
+        folded: Collapsed clocks.
+        pinned: Pinned lanes, in the order in which they were pinned.
+        hidden: Hidden kinds.
+        words: Words that the label of a lane must contain, in lower case.
     """
 
     folded: set[int] = field(default_factory=set)
@@ -89,7 +89,7 @@ class RowChoices:
 
 
 def rows_of(store: LaneStore, choices: RowChoices) -> tuple[list[LaneRow], list[LaneRow]]:
-    """Return the pinned rows and those below them."""
+    """Return the pinned rows and the others."""
     wanted = _Rows(store, choices).all()
     wanted = [row for row in wanted if row.kind not in choices.hidden]
     by_key = {row.key: row for row in wanted}
@@ -121,7 +121,7 @@ class _Rows:
         return rows
 
     def _branch(self, number: int, depth: int) -> list[LaneRow]:
-        """Return the rows of a clock and what is below it; without those filtered out."""
+        """Return the rows of a clock and everything below it, without filtered ones."""
         lanes = sorted(self._lanes.get(number, ()), key=_kind_of)
         below = [self._row(lane, depth + 1) for lane in lanes if self._is_wanted(lane.label)]
         for child in self._children.get(number, ()):
@@ -151,7 +151,7 @@ def _kind_of(lane: Lane) -> LaneKind:
 
 
 def is_about(row: LaneRow, selection: Selection) -> bool:
-    """Return whether a row is about what is selected."""
+    """Return whether a row is about the selection."""
     number = selection.id
     match selection.kind:
         case SelectionKind.CLOCK:
@@ -167,7 +167,7 @@ def is_about(row: LaneRow, selection: Selection) -> bool:
 
 
 class RowPlaces:
-    """Where rows are, from the top."""
+    """The positions of rows, from the top."""
 
     def __init__(self, rows: Sequence[LaneRow], heights: Iterable[int]) -> None:
         self.rows = rows
@@ -175,7 +175,7 @@ class RowPlaces:
 
     @property
     def height(self) -> int:
-        """How high all of them are together."""
+        """Total height."""
         return self._tops[-1]
 
     def top(self, place: int) -> int:
@@ -187,12 +187,12 @@ class RowPlaces:
         return self._tops[place + 1]
 
     def at(self, y: float) -> int | None:
-        """Return the place of the row at a height, ``None`` below the last."""
+        """Return the index of the row at a height, ``None`` below the last."""
         place = bisect_right(self._tops, y) - 1
         return place if 0 <= place < len(self.rows) else None
 
     def between(self, low: int, high: int) -> range:
-        """Return the places of the rows any part of which is between two heights."""
+        """Return the indexes of the rows between two heights, including partial ones."""
         first = max(bisect_right(self._tops, low) - 1, 0)
         last = bisect_right(self._tops, high - 1) - 1
         return range(first, min(last + 1, len(self.rows)))

@@ -1,4 +1,4 @@
-"""The lanes of a session: which are in view, and what is where."""
+"""The lanes of a session: the visible ones, and what is where."""
 
 from __future__ import annotations
 
@@ -36,43 +36,43 @@ _FRAME_LINES: Final = 2.4
 
 @guarded
 class LaneSurface(QAbstractScrollArea):
-    """The lanes of a session: which are in view, and what is where.
+    """The lanes of a session: the visible ones, and what is where.
 
     Attributes:
         store: The lanes.
-        view: What is in view.
-        choices: What people chose about rows.
+        view: The visible range.
+        choices: The user's choices about rows.
         timeline: The present state.
-        series: The frames, ``None`` without any session.
-        pinned: The rows that stay at the top.
-        rows: The rows below them.
-        ruler_clock_id: Whose local time the ruler shows; 0 for session time.
-        chosen_key: The lane that keys are about.
-        caret_ns: The instant that keys have reached.
+        series: The frames, ``None`` without a session.
+        pinned: The pinned rows.
+        rows: The other rows.
+        ruler_clock_id: The clock of the ruler; 0 for session time.
+        chosen_key: The lane of the keyboard.
+        caret_ns: The instant reached by the keyboard.
         hover_ns: The instant under the pointer, here or in another panel.
-        measured: The stretch that was measured.
+        measured: The measured range.
         playhead_ns: The instant whose state other panels show, ``None`` for the present.
-        past: The state at the playhead, from which is predicted; ``None`` for the present.
-        reader: Says what is where.
+        past: The state at the playhead, for predictions; ``None`` for the present.
+        reader: Reads positions.
     """
 
     #: The instant under the pointer.
     instant_hovered = Signal(object)  # int | None
-    #: What is said of what is under the pointer.
+    #: The reading under the pointer.
     reading_changed = Signal(object)  # LaneReading | None
-    #: Somebody was clicked.
+    #: A subject was clicked.
     subject_chosen = Signal(object)  # Selection
-    #: The playhead was put somewhere: an instant of session time in nanoseconds.
+    #: The playhead was moved: an instant of session time in nanoseconds.
     playhead_moved = Signal(object)  # int
-    #: The present is to be followed and shown.
+    #: The present should be followed and shown.
     live_requested = Signal()
-    #: The view began or ceased to follow the present.
+    #: The view starts or stops following the present.
     following_changed = Signal(bool)
-    #: The right button asks for a menu: on a row or ``None``, at a place of the screen.
+    #: The right button was pressed: on a row or ``None``, at a position of the screen.
     menu_requested = Signal(object, object)  # LaneRow | None, QPoint
-    #: Another lane is the one that keys are about.
+    #: The lane of the keyboard has changed.
     lane_chosen = Signal(object)  # LaneRow | None
-    #: Other lanes are shown, or in another order.
+    #: The lanes or their order have changed.
     rows_arranged = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -110,7 +110,7 @@ class LaneSurface(QAbstractScrollArea):
     # ---------------------------------------------------------------- what is drawn
 
     def show_session(self, timeline: Timeline, strings: Sequence[str], store: LaneStore) -> None:
-        """Show another session, following its present; what people chose about rows is kept."""
+        """Show another session, following its present; choices about rows are kept."""
         self.store, self.timeline, self._strings = store, timeline, strings
         self.series = FrameSeries(timeline.frames, XAxis.TIME)
         self.reader = LaneReader(store, timeline, strings)
@@ -143,7 +143,7 @@ class LaneSurface(QAbstractScrollArea):
         self.viewport().update()
 
     def choose_words(self, text: str) -> None:
-        """Show only the lanes whose labels have all words in them."""
+        """Show only lanes whose labels contain all words."""
         self.choices.words = tuple(text.lower().split())
         self.arrange_rows()
 
@@ -160,13 +160,13 @@ class LaneSurface(QAbstractScrollArea):
         self.viewport().update()
 
     def show_hover_ns(self, at_ns: int | None) -> None:
-        """Show the instant that is pointed at elsewhere."""
+        """Show the instant hovered in another panel."""
         if not self._is_pointed_at and at_ns != self.hover_ns:
             self.hover_ns = at_ns
             self.viewport().update()
 
     def show_playhead_ns(self, at_ns: int | None) -> None:
-        """Draw the playhead at an instant, and have it in view; ``None`` for nowhere."""
+        """Draw the playhead at an instant, and scroll to it; ``None`` for none."""
         self.playhead_ns = at_ns
         view = self.view
         if at_ns is not None and not view.low <= at_ns <= view.high:
@@ -178,7 +178,7 @@ class LaneSurface(QAbstractScrollArea):
 
     @property
     def present_ns(self) -> int:
-        """Until when there is anything."""
+        """The end of the data."""
         return self.timeline.at_ns
 
     @property
@@ -188,26 +188,26 @@ class LaneSurface(QAbstractScrollArea):
 
     @property
     def header_width(self) -> int:
-        """How wide the names are."""
+        """Width of the names."""
         return min(self._header_width, max(self.viewport().width() // 2, _LEAST_HEADER))
 
     @property
     def lane_width(self) -> int:
-        """How wide the lanes are."""
+        """Width of the lanes."""
         return max(self.viewport().width() - self.header_width, 1)
 
     @property
     def ruler_height(self) -> int:
-        """How high the ruler is."""
+        """Height of the ruler."""
         return self.fontMetrics().height() + 8
 
     def lane_window(self) -> LaneWindow:
-        """Return what is in view, and the pixels it is shown in."""
+        """Return the visible range and its pixels."""
         view = self.view
         return LaneWindow(view.low, view.high, self.header_width, self.lane_width, self.present_ns)
 
     def at_x(self, x: float) -> float:
-        """Return the instant at a place, the nearest in view."""
+        """Return the instant at an x, the nearest visible one."""
         return self.lane_window().at(min(max(x, self.header_width), self.viewport().width()))
 
     def row_at(self, y: float) -> LaneRow | None:
@@ -222,7 +222,7 @@ class LaneSurface(QAbstractScrollArea):
         return None if place is None else self.rows.rows[place]
 
     def place_of(self, row: LaneRow, at_ns: float) -> QPointF:
-        """Return where an instant of a row is in the viewport."""
+        """Return the position of an instant of a row in the viewport."""
         x = self.lane_window().x(at_ns)
         if row.is_pinned:
             place, places, y = self.pinned.rows.index(row), self.pinned, self.ruler_height
@@ -232,7 +232,7 @@ class LaneSurface(QAbstractScrollArea):
         return QPointF(x, y + (places.top(place) + places.bottom(place)) / 2)
 
     def row(self, key: LaneKey | None) -> LaneRow | None:
-        """Return the row of a lane, ``None`` when it is not shown."""
+        """Return the row of a lane, ``None`` if it is not shown."""
         rows = (*self.pinned.rows, *self.rows.rows)
         return next((row for row in rows if row.key == key), None)
 
@@ -241,7 +241,7 @@ class LaneSurface(QAbstractScrollArea):
         return self._strings[number] if 0 <= number < len(self._strings) else ""
 
     def state_number(self, machine_id: int) -> Callable[[int], int]:
-        """Return what numbers the states of a machine: as its diagram does."""
+        """Return the numbering of the states of a machine, as in its diagram."""
         numbers = self._state_numbers.setdefault(machine_id, {})
 
         def number_of(state: int) -> int:
@@ -253,16 +253,16 @@ class LaneSurface(QAbstractScrollArea):
         return number_of
 
     def ruler_name(self) -> str:
-        """Return what the ruler shows."""
+        """Return the name of the time on the ruler."""
         past = self.store.clocks.by_id.get(self.ruler_clock_id)
         return "session time" if past is None else f"local time of {past.name}"
 
     def is_selected(self, row: LaneRow) -> bool:
-        """Return whether a row is about what is selected in all panels."""
+        """Return whether a row is about the selection of all panels."""
         return is_about(row, self._selection)
 
     def selected_frame_span(self) -> tuple[int, int] | None:
-        """Return when the selected frame began and the next one did, in session time."""
+        """Return the starts of the selected frame and the next one, in session time."""
         frames, index = self.timeline.frames, self._selection.id
         if self._selection.kind is not SelectionKind.FRAME:
             return None
@@ -274,13 +274,13 @@ class LaneSurface(QAbstractScrollArea):
         return began, frames.at_ns[following] if following < len(frames) else self.present_ns
 
     def kept_bottom(self) -> int:
-        """Return how far below the ruler the lanes end whose records never fall off."""
+        """Return the lower edge of the lanes whose records are never dropped, below the ruler."""
         kept = [place for place, row in enumerate(self.rows.rows) if not row.clock_id]
         bottom = self.rows.bottom(kept[-1]) if kept else 0
         return self.pinned.height + max(bottom - self.verticalScrollBar().value(), 0)
 
     def measured_text(self) -> str:
-        """Return what is said of the measured stretch."""
+        """Return the text about the measured range."""
         if self.measured is None:
             return ""
         low, high = self.measured
@@ -298,11 +298,11 @@ class LaneSurface(QAbstractScrollArea):
     # ---------------------------------------------------------------- moving about
 
     def fit(self) -> None:
-        """Show everything, also what is still to come."""
+        """Show everything, including predictions."""
         self._move(lambda: setattr(self.view, "mode", ViewMode.FIT))
 
     def fit_measured(self) -> None:
-        """Show the measured stretch; everything if there is none or it is in view already."""
+        """Show the measured range; everything if there is none or it is already visible."""
         measured = self.measured
         if measured is None or (self.view.low, self.view.high) == measured:
             self.fit()
@@ -310,7 +310,7 @@ class LaneSurface(QAbstractScrollArea):
             self._move(lambda: self.view.show(*measured, self.present_ns))
 
     def set_following(self, is_following: bool) -> None:  # noqa: FBT001 - follows a toggle
-        """Keep the present in view from now on, or stay here."""
+        """Follow the present, or stop."""
         if is_following == self.is_following:
             return
         if not is_following:
@@ -321,21 +321,21 @@ class LaneSurface(QAbstractScrollArea):
         self._move(lambda: self.view.follow(span))
 
     def zoom(self, factor: float, about: float | None = None) -> None:
-        """Show ``factor`` times as much, keeping an instant (the middle) where it is."""
+        """Show ``factor`` times as much, around an instant (by default the middle)."""
         middle = (self.view.low + self.view.high) / 2
         place = middle if about is None else about
         self._move(lambda: self.view.zoom(factor, place, self.present_ns))
 
     def pan(self, share: float) -> None:
-        """Move by a share of what is in view; stops following."""
+        """Move by a share of the visible range; stops following."""
         self._move(lambda: self.view.pan(share * self.view.span, self.present_ns))
 
     def show_span(self, low_ns: float, high_ns: float) -> None:
-        """Show a stretch; stops following."""
+        """Show a range; stops following."""
         self._move(lambda: self.view.show(low_ns, high_ns, self.present_ns))
 
     def measure(self, start_ns: float | None, end_ns: float | None) -> None:
-        """Measure from one instant to another, or nothing any more."""
+        """Measure between two instants, or stop measuring."""
         if start_ns is None or end_ns is None:
             self.measured = None
         else:
@@ -344,14 +344,14 @@ class LaneSurface(QAbstractScrollArea):
         self.viewport().update()
 
     def set_header_width(self, width: int) -> None:
-        """Give the names another width."""
+        """Set the width of the names."""
         self._header_width = min(max(width, _LEAST_HEADER), self.viewport().width() // 2)
         self.viewport().update()
 
     # ---------------------------------------------------------------- pointing
 
     def point_at(self, place: QPointF | None) -> None:
-        """Read what is at a place, until the pointer is elsewhere."""
+        """Read a position, until the pointer moves."""
         is_inside = place is not None and place.x() >= self.header_width
         self._is_pointed_at = is_inside
         reading = None
@@ -370,13 +370,13 @@ class LaneSurface(QAbstractScrollArea):
         self.instant_hovered.emit(hovered if is_there else None)
 
     def show_reading(self, reading: LaneReading | None) -> None:
-        """Have it said what there is."""
+        """Show a reading."""
         if reading != self._reading:
             self._reading = reading
             self.reading_changed.emit(reading)
 
     def show_cursor(self, shape: Qt.CursorShape | None) -> None:
-        """Give the pointer another shape, or its usual one."""
+        """Set the pointer's shape, ``None`` for the default."""
         if shape is None:
             self.viewport().unsetCursor()
         else:

@@ -1,4 +1,4 @@
-"""Walks along lanes: which one is chosen, what keys and clicks lead to, what is folded away."""
+"""Keyboard navigation of lanes: choosing, stepping, collapsing, pinning, selecting."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FOLD_SIGN: Final = 20
 
 
 class LaneWalk:
-    """What can be done with the lanes of a canvas, by keys and clicks."""
+    """The keyboard and click operations on a canvas."""
 
     def __init__(self, canvas: LaneSurface) -> None:
         """Walk on a canvas."""
@@ -27,12 +27,12 @@ class LaneWalk:
         self._sought: Selection | None = None
 
     def seek(self, selection: Selection) -> None:
-        """Make the lane of what was selected elsewhere the chosen one, once it is there."""
+        """Choose the lane of a selection made elsewhere, as soon as it exists."""
         self._sought = selection
         self.seek_on()
 
     def seek_on(self) -> None:
-        """Look again for what :meth:`seek` has not found, because there are other lanes."""
+        """Search again, after a change of lanes, for the selection :meth:`seek` did not find."""
         row = None if self._sought is None else self._row_of(self._sought)
         if row is not None:
             self._sought = None
@@ -40,7 +40,7 @@ class LaneWalk:
                 self.choose_row(row)
 
     def choose_row(self, row: LaneRow | None) -> None:
-        """Make a lane the one that keys are about."""
+        """Choose a lane for the keyboard."""
         canvas = self._canvas
         canvas.chosen_key = None if row is None else row.key
         canvas.lane_chosen.emit(row)
@@ -49,7 +49,7 @@ class LaneWalk:
         canvas.viewport().update()
 
     def choose_neighbour(self, step: int) -> None:
-        """Make the lane below or above the one that keys are about."""
+        """Choose the next lane below or above."""
         canvas = self._canvas
         rows = [*canvas.pinned.rows, *canvas.rows.rows]
         if not rows:
@@ -60,7 +60,7 @@ class LaneWalk:
         self._describe()
 
     def jump(self, direction: int) -> None:
-        """Go to what comes next on the chosen lane, or came before."""
+        """Go to the next or previous record on the chosen lane."""
         canvas = self._canvas
         row = canvas.row(canvas.chosen_key)
         if row is None:
@@ -83,7 +83,7 @@ class LaneWalk:
         canvas.viewport().update()
 
     def toggle_folded(self) -> None:
-        """Fold away what is below the clock of the chosen lane, or show it again."""
+        """Collapse or expand the clock of the chosen lane."""
         canvas = self._canvas
         row = canvas.row(canvas.chosen_key)
         if row is not None and row.clock_id:
@@ -93,13 +93,13 @@ class LaneWalk:
             canvas.arrange_rows()
 
     def fold_all(self, *, is_folded: bool) -> None:
-        """Fold away what is below any clock, or show everything."""
+        """Collapse or expand all clocks."""
         canvas = self._canvas
         canvas.choices.folded = set(canvas.store.clocks.by_id) if is_folded else set()
         canvas.arrange_rows()
 
     def toggle_pinned(self) -> None:
-        """Keep the chosen lane at the top, or let it go back to its place."""
+        """Pin or unpin the chosen lane."""
         canvas = self._canvas
         key = canvas.chosen_key
         if key is None:
@@ -111,7 +111,7 @@ class LaneWalk:
         canvas.arrange_rows()
 
     def select_chosen(self) -> None:
-        """Select, in all panels, whom the chosen lane or what the caret is on is about."""
+        """Select, in all panels, the subject of the chosen lane or at the caret."""
         canvas = self._canvas
         row = canvas.row(canvas.chosen_key)
         if row is None:
@@ -126,7 +126,7 @@ class LaneWalk:
             canvas.subject_chosen.emit(selection)
 
     def go_to_bookmark(self, place: QPointF) -> bool:
-        """Put the playhead where the bookmark at a place is; returns whether there is one."""
+        """Move the playhead to the bookmark at a position; returns whether there is one."""
         canvas = self._canvas
         row = canvas.row_at(place.y())
         if row is None or row.kind is not LaneKind.BOOKMARKS:
@@ -138,7 +138,7 @@ class LaneWalk:
         return reading is not None
 
     def click(self, place: QPointF) -> None:
-        """Choose the lane at a place, and select what is there."""
+        """Choose the lane at a position, and select what is there."""
         canvas = self._canvas
         row = canvas.row_at(place.y())
         if row is None:
@@ -160,7 +160,7 @@ class LaneWalk:
         canvas.viewport().update()
 
     def ask_for_menu(self, place: QPointF, on_screen: QPoint) -> None:
-        """Ask for the menu of the row at a place."""
+        """Request the menu of the row at a position."""
         canvas = self._canvas
         row = canvas.row_at(place.y())
         if row is not None:
@@ -197,7 +197,7 @@ class LaneWalk:
         return None if lane is None else canvas.row(lane.key)
 
     def _describe(self) -> None:
-        """Say, for those who cannot see it, where keys have led."""
+        """Describe the chosen lane for screen readers."""
         canvas = self._canvas
         row = canvas.row(canvas.chosen_key)
         if row is None:

@@ -1,4 +1,4 @@
-"""The timeline panel: what clocks, timers and machines did, on lanes along session time."""
+"""The timeline panel: clocks, timers and machines on lanes along session time."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from .lane_readout import LaneReading
     from .lane_rows import LaneRow
 
-#: What is left free on either side of a range that is brought into view, as a share of it.
+#: Margin on either side of a range that is shown, as a share of it.
 _ROOM = 0.05
 _SESSION_TIME = "Ruler: session time"
-#: By what the kinds of lanes that are hidden are kept from one start to the next.
+#: Settings key of the hidden kinds of lanes.
 _HIDDEN = "timeline.hidden"
 
 
@@ -41,9 +41,9 @@ class TimelinePanel(QWidget):
 
     Attributes:
         canvas: The lanes.
-        filter_line: What must be in the labels of lanes.
-        ruler_box: Whose local time the ruler shows.
-        follow_action: Whether the present is kept in view.
+        filter_line: Words that labels of lanes must contain.
+        ruler_box: The time of the ruler.
+        follow_action: Whether the present is followed.
         fit_action: Shows everything.
         kinds_menu: Kinds of lanes to show.
     """
@@ -77,7 +77,7 @@ class TimelinePanel(QWidget):
 
     @Slot(object)
     def show_session(self, session: Session | None) -> None:
-        """Show another session from its beginning, as far as it is kept."""
+        """Show another session from its start, as far as it is kept."""
         store = LaneStore()
         store.take_annotations(self._bridge.annotations.items)
         strings = ("",) if session is None else session.history.strings
@@ -100,7 +100,7 @@ class TimelinePanel(QWidget):
 
     def _measured_ns(self) -> tuple[int, int] | None:
         measured = self.canvas.measured
-        # Behind another tab a panel counts as visible, though nothing of it can be seen.
+        # Behind another tab a panel counts as visible, though it is not.
         if measured is None or not self.isVisible() or self.visibleRegion().isEmpty():
             return None
         present_ns = self._bridge.timeline.at_ns
@@ -140,7 +140,7 @@ class TimelinePanel(QWidget):
         drawn = (store.cursor, self._bridge.timeline.at_ns)
         if drawn != self._drawn:
             self._drawn = drawn
-            # What was to come is predicted from the playhead, beside what came.
+            # Predictions are from the playhead, beside what really happened.
             is_past = self._bridge.playhead_ns is not None
             self.canvas.past = self._bridge.shown if is_past else None
             self.canvas.refresh()
@@ -183,7 +183,7 @@ class TimelinePanel(QWidget):
 
     @Slot()
     def fit(self) -> None:
-        """Show what was measured, then everything."""
+        """Show the measured range, then everything."""
         self.canvas.fit_measured()
 
     @Slot(object)
@@ -226,7 +226,7 @@ class TimelinePanel(QWidget):
             self._keep_choices()
 
     def _restore_choices(self) -> None:
-        """Hide the kinds of lanes that were hidden when the window was closed."""
+        """Restore the hidden kinds of lanes."""
         kept = self._bridge.panel_choices.get(_HIDDEN, "").split(",")
         self.canvas.choices.hidden = {kind for kind in LaneKind if kind.name.lower() in kept}
 
@@ -267,7 +267,7 @@ class TimelinePanel(QWidget):
         menu.popup(place)
 
     def _add_annotating(self, menu: QMenu) -> None:
-        """Offer to leave something where the pointer is, and to name what is measured."""
+        """Add the menu items for annotations."""
         desk, at_ns = self._bridge.annotations, self.canvas.hover_ns
         if at_ns is not None and 0 <= at_ns <= self._bridge.timeline.at_ns:
             text = f"Bookmark at {format_instant(int(at_ns))}"

@@ -1,1 +1,1 @@
-"""The bars that run, hold and step, and that look back."""
+"""The transport bar and the playhead bar."""

@@ -1,4 +1,4 @@
-"""What can be done with time, as data."""
+"""The actions on time, as data."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _time_source(kind: TimeSourceKind) -> ActionDescription[TransportActions]:
     )
 
 
-#: Those of installed packages; without any there is nothing to choose.
+#: Time sources of installed packages; without any there is nothing to choose.
 _OTHER_SOURCES: Final = TIME_SOURCES[len(TIME_SOURCES.own) :]
 
 RELOAD_ACTIONS: Final = (

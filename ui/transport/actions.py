@@ -1,4 +1,4 @@
-"""The actions on time: running, stepping, going back, rates, and looking at the past."""
+"""The actions on time: running, stepping, rewinding, rates, and looking back."""
 
 from __future__ import annotations
 
@@ -31,17 +31,16 @@ if TYPE_CHECKING:
 
 
 class TransportActions(QObject):
-    """Carries out the actions on time, and shows in them what time does.
+    """Carries out the actions on time, and shows the state of time in them.
 
-    In a session that cannot run, such as a recording, what runs and steps otherwise
-    moves the playhead.
+    In a session that cannot run, such as a recording, running and stepping move the playhead.
 
     Attributes:
         step_frames: Number of frames of the long step.
 
     Signals:
-        place_refused: The playhead cannot be moved there; why, as a sentence.
-        frame_rate_wanted: Another frame rate is to be typed.
+        place_refused: The playhead cannot be moved there; the reason, as a sentence.
+        frame_rate_wanted: The user wants to enter a frame rate.
     """
 
     place_refused = Signal(str)
@@ -74,7 +73,7 @@ class TransportActions(QObject):
     # ---------------------------------------------------------------- running and stepping
 
     def toggle_running(self) -> None:
-        """Hold a running session or a long step, let a held one run; play what cannot run."""
+        """Hold a running session or a long step, run a held one; play a recording."""
         playhead = self._bridge.playhead
         if self._is_played:
             (playhead.stop if playhead.is_playing else playhead.play)()
@@ -105,7 +104,7 @@ class TransportActions(QObject):
             self._step(StepToNextTimer())
 
     def ask_where_to_go(self) -> None:
-        """Ask for a duration to step by or an instant to go to."""
+        """Prompt for a duration to step by or an instant to go to."""
         prompt = GoToPrompt(self._bridge.timeline.at_ns, self._theme, self._window)
         prompt.step_given.connect(self.step_by)
         prompt.instant_given.connect(self.step_to)
@@ -135,7 +134,7 @@ class TransportActions(QObject):
             self._bridge.submit(StepBack())
 
     def rewind_to_playhead(self) -> None:
-        """Take the scene back to where the playhead is."""
+        """Rewind the scene to the playhead."""
         at_ns = self._bridge.playhead_ns
         if at_ns is not None:
             self._bridge.submit(RewindTo(at_ns))
@@ -168,26 +167,26 @@ class TransportActions(QObject):
         self._bridge.submit(SetFrameRate(Fraction(text)))
 
     def edit_frame_rate(self) -> None:
-        """Let any frame rate be typed."""
+        """Let the user enter a frame rate."""
         self.frame_rate_wanted.emit()
 
     def set_failure_policy(self, policy: FailurePolicy) -> None:
-        """Choose what follows when a callback raises, for this scene and later ones."""
+        """Set the policy after a failed callback, for this scene and later ones."""
         self._bridge.failure_policy = policy
         self._bridge.submit(SetFailurePolicy(policy))
         self._show_states()
 
     def set_precision(self, precision: Precision) -> None:
-        """Choose how hard the time source tries to be on time."""
+        """Set the precision of the time source."""
         self._bridge.set_precision(precision)
 
     def set_time_source(self, name: str) -> None:
-        """Choose where the time of scenes comes from that are opened from now on."""
+        """Set the time source of scenes opened from now on."""
         self._bridge.time_source = name
         self._actions.show_choice(MenuId.TIME_SOURCE, name)
 
     def ask_for_mark(self) -> None:
-        """Ask for a text and leave it as a mark."""
+        """Prompt for a text and add it as a mark."""
         prompt = MarkPrompt(self._bridge.timeline.at_ns, self._theme, self._window)
         prompt.mark_given.connect(self._add_mark)
         prompt.open()
@@ -199,7 +198,7 @@ class TransportActions(QObject):
     # ---------------------------------------------------------------- looking back
 
     def ask_where_to_look(self) -> None:
-        """Ask for an instant of the past to look at."""
+        """Prompt for an instant of the past to look at."""
         bridge = self._bridge
         prompt = LookAtPrompt(self.find_place, bridge.shown_ns, self._theme, self._window)
         prompt.place_given.connect(bridge.set_playhead)
@@ -239,10 +238,10 @@ class TransportActions(QObject):
             self._bridge.set_playhead(at_ns)
 
     def find_place(self, text: str) -> int:
-        """Return the instant that was typed.
+        """Parse an instant.
 
         Raises:
-            PlaceError: There is none; the message says why.
+            PlaceError: There is no such instant; the message says why.
         """
         return self._places().find(text, self._bridge.shown_ns)
 
@@ -252,7 +251,7 @@ class TransportActions(QObject):
         return Places(bridge.session.history, bridge.timeline.frames, bridge.timeline.at_ns)
 
     def toggle_following(self) -> None:
-        """Have plots follow the newest frame, or stay; from the past always follow."""
+        """Let plots follow the newest frame, or stop; while looking back, follow."""
         is_looking_back = self._bridge.playhead_ns is not None
         self._bridge.go_live()
         self._bridge.set_following(is_looking_back or not self._bridge.is_following)
@@ -261,7 +260,7 @@ class TransportActions(QObject):
 
     @property
     def _is_played(self) -> bool:
-        """Whether nothing can run in the session: the playhead moves instead."""
+        """Whether the session cannot run, so that the playhead moves instead."""
         session = self._bridge.session
         return session is not None and session.is_recorded
 

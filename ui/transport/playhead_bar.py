@@ -1,4 +1,4 @@
-"""The playhead bar: says that what is shown is not the present, and leads back to it."""
+"""The playhead bar: shows that the window looks back, and returns to the present."""
 
 from __future__ import annotations
 
@@ -41,17 +41,17 @@ _BUTTONS: Final = ("look-timer-back", "look-frame-back", "look-frame-on", "look-
 
 @runtime_checkable
 class TakesItsTime(Protocol):
-    """A session that may take its time to go back, or to step."""
+    """A session whose rewind or step may take a while."""
 
     def break_off(self) -> None:
-        """Leave it where it was, or where it has come."""
+        """Stop where it was or has come to."""
 
 
 @guarded
 class PlayheadBar(QToolBar):
-    """Where the playhead is, and how to move it; hidden at the present.
+    """The playhead, and how to move it; hidden at the present.
 
-    While a scene goes back in time or makes a long step, how far that is.
+    During a rewind or a long step it shows the progress.
 
     Attributes:
         label: The instant shown, and that the scene runs on.
@@ -69,13 +69,13 @@ class PlayheadBar(QToolBar):
         theme: Theme,
         parent: QWidget | None = None,
     ) -> None:
-        """Say nothing yet.
+        """Start hidden.
 
         Args:
             bridge: Has the playhead.
-            actions: What moves it.
-            find: Returns the instant that was typed; raises ``ValueError`` if there is none.
-            theme: Where colours come from.
+            actions: Move the playhead.
+            find: Parses an instant; raises ``ValueError`` if it is invalid.
+            theme: The colours.
             parent: The owner.
         """
         super().__init__("Looking back", parent)
@@ -183,7 +183,7 @@ class PlayheadBar(QToolBar):
 
     @Slot()
     def break_off(self) -> None:
-        """Leave off what takes long: going back, or a step of many frames."""
+        """Cancel a rewind or a long step."""
         session: object = self._bridge.session
         if isinstance(session, TakesItsTime):
             session.break_off()
@@ -191,7 +191,7 @@ class PlayheadBar(QToolBar):
 
     @Slot()
     def show_place(self) -> None:
-        """Say which instant is shown and where the session is meanwhile."""
+        """Show the playhead and the present of the session."""
         at_ns, session = self._bridge.playhead_ns, self._bridge.session
         if self._goes_on:
             self.label.show_text(self._bridge.status.message)
@@ -230,14 +230,14 @@ class PlayheadBar(QToolBar):
 
     @Slot(str)
     def say(self, problem: str) -> None:
-        """Say why the playhead cannot be moved as was asked."""
+        """Show why the playhead cannot be moved."""
         self.problem.setText(f"✖ {problem}")
         self.problem.setAccessibleName(problem)
         self.problem.show()
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Go back to the present on Escape, or stay there."""
+        """Return to the present on Escape, or stay there."""
         if event.key() == Qt.Key.Key_Escape and self._goes_on:
             self.break_off()
         elif event.key() == Qt.Key.Key_Escape:

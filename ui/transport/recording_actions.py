@@ -1,4 +1,4 @@
-"""The actions that record: each asks for a command, and what became of it is told."""
+"""The actions that record; each submits a command and reports its result."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ if TYPE_CHECKING:
     from ..kit.theme import Theme
     from ..session.bridge import SessionBridge
 
-#: What the action without a question writes.
+#: Seconds written by the action without a prompt.
 _SAVED_NS: Final = 30 * NS_PER_SECOND
 
 
 class RecordingActions(QObject):
-    """Starts and ends recordings of the bridge's session, and tells what became of them.
+    """Starts and stops recordings of the bridge's session, and reports their results.
 
     Signals:
-        written: A recording was ended; its path.
-        failed: Something could not be recorded, or not any further; why, in a sentence.
+        written: A recording was completed; its path.
+        failed: Something could not be recorded any more; the reason, as a sentence.
     """
 
     written = Signal(object)  # Path
@@ -60,14 +60,14 @@ class RecordingActions(QObject):
     # ---------------------------------------------------------------- actions
 
     def toggle_recording(self) -> None:
-        """Record to a new file, or end the recording."""
+        """Record to a new file, or stop recording."""
         recorder = self._recorder
         is_recording = recorder is not None and recorder.is_recording
         self._bridge.submit(StopRecording() if is_recording else StartRecording(""))
 
     def ask_where_to_record(self) -> None:
-        """Ask for a file and record to it."""
-        # A recording never takes the place of a file, so do not ask as if it could.
+        """Prompt for a file and record to it."""
+        # A recording never replaces a file, so do not offer to.
         dialog = SaveDialog(
             "Record to",
             self._folder,
@@ -89,7 +89,7 @@ class RecordingActions(QObject):
         self._save(_SAVED_NS)
 
     def ask_how_much_to_save(self) -> None:
-        """Ask how much of the past is to be written to a new file."""
+        """Prompt for the length of the past to write to a new file."""
         prompt = SaveLastPrompt(self._theme, self._window)
         prompt.duration_given.connect(self._save)
         prompt.open()
@@ -104,7 +104,7 @@ class RecordingActions(QObject):
     def _take_session(self, session: Session | None) -> None:
         recorder = None if session is None else session.recorder
         if recorder is not self._recorder:
-            # The session that was closed has ended its files.
+            # A closed session has completed its files.
             self._report()
             self._recorder = recorder
             self._outcomes_told = 0 if recorder is None else recorder.outcome_count
@@ -121,7 +121,7 @@ class RecordingActions(QObject):
         self._report()
 
     def _report(self) -> None:
-        """Tell what became of recordings since; what went wrong last, so that it is read."""
+        """Report the results of recordings; errors last, so that they are read."""
         recorder = self._recorder
         if recorder is None:
             return

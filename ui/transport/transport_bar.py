@@ -1,4 +1,4 @@
-"""The transport bar: what time does, and how to change it."""
+"""The transport bar: the state of time, and how to change it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from ..kit.theme import Theme
     from ..session.bridge import SessionBridge
 
-#: The frame rate is measured over this much time, or this many frames.
+#: The frame rate is measured over this time or this many frames.
 _MEASURED_NS: Final = 1_000_000_000
 _MEASURED_FRAMES: Final = 240
 _BYTES_PER_MIB: Final = 1024 * 1024
@@ -53,13 +53,12 @@ _PHASE_TEXTS: Final = {
 
 
 class TransportBar(QToolBar):
-    """Run, hold, steps, the root's rate, the frame rate, and how it goes.
+    """Run, hold, steps, the root's rate, the frame rate, and measurements.
 
-    Everything shown comes from the session; until :meth:`connect_bridge` nothing can
-    be changed.
+    Everything shown comes from the session; nothing can be changed before :meth:`connect_bridge`.
 
     Signals:
-        step_frames_changed: The long step takes another number of frames.
+        step_frames_changed: The number of frames of the long step has changed.
         log_clicked: The user wants to see the events.
     """
 
@@ -98,7 +97,7 @@ class TransportBar(QToolBar):
         self._add_button("follow")
         self.record_button = self._make_text_button()
         self.record_button.clicked.connect(actions["record"].trigger)
-        # A tool bar shows and hides what is in it by its action.
+        # A tool bar shows and hides its widgets by their actions.
         self._record_place = self.addWidget(self.record_button)
         self._record_place.setVisible(False)
         self.log_button = self._make_text_button()
@@ -118,7 +117,7 @@ class TransportBar(QToolBar):
 
     @Slot()
     def edit_frame_rate(self) -> None:
-        """Put the keyboard into the field for the frame rate."""
+        """Focus the field for the frame rate."""
         self.frame_rate_entry.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.frame_rate_entry.selectAll()
 
@@ -173,7 +172,7 @@ class TransportBar(QToolBar):
     # ---------------------------------------------------------------- the session
 
     def connect_bridge(self, bridge: SessionBridge) -> None:
-        """Show and control the bridge's session from now on."""
+        """Show and control the bridge's session."""
         self._bridge = bridge
         pace = PacedRefresh(self, bridge.pace)
         pace.due.connect(self.show_numbers)
@@ -192,7 +191,7 @@ class TransportBar(QToolBar):
         return self.step_box.value()
 
     def show_step_frames(self, count: int) -> None:
-        """Have the long step take so many frames, or as many as a session takes at most."""
+        """Set the number of frames of the long step, up to the limit of a session."""
         self.step_box.setValue(min(count, MAX_STEP_FRAMES))
 
     @Slot(object)
@@ -210,7 +209,7 @@ class TransportBar(QToolBar):
 
     @Slot()
     def show_numbers(self) -> None:
-        """Show where the session is now."""
+        """Show the present numbers of the session."""
         bridge = self._bridge
         session = bridge.session if bridge is not None else None
         if session is None:
@@ -363,10 +362,10 @@ def measured_frame_rate(timeline: Timeline) -> float | None:
 
 
 def parse_frame_rate(text: str) -> Fraction:
-    """Return the frame rate that a person typed: ``60``, ``59.94`` or ``60000/1001``.
+    """Parse a frame rate: ``60``, ``59.94`` or ``60000/1001``.
 
     Raises:
-        ValueError: It is none of these, or out of range; the message says which.
+        ValueError: It is invalid or out of range; the message says which.
     """
     stripped = text.strip().lower().removesuffix("fps").removesuffix("hz").strip()
     try:
@@ -378,7 +377,7 @@ def parse_frame_rate(text: str) -> Fraction:
 
 
 def frame_rate_to_text(frames_per_second: Fraction) -> str:
-    """Return a frame rate as people write it."""
+    """Return a frame rate as text."""
     decimal = f"{float(frames_per_second):.3f}".rstrip("0").rstrip(".")
     return decimal if Fraction(decimal) == frames_per_second else str(frames_per_second)
 
@@ -387,7 +386,7 @@ def _size_text(path: Path) -> str:
     try:
         return f"{path.stat().st_size / _BYTES_PER_MIB:.1f} MiB"
     except OSError:
-        # Such as a disk that is gone; the recorder will say so.
+        # Such as a disk that is gone; the recorder will report it.
         return "of unknown size"
 
 
