@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from inspector.events.log import EventLog
-from inspector.events.recording import RecordingWriter, open_recording
+from inspector.events.recording import RecordingError, RecordingWriter, open_recording
 from inspector.events.recording.annotations import Annotation, annotate
 from inspector.events.recording.writing import writer
 from inspector.vocabulary import MARK
@@ -138,3 +138,11 @@ def test_that_a_file_says_when_what_lay_beside_it_may_be_missing(tmp_path: Path)
     assert note.endswith(
         "a.tlrec-wal is not beside it, and more may be in it. Copy both into one folder."
     )
+
+
+def test_that_a_file_that_has_nothing_without_what_lay_beside_it_says_so(tmp_path: Path) -> None:
+    path = unfinished(tmp_path / "there")
+    path.with_name("a.tlrec-wal").unlink()
+
+    with pytest.raises(RecordingError, match=r"copied without a\.tlrec-wal beside it"):
+        open_recording(path)

@@ -193,7 +193,8 @@ class OpenFile:
                 raise RecordingError(
                     f"{self.path} has only just started and is still empty. Open it in a moment."
                 )
-            if not meta and list(self.rows("SELECT 1 FROM sqlite_master WHERE name = 'meta'")):
+            tables = {name for (name,) in self.rows("SELECT name FROM sqlite_master")}
+            if not meta and (not tables or "meta" in tables):
                 raise RecordingError(
                     f"{self.path} is empty: its program ended before anything was committed, or it "
                     f"was copied without {self.path.name}-wal beside it."
