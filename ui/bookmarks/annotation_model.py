@@ -60,48 +60,26 @@ _column = Column[Annotation]
 class AnnotationColumn(ColumnEnum):
     """The columns of the table."""
 
+    # fmt: off
     KIND = _column("Kind", lambda row: row.kind, sample="bookmark", is_searched=True)
     AT = _column(
-        "At (m:s)",
-        lambda row: format_instant(row.at_ns),
-        "Session time, in minutes and seconds; for a range, where it begins",
-        _length_tip,
-        sample="0:00:00.000",
-        is_number=True,
-    )
+        "At (m:s)", lambda row: format_instant(row.at_ns),
+        "Session time, in minutes and seconds; for a range, where it begins", _length_tip,
+        sample="0:00:00.000", is_number=True)
     UNTIL = _column(
-        "Until",
-        _end_text,
-        "Session time at which a range ends",
-        _length_tip,
-        sample="0:00:00.000",
-        is_number=True,
-    )
+        "Until", _end_text, "Session time at which a range ends", _length_tip,
+        sample="0:00:00.000", is_number=True)
     NAME = _column(
-        "Name",
-        lambda row: " ".join(row.name.split()),
-        "F2 or a second click edits it",
-        _words_tip,
-        sample="the boss has appeared here",
-        is_editable=True,
-        is_searched=True,
-    )
+        "Name", lambda row: " ".join(row.name.split()), "F2 or a second click edits it",
+        _words_tip, sample="the boss has appeared here", is_editable=True, is_searched=True)
     TEXT = _column(
-        "Text",
-        _text_in_line,
-        "F2 or a second click edits it",
-        _words_tip,
-        is_editable=True,
-        is_searched=True,
-    )
+        "Text", _text_in_line, "F2 or a second click edits it", _words_tip, is_editable=True,
+        is_searched=True)
     CREATED = _column(
-        "Added",
-        lambda row: made_text(row.created),
-        "Wall-clock time when it was added",
-        lambda row: row.created,
-        sample="2026-01-01 00:00",
-        color=lambda _row: ColorRole.MUTED_TEXT,
-    )
+        "Added", lambda row: made_text(row.created), "Wall-clock time when it was added",
+        lambda row: row.created, sample="2026-01-01 00:00",
+        color=lambda _row: ColorRole.MUTED_TEXT)
+    # fmt: on
 
 
 @guarded

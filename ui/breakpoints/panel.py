@@ -78,22 +78,18 @@ _column = Column[BreakpointRow]
 class BreakpointColumn(ColumnEnum):
     """The columns of the table."""
 
+    # fmt: off
     WHEN = _column(
-        "When",
-        lambda row: row.breakpoint_.text,
+        "When", lambda row: row.breakpoint_.text,
         detail=lambda row: row.breakpoint_.condition_text,
-        tick=lambda row: row.breakpoint_.is_enabled,
-    )
+        tick=lambda row: row.breakpoint_.is_enabled)
     THEN = _column("Then", lambda row: row.then_text, sample="pause the branch, from hit 99, once")
     HITS = _column(
-        "Hits", lambda row: f"{row.hits:,}", detail=_hit_tip, sample="0,000", is_number=True
-    )
+        "Hits", lambda row: f"{row.hits:,}", detail=_hit_tip, sample="0,000", is_number=True)
     LAST = _column(
-        "Last hit",
-        lambda row: row.last_text,
-        detail=_hit_tip,
-        sample="frame 00,000 at 00:00.000000000",
-    )
+        "Last hit", lambda row: row.last_text, detail=_hit_tip,
+        sample="frame 00,000 at 00:00.000000000")
+    # fmt: on
 
 
 @guarded

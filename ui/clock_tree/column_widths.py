@@ -9,8 +9,7 @@ from PySide6.QtGui import QMouseEvent
 from typing_extensions import override
 
 from ..kit.guards import guarded
-from ..kit.table.cell_painting import ZEROS
-from ..kit.table.cells import Cell
+from ..kit.table.cell_painting import ZEROS, Cell
 from ..kit.table.column_choices import ColumnChoices, share_room
 from .rows import LIVE_COLUMNS, SHORT_TITLES, SPANNED, ClockColumn
 

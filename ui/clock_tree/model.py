@@ -15,7 +15,7 @@ from inspector.vocabulary import RATE_DENOMINATOR, Field
 
 from ..kit.guards import guarded
 from ..kit.table import roles
-from ..kit.table.cells import Cell
+from ..kit.table.cell_painting import Cell
 from ..kit.table.columns import ColumnEnum
 from ..kit.table.models import ColumnCells
 from ..kit.texts.member_texts import member_standing

@@ -216,68 +216,35 @@ _column = Column[TreeRow]
 class ClockColumn(ColumnEnum):
     """The columns of the clock tree."""
 
+    # fmt: off
     NAME = _column(
-        "Clock",
-        _name,
-        "Click the sign in front of a clock to pause or resume it",
-        _name_tip,
-        tick=_is_ticked,
-    )
+        "Clock", _name, "Click the sign in front of a clock to pause or resume it", _name_tip,
+        tick=_is_ticked)
     LOCAL_TIME = _column(
-        "Local (m:s)",
-        _local_time,
-        "Local time of this clock",
-        _local_time_tip,
-        sample="00:00.000",
-        short_title="Local",
-        is_number=True,
-        color=_muted,
-    )
+        "Local (m:s)", _local_time, "Local time of this clock", _local_time_tip,
+        sample="00:00.000", short_title="Local", is_number=True, color=_muted)
     RATE = _column(
-        "Rate (×)",
-        _rate,
+        "Rate (×)", _rate,
         "Local seconds per second of the parent; double-click or F2 to change it",
-        lambda row: _tip(ClockColumn.RATE, row),
-        sample="0.25",
-        short_title="Rate",
-        is_number=True,
-        is_editable=True,
-    )
+        lambda row: _tip(ClockColumn.RATE, row), sample="0.25", short_title="Rate", is_number=True,
+        is_editable=True)
     STATE = _column(
-        "State",
-        lambda row: row.standing.text,
-        "Running, or what stopped it and since when",
-        lambda row: row.standing.text,
-    )
+        "State", lambda row: row.standing.text, "Running, or what stopped it and since when",
+        lambda row: row.standing.text)
     EFFECTIVE_RATE = _column(
-        "Effective (×)",
-        _effective_rate,
+        "Effective (×)", _effective_rate,
         "Local seconds per session second: all rates up to the root multiplied, 0 if one is paused",
         lambda row: None if row.clock is None else rate_algebra(row.timeline, row.node),
-        sample="0.25",
-        short_title="Eff.",
-        is_number=True,
-        color=_muted,
-    )
+        sample="0.25", short_title="Eff.", is_number=True, color=_muted)
     PENDING = _column(
-        "Timers",
-        _pending,
-        "Pending timers on this clock, without those of its branch",
-        lambda row: _tip(ClockColumn.PENDING, row),
-        sample="000",
-        short_title="Tim.",
-        is_number=True,
-    )
+        "Timers", _pending, "Pending timers on this clock, without those of its branch",
+        lambda row: _tip(ClockColumn.PENDING, row), sample="000", short_title="Tim.",
+        is_number=True)
     NEXT_DUE = _column(
-        "Next due in",
-        _next_due,
-        "Session time until the next timer on this clock fires",
-        lambda row: _tip(ClockColumn.NEXT_DUE, row),
-        sample="0000 ms",
-        short_title="Next",
-        is_number=True,
-        color=_muted,
-    )
+        "Next due in", _next_due, "Session time until the next timer on this clock fires",
+        lambda row: _tip(ClockColumn.NEXT_DUE, row), sample="0000 ms", short_title="Next",
+        is_number=True, color=_muted)
+    # fmt: on
 
 
 #: What a narrow column says instead of its title.

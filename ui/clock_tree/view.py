@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QFocusEvent, QKeyEvent
 
-    from ..kit.table.cells import Cell
+    from ..kit.table.cell_painting import Cell
     from ..kit.theme import Theme
     from .model import ClockTreeModel
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from inspector.calls.call import CALLED
+from inspector.calls.dues import DueTimes
 from inspector.timebase import format_duration, format_instant
 from inspector.vocabulary import NEVER, Field, Life, MemberKind, Phase, rate_text
 
@@ -13,7 +14,6 @@ from ..kit.texts.member_texts import (
     edge_text,
     machine_transitions,
     member_standing,
-    remaining_ns,
 )
 from ..kit.texts.standing import StandingKind
 from ..session.bridge import Selection
@@ -127,7 +127,7 @@ def _owner_row(timeline: Timeline, owner_id: int) -> DetailRow:
 
 def _due_rows(timeline: Timeline, member: MemberState) -> list[DetailRow]:
     rows = []
-    left_ns = remaining_ns(timeline, member)
+    left_ns = DueTimes(timeline).left_ns(member)
     due_ns = member.fields.get(Field.DUE, NEVER)
     if left_ns is not None:
         if due_ns != NEVER and timeline.members.pausing(member.id) is None:

@@ -82,26 +82,17 @@ _column = Column[EventRow]
 class EventColumn(ColumnEnum):
     """The columns of the event list."""
 
+    # fmt: off
     AT = _column(
-        "Session (m:s)",
-        lambda row: format_instant(row.event[0]),
-        "Session time at which it happened",
-        sample="0:00:00.000",
-    )
+        "Session (m:s)", lambda row: format_instant(row.event[0]),
+        "Session time at which it happened", sample="0:00:00.000")
     GROUP = _column(
-        "Kind",
-        lambda row: row.group.word,
-        "Kind of event",
-        sample="◉ breakpoint",
-        is_searched=True,
-    )
+        "Kind", lambda row: row.group.word, "Kind of event", sample="◉ breakpoint",
+        is_searched=True)
     WHAT = _column(
-        "What happened",
-        lambda row: row.sentence,
-        "Double-click to select the subject",
-        lambda row: row.long_text,
-        is_searched=True,
-    )
+        "What happened", lambda row: row.sentence, "Double-click to select the subject",
+        lambda row: row.long_text, is_searched=True)
+    # fmt: on
 
 
 class EventListModel(ListTableModel[EventRow]):

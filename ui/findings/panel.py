@@ -43,9 +43,11 @@ _column = partial(Column[Finding], detail=lambda row: row.kind.summary, is_wrapp
 class FindingColumn(ColumnEnum):
     """The columns of the table."""
 
+    # fmt: off
     KIND = _column("Kind", lambda row: row.kind.name, sample="interval below a frame")
     AT = _column("At (m:s)", lambda row: format_instant(row.at_ns), sample="0:00:00.000")
     TEXT = _column("Finding", lambda row: row.text)
+    # fmt: on
 
 
 class FindingModel(ListTableModel[Finding]):

@@ -24,6 +24,7 @@ from inspector.formats.ticks import duration_ticks
 from inspector.timebase import NS_PER_US, format_duration
 
 from ..kit.guards import guarded
+from ..kit.keys import keeps_key, own_keys
 from ..kit.theme import ColorRole, mixed, phase_color
 
 if TYPE_CHECKING:
@@ -43,20 +44,7 @@ _SHORTEST_NS: Final = 200.0
 _ROOM: Final = 0.02
 _DARK_BELOW: Final = 150
 _TICK_EVERY: Final = 110
-_OWN_KEYS: Final = frozenset(
-    {
-        Qt.Key.Key_W,
-        Qt.Key.Key_S,
-        Qt.Key.Key_A,
-        Qt.Key.Key_D,
-        Qt.Key.Key_F,
-        Qt.Key.Key_Home,
-        Qt.Key.Key_Left,
-        Qt.Key.Key_Right,
-        Qt.Key.Key_Up,
-        Qt.Key.Key_Down,
-    }
-)
+_OWN_KEYS: Final = own_keys("W S A D F Home Left Right Up Down")
 
 
 @guarded
@@ -267,12 +255,7 @@ class FlameRow(QWidget):
             text = "" if number is None else span_text(self._spans[number])
             QToolTip.showText(event.globalPos(), as_plain(text), self)
             return True
-        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
-            plain = not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
-            if plain and event.key() in _OWN_KEYS:
-                event.accept()
-                return True
-        return super().event(event)
+        return keeps_key(event, _OWN_KEYS) or super().event(event)
 
     @override
     def wheelEvent(self, event: QWheelEvent) -> None:

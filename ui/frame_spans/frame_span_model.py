@@ -68,6 +68,11 @@ def _measured(duration: Callable[[SpanTotal], int]) -> Callable[[SpanRow], str]:
     return lambda row: "–" if row.is_timer else format_duration(duration(row.total))
 
 
+def _late_text(row: SpanRow) -> str:
+    is_known = row.is_timer and row.began_ns is not None
+    return format_duration(row.late_ns) if is_known else ""
+
+
 def _tip(row: SpanRow) -> str | None:
     return "It fired before the frame; single timers are not measured." if row.is_timer else None
 
@@ -78,81 +83,37 @@ _column = Column[SpanRow]
 class SpanColumn(ColumnEnum):
     """The columns of the table."""
 
+    # fmt: off
     WHO = _column(
-        "Who",
-        _who_text,
-        "The phase, callback or timer",
-        _tip,
-        lambda row: row.total.label,
+        "Who", _who_text, "The phase, callback or timer", _tip, lambda row: row.total.label,
         "        a rather long name",
-        mark=lambda row: phase_color(row.total.phase) if row.depth == 0 else None,
-    )
+        mark=lambda row: phase_color(row.total.phase) if row.depth == 0 else None)
     TOOK = _column(
-        "Took",
-        _measured(lambda total: total.took_ns),
-        "Measured total of its calls",
-        _tip,
-        lambda row: row.total.took_ns,
-        "000.0 ms",
-        is_number=True,
-    )
+        "Took", _measured(lambda total: total.took_ns), "Measured total of its calls", _tip,
+        lambda row: row.total.took_ns, "000.0 ms", is_number=True)
     SHARE = _column(
-        "Share",
-        lambda row: "–" if row.share is None else f"{row.share:.1%}",
-        "Share of the frame time",
-        _tip,
-        lambda row: row.total.took_ns,
-        "00.0 %",
-        is_number=True,
-    )
+        "Share", lambda row: "–" if row.share is None else f"{row.share:.1%}",
+        "Share of the frame time", _tip, lambda row: row.total.took_ns, "00.0 %", is_number=True)
     CALLS = _column(
-        "Calls",
-        lambda row: "" if row.total.is_phase else f"{row.total.calls:,}",
-        "How often it was called",
-        _tip,
-        lambda row: row.total.calls,
-        "0,000",
-        is_number=True,
-    )
+        "Calls", lambda row: "" if row.total.is_phase else f"{row.total.calls:,}",
+        "How often it was called", _tip, lambda row: row.total.calls, "0,000", is_number=True)
     BEGAN = _column(
-        "Began",
-        lambda row: "" if row.began_ns is None or row.is_timer else _signed(row.began_ns),
-        "When it was first called, from the start of the frame",
-        _tip,
-        lambda row: row.number if row.began_ns is None else row.began_ns,
-        "−00.0 ms",
-        is_number=True,
-    )
+        "Began", lambda row: "" if row.began_ns is None or row.is_timer else _signed(row.began_ns),
+        "When it was first called, from the start of the frame", _tip,
+        lambda row: row.number if row.began_ns is None else row.began_ns, "−00.0 ms",
+        is_number=True)
     LONGEST = _column(
-        "Longest",
-        _measured(lambda total: total.longest_ns),
-        "Its longest call",
-        _tip,
-        lambda row: row.total.longest_ns,
-        "00.0 ms",
-        is_number=True,
-    )
+        "Longest", _measured(lambda total: total.longest_ns), "Its longest call", _tip,
+        lambda row: row.total.longest_ns, "00.0 ms", is_number=True)
     LATE = _column(
-        "Late",
-        lambda row: (
-            format_duration(row.late_ns) if row.is_timer and row.began_ns is not None else ""
-        ),
-        "How late the timer fired; the maximum if it fired several times",
-        _tip,
-        lambda row: row.late_ns,
-        "00.0 ms",
-        is_number=True,
-    )
+        "Late", _late_text, "How late the timer fired; the maximum if it fired several times",
+        _tip, lambda row: row.late_ns, "00.0 ms", is_number=True)
     KIND = _column(
-        "Kind", lambda row: row.total.kind, "Kind of callback", _tip, sample="frame callback"
-    )
+        "Kind", lambda row: row.total.kind, "Kind of callback", _tip, sample="frame callback")
     PHASE = _column(
-        "Phase",
-        lambda row: "" if row.total.is_phase else row.total.phase.text,
-        "Phase of the frame that called it",
-        _tip,
-        lambda row: int(row.total.phase),
-    )
+        "Phase", lambda row: "" if row.total.is_phase else row.total.phase.text,
+        "Phase of the frame that called it", _tip, lambda row: int(row.total.phase))
+    # fmt: on
 
 
 class FrameSpanModel(ListTableModel[SpanRow]):

@@ -81,63 +81,36 @@ _column = Column[InterventionRow]
 class InterventionColumn(ColumnEnum):
     """The columns of the table."""
 
+    # fmt: off
     NUMBER = _column(
-        "No.",
-        lambda row: row.entry.label,
-        "Number of the command, or b and the number of the breakpoint",
-        sample="9,999",
-        is_number=True,
-        is_searched=True,
-    )
+        "No.", lambda row: row.entry.label,
+        "Number of the command, or b and the number of the breakpoint", sample="9,999",
+        is_number=True, is_searched=True)
     AT = _column(
-        "Session (m:s)",
-        lambda row: format_instant(row.entry.at_ns),
-        "Session time, in minutes and seconds",
-        lambda row: f"Frame {row.entry.frame:,}",
-        sample="0:00:00.000",
-        is_number=True,
-    )
+        "Session (m:s)", lambda row: format_instant(row.entry.at_ns),
+        "Session time, in minutes and seconds", lambda row: f"Frame {row.entry.frame:,}",
+        sample="0:00:00.000", is_number=True)
     LOCAL = _column(
-        "Local time",
-        _local_text,
-        "Local time of the affected clock, or of the root clock",
-        lambda row: None if row.entry.host_ms else "Unknown",
-        sample="0:00:00.000 enemies  ",
-        is_searched=True,
-    )
+        "Local time", _local_text, "Local time of the affected clock, or of the root clock",
+        lambda row: None if row.entry.host_ms else "Unknown", sample="0:00:00.000 enemies  ",
+        is_searched=True)
     HOST = _column(
-        "Host time",
-        lambda row: host_time_text(row.entry.host_ms),
-        "Wall-clock time of this computer",
-        _host_tip,
-        sample="00:00:00.000",
-        is_number=True,
-    )
+        "Host time", lambda row: host_time_text(row.entry.host_ms),
+        "Wall-clock time of this computer", _host_tip, sample="00:00:00.000", is_number=True)
     WHAT = _column("What", lambda row: row.entry.text, detail=_outcome_tip, is_searched=True)
     BY = _column(
-        "By",
-        lambda row: row.entry.by,
-        "Who requested it",
-        sample="breakpoint 99",
-        is_searched=True,
-    )
+        "By", lambda row: row.entry.by, "Who requested it", sample="breakpoint 99",
+        is_searched=True)
     RESULT = _column(
-        "Result",
-        lambda row: row.entry.outcome,
-        "Carried out, refused, or undone since",
-        _outcome_tip,
-        sample="refused: there is no such clock",
-        is_searched=True,
-        color=lambda row: ColorRole.BAD if row.entry.refusal else None,
-    )
+        "Result", lambda row: row.entry.outcome, "Carried out, refused, or undone since",
+        _outcome_tip, sample="refused: there is no such clock", is_searched=True,
+        color=lambda row: ColorRole.BAD if row.entry.refusal else None)
     UNDO = _column(
-        "Undo",
-        lambda row: "Undo" if row.can_undo else "",
+        "Undo", lambda row: "Undo" if row.can_undo else "",
         detail=lambda row: f"Undo: {row.entry.text}" if row.can_undo else "It cannot be undone",
-        sample="Undo",
-        is_copied=False,
-        color=lambda row: ColorRole.ACCENT if row.can_undo else None,
-    )
+        sample="Undo", is_copied=False,
+        color=lambda row: ColorRole.ACCENT if row.can_undo else None)
+    # fmt: on
 
 
 class InterventionModel(ListTableModel[InterventionRow]):

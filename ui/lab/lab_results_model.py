@@ -76,78 +76,47 @@ _column = Column[LabResult]
 class LabColumn(ColumnEnum):
     """The columns; those of lateness beside the first divergence are for a wide window."""
 
+    # fmt: off
     RESULT = _column(
         "Result",
         lambda result: f"{'✓' if result.verdict.is_right else '✗'} {result.verdict.value}",
-        "Whether every firing was within a frame of its expected instant",
-        _tool_tip,
-        _wrongness,
+        "Whether every firing was within a frame of its expected instant", _tool_tip, _wrongness,
         "✓ within a frame",
-        color=lambda result: ColorRole.GOOD if result.verdict.is_right else ColorRole.BAD,
-    )
+        color=lambda result: ColorRole.GOOD if result.verdict.is_right else ColorRole.BAD)
     DISPLAY = _column(
-        "Display",
-        lambda result: result.display.name,
-        "The display whose refreshes are the frames",
-        _tool_tip,
-        lambda result: result.display.mean_rate,
-        "000.00 Hz",
-    )
+        "Display", lambda result: result.display.name,
+        "The display whose refreshes are the frames", _tool_tip,
+        lambda result: result.display.mean_rate, "000.00 Hz")
     TIMER = _column(
-        "Timer",
-        lambda result: result.timer.title,
-        "What was requested",
-        _tool_tip,
-        sample="every 000 ms",
-    )
+        "Timer", lambda result: result.timer.title, "What was requested", _tool_tip,
+        sample="every 000 ms")
     SUBJECT = _column(
-        "Runs on",
-        lambda result: result.subject.title,
-        "What the timer runs on",
-        _tool_tip,
-        sample="Egret, repair 2 as published",
-    )
+        "Runs on", lambda result: result.subject.title, "What the timer runs on", _tool_tip,
+        sample="Egret, repair 2 as published")
     FIRED = _column(
-        "Fired",
-        lambda result: f"{result.count:,} of {result.expected_count:,}",
-        "How often it fired, out of the expected number",
-        _tool_tip,
-        lambda result: result.count,
-        "0,000 of 0,000",
-        is_number=True,
-    )
+        "Fired", lambda result: f"{result.count:,} of {result.expected_count:,}",
+        "How often it fired, out of the expected number", _tool_tip, lambda result: result.count,
+        "0,000 of 0,000", is_number=True)
     PERIOD = _column(
-        "Period",
-        _period_text,
-        "Mean time between firings",
-        _tool_tip,
-        lambda result: result.mean_period_ns or 0.0,
-        "00.0 ms",
-        is_number=True,
-    )
+        "Period", _period_text, "Mean time between firings", _tool_tip,
+        lambda result: result.mean_period_ns or 0.0, "00.0 ms", is_number=True)
     DRIFT = _lateness_column("Drift", "Lateness of the last firing", "last_ns", "−00.0 ms")
     DIVERGENCE = _column(
         "First divergence",
         lambda result: "" if result.divergence is None else result.divergence.text,
-        "The first firing that is more than a frame off",
-        _tool_tip,
+        "The first firing that is more than a frame off", _tool_tip,
         lambda result: math.inf if result.divergence is None else result.divergence.at_ns,
-        "firing 00 at 00:00.000000000, 000.0 ms early",
-    )
+        "firing 00 at 00:00.000000000, 000.0 ms early")
     EARLIEST = _lateness_column(
-        "Least late", "Smallest lateness of a firing", "min_ns", "Least late"
-    )
+        "Least late", "Smallest lateness of a firing", "min_ns", "Least late")
     MEDIAN = _lateness_column(
-        "Median", "Half of the firings were at most this late", "median_ns", "−00.0 ms"
-    )
+        "Median", "Half of the firings were at most this late", "median_ns", "−00.0 ms")
     LATEST = _lateness_column("Most late", "Largest lateness of a firing", "max_ns", "Most late")
     FAULT = _column(
-        "Known fault",
-        lambda result: result.subject.fault_sentence,
-        "What it does wrong, on this or other displays",
-        _tool_tip,
-        sample="Above 60 Hz it is too fast: four times at 240 Hz.",
-    )
+        "Known fault", lambda result: result.subject.fault_sentence,
+        "What it does wrong, on this or other displays", _tool_tip,
+        sample="Above 60 Hz it is too fast: four times at 240 Hz.")
+    # fmt: on
 
 
 class LabResultsModel(ListTableModel[LabResult]):

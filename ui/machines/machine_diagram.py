@@ -26,6 +26,7 @@ from typing_extensions import override
 from inspector.display_text import as_plain, one_line
 
 from ..kit.guards import guarded
+from ..kit.keys import keeps_key
 from ..kit.theme import ColorRole, mixed
 from ..plotting.machines import ANY, NO_SHAPE, Arrow, MachineShape, state_color, text_color_on
 from .machine_layout import order_of, places_of
@@ -399,12 +400,7 @@ class MachineDiagram(QWidget):
             text = self._state_tip(next(states, "")) if label is None else self._tip(label)
             QToolTip.showText(event.globalPos(), as_plain(text), self)
             return True
-        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
-            is_ours = event.key() in _FORWARDS | _BACKWARDS | _MAKES
-            if is_ours and not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier:
-                event.accept()
-                return True
-        return super().event(event)
+        return keeps_key(event, _FORWARDS | _BACKWARDS | _MAKES) or super().event(event)
 
     @override
     def mouseMoveEvent(self, event: QMouseEvent) -> None:

@@ -21,6 +21,7 @@ from inspector.analysis.lanes.clocks import ClockPasts
 from inspector.analysis.lanes.columns import Steps
 
 from ..kit.guards import guarded
+from ..kit.keys import keeps_key, own_keys
 from ..kit.theme import ColorRole
 from ..plotting.frame_view import ViewMode
 from ..plotting.lane_painter import LanePainter
@@ -38,18 +39,7 @@ _STEP: Final = 1.25
 _KEY_ZOOM: Final = 1.5
 _KEY_PAN: Final = 0.15
 _DRAG_FROM: Final = 4
-_OWN_KEYS: Final = frozenset(
-    {
-        Qt.Key.Key_W,
-        Qt.Key.Key_S,
-        Qt.Key.Key_A,
-        Qt.Key.Key_D,
-        Qt.Key.Key_F,
-        Qt.Key.Key_Home,
-        Qt.Key.Key_End,
-        Qt.Key.Key_L,
-    }
-)
+_OWN_KEYS: Final = own_keys("W S A D F Home End L")
 _NO_CLOCKS: Final = ClockPasts()
 
 
@@ -178,12 +168,7 @@ class MachineLane(QWidget):
 
     @override
     def event(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
-            plain = not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
-            if plain and event.key() in _OWN_KEYS:
-                event.accept()
-                return True
-        return super().event(event)
+        return keeps_key(event, _OWN_KEYS) or super().event(event)
 
     @override
     def wheelEvent(self, event: QWheelEvent) -> None:

@@ -117,33 +117,22 @@ def _reason(row: TransitionRow) -> str | None:
 class TransitionColumn(ColumnEnum):
     """The columns."""
 
+    # fmt: off
     WHEN = _column(
-        "Session (m:s)",
-        lambda row: format_instant(row.at_ns),
-        "Session time at which it happened",
-        _reason,
-        raw=lambda row: row.at_ns,
-        sample="0:00:00.000",
-        is_number=True,
-    )
+        "Session (m:s)", lambda row: format_instant(row.at_ns),
+        "Session time at which it happened", _reason, raw=lambda row: row.at_ns,
+        sample="0:00:00.000", is_number=True)
     SOURCE = _column(
-        "From", lambda row: row.source, "The previous state", _reason, sample="game over"
-    )
+        "From", lambda row: row.source, "The previous state", _reason, sample="game over")
     LASTED = _column(
-        "For",
-        lambda row: "" if row.lasted_ns is None else format_duration(row.lasted_ns),
-        "Time spent in the previous state",
-        _reason,
-        sample="00.0 ms",
-        is_number=True,
-    )
-    BY = _column("By", lambda row: row.name, "The requested transition", _reason, sample="continue")
+        "For", lambda row: "" if row.lasted_ns is None else format_duration(row.lasted_ns),
+        "Time spent in the previous state", _reason, sample="00.0 ms", is_number=True)
+    BY = _column(
+        "By", lambda row: row.name, "The requested transition", _reason, sample="continue")
     TARGET = _column(
-        "To",
-        lambda row: f"✖ {row.reason}" if row.is_refused else row.target,
-        "The new state, or why the transition was refused",
-        _reason,
-    )
+        "To", lambda row: f"✖ {row.reason}" if row.is_refused else row.target,
+        "The new state, or why the transition was refused", _reason)
+    # fmt: on
 
 
 class MachineTransitionsModel(ListTableModel[TransitionRow]):

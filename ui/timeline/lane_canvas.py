@@ -9,6 +9,7 @@ from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QWheelE
 from typing_extensions import override
 
 from ..kit.guards import guarded
+from ..kit.keys import keeps_key, own_keys
 from .lane_picture import LanePicture
 from .lane_surface import LaneSurface
 from .lane_walk import LaneWalk
@@ -28,29 +29,9 @@ _KEY_PAN: Final = 0.15
 _GRIP: Final = 3
 
 #: Keys with another meaning in the window.
-OWN_KEYS: Final = frozenset(
-    {
-        Qt.Key.Key_W,
-        Qt.Key.Key_S,
-        Qt.Key.Key_A,
-        Qt.Key.Key_D,
-        Qt.Key.Key_F,
-        Qt.Key.Key_C,
-        Qt.Key.Key_T,
-        Qt.Key.Key_Home,
-        Qt.Key.Key_End,
-        Qt.Key.Key_L,
-        Qt.Key.Key_Left,
-        Qt.Key.Key_Right,
-        Qt.Key.Key_Up,
-        Qt.Key.Key_Down,
-        Qt.Key.Key_PageUp,
-        Qt.Key.Key_PageDown,
-        Qt.Key.Key_BracketLeft,
-        Qt.Key.Key_BracketRight,
-        Qt.Key.Key_Return,
-        Qt.Key.Key_Enter,
-    }
+OWN_KEYS: Final = own_keys(
+    "W S A D F C T Home End L Left Right Up Down PageUp PageDown BracketLeft BracketRight"
+    " Return Enter"
 )
 
 
@@ -244,12 +225,7 @@ class LaneCanvas(LaneSurface):
 
     @override
     def event(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
-            others = Qt.KeyboardModifier.KeypadModifier
-            if not event.modifiers() & ~others and event.key() in OWN_KEYS:
-                event.accept()
-                return True
-        return super().event(event)
+        return keeps_key(event, OWN_KEYS) or super().event(event)
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:

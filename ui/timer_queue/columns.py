@@ -132,155 +132,86 @@ _column = Column[QueueRow]
 class TimerColumn(ColumnEnum):
     """The columns of the timers of clocks."""
 
+    # fmt: off
     NAME = _column(
-        "Timer",
-        lambda row: row.call.name,
-        "Name or callback of the timer",
-        lambda row: row.call.name,
-        sample="the player presses a button",
-    )
+        "Timer", lambda row: row.call.name, "Name or callback of the timer",
+        lambda row: row.call.name, sample="the player presses a button")
     CLOCK = _column(
-        "Clock",
-        _clock,
-        "The clock whose local time it waits for",
-        _clock_tip,
-        sample="name of a clock",
-    )
+        "Clock", _clock, "The clock whose local time it waits for", _clock_tip,
+        sample="name of a clock")
     KIND = _column(
-        "Kind",
-        _kind,
-        "Once or repeating, with the policy for missed ticks",
-        _kind,
-        sample="interval (delay)",
-    )
+        "Kind", _kind, "Once or repeating, with the policy for missed ticks", _kind,
+        sample="interval (delay)")
     DUE_LOCAL = _column(
-        "Due, local (m:s)",
-        lambda row: _instant(row.call.due_ns),
-        "Local time of its clock at which it fires",
-        lambda row: _nanoseconds(row.call.due_ns),
-        sample="0:00:00.000",
-        is_number=True,
-    )
+        "Due, local (m:s)", lambda row: _instant(row.call.due_ns),
+        "Local time of its clock at which it fires", lambda row: _nanoseconds(row.call.due_ns),
+        sample="0:00:00.000", is_number=True)
     DUE_SESSION = _column(
-        "Due, session (m:s)",
-        lambda row: _instant(row.call.session_due_ns, "–"),
+        "Due, session (m:s)", lambda row: _instant(row.call.session_due_ns, "–"),
         "Session time of that instant, at present rates and pauses",
         lambda row: _nanoseconds(row.call.session_due_ns, "never at present rates"),
-        sample="0:00:00.000",
-        is_number=True,
-    )
+        sample="0:00:00.000", is_number=True)
     REMAINING = _column(
-        "Fires in",
-        lambda row: fires_in_text(row.call, row.at_ns),
+        "Fires in", lambda row: fires_in_text(row.call, row.at_ns),
         "Session time until then, or what it waits for",
-        lambda row: fires_in_text(row.call, row.at_ns),
-        sample="waiting: “enemies” is paused",
-        is_number=True,
-    )
+        lambda row: fires_in_text(row.call, row.at_ns), sample="waiting: “enemies” is paused",
+        is_number=True)
     INTERVAL = _column(
-        "Every",
-        _interval,
-        "Local time between two ticks of a repeating timer",
-        _interval,
-        sample="000.0 ms",
-        is_number=True,
-    )
+        "Every", _interval, "Local time between two ticks of a repeating timer", _interval,
+        sample="000.0 ms", is_number=True)
     FIRED = _column(
-        "Fired (×)", _calls, "How often it has fired", _calls, sample="000,000", is_number=True
-    )
+        "Fired (×)", _calls, "How often it has fired", _calls, sample="000,000", is_number=True)
     LATENESS = _column(
-        "Last late by",
-        lambda row: _duration(row.call.last_lateness_ns),
-        "Lateness of its last firing",
-        lambda row: _nanoseconds(row.call.last_lateness_ns),
-        sample="000.0 ms",
-        is_number=True,
-    )
+        "Last late by", lambda row: _duration(row.call.last_lateness_ns),
+        "Lateness of its last firing", lambda row: _nanoseconds(row.call.last_lateness_ns),
+        sample="000.0 ms", is_number=True)
     CALL_SITE = _column(
-        "Set at",
-        lambda row: short_site(row.call.call_site),
-        "Source line that scheduled it",
-        lambda row: row.call.call_site or "unknown",
-    )
+        "Set at", lambda row: short_site(row.call.call_site), "Source line that scheduled it",
+        lambda row: row.call.call_site or "unknown")
+    # fmt: on
 
 
 class CallColumn(ColumnEnum):
     """The columns of what is called in frames."""
 
+    # fmt: off
     NAME = _column(
-        "Call",
-        lambda row: row.call.name or row.call.kind.text,
-        "Name of the callback",
-        _path,
-        sample="Player.update_all",
-    )
+        "Call", lambda row: row.call.name or row.call.kind.text, "Name of the callback", _path,
+        sample="Player.update_all")
     TARGET = _column(
-        "Target",
-        lambda row: _name_of(row, row.call.owner_id),
+        "Target", lambda row: _name_of(row, row.call.owner_id),
         "The target the call belongs to; pausing a target pauses its calls",
-        lambda row: _name_of(row, row.call.owner_id),
-        sample="name of target",
-    )
+        lambda row: _name_of(row, row.call.owner_id), sample="name of target")
     SCHEDULER = _column(
-        "Scheduler",
-        lambda row: _name_of(row, row.call.scheduler_id),
+        "Scheduler", lambda row: _name_of(row, row.call.scheduler_id),
         "The scheduler, ticker or child clock that calls it",
-        lambda row: _name_of(row, row.call.scheduler_id),
-        sample="Cocos Creator 2.4",
-    )
+        lambda row: _name_of(row, row.call.scheduler_id), sample="Cocos Creator 2.4")
     CLOCK = _column(
-        "Clock", _clock, "The clock that drives the scheduler", _clock_tip, sample="clock name"
-    )
+        "Clock", _clock, "The clock that drives the scheduler", _clock_tip, sample="clock name")
     KIND = _column(
-        "Kind",
-        _kind,
-        "Called in every frame, a timer of a scheduler or ticker, or a loop",
-        _kind_tip,
-        sample="in before update",
-    )
+        "Kind", _kind, "Called in every frame, a timer of a scheduler or ticker, or a loop",
+        _kind_tip, sample="in before update")
     PRIORITY = _column(
-        "Priority",
-        lambda row: "" if row.call.priority is None else str(row.call.priority),
-        "Order among update callbacks; lower runs first",
-        sample="-00",
-        is_number=True,
-    )
+        "Priority", lambda row: "" if row.call.priority is None else str(row.call.priority),
+        "Order among update callbacks; lower runs first", sample="-00", is_number=True)
     DUE = _column(
-        "Due (m:s)",
-        lambda row: _instant(row.call.due_ns),
+        "Due (m:s)", lambda row: _instant(row.call.due_ns),
         "Time of the next call, on its scheduler or its clock",
-        lambda row: _nanoseconds(row.call.due_ns),
-        sample="00:00.000",
-        is_number=True,
-    )
+        lambda row: _nanoseconds(row.call.due_ns), sample="00:00.000", is_number=True)
     REMAINING = _column(
-        "Called in",
-        lambda row: called_in_text(row.call),
+        "Called in", lambda row: called_in_text(row.call),
         "Scheduler time until the next call, or what it waits for",
-        lambda row: called_in_text(row.call),
-        sample="waiting: “enemy” is paused",
-        is_number=True,
-    )
+        lambda row: called_in_text(row.call), sample="waiting: “enemy” is paused", is_number=True)
     INTERVAL = _column(
-        "Every",
-        _interval,
-        "Scheduler time between two calls",
-        _interval,
-        sample="000.0 ms",
-        is_number=True,
-    )
+        "Every", _interval, "Scheduler time between two calls", _interval, sample="000.0 ms",
+        is_number=True)
     CALLS = _column(
-        "Calls (×)", _calls, "How often it was called", _calls_tip, sample="000,000", is_number=True
-    )
+        "Calls (×)", _calls, "How often it was called", _calls_tip, sample="000,000",
+        is_number=True)
     LEFT = _column(
-        "Left (×)", _left, "Calls left; ∞ for unlimited", _left, sample="000", is_number=True
-    )
+        "Left (×)", _left, "Calls left; ∞ for unlimited", _left, sample="000", is_number=True)
     TOOK = _column(
-        "Last took",
-        lambda row: _duration(row.call.took_ns),
-        "Measured duration of the last call",
-        lambda row: _nanoseconds(row.call.took_ns),
-        sample="00.0 µs",
-        is_number=True,
-    )
+        "Last took", lambda row: _duration(row.call.took_ns), "Measured duration of the last call",
+        lambda row: _nanoseconds(row.call.took_ns), sample="00.0 µs", is_number=True)
     STATE = _column("State", _state, "What it is doing, or what stops it", _state_tip)
+    # fmt: on

@@ -22,8 +22,7 @@ from ui.clock_tree.rows import ClockColumn
 from ui.events.event_list_model import EventListModel
 from ui.kit import guards
 from ui.kit.table import roles
-from ui.kit.table.cell_painting import CellPainter, PaintedCell, TextWidths
-from ui.kit.table.cells import Cell
+from ui.kit.table.cell_painting import Cell, CellPainter, PaintedCell, TextWidths
 from ui.kit.table.painted_views import Painted, PaintedTable
 from ui.kit.table.table_view import set_up_table
 from ui.kit.theme import Theme

@@ -1,9 +1,9 @@
-"""How a cell is painted: texts measured and shortened once, signs drawn once, no style asked."""
+"""Cells as plain values, and how they are painted: texts measured once, signs drawn once."""
 
 from __future__ import annotations
 
 from math import ceil
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from PySide6.QtCore import QPointF, QRect, QSize, Qt
 from PySide6.QtGui import (
@@ -19,11 +19,9 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QApplication, QStyle, QStyleOptionViewItem
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Mapping, Sequence
 
     from PySide6.QtWidgets import QWidget
-
-    from .cells import Cell
 
 #: More texts than these are not remembered: all of them are forgotten then.
 _MOST_TEXTS: Final = 8_192
@@ -34,6 +32,40 @@ _DIGITS: Final = "0123456789"
 ZEROS: Final = str.maketrans(_DIGITS, "0" * len(_DIGITS))
 _LEFT: Final = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 _RIGHT: Final = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+
+
+class Cell(NamedTuple):
+    """What is painted of one cell.
+
+    Attributes:
+        text: What it says, in one line.
+        alignment: Where in the cell that stands.
+        color: Of the text, ``None`` for the usual one.
+        is_bold: Whether the text is bold.
+        mark: What stands in front of the text: a pixmap, an icon, a colour for a square, or
+            a value for which the view has an icon; ``None`` for nothing.
+        shorter: What is said instead where there is no room, the longest first.
+        spans: The number of columns to its right that the text may reach over.
+        tick: Whether its check box is ticked, ``None`` for a cell without one.
+    """
+
+    text: str
+    alignment: Qt.AlignmentFlag = _LEFT
+    color: QColor | None = None
+    is_bold: bool = False
+    mark: object = None
+    shorter: tuple[str, ...] = ()
+    spans: int = 0
+    tick: bool | None = None
+
+
+#: Says nothing.
+EMPTY: Final = Cell("")
+
+
+#: Returns what is painted of a whole row, a cell for each column, by its key: the row of a
+#: table, the node of a tree. A model that has one, named ``row_cells``, is asked for nothing else.
+RowCells: TypeAlias = "Callable[[int], Sequence[Cell]]"
 
 
 class PaintedCell(NamedTuple):

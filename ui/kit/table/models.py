@@ -12,7 +12,7 @@ from inspector.display_text import one_line
 
 from ..guards import guarded
 from . import roles
-from .cells import EMPTY, Cell
+from .cell_painting import EMPTY, Cell
 from .columns import ColumnEnum, RowT
 
 if TYPE_CHECKING:

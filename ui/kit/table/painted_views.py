@@ -29,8 +29,7 @@ from PySide6.QtWidgets import (
 from typing_extensions import override
 
 from ..guards import UNKNOWN, guarded, note_fault
-from .cell_painting import CellPainter, PaintedCell
-from .cells import Cell, RowCells
+from .cell_painting import Cell, CellPainter, PaintedCell, RowCells
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QTableView
 from typing_extensions import override
 
 from ..guards import guarded
+from ..keys import is_plain
 from ..labels import EmptyNotice
 from ..layouts import open_menu
 from .column_choices import ColumnChoices
@@ -312,12 +313,11 @@ class TableView(Arranging, PaintedTable):
         """Return what a key does here; while a cell is edited, nothing."""
         if self.state() is QAbstractItemView.State.EditingState:
             return None
-        is_plain = not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
         for key, act in self._keys.items():
             if isinstance(key, QKeySequence.StandardKey):
                 if event.matches(key):
                     return act
-            elif is_plain and event.key() == key:
+            elif event.key() == key and is_plain(event):
                 return act
         return None
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from inspector.events.members import CLOCK_CALLS
+from inspector.calls.dues import TIMED_CALLS, DueTimes
 from inspector.timebase import format_duration, format_instant
-from inspector.vocabulary import NEVER, RATE_DENOMINATOR, Field, Life, MemberKind, Phase
+from inspector.vocabulary import RATE_DENOMINATOR, Field, Life, MemberKind, Phase
 
 from .standing import Standing, StandingKind, brief_cause_text, brief_stop_text, reason_text
 
@@ -34,8 +34,6 @@ _HOMES = frozenset(
         MemberKind.CHILD_CLOCK,
     }
 )
-#: What waits for an instant, and is called.
-TIMED_CALLS = CLOCK_CALLS | {MemberKind.FRAME_TIMER, MemberKind.TICKER_TIMER}
 #: What is called by a scheduler or ticker, or by a clock.
 CALLS = TIMED_CALLS | {MemberKind.UPDATE}
 
@@ -144,32 +142,11 @@ def edge_text(timeline: Timeline, edge: MemberState) -> str:
     return f"{origin} → {f'“{target}”' if target else 'a state chosen by a function'}"
 
 
-def remaining_ns(timeline: Timeline, member: MemberState) -> int | None:
-    """Return the time until a call, in that of its scheduler or else its clock.
-
-    ``None`` when no instant is known.
-
-    While it waits, what was left when it was paused.
-    """
-    fields = member.fields
-    if member.kind not in CALLS:
-        return None
-    if timeline.members.pausing(member.id) is not None and Field.REMAINING in fields:
-        return fields[Field.REMAINING]
-    due_ns = fields.get(Field.DUE, NEVER)
-    if member.kind in CLOCK_CALLS and due_ns != NEVER and member.clock_id in timeline.clocks:
-        return max(0, due_ns - timeline.local_ns(member.clock_id))
-    scheduler = timeline.members.scheduler_of(member.id)
-    if scheduler is None or due_ns == NEVER:
-        return None
-    return max(0, due_ns - scheduler.fields.get(Field.TIME, 0))
-
-
 def next_call_text(timeline: Timeline, member: MemberState) -> str:
     """Return when a member is called next, for a narrow column."""
     if member.kind in {MemberKind.UPDATE, MemberKind.FRAME_CALLBACK}:
         return "every frame"
-    left_ns = remaining_ns(timeline, member)
+    left_ns = DueTimes(timeline).left_ns(member)
     if left_ns is not None:
         return format_duration(left_ns)
     is_timer = member.kind in {MemberKind.FRAME_TIMER, MemberKind.TICKER_TIMER}

@@ -1,0 +1,35 @@
+"""Keys that mean something in one widget, whatever they do in the window."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QKeyEvent
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+
+def own_keys(names: str) -> frozenset[Qt.Key]:
+    """Return keys by their names, such as ``W Home``."""
+    return frozenset(Qt.Key[f"Key_{name}"] for name in names.split())
+
+
+def is_plain(event: QKeyEvent) -> bool:
+    """Whether a key is pressed alone, or on the keypad."""
+    return not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+
+
+def keeps_key(event: QEvent, keys: Collection[Qt.Key]) -> bool:
+    """Have a key pressed where the keyboard is, not in the window; for ``event`` of a widget.
+
+    Returns:
+        Whether it is one of the keys, and Qt was told so.
+    """
+    if event.type() != QEvent.Type.ShortcutOverride or not isinstance(event, QKeyEvent):
+        return False
+    if event.key() not in keys or not is_plain(event):
+        return False
+    event.accept()
+    return True
