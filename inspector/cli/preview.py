@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 from inspector.clocks.rate import rate_numerator
 from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
@@ -16,6 +16,7 @@ from inspector.foreign.numbers import count_in
 from inspector.vocabulary import RATE_DENOMINATOR, MemberKind
 
 if TYPE_CHECKING:
+    from inspector.commands.command import Command
     from inspector.events.timeline import Timeline
 
 _FORMS: Final = (
@@ -28,25 +29,13 @@ _FROM_PRIORITY: Final = re.compile(
 _MEMBER: Final = "member"
 _SCHEDULERS: Final = frozenset({MemberKind.SCHEDULER})
 _MOST_LISTED: Final = 12
-#: Longer numbers do not exist.
 
 
 class PreviewError(ArgumentError):
     """The change to preview is invalid."""
 
 
-Considered: TypeAlias = (
-    PauseClock
-    | ResumeClock
-    | SetRate
-    | PauseMember
-    | ResumeMember
-    | PauseFromPriority
-    | SetTimeScale
-)
-
-
-def considered_command(timeline: Timeline, text: str) -> Considered:
+def considered_command(timeline: Timeline, text: str) -> Command:
     """Return the change to preview, such as ``pause enemies`` or ``rate game 1/2``.
 
     Args:

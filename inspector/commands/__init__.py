@@ -6,26 +6,23 @@ if any, and shown when that event comes back.
 """
 
 from inspector.commands import (
-    breakpoints as breakpoints,
+    breakpoints,
+    clocks,
+    members,
+    recording,
+    scene,
+    timers,
+    transport,
+    undoing,
 )
-from inspector.commands import (
-    clocks as clocks,
-)
-from inspector.commands import (
-    members as members,
-)
-from inspector.commands import (
-    recording as recording,
-)
-from inspector.commands import (
-    scene as scene,
-)
-from inspector.commands import (
-    timers as timers,
-)
-from inspector.commands import (
-    transport as transport,
-)
-from inspector.commands import (
-    undoing as undoing,
-)
+
+__all__ = [
+    "breakpoints",
+    "clocks",
+    "members",
+    "recording",
+    "scene",
+    "timers",
+    "transport",
+    "undoing",
+]

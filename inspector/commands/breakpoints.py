@@ -60,6 +60,26 @@ class BreakKind(Enum):
         return self.needs_limit or self is BreakKind.CONDITION
 
 
+#: By kind: what is to hold, the field that names its subject, and the same in words.
+_LOOKS: Final = {
+    BreakKind.TIMER_FIRES: (
+        # A call of a scheduler's or ticker's timer is an event of another kind.
+        '(kind == "timer_fired" or kind == "call_ended" and timer contains "")',
+        "timer",
+        "{subject} fires",
+    ),
+    BreakKind.LATENESS_ABOVE: (
+        "lateness > {limit}", "timer", "{subject} fires more than {limit} late",
+    ),
+    BreakKind.FRAME_ABOVE: ("interval > {limit}", "", "a frame time exceeds {limit}"),
+    BreakKind.DELTA_ABOVE: ("delta > {limit}", "", "a delta exceeds {limit}"),
+    BreakKind.CLOCK_PAUSED: ('kind == "clock_paused"', "clock", "{subject} is paused"),
+    BreakKind.RATE_CHANGED: ('kind == "clock_rate"', "clock", "the rate of {name} changes"),
+    BreakKind.STATE_ENTERED: ('kind == "state_entered"', "state", "{subject} is entered"),
+    BreakKind.CALLBACK_RAISED: ('kind == "callback_failed"', "", "a callback raises"),
+}  # fmt: skip
+
+
 class BreakAction(Enum):
     """What a hit does."""
 
@@ -120,33 +140,13 @@ class Breakpoint:
             raise BreakpointError(str(error)) from error
 
     @property
-    def condition_text(self) -> str:  # noqa: PLR0911 - one per kind
+    def condition_text(self) -> str:
         """What it looks out for, in the language of conditions."""
-        limit = f"{self.limit_ns} ns"
-        match self.kind:
-            case BreakKind.TIMER_FIRES:
-                # A call of a scheduler's or ticker's timer is an event of another kind.
-                fired = '(kind == "timer_fired" or kind == "call_ended" and timer contains "")'
-                return self._about("timer", fired)
-            case BreakKind.LATENESS_ABOVE:
-                return self._about("timer", f"lateness > {limit}")
-            case BreakKind.FRAME_ABOVE:
-                return f"interval > {limit}"
-            case BreakKind.DELTA_ABOVE:
-                return f"delta > {limit}"
-            case BreakKind.CLOCK_PAUSED:
-                return self._about("clock", 'kind == "clock_paused"')
-            case BreakKind.RATE_CHANGED:
-                return self._about("clock", 'kind == "clock_rate"')
-            case BreakKind.STATE_ENTERED:
-                return self._about("state", 'kind == "state_entered"')
-            case BreakKind.CALLBACK_RAISED:
-                return 'kind == "callback_failed"'
-            case BreakKind.CONDITION:
-                return self.condition
-
-    def _about(self, field: str, condition: str) -> str:
-        return f"{condition} and {field} == {quoted(self.subject)}" if self.subject else condition
+        if self.kind is BreakKind.CONDITION:
+            return self.condition
+        condition, field, _ = _LOOKS[self.kind]
+        text = condition.format(limit=f"{self.limit_ns} ns")
+        return f"{text} and {field} == {quoted(self.subject)}" if field and self.subject else text
 
     def parsed(self) -> Condition:
         """Return the condition, ready to be asked.
@@ -157,30 +157,14 @@ class Breakpoint:
         return parsed_condition(self.condition_text)
 
     @property
-    def text(self) -> str:  # noqa: PLR0911 - one per kind
+    def text(self) -> str:
         """What it looks out for, in words."""
-        about = f" “{self.subject}”" if self.subject else ""
-        limit = format_duration(self.limit_ns)
-        match self.kind:
-            case BreakKind.TIMER_FIRES:
-                return f"timer{about} fires" if about else "a timer fires"
-            case BreakKind.LATENESS_ABOVE:
-                who = f"timer{about}" if about else "a timer"
-                return f"{who} fires more than {limit} late"
-            case BreakKind.FRAME_ABOVE:
-                return f"a frame time exceeds {limit}"
-            case BreakKind.DELTA_ABOVE:
-                return f"a delta exceeds {limit}"
-            case BreakKind.CLOCK_PAUSED:
-                return f"clock{about} is paused" if about else "a clock is paused"
-            case BreakKind.RATE_CHANGED:
-                return f"the rate of{about or ' a clock'} changes"
-            case BreakKind.STATE_ENTERED:
-                return f"state{about} is entered" if about else "a state is entered"
-            case BreakKind.CALLBACK_RAISED:
-                return "a callback raises"
-            case BreakKind.CONDITION:
-                return self.condition
+        if self.kind is BreakKind.CONDITION:
+            return self.condition
+        _, field, words = _LOOKS[self.kind]
+        name = f"“{self.subject}”" if self.subject else f"a {field}"
+        subject = f"{field} {name}" if self.subject else name
+        return words.format(name=name, subject=subject, limit=format_duration(self.limit_ns))
 
     # ------------------------------------------------------------- as plain values
 
@@ -321,7 +305,7 @@ class AddBreakpoint(BreakpointCommand):
         is_kept: It was looked out for in the session before, so nobody has asked for it now.
     """
 
-    words: ClassVar = "break when {self.breakpoint.text}: {self.breakpoint.action.value}"
+    words: ClassVar = "break when {breakpoint.text}: {breakpoint.action.value}"
 
     breakpoint: Breakpoint
     is_kept: bool = False
@@ -361,14 +345,13 @@ class NumberedBreakpointCommand(BreakpointCommand):
 class ChangeBreakpoint(NumberedBreakpointCommand):
     """Put another breakpoint in the place of one, which keeps its number and its hits."""
 
-    words: ClassVar = "{verb} breakpoint {self.number}: {self.breakpoint.text}"
+    words: ClassVar = "{subject} breakpoint {number}: {breakpoint.text}"
 
     breakpoint: Breakpoint
 
     @override
-    def sentence(self, timeline: Timeline) -> str:
-        verb = "set" if self.breakpoint.is_enabled else "turn off"
-        return self.words.format(self=self, verb=verb)
+    def subject(self, timeline: Timeline) -> str:
+        return "set" if self.breakpoint.is_enabled else "turn off"
 
     @override
     def change(self, target: Target) -> None:
@@ -384,7 +367,7 @@ class ChangeBreakpoint(NumberedBreakpointCommand):
 class RemoveBreakpoint(NumberedBreakpointCommand):
     """Look out for something no longer."""
 
-    words: ClassVar = "remove breakpoint {self.number}"
+    words: ClassVar = "remove breakpoint {number}"
 
     @override
     def change(self, target: Target) -> None:

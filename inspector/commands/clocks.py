@@ -89,7 +89,7 @@ class OwnPause(ClockCommand):
 class PauseClock(OwnPause):
     """Pause a branch."""
 
-    words: ClassVar = "pause {name}"
+    words: ClassVar = "pause {subject}"
     pauses: ClassVar = True
 
 
@@ -97,7 +97,7 @@ class PauseClock(OwnPause):
 class ResumeClock(OwnPause):
     """Undo a branch's own pause."""
 
-    words: ClassVar = "resume {name}"
+    words: ClassVar = "resume {subject}"
     pauses: ClassVar = False
 
 
@@ -105,14 +105,10 @@ class ResumeClock(OwnPause):
 class SetRate(ClockCommand):
     """Give a branch another rate."""
 
-    words: ClassVar = "set the rate of {name} to {rate}"
+    words: ClassVar = "set the rate of {subject} to {rate}"
     capability: ClassVar = Capability.RATE
 
     rate: Fraction
-
-    @override
-    def sentence(self, timeline: Timeline) -> str:
-        return self.words.format(name=self.subject(timeline), rate=number_text(self.rate))
 
     @override
     def prepare(self, target: Target, number: int) -> Action:
@@ -135,11 +131,3 @@ class SetRate(ClockCommand):
         rate_n = rate_numerator(self.rate)
         text = f"Setting the rate of “{clock.name}” to {rate_text(rate_n)}"
         return ClockEffect(text, clock.id, (timeline.at_ns, CLOCK_RATE, clock.id, rate_n, 0))
-
-
-def number_text(rate: Fraction) -> str:
-    """Return a rate in words, whether it can be used or not."""
-    try:
-        return rate_text(rate_numerator(rate))
-    except ValueError:
-        return str(rate)

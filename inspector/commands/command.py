@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, Final, Protocol, Self, TypeAlias, Ty
 
 from typing_extensions import override
 
-from inspector.commands.values import shown, value_kinds
+from inspector.commands.values import said_values, shown, value_kinds
 from inspector.errors import CommandError
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ class Command:
     is accepted, see :mod:`inspector.commands.values`.
 
     Attributes:
-        words: What is asked for; ``{name}`` is :meth:`subject`, ``{self.rate}`` a value.
+        words: What is asked for; ``{subject}`` is :meth:`subject`, ``{rate}`` a value.
         capability: What a session must be capable of to take it.
         lets_time_pass: Whether a stopped scene continues with it.
         waits_for_wake_end: Whether it holds or replaces the transport, which has to wait for
@@ -131,10 +131,10 @@ class Command:
 
     def sentence(self, timeline: Timeline) -> str:
         """Return what is asked for, in words, with names instead of numbers."""
-        return self.words.format(self=self, name=self.subject(timeline))
+        return self.words.format(subject=self.subject(timeline), **said_values(self))
 
     def subject(self, timeline: Timeline) -> str:  # noqa: ARG002 - for those that override it
-        """Return what the command is about, by its name in quotes."""
+        """Return what the command is about, by its name in quotes, or else completes its words."""
         return ""
 
     def clock_about(self, timeline: Timeline) -> int:  # noqa: ARG002 - likewise

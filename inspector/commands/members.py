@@ -10,7 +10,6 @@ from typing_extensions import override
 
 from inspector.clocks.failures import CALLBACK_ERRORS
 from inspector.clocks.rate import rate_numerator
-from inspector.commands.clocks import number_text
 from inspector.commands.command import Action, Capability, Command, MemberEffect, checked
 from inspector.errors import CommandError
 from inspector.events.members import PAUSABLE
@@ -142,7 +141,7 @@ class MemberPause(MemberCommand):
 class PauseMember(MemberPause):
     """Pause a target, a call, a ticker or a component director."""
 
-    words: ClassVar = "pause {name}"
+    words: ClassVar = "pause {subject}"
     cannot_be: ClassVar = "paused by itself"
     pauses: ClassVar = True
 
@@ -151,7 +150,7 @@ class PauseMember(MemberPause):
 class ResumeMember(MemberPause):
     """Undo a member's own pause."""
 
-    words: ClassVar = "resume {name}"
+    words: ClassVar = "resume {subject}"
     cannot_be: ClassVar = "resumed by itself"
     pauses: ClassVar = False
 
@@ -160,7 +159,7 @@ class ResumeMember(MemberPause):
 class PauseFromPriority(MemberCommand):
     """Pause every target of a scheduler whose priority is not below a number."""
 
-    words: ClassVar = "pause everything in {name} from priority {self.min_priority} on"
+    words: ClassVar = "pause everything in {subject} from priority {min_priority} on"
     cannot_be: ClassVar = "paused from a priority on"
 
     min_priority: int
@@ -190,7 +189,7 @@ class PauseFromPriority(MemberCommand):
 class ResumeFromPriority(MemberCommand):
     """Undo the last :class:`PauseFromPriority` of a scheduler, and nothing else."""
 
-    words: ClassVar = "resume what was paused by priority in {name}"
+    words: ClassVar = "resume what was paused by priority in {subject}"
     cannot_be: ClassVar = "resumed from a priority on"
 
     @override
@@ -213,7 +212,7 @@ class ResumeFromPriority(MemberCommand):
 class UnscheduleMember(MemberCommand):
     """Take back a call, or everything of a target."""
 
-    words: ClassVar = "unschedule {name}"
+    words: ClassVar = "unschedule {subject}"
     cannot_be: ClassVar = "unscheduled"
 
     @override
@@ -225,14 +224,10 @@ class UnscheduleMember(MemberCommand):
 class SetTimeScale(MemberCommand):
     """Give a scheduler another time scale."""
 
-    words: ClassVar = "set the time scale of {name} to {rate}"
+    words: ClassVar = "set the time scale of {subject} to {rate}"
     cannot_be: ClassVar = "given a time scale"
 
     rate: Fraction
-
-    @override
-    def sentence(self, timeline: Timeline) -> str:
-        return self.words.format(name=self.subject(timeline), rate=number_text(self.rate))
 
     @override
     def action(self, member: object, target: Target) -> Action | None:
@@ -264,7 +259,7 @@ class SetTimeScale(MemberCommand):
 class MakeTransition(MemberCommand):
     """Make a named transition of a state machine."""
 
-    words: ClassVar = "make “{self.name}” of {name}"
+    words: ClassVar = "make “{name}” of {subject}"
     cannot_be: ClassVar = "told to make a transition"
 
     name: str

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from inspector.commands.command import Target
-    from inspector.events.timeline import Timeline
 
 
 class RecorderControl(Protocol):
@@ -73,13 +72,9 @@ class RecordingCommand(Command):
 class StartRecording(RecordingCommand):
     """Record to a file from now on, with what is still known of the past."""
 
-    words: ClassVar = "record to {file}"
+    words: ClassVar = "record to {path}"
 
     path: str
-
-    @override
-    def sentence(self, timeline: Timeline) -> str:
-        return self.words.format(file=self.path or "a new file")
 
     @override
     def record(self, recorder: RecorderControl) -> None:
@@ -101,15 +96,10 @@ class StopRecording(RecordingCommand):
 class SaveLast(RecordingCommand):
     """Write the last ``duration_ns`` of session time to a file."""
 
-    words: ClassVar = "save the last {past} to {file}"
+    words: ClassVar = "save the last {duration_ns} to {path}"
 
     path: str
     duration_ns: int
-
-    @override
-    def sentence(self, timeline: Timeline) -> str:
-        past = format_duration(self.duration_ns)
-        return self.words.format(past=past, file=self.path or "a new file")
 
     @override
     def prepare(self, target: Target, number: int) -> Action:

@@ -28,14 +28,10 @@ FASTEST_FRAME_RATE: Final = Fraction(10_000)
 class SetFrameRate(Command):
     """Change how many frames run per second of session time."""
 
-    words: ClassVar = "run {rate} frames per second"
+    words: ClassVar = "run {frames_per_second} frames per second"
     capability: ClassVar = Capability.FRAME_RATE
 
     frames_per_second: Fraction
-
-    @override
-    def sentence(self, timeline: Timeline) -> str:
-        return self.words.format(rate=f"{float(self.frames_per_second):.10g}")
 
     @override
     def prepare(self, target: Target, number: int) -> Action:
@@ -53,7 +49,7 @@ class SetFrameRate(Command):
 class AddMark(Command):
     """Add a note at the present instant."""
 
-    words: ClassVar = "mark “{self.text}”"
+    words: ClassVar = "mark “{text}”"
     capability: ClassVar = Capability.MARK
 
     text: str
@@ -68,7 +64,7 @@ class AddMark(Command):
 class SetFailurePolicy(Command):
     """Choose what follows when a callback raises."""
 
-    words: ClassVar = "after a failure: {self.policy.value}"
+    words: ClassVar = "after a failure: {policy.value}"
     capability: ClassVar = Capability.FAILURE_POLICY
 
     policy: FailurePolicy
@@ -130,13 +126,13 @@ class GoBack(Command):
 class StepBack(GoBack):
     """Go back ``frames`` frames, to how everything was when that frame had ended."""
 
-    words: ClassVar = "go back {self.frames:,} frames"
+    words: ClassVar = "go back {frames:,} frames"
 
     frames: int = 1
 
     @override
     def sentence(self, timeline: Timeline) -> str:
-        return "go back 1 frame" if self.frames == 1 else self.words.format(self=self)
+        return "go back 1 frame" if self.frames == 1 else Command.sentence(self, timeline)
 
     @override
     def frame_to_go_back_to(self, timeline: Timeline, frames: int) -> int:
@@ -158,13 +154,9 @@ class StepBack(GoBack):
 class RewindTo(GoBack):
     """Go back to the last frame that began at or before ``at_ns``."""
 
-    words: ClassVar = "go back to {instant}"
+    words: ClassVar = "go back to {at_ns}"
 
     at_ns: int
-
-    @override
-    def sentence(self, timeline: Timeline) -> str:
-        return self.words.format(instant=format_instant(self.at_ns))
 
     @override
     def frame_to_go_back_to(self, timeline: Timeline, frames: int) -> int:

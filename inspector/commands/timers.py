@@ -51,7 +51,7 @@ class TimerCommand(Command):
 class ClearTimer(TimerCommand):
     """Cancel a pending timer."""
 
-    words: ClassVar = "clear {name}"
+    words: ClassVar = "clear {subject}"
 
     @override
     def prepare(self, target: Target, number: int) -> Action:
@@ -63,7 +63,7 @@ class ClearTimer(TimerCommand):
 class FireTimer(TimerCommand):
     """Call a timer now; a one-shot is used up, a repeating one keeps its schedule."""
 
-    words: ClassVar = "fire {name} now"
+    words: ClassVar = "fire {subject} now"
 
     @override
     def prepare(self, target: Target, number: int) -> Action:

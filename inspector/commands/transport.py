@@ -92,13 +92,13 @@ class Step(Command):
 class StepFrames(Step):
     """Let ``count`` frames run, one frame period of session time apart."""
 
-    words: ClassVar = "step {self.count:,} frames"
+    words: ClassVar = "step {count:,} frames"
 
     count: int = 1
 
     @override
     def sentence(self, timeline: Timeline) -> str:
-        return "step 1 frame" if self.count == 1 else self.words.format(self=self)
+        return "step 1 frame" if self.count == 1 else Command.sentence(self, timeline)
 
     @override
     def steps(self, scene: Target) -> Action:
@@ -112,13 +112,9 @@ class StepFrames(Step):
 class StepBy(Step):
     """Let ``duration_ns`` of session time pass."""
 
-    words: ClassVar = "step by {ns}"
+    words: ClassVar = "step by {duration_ns}"
 
     duration_ns: int
-
-    @override
-    def sentence(self, timeline: Timeline) -> str:
-        return self.words.format(ns=format_duration(self.duration_ns))
 
     @override
     def end_ns(self, scene: Target) -> int:
@@ -146,13 +142,9 @@ class StepToNextTimer(Step):
 class StepTo(Step):
     """Let session time pass up to ``at_ns``."""
 
-    words: ClassVar = "step to {ns}"
+    words: ClassVar = "step to {at_ns}"
 
     at_ns: int
-
-    @override
-    def sentence(self, timeline: Timeline) -> str:
-        return self.words.format(ns=format_instant(self.at_ns))
 
     @override
     def end_ns(self, scene: Target) -> int:

@@ -55,15 +55,15 @@ class Undoing:
 class Undo(Command):
     """Undo what a command has changed, where that has a meaning."""
 
-    words: ClassVar = "undo command {self.number}{former}"
+    words: ClassVar = "undo command {number}{subject}"
     capability: ClassVar = Capability.UNDO
 
     number: int
 
     @override
-    def sentence(self, timeline: Timeline) -> str:
+    def subject(self, timeline: Timeline) -> str:
         former = (f": {each.text}" for each in timeline.commands if each.number == self.number)
-        return self.words.format(self=self, former=next(former, ""))
+        return next(former, "")
 
     @override
     def prepare(self, target: Target, number: int) -> Action:

@@ -13,7 +13,10 @@ from fractions import Fraction
 from typing import Any, Final, get_type_hints
 
 from inspector.clocks.failures import FailurePolicy
+from inspector.clocks.rate import rate_numerator
 from inspector.foreign.numbers import number_in
+from inspector.timebase import format_duration, format_instant
+from inspector.vocabulary import rate_text
 
 #: Fractions with longer numerators or denominators than this are no rates.
 _MOST_BITS: Final = 256
@@ -91,6 +94,29 @@ def value_kinds(command: type[Any]) -> dict[str, ValueKind]:
         kinds = {each.name: VALUE_KINDS[types[each.name]] for each in fields(command)}
         _KINDS_OF[command] = kinds
     return kinds
+
+
+def _rate_text(rate: Fraction) -> str:
+    try:
+        return rate_text(rate_numerator(rate))
+    except ValueError:
+        return str(rate)
+
+
+#: How the values of some fields are said; all others are said as they are.
+_SAID: Final[dict[str, Callable[[Any], str]]] = {
+    "at_ns": format_instant,
+    "duration_ns": format_duration,
+    "frames_per_second": lambda rate: f"{float(rate):.10g}",
+    "path": lambda path: path or "a new file",
+    "rate": _rate_text,
+}
+
+
+def said_values(command: object) -> dict[str, Any]:
+    """Return a command's values as its words have them, by the names of its fields."""
+    values = {name: getattr(command, name) for name in value_kinds(type(command))}
+    return {name: _SAID[name](v) if name in _SAID else v for name, v in values.items()}
 
 
 def shown(value: object) -> str:

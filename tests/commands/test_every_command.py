@@ -173,7 +173,7 @@ def scale_rate() -> Iterator[Callable[..., Command]]:
 
     @dataclass(frozen=True, slots=True)
     class ScaleRate(ClockCommand):
-        words: ClassVar = "make {name} {self.factor} times as fast"
+        words: ClassVar = "make {subject} {factor} times as fast"
         capability: ClassVar = Capability.RATE
 
         factor: Fraction = Fraction(2)
