@@ -366,6 +366,8 @@ def misfit_of(value: object, kind: type) -> str:
             return f"its {each.name} cannot be {shown(found)}"
         if isinstance(found, str) and len(found) > _LONGEST_TEXT:
             return f"its {each.name} is too long"
+        if isinstance(found, str) and not found.replace("\n", "").isprintable():
+            return f"its {each.name} holds characters that are not text"
     return ""
 
 

@@ -74,6 +74,7 @@ def test_that_nothing_is_loaded_before_packages_are_asked_for(site: Path) -> Non
         ("ext_sizes", "THING = Thing('x', list, 1, (1, 'b'))", "its sizes cannot be (1, 'b')"),
         ("ext_note", "THING = Thing('x', list, note=1)", "its note cannot be 1"),
         ("ext_long", "THING = Thing('x', list, note='y' * 20_000)", "its note is too long"),
+        ("ext_escape", "THING = Thing('x', list, note='\\x1b[2J')", "its note holds characters th"),
         ("ext_blank", "THING = Thing(' ', list)", "' ' is not a name of 1 to 60 characters"),
         ("ext_lines", "THING = Thing('a\\nb', list)", "'a\\nb' is not a name of 1 to 60 charact"),
         ("ext_taken", "THING = Thing('Ours', list)", "the name “Ours” is taken"),
@@ -269,6 +270,21 @@ def test_that_a_dialect_cannot_be_taken_for_another_subject_of_the_lab(tmp_path:
 
     assert "A clock" not in done.stdout
     assert "its name “clock” does not end in a version, as in creator-2.4." in done.stderr
+
+
+def test_that_a_command_without_a_summary_does_not_break_help(tmp_path: Path) -> None:
+    source = _COMMAND.replace("say hello", " ")
+    points = {"commands": {"hello": "ext_hello:HELLO"}}
+    install(tmp_path, "ext-hello", {"ext_hello.py": source}, points)
+
+    asked, typed = run_with(tmp_path, "--help"), run_with(tmp_path, "hello")
+
+    sentence = (
+        "timeline-inspector: The command “hello” of ext-hello 1.0 does not work: it has no su"
+    )
+    assert asked.returncode == ExitCode.OK
+    assert typed.returncode == ExitCode.SCENE
+    assert asked.stderr.count(sentence) == typed.stderr.count(sentence) == 1
 
 
 def test_that_a_command_that_fails_is_named(tmp_path: Path) -> None:

@@ -231,8 +231,9 @@ def window_scene(argv: Sequence[str]) -> Path | None:
         scene = find_scene(given.scene)
     except SceneError:
         # Packages are asked last, so that opening a window does not wait for them.
-        if any(entry.name == argv[0] for entry in COMMANDS):
-            return None
+        with _said_by(extension_problems):
+            if any(entry.name == argv[0] for entry in COMMANDS):
+                return None
         if not rest:
             raise
     if rest:

@@ -18,6 +18,8 @@ def _check(entry: CommandEntry) -> str:
     is_word = entry.name.replace("-", "").isalnum() and not entry.name.startswith("-")
     if not is_word:
         return f"“{entry.name}” is not one word"
+    if not entry.summary.strip():
+        return "it has no summary"
     return "its place begins with a dot" if entry.place.startswith(".") else ""
 
 
