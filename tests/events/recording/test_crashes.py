@@ -123,7 +123,7 @@ def test_that_a_file_cut_at_any_byte_opens_or_is_refused(
     path = tmp_path / "a.tlrec"
     path.write_bytes(content[:place])
     if look_through(path, log):
-        assert any("cut off" in note for note in open_recording(path).notes)
+        assert any("truncated" in note for note in open_recording(path).notes)
 
 
 @_slow
