@@ -198,7 +198,7 @@ def held_host_ms(timeline: Timeline, at_ns: int) -> int:
         at_ns: Session time at which it was held.
 
     Returns:
-        0 when that is not known: it still is held, or nobody asked for it.
+        0 when that is not known: it is still held, or nothing asked for it.
     """
     began_ms = 0
     for record in timeline.commands:

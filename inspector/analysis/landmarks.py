@@ -17,7 +17,7 @@ LANDMARK_KINDS: Final = ("bookmark", "note", "range", "mark")
 
 @dataclass(frozen=True, slots=True)
 class Landmark:
-    """A bookmark, a note or a named range that somebody left, or a mark of the scene.
+    """A bookmark, a note or a named range that a user left, or a mark of the scene.
 
     Attributes:
         kind: One of :data:`LANDMARK_KINDS`.
@@ -49,7 +49,7 @@ def landmarks_between(
     start: int = 0,
     stop: int | None = None,
 ) -> tuple[Landmark, ...]:
-    """Return what somebody left in some frames, and what the scene marked there.
+    """Return what users left in some frames, and what the scene marked there.
 
     Args:
         timeline: The session.

@@ -59,7 +59,7 @@ class Places:
     # ---------------------------------------------------------------- as it is typed
 
     def find(self, text: str, from_ns: int) -> int:
-        """Return the instant that somebody typed.
+        """Return the instant that was typed.
 
         Args:
             text: What was typed.

@@ -9,6 +9,7 @@ from inspector.analysis.evidence import (
     by_whom,
     find_event,
     frame_at,
+    last_event,
     short_site,
     text_of,
     times,
@@ -16,6 +17,7 @@ from inspector.analysis.evidence import (
 from inspector.analysis.explain.lateness import lateness_reasons, repetition_reasons, ties_before
 from inspector.timebase import NS_PER_MS, format_duration
 from inspector.vocabulary import (
+    CALL_ENDED,
     CLOCK_PAUSED,
     CLOCK_RATE,
     MEMBER_ADDED,
@@ -44,12 +46,14 @@ def member_past(history: History, timeline: Timeline, story: CallStory) -> list[
         text = "It has not been called since it was added."
         cursor = find_event(history, member.added_ns, MEMBER_ADDED, member.id)
         return [Reason(text, member.added_ns, cursor)]
-    text, last = f"It was called {times(member.calls)}", story.called
+    text = f"It was called {times(member.calls)}"
+    last = last_event(history, story.cursor, CALL_ENDED, member.id)
     if last is None:
         return [Reason(f"{text}.", timeline.at_ns)]
-    frame = frame_at(timeline, last.at_ns)
+    cursor, (at_ns, *_) = last
+    frame = frame_at(timeline, at_ns)
     text += f", the last time in frame {frame:,}; that took {format_duration(member.took_ns)}."
-    return [Reason(text, last.at_ns, last.cursor, frame=frame)]
+    return [Reason(text, at_ns, cursor, frame=frame)]
 
 
 def state_reasons(history: History, timeline: Timeline, number: int) -> list[Reason]:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 
 from inspector.events.schema import ABOUT_CLOCKS, ABOUT_TIMERS
 from inspector.vocabulary import (
-    CALL_ENDED,
     CALLBACK_FAILED,
     CLOCK_MOVED,
     CLOCK_PAUSED,
@@ -41,7 +40,8 @@ LONGEST_STORY: Final = 2_000_000
 
 _STRETCH: Final = 50_000
 _OF_TIMERS: Final = ABOUT_TIMERS | {CALLBACK_FAILED}
-_OF_MEMBERS: Final = frozenset({MEMBER_ADDED, CALL_ENDED})
+_OF_MEMBERS: Final = frozenset({MEMBER_ADDED})
+_OF_ALL: Final = ABOUT_CLOCKS | {TRANSPORT}
 _CLOCK_CHANGES: Final = frozenset({CLOCK_RATE, CLOCK_PAUSED, CLOCK_MOVED})
 #: Of these the last one is kept, as what.
 _KEPT: Final = {
@@ -51,7 +51,6 @@ _KEPT: Final = {
     TIMER_CLEARED: "cleared",
     TICKS_MISSED: "missed",
     CALLBACK_FAILED: "failed",
-    CALL_ENDED: "called",
 }
 
 
@@ -104,7 +103,7 @@ class Firing:
 class CallStory:
     """Everything that is known of one call's past; can be read on as a session goes on.
 
-    What was called has firings if it is a timer of a clock, and else only the last call.
+    Only timers of clocks have firings.
 
     Attributes:
         id: The call.
@@ -115,7 +114,6 @@ class CallStory:
         origin: Where it was set (sid), and its :class:`TimerKind`.
         armed: When it was first due, in local time, and its interval.
         firings: Its last calls.
-        called: The end of its last call, of what is no timer: how long it took.
         fired: How often it was called, as far as the story goes.
         cleared: When it was cleared: where (sid) and by which command.
         missed: When ticks were left out, the last time, and how many.
@@ -139,7 +137,6 @@ class CallStory:
         self.origin: Moment | None = None
         self.armed: Moment | None = None
         self.firings: deque[Firing] = deque(maxlen=KEPT_FIRINGS)
-        self.called: Moment | None = None
         self.fired = 0
         self.cleared: Moment | None = None
         self.missed: Moment | None = None
@@ -167,7 +164,7 @@ class CallStory:
     @property
     def last_cursor(self) -> int:
         """Where it was certainly there the last time, as far as its own events say."""
-        moments = (self.added, self.last, self.armed, self.called)
+        moments = (self.added, self.last, self.armed)
         return max((moment.cursor for moment in moments if moment), default=0)
 
     @property
@@ -191,6 +188,7 @@ class CallStory:
         if self.first < 0:
             self.first = self.cursor = max(history.first, cursor - self.longest)
         number, own = self.id.number, _OF_MEMBERS if self.id.is_member else _OF_TIMERS
+        wanted = own | _OF_ALL
         while self.cursor < cursor:
             start = max(self.cursor, history.first)
             end = min(start + _STRETCH, cursor)
@@ -198,9 +196,7 @@ class CallStory:
             mine = [
                 (place, event)
                 for place, event in enumerate(history.events(start, end), start)
-                if (kind := event[1]) in ABOUT_CLOCKS
-                or (event[2] == number and kind in own)
-                or kind == TRANSPORT
+                if (kind := event[1]) in wanted and (event[2] == number or kind not in own)
             ]
             for place, event in mine:
                 self._take(place, event)
@@ -226,7 +222,7 @@ class CallStory:
             story._begun = self._begun
         return story
 
-    def _take(self, cursor: int, event: RawEvent) -> None:  # noqa: C901 - one case a kind
+    def _take(self, cursor: int, event: RawEvent) -> None:
         at_ns, kind, subject, a, b = event
         moment = Moment(cursor, at_ns, a, b)
         if kind in _KEPT:
@@ -240,8 +236,6 @@ class CallStory:
             self.fired += 1
             self.firings.append(Firing(cursor, at_ns, a, b, self._due_ns))
             self._due_ns = b
-        elif kind == CALL_ENDED:
-            self.fired += 1
         elif kind == TIMER_ARMED:
             self._due_ns = a
             self.armed = self.armed or moment

@@ -64,7 +64,7 @@ def innermost_call(calls: Iterable[MeasuredCall]) -> MeasuredCall | None:
 def suspect(
     history: History, timeline: Timeline, cursor: int, called: set[int], took_ns: int
 ) -> Suspect | None:
-    """Return who of the timers called took most of the time, if that can be told.
+    """Return which of the timers called took most of the time, if that can be told.
 
     Args:
         history: The past.

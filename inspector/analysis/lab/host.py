@@ -12,7 +12,7 @@ _NO_CUT_NS: Final = 10**18
 
 
 class FrameSource:
-    """A time source that wakes nobody between two frames, as a busy program."""
+    """A time source that never wakes the engine between two frames, like a busy program."""
 
     def __init__(self) -> None:
         """Begin at 0."""
@@ -33,7 +33,7 @@ class FrameSource:
         self._on_wake = on_wake
 
     def close(self) -> None:
-        """Wake nobody any more."""
+        """Never wake the engine again."""
         self._on_wake = self._wake_ns = None
 
     def pass_to(self, frame_ns: int) -> None:

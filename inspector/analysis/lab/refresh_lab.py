@@ -141,7 +141,7 @@ class LabResult:
     def drifts_ns(self) -> tuple[int, ...]:
         """How late each firing was for its number; below 0 for too early.
 
-        Firings that nobody asked for are left out.
+        Firings that were not asked for are left out.
         """
         drifts = []
         for index, at_ns in enumerate(self.fired_ns):
@@ -220,7 +220,7 @@ def begin_cell(
     yield
     result = compared(timer, subject, display, fired_ns)
     yield
-    # Found out here and kept, so that whoever shows many results need not wait for it.
+    # Found out here and kept, so that showing many results need not wait for it.
     _ = result.lateness, result.verdict
     return result
 

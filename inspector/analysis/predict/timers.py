@@ -1,9 +1,9 @@
 """When timers fire next, at present rates: exact, because a timer counts, never adds up.
 
-A prediction holds for as long as nobody changes a rate, a pause, a parent or the timer
-itself. A host that is late calls a timer for the instant at which it was due, so that
-makes no difference, except to policies that count from the call. Afterwards it can be said
-which came true, and what came between: :mod:`inspector.analysis.predict.scores`.
+A prediction holds for as long as no rate, pause or parent changes, nor the timer itself. A
+host that is late calls a timer for the instant at which it was due, so that makes no
+difference, except to policies that count from the call. Afterwards it can be said which came
+true, and what came between: :mod:`inspector.analysis.predict.scores`.
 """
 
 from __future__ import annotations
@@ -81,11 +81,15 @@ def upcoming(
     table = timeline.timers
     wanted = table.ids() if timer_ids is None else (each for each in timer_ids if each in table)
     coming = (each for each in wanted if table.session_due[table.index(each)] <= until_ns)
-    calls = merge(
-        *(_calls(timeline, timer_id) for timer_id in coming),
-        key=lambda call: (call.at_ns, table.order[table.index(call.timer_id)]),
-    )
-    return list(islice(takewhile(lambda call: call.at_ns <= until_ns, calls), most))
+    ranked = merge(*(_ranked(timeline, timer_id) for timer_id in coming))
+    calls = takewhile(lambda call: call[0] <= until_ns, ranked)
+    return [prediction for _, _, prediction in islice(calls, most)]
+
+
+def _ranked(timeline: Timeline, timer_id: int) -> Iterator[tuple[int, int, Prediction]]:
+    """Go through the calls of a timer with what decides which of several comes first."""
+    order = timeline.timers.order[timeline.timers.index(timer_id)]
+    return ((call.at_ns, order, call) for call in _calls(timeline, timer_id))
 
 
 def waiting(timeline: Timeline, clock_id: int, label_sid: int, most: int) -> list[int]:
