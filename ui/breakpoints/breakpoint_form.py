@@ -33,6 +33,7 @@ from inspector.sessions.breakpoints.names import SUBJECTS
 from inspector.timebase import format_duration, parse_duration_ns
 
 from ..kit.guards import guarded
+from ..kit.labels import WrappedLabel
 from ..kit.theme import ColorRole
 
 if TYPE_CHECKING:
@@ -95,10 +96,7 @@ class BreakpointForm(QWidget):
         self.once = QCheckBox("&once")
         self.once.setToolTip("Turn the breakpoint off after its first action")
         self.button = QPushButton("&Add")
-        self.problem = QLabel()
-        self.problem.setWordWrap(True)
-        self.problem.setTextFormat(Qt.TextFormat.PlainText)
-        self.problem.hide()
+        self.problem = WrappedLabel()
         self._lay_out()
         self.kind.currentIndexChanged.connect(self._show_fields)
         self.action.currentIndexChanged.connect(self._show_fields)

@@ -9,17 +9,15 @@ from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QColor, QFont, QGuiApplication
 from PySide6.QtWidgets import (
     QFrame,
-    QHBoxLayout,
     QLabel,
     QPlainTextEdit,
     QScrollArea,
-    QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from inspector.calls.call import CallId
 
+from ..kit.layouts import bar, fill, tool_button
 from ..kit.paced_refresh import PacedRefresh
 from ..kit.theme import ColorRole, phase_color
 from ..session.bridge import Selection, SelectionKind
@@ -68,12 +66,8 @@ class DetailsPanel(QWidget):
         self.title_label = QLabel()
         self.title_label.setTextFormat(Qt.TextFormat.PlainText)
         self.title_label.setWordWrap(True)
-        self._overview_button = QToolButton()
-        self._overview_button.setText("Overview")
-        self._overview_button.setToolTip("Clear the selection and show the session")
-        self._copy_button = QToolButton()
-        self._copy_button.setText("Copy")
-        self._copy_button.setToolTip("Copy all rows as text")
+        self._overview_button = tool_button("Overview", "Clear the selection and show the session")
+        self._copy_button = tool_button("Copy", "Copy all rows as text")
         self.grid = DetailGrid()
         self._area = QScrollArea()
         self._lay_out()
@@ -82,24 +76,17 @@ class DetailsPanel(QWidget):
         self._apply_theme()
 
     def _lay_out(self) -> None:
-        top = QHBoxLayout()
-        top.setContentsMargins(8, 4, 4, 0)
         font = QFont(self.title_label.font())
         font.setBold(True)
         self.title_label.setFont(font)
-        top.addWidget(self.title_label, 1)
-        top.addWidget(self._overview_button)
-        top.addWidget(self._copy_button)
+        buttons = (self._overview_button, self._copy_button)
+        top = bar((self.title_label, 1), *buttons, margins=(8, 4, 4, 0))
         self._area.setWidget(self.grid)
         self._area.setWidgetResizable(True)
         self._area.setFrameShape(QFrame.Shape.NoFrame)
         self._area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._area.setAccessibleName("Details")
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(2)
-        layout.addLayout(top)
-        layout.addWidget(self._area, 1)
+        fill(self, top, (self._area, 1), spacing=2)
 
     def _connect(self) -> None:
         bridge = self._bridge

@@ -13,7 +13,6 @@ from PySide6.QtGui import QAction, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QDoubleSpinBox,
-    QHBoxLayout,
     QLabel,
     QLineEdit,
     QMenu,
@@ -36,6 +35,7 @@ from inspector.timebase import NS_PER_MS, format_duration, seconds_to_ns
 
 from ..kit.guards import guarded
 from ..kit.labels import ElidedLabel
+from ..kit.layouts import bar, fill, menu_button, tool_button
 from .lab_runner import LabJob, SceneJob
 
 if TYPE_CHECKING:
@@ -183,19 +183,11 @@ class LabForm(QWidget):
     def _lay_out(self) -> None:
         what = QLabel("R&un")
         what.setBuddy(self.what_box)
-        self.file_button = QToolButton()
-        self.file_button.setText("…")
+        self.file_button = tool_button("…")
         self.file_button.clicked.connect(self._want_file)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.addWidget(what)
-        row.addWidget(self.what_box)
-        row.addWidget(self.timers_line, 1)
-        row.addWidget(self.scene_label, 1)
-        row.addWidget(self.file_button)
-        row.addWidget(self.displays_button)
-        row.addWidget(self.subjects_button)
-        row.addWidget(self.seconds_box)
+        typed = ((self.timers_line, 1), (self.scene_label, 1), self.file_button)
+        menus = (self.displays_button, self.subjects_button, self.seconds_box)
+        fill(self, bar(what, self.what_box, *typed, *menus, margins=(0, 0, 0, 0)))
 
     # ------------------------------------------------------------------ choosing
 
@@ -435,10 +427,8 @@ class StayingMenu(QMenu):
 
 
 def _menu_button(name: str, menu: QMenu) -> QToolButton:
-    button = QToolButton()
+    button = menu_button("", "", menu)
     button.setAccessibleName(name)
-    button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-    button.setMenu(menu)
     return button
 
 

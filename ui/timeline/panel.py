@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, Qt, Slot
 from PySide6.QtGui import QAction, QShowEvent
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QMenu, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QMenu, QToolButton, QWidget
 from typing_extensions import override
 
 from inspector.analysis.lanes.lanes import LaneKind, LaneStore
@@ -16,6 +16,7 @@ from inspector.timebase import format_instant
 from ..kit.filter_line import FilterLine
 from ..kit.guards import guarded
 from ..kit.labels import ElidedLabel, EmptyNotice
+from ..kit.layouts import bar, fill, menu_button
 from ..kit.paced_refresh import PICTURE_MS, PacedRefresh
 from ..plotting.frame_bars import budget_ns_of
 from .lane_canvas import LaneCanvas
@@ -318,29 +319,16 @@ class TimelinePanel(QWidget):
             action.toggled.connect(self._choose_kind)
 
     def _lay_out(self) -> None:
-        top = QHBoxLayout()
-        top.setContentsMargins(4, 4, 4, 0)
         self.filter_line.setMaximumWidth(260)
-        top.addWidget(self.filter_line, 1)
-        kinds = QToolButton()
-        kinds.setText("Lanes")
-        kinds.setToolTip("Kinds of lanes to show")
-        kinds.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        kinds.setMenu(self.kinds_menu)
-        top.addWidget(kinds)
-        top.addWidget(self.ruler_box)
+        kinds = menu_button("Lanes", "Kinds of lanes to show", self.kinds_menu)
+        buttons = []
         for action in (self.fit_action, self.follow_action):
             button = QToolButton()
             button.setDefaultAction(action)
             button.setAutoRaise(True)
-            top.addWidget(button)
-        top.addSpacing(8)
-        top.addWidget(self.readout, 2)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(4)
-        layout.addLayout(top)
-        layout.addWidget(self.canvas, 1)
+            buttons.append(button)
+        top = bar((self.filter_line, 1), kinds, self.ruler_box, *buttons, 8, (self.readout, 2))
+        fill(self, top, (self.canvas, 1))
 
     def _connect(self) -> None:
         bridge, canvas = self._bridge, self.canvas
