@@ -53,13 +53,7 @@ class FrameBarsItem(pg.GraphicsObject):
     """
 
     def __init__(self, area: FrameArea, axis: DurationAxis, theme: Theme) -> None:
-        """Draw in an area.
-
-        Args:
-            area: Holds the visible range: frames or seconds by milliseconds.
-            axis: Has the ticks at which grid lines are drawn.
-            theme: Where colours come from.
-        """
+        """Draw in an area."""
         super().__init__(area)
         self.series: FrameSeries | None = None
         self.measure: Measure = "interval"

@@ -100,14 +100,7 @@ class FrameOverlayItem(pg.GraphicsObject):
     """
 
     def __init__(self, parent: pg.GraphicsWidget, area: FrameArea, theme: Theme) -> None:
-        """Lie over an area.
-
-        Args:
-            parent: Holds the area; the item is a child of it because the area clips what it
-                holds.
-            area: Has the visible range.
-            theme: Where colours come from.
-        """
+        """Lie over an area."""
         super().__init__(parent)
         self.hover: float | None = None
         self.playhead: float | None = None
@@ -359,12 +352,7 @@ class FramePointer:
     """
 
     def __init__(self, bars: FrameBarsItem, overlay: FrameOverlayItem) -> None:
-        """Point at nothing yet.
-
-        Args:
-            bars: Knows which frames are where.
-            overlay: Shows what is read.
-        """
+        """Point at nothing yet."""
         self._bars = bars
         self._overlay = overlay
         self.place: QPointF | None = None

@@ -103,14 +103,7 @@ class TimelineMarks:
     def ranges(
         self, series: FrameSeries, low: float, high: float, width: int
     ) -> list[tuple[float, float, int]]:
-        """Return the named ranges in view: left and right edge in pixels, and number.
-
-        Args:
-            series: Where instants are on the axis.
-            low: Left edge of the view on the axis.
-            high: Right edge of the view on the axis.
-            width: Width of the view in pixels.
-        """
+        """Return the named ranges in view: left and right edge in pixels, and number."""
         if not self._ranges:
             return []
         scale = width / (high - low)
@@ -126,14 +119,7 @@ class TimelineMarks:
         return self._ranges[number].line
 
     def groups(self, series: FrameSeries, low: float, high: float, width: int) -> list[MarkGroup]:
-        """Return the signs between two places of the axis, from left to right.
-
-        Args:
-            series: Where instants are on the axis.
-            low: Left edge of the view on the axis.
-            high: Right edge of the view on the axis.
-            width: Width of the view in pixels.
-        """
+        """Return the signs between two places of the axis, from left to right."""
         cells: dict[int, list[tuple[MarkKind, int, int, int]]] = {}
         for kind, instants in self._instants.items():
             if not instants:

@@ -91,11 +91,7 @@ class EndlessCode(QObject):
     _is_over = Signal()
 
     def __init__(self, window: MainWindow) -> None:
-        """Begin to watch.
-
-        Args:
-            window: Is kept alive; complete.
-        """
+        """Begin to watch."""
         super().__init__(window)
         self._window = window
         self._bridge = window.bridge

@@ -82,13 +82,7 @@ class MainWindow(QMainWindow):
     frame_times: FrameTimesPanel
 
     def __init__(self, theme: Theme, settings_file: SettingsFile, settings: Settings) -> None:
-        """Make what is painted first.
-
-        Args:
-            theme: Colours and icons.
-            settings_file: Where settings are saved when the window is closed.
-            settings: What was read from it.
-        """
+        """Make what is painted first."""
         super().__init__()
         self.setObjectName("main_window")
         self.setWindowTitle(_TITLE)
