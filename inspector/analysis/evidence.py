@@ -242,12 +242,6 @@ def times(count: int) -> str:
     return {1: "once", 2: "twice"}.get(count, f"{count:,} times")
 
 
-def short_site(call_site: str) -> str:
-    """Return a call site without the folders: ``scene.py:12 in build``."""
-    path, separator, rest = call_site.partition(" in ")
-    return path.replace("\\", "/").rpartition("/")[2] + separator + rest
-
-
 def ratio_text(ratio: Fraction) -> str:
     """Return a rate as people write it: ``0.25``, ``1/3``; what is longer, nearly."""
     decimal = f"{float(ratio):.4f}".rstrip("0").rstrip(".")

@@ -147,6 +147,12 @@ def call_of(timeline: Timeline, call_id: CallId) -> Call | None:
     return None if member is None else _member_call(timeline, member, call_id)
 
 
+def short_site(call_site: str) -> str:
+    """Return a call site without the folders: ``scene.py:12 in build``."""
+    path, separator, rest = call_site.partition(" in ")
+    return path.replace("\\", "/").rpartition("/")[2] + separator + rest
+
+
 def clock_of(timeline: Timeline, call_id: CallId) -> int:
     """Return the number of the clock that a call depends on; 0 for none, or no such call."""
     if call_id.is_member:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from inspector.calls.call import CallId, call_of
+from inspector.calls.call import CallId, call_of, short_site
 from inspector.timebase import format_duration
 
-from ..kit.texts.call_texts import fires_in_text, short_site
+from ..kit.texts.call_texts import fires_in_text
 from .detail_rows import (
     DetailRow,
     heading,

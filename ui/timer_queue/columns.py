@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from inspector.calls.call import short_site
 from inspector.timebase import format_duration, format_instant
 from inspector.vocabulary import Field, MemberKind, Phase
 
 from ..kit.table.columns import Column, ColumnEnum
-from ..kit.texts.call_texts import called_in_text, fires_in_text, short_site
+from ..kit.texts.call_texts import called_in_text, fires_in_text
 from ..kit.texts.clock_texts import path_text
 from ..kit.texts.standing import Standing, StandingKind
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from typing_extensions import override
 
+from inspector.calls.call import short_site
 from inspector.clocks.rate import local_ns
 from inspector.vocabulary import NEVER, TimerKind
 
-from ..kit.texts.call_texts import short_site
 from .columns import TimerColumn
 from .model import QueueCounts, QueueOrder
 

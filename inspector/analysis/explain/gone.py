@@ -11,13 +11,12 @@ from inspector.analysis.evidence import (
     asked_for_by,
     by_whom,
     frame_at,
-    short_site,
     text_of,
 )
 from inspector.analysis.explain.lateness import LATE_NS, lateness_reasons, ties_before
 from inspector.analysis.explain.past import failure_reasons, slightly, timer_origin, timer_past
 from inspector.analysis.explain.story import CallStory, Firing, Moment
-from inspector.calls.call import Call, call_of, clock_of
+from inspector.calls.call import Call, call_of, clock_of, short_site
 from inspector.commands.members import UnscheduleMember
 from inspector.events.member_names import MEMBER_NAMING_KINDS, MemberNames
 from inspector.timebase import format_instant

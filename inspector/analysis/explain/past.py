@@ -10,11 +10,11 @@ from inspector.analysis.evidence import (
     find_event,
     frame_at,
     last_event,
-    short_site,
     text_of,
     times,
 )
 from inspector.analysis.explain.lateness import lateness_reasons, repetition_reasons, ties_before
+from inspector.calls.call import short_site
 from inspector.timebase import NS_PER_MS, format_duration
 from inspector.vocabulary import (
     CALL_ENDED,

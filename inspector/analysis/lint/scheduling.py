@@ -6,7 +6,7 @@ from collections import Counter
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Final
 
-from inspector.analysis.evidence import listed, short_site
+from inspector.analysis.evidence import listed
 from inspector.analysis.lint.findings import (
     HERD,
     LEAK,
@@ -20,6 +20,7 @@ from inspector.analysis.lint.findings import (
 from inspector.analysis.lint.scheduled import TIMERS
 from inspector.analysis.lint.seen import SeenMember, SeenTimer, Survey
 from inspector.calls.blockers import Blocker, BlockerKind, clock_blockers, member_blockers
+from inspector.calls.call import short_site
 from inspector.timebase import NS_PER_SECOND, format_duration, format_instant
 from inspector.vocabulary import MemberKind, TimerKind
 

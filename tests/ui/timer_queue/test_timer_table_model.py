@@ -10,9 +10,9 @@ from PySide6.QtCore import Qt
 from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
 
+from inspector.calls.call import short_site
 from inspector.vocabulary import NEVER
 from tests.ui.world import World
-from ui.kit.texts.call_texts import short_site
 from ui.kit.theme import Theme
 from ui.timer_queue.columns import TimerColumn
 from ui.timer_queue.model import QueueCounts, QueueModel

@@ -1,4 +1,4 @@
-"""When a call is made next, and where it was scheduled, in words."""
+"""When a call is made next, in words."""
 
 from __future__ import annotations
 
@@ -25,9 +25,3 @@ def called_in_text(call: Call) -> str:
     if call.is_per_frame:
         return "every frame"
     return "" if call.left_ns is None else format_duration(call.left_ns)
-
-
-def short_site(call_site: str) -> str:
-    """Return a call site without the folders: ``scene.py:12 in build``."""
-    path, separator, rest = call_site.partition(" in ")
-    return path.replace("\\", "/").rpartition("/")[2] + separator + rest

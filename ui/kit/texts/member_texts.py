@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from inspector.calls.call import SCHEDULED, SCHEDULERS
 from inspector.calls.dues import TIMED_CALLS, DueTimes
 from inspector.timebase import format_duration, format_instant
 from inspector.vocabulary import RATE_DENOMINATOR, Field, Life, MemberKind, Phase
@@ -15,25 +16,8 @@ if TYPE_CHECKING:
     from inspector.events.timeline import Timeline
 
 #: What can be taken back.
-UNSCHEDULABLE = frozenset(
-    {
-        MemberKind.TARGET,
-        MemberKind.UPDATE,
-        MemberKind.FRAME_TIMER,
-        MemberKind.TICKER_TIMER,
-        MemberKind.LOOP,
-        MemberKind.TIMEOUT,
-    }
-)
-#: What others live in, and are called by.
-_HOMES = frozenset(
-    {
-        MemberKind.SCHEDULER,
-        MemberKind.TICKER,
-        MemberKind.COMPONENT_DIRECTOR,
-        MemberKind.CHILD_CLOCK,
-    }
-)
+UNSCHEDULABLE = SCHEDULED - {MemberKind.FRAME_CALLBACK} | {MemberKind.TARGET}
+_SCHEDULERS = SCHEDULERS - {MemberKind.MACHINE}
 #: What is called by a scheduler or ticker, or by a clock.
 CALLS = TIMED_CALLS | {MemberKind.UPDATE}
 
@@ -79,7 +63,7 @@ def doing_text(timeline: Timeline, member: MemberState) -> str:  # noqa: PLR0911
     """Return what a member does while nothing stops it."""
     fields = member.fields
     match member.kind:
-        case _ if member.kind in _HOMES:
+        case _ if member.kind in _SCHEDULERS:
             rules = timeline.members.field_text(member.id, Field.RULES)
             return f"running, {rules}" if rules else "running"
         case MemberKind.UPDATE:
@@ -109,7 +93,7 @@ def _brief_doing_text(member: MemberState) -> str:
     """Return the gist of what a member does, for a narrow column; empty if all of it is."""
     fields = member.fields
     match member.kind:
-        case _ if member.kind in _HOMES:
+        case _ if member.kind in _SCHEDULERS:
             return "running"
         case MemberKind.UPDATE:
             return f"priority {fields.get(Field.PRIORITY, 0)}"
