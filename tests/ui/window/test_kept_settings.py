@@ -16,6 +16,8 @@ from inspector.commands.breakpoints import AddBreakpoint, BreakKind, Breakpoint
 from inspector.commands.transport import MAX_STEP_FRAMES
 from tests.ui.shell import SMALL_GAME, open_shell
 from ui.breakpoints.panel import BreakpointsPanel
+from ui.events.event_list_model import EventColumn
+from ui.events.panel import EventListPanel
 from ui.kit.theme import Theme
 from ui.session.bridge import SessionBridge
 from ui.window.application import make_application
@@ -65,6 +67,26 @@ def test_that_panels_nobody_has_seen_are_made_when_they_are(qtbot: QtBot, tmp_pa
     QApplication.processEvents()
 
     assert isinstance(dock.widget(), BreakpointsPanel)
+
+
+def test_that_the_columns_of_a_table_are_back_after_closing_and_opening(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    first = open_shell(qtbot, tmp_path)
+    events = first.window.docks.panel("event_list")
+    assert isinstance(events, EventListPanel)
+    events.view.setColumnWidth(EventColumn.AT, 234)
+    first.window.close()
+
+    second = open_shell(qtbot, tmp_path)
+    kept = second.window.docks.panel("event_list")
+    assert isinstance(kept, EventListPanel)
+    assert kept.view.columnWidth(EventColumn.AT) == 234
+
+    second.bridge.panel_choices["finding_columns"] = "kind=99"
+    second.trigger("layout-reset")
+    assert kept.view.columnWidth(EventColumn.AT) != 234
+    assert not [name for name in second.bridge.panel_choices if name.endswith("_columns")]
 
 
 def test_that_breakpoints_are_back_after_closing_and_opening(qtbot: QtBot, tmp_path: Path) -> None:

@@ -28,6 +28,8 @@ ColumnT = TypeVar("ColumnT", bound=int)
 _WIDEST_BY_HAND: Final = 10_000
 #: Pixels of a title beside its text and the margins of the style.
 _TITLE_PADDING: Final = 4
+#: The ends of the names of what is kept.
+_COLUMNS: Final = "_columns"
 #: Entries that are not about one column.
 _ORDER, _SORTED = "@order", "@sorted"
 
@@ -59,7 +61,7 @@ class ColumnChoices(QObject):
         super().__init__(view)
         self._view, self._header, self._columns = view, header, columns
         self._choices, self._sorted_by = choices, sorted_by
-        self._name = f"{type(columns[0]).__name__.removesuffix('Column').lower()}_columns"
+        self._name = type(columns[0]).__name__.removesuffix("Column").lower() + _COLUMNS
         self._by_hand: dict[int, int] = {}
         self._hidden: set[int] = set()
         self._unused: set[int] = set()
@@ -200,6 +202,14 @@ class ColumnChoices(QObject):
     def _take_order(self, order: list[ColumnEnum]) -> None:
         for place, column in enumerate(order):
             self._header.moveSection(self._header.visualIndex(column), place)
+
+
+def forget_columns(window: QWidget, choices: MutableMapping[str, str]) -> None:
+    """Show the columns of all tables as at first, also of those that were not seen yet."""
+    for columns in window.findChildren(ColumnChoices):
+        columns.reset()
+    for name in [name for name in choices if name.endswith(_COLUMNS)]:
+        del choices[name]
 
 
 @guarded

@@ -16,7 +16,7 @@ from inspector.sessions.scene import built_in_scenes
 
 from ...actions.menus import MenuId
 from ...kit.filter_line import FilterLine
-from ...kit.table.column_choices import ColumnChoices
+from ...kit.table.column_choices import forget_columns
 from ..dialogs.help import AboutDialog, HelpViewer
 from ..dialogs.keys_page import KeysPage
 from ..extensions import ExtensionsDialog
@@ -214,8 +214,7 @@ class WindowActions(QObject):
     def reset_layout(self) -> None:
         """Put every panel and every column back where it was at first."""
         self._window.docks.arrange("live")
-        for columns in self._window.findChildren(ColumnChoices):
-            columns.reset()
+        forget_columns(self._window, self._window.bridge.panel_choices)
 
     def set_theme(self, choice: ThemeChoice) -> None:
         """Use another theme from now on."""
