@@ -187,7 +187,7 @@ class Registry(Sequence[EntryT], Generic[EntryT]):
 
     @property
     def extensions(self) -> tuple[Extension, ...]:
-        """The entry points of installed packages, those that do not work too."""
+        """The entry points of installed packages, including those that fail."""
         self._all()
         return tuple(self._extensions)
 
@@ -233,7 +233,7 @@ class Registry(Sequence[EntryT], Generic[EntryT]):
 
     def _all(self) -> tuple[EntryT, ...]:
         if self._joined is None:
-            # First, as what is loaded may ask for what there is.
+            # First, because a loaded module may list the extensions.
             self._joined = []
             for package, point in _entry_points(f"{_PREFIX}{self.group}"):
                 self._join(package, point, self._joined)

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-# Before anything imports Qt. A real display can be asked for: QT_QPA_PLATFORM=xcb.
+# Before anything imports Qt. For a real display: QT_QPA_PLATFORM=xcb.
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 import pytest

@@ -4,7 +4,7 @@ import os
 
 
 def rounds(few: int) -> range:
-    """Return the seeds to try: ``few``, the same every time, unless more are asked for.
+    """Return the seeds to try: ``few``, the same every time, unless more are requested.
 
     The environment variable TIMELINE_INSPECTOR_FUZZ says how many times as many.
     """

@@ -378,7 +378,7 @@ def _export(
 
 
 def _judge(report: RunReport, status: str, err: TextIO) -> int:
-    """Report what went wrong, if anything; return the exit code."""
+    """Report problems; return the exit code."""
     if report.failures:
         first = report.failures[0]
         what = what_was_raised(first.traceback)

@@ -138,7 +138,7 @@ class Clock(ClockNode):
     # ----------------------------------------------------------------- pause
 
     def pause(self, *, cause: int = 0) -> bool:
-        """Stop local time here and in everything below; timers keep what is left.
+        """Stop local time here and in everything below; timers keep their remaining time.
 
         Returns:
             Whether anything changed: pausing twice is pausing once.

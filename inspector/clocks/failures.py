@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 #: Prefix of the module names of scenes in ``sys.modules``, before a number that differs from
-#: run to run; removed from what is shown and recorded.
+#: run to run; removed from shown and recorded texts.
 SCENE_MODULE = "timeline_inspector_scene_"
 
 #: Module prefixes of the scene's and the engine's own classes in a traceback.

@@ -27,7 +27,7 @@ _HANGING: Final = frozenset({MEMBER_ADDED, MEMBER_MOVED})
 
 @dataclass(slots=True)
 class KnownMember:
-    """What is known about a member; always the same object for the same member.
+    """Name and place of a member; always the same object for the same member.
 
     Attributes:
         name: Its present name.
@@ -79,7 +79,7 @@ class MemberNames:
         return iter(self._known)
 
     def get(self, number: int) -> KnownMember | None:
-        """Return what is known about a member, ``None`` for nothing."""
+        """Return a member, ``None`` if it is unknown."""
         return self._known.get(number)
 
     def name_of(self, number: int) -> str:
@@ -109,7 +109,7 @@ class MemberNames:
         """Read an event; only :data:`MEMBER_NAMING_KINDS` matter.
 
         Returns:
-            The member, if the event changes what is known about it.
+            The member, if the event changes it.
         """
         _, kind, subject, a, b = event
         if kind in _HANGING and self._is_at_or_above(subject, a):

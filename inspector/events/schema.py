@@ -163,7 +163,7 @@ class EventRow:
 
     Attributes:
         kind: Its number and name.
-        subject: What it is about.
+        subject: Number of its subject.
         a: Meaning of its first number.
         b: Meaning of its second number.
         group: Its group; for members see :func:`group_of`.

@@ -240,7 +240,7 @@ class SharedList(Sequence[_T], Generic[_T]):
         self._length += 1
 
     def copy(self) -> SharedList[_T]:
-        """Return a list of its own with the same items."""
+        """Return an independent list with the same items."""
         twin: SharedList[_T] = SharedList()
         twin._items, twin._length = self._items, self._length
         self._is_own = twin._is_own = False

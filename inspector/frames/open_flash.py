@@ -85,7 +85,7 @@ class OpenFlashTimeout:
         self.report_wait()
 
     def report_wait(self) -> None:
-        """Report when it is due, or what is left while a clock above is paused."""
+        """Report when it is due, or the remaining time while a clock above is paused."""
         if not self.number:
             return
         reporter = self.clock.reporter

@@ -209,7 +209,7 @@ def text_of(value: object) -> str:
 
 
 def nanoseconds(seconds: float) -> int:
-    """Return the nearest nanosecond; ``NEVER`` for what is too long or not a number."""
+    """Return the nearest nanosecond; ``NEVER`` if it is too long or not a number."""
     # As floats, so that nothing is raised for infinity.
     if not abs(seconds) * 1e9 < MAX_NS:
         return NEVER

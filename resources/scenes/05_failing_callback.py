@@ -29,7 +29,7 @@ class Unreliable:
 
 
 def load_level(levels: dict[str, str]) -> str:
-    """Look up a level that nobody has made yet."""
+    """Look up a level that does not exist."""
     return levels["castle"]
 
 

@@ -2,7 +2,7 @@
 
 The original counts the refreshes of the screen and assumes 60 a second. Here a clock plays a screen
 of 240 refreshes a second, and six timers with the same delay of one second count side by side: the
-original, three published repairs, and one that counts elapsed time. (The fourth repair uses the
+original, three published repairs, and a loop that counts elapsed time. (The fourth repair uses the
 timers of a browser.) A second ticker uses the real frames.
 
 Try:

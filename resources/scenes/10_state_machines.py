@@ -98,7 +98,7 @@ class Flow:
         return self.saves > 0
 
     def game_over(self, *_: str) -> None:
-        """Stop the level; the menu comes back after two seconds."""
+        """Stop the level; the menu returns after two seconds."""
         self.level.pause()
         self.stage.mark("game over", clock=self.level)
         self.menu.set_timeout(2, self.flow.go, "quit", name="back to the menu")

@@ -116,7 +116,7 @@ class Wood:
         self.nest.is_bird_due = True
 
     def fly_away(self) -> None:
-        """Destroy every bird; its shadow is added to what is left."""
+        """Destroy every bird; its shadow is added to the rest."""
         for node in list(self.birds.children):
             if node.destroy():
                 node.add_component(Shadow(self))

@@ -66,7 +66,7 @@ SCENE = """
 
 
 class Stand:
-    """A hosted scene on virtual time, and what there is to say about its timers."""
+    """A hosted scene on virtual time, and the explanations of its timers."""
 
     def __init__(self, folder: Path, scene: str = SCENE) -> None:
         self.session: HostedSession = virtual_session(scene_file(folder, scene))
@@ -442,7 +442,7 @@ def test_that_a_frame_that_was_still_running_is_blamed_with_its_phase_and_callba
     stand.session.close()
 
 
-def test_that_nobody_but_the_host_is_blamed_when_nothing_was_running(tmp_path: Path) -> None:
+def test_that_only_the_host_is_blamed_when_nothing_was_running(tmp_path: Path) -> None:
     stand = Stand(
         tmp_path,
         """

@@ -1,4 +1,4 @@
-"""What is known of the inside of a frame: phases, the calls in them, the timers before it."""
+"""The inside of a frame: phases, the calls in them, the timers before it."""
 
 from __future__ import annotations
 

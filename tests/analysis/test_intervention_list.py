@@ -120,7 +120,7 @@ def test_that_what_is_undone_is_known_whatever_the_words(
     assert [each.outcome for each in listed(session).entries] == ["undone by 2", "done", "done"]
 
 
-def test_that_a_reload_is_told_without_times_that_nobody_noted(session: HostedSession) -> None:
+def test_that_a_reload_is_described_without_unknown_times(session: HostedSession) -> None:
     session.submit(Reload())
 
     (entry,) = listed(session).entries

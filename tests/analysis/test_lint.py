@@ -1,4 +1,4 @@
-"""What looks wrong with timers: found when it is there, and nothing else."""
+"""Findings about timers: every one is found, and no others."""
 
 from fractions import Fraction
 from pathlib import Path

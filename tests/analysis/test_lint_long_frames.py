@@ -179,7 +179,7 @@ def test_that_long_frames_without_work_are_blamed_on_no_callback() -> None:
     )
 
 
-def test_that_work_that_keeps_nobody_waiting_blocks_nobody() -> None:
+def test_that_work_with_nothing_waiting_is_not_blocking() -> None:
     played = Played()
     for _ in range(100):
         played.frame(FRAME_NS, 40 * MS, (1, MS, 38 * MS))

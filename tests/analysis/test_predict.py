@@ -27,7 +27,7 @@ SECOND = 1_000_000_000
 
 @dataclass(frozen=True)
 class Moved(ClockCommand):
-    """A clock is hung under another one; no session is asked for that."""
+    """A clock is moved under another; no session is involved."""
 
     clock_id: int
     parent_id: int

@@ -115,7 +115,7 @@ def _arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run what was asked for; returns the exit code."""
+    """Run the requested benchmarks; returns the exit code."""
     options = _arguments(arguments)
     effort = Effort(is_quick=options.quick)
     if options.rows_of:

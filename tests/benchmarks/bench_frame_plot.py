@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 _SIZE: Final = (1_280, 400)
 _USUAL_NS: Final = 16_666_667
-#: New frames in one measurement: enough that those that redraw columns are among them.
+#: New frames in one measurement: enough to include redraws of columns.
 _TURNS: Final = 48
 _ROOM: Final = 200_000
 
@@ -336,7 +336,7 @@ def _pyqtgraph_panned(frames: FramesToCome) -> _PyqtgraphPanned:
 
 def _application() -> QApplication:
     application = QApplication.instance() or QApplication([])
-    assert isinstance(application, QApplication), "nobody made one without widgets"
+    assert isinstance(application, QApplication), "an application without widgets exists"
     return application
 
 

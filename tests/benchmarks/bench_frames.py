@@ -248,7 +248,7 @@ def _append_case(events: int) -> Case:
 
 
 def record_overhead(effort: Effort) -> Iterator[Row]:
-    """Compare timers that are recorded with those that are not."""
+    """Compare recorded and unrecorded timers."""
     frames = 20 if effort.is_quick else 100
     tree_class = inspector.clocks.tree.ClockTree
     bare_class = without_recording(inspector.clocks.tree).ClockTree

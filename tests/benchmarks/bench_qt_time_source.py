@@ -124,7 +124,7 @@ def _wait_on_ticks(period_ms: int, deadlines_ns: Sequence[int]) -> Waiting:
 
 
 def _cpu_of(loop: QEventLoop) -> int:
-    """Run an event loop until it is told to quit; return the processor time it took."""
+    """Run an event loop until it quits; return its processor time."""
     began_ns = thread_time_ns()
     loop.exec()
     return thread_time_ns() - began_ns
@@ -334,7 +334,7 @@ def _frame_lateness(precision: Precision, frames: int) -> list[FrameLateness]:
 
 
 class _QueuedTime:
-    """How long this thread was ready to run and had no processor; 0 where nobody knows."""
+    """How long this thread was ready to run and had no processor; 0 where this is unknown."""
 
     def __init__(self) -> None:
         self._descriptor = -1
@@ -363,7 +363,7 @@ class _QueuedTime:
 
 
 def idle_wakes(effort: Effort) -> list[Row]:
-    """Wake-ups of the event loop in which a scene is open and held, and nothing else."""
+    """Wake-ups of the event loop with an open, held scene only."""
     app = _application()
     milliseconds = 1_000 if effort.is_quick else 3_000
     bare = _wakes_of_event_loop(milliseconds)

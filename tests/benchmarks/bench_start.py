@@ -1,4 +1,4 @@
-"""Starting and idling: how soon the window is there, what it takes in memory, that it sleeps.
+"""Starting and idling: time until the window shows, its memory, and its sleep.
 
 Every start is a separate process, the bare Qt window and the inspector in turn. What is
 compared is the processor time of the process up to its first paint or its complete window,

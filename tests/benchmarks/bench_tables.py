@@ -294,7 +294,7 @@ def bench_details_and_events(effort: Effort) -> Iterator[Row]:
 
 
 class PlainTexts(QWidget):
-    """Draws texts in rows, and nothing else."""
+    """Draws only texts in rows."""
 
     def __init__(self, texts: list[str]) -> None:
         super().__init__()

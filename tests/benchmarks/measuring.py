@@ -56,7 +56,7 @@ class Case:
     """One thing to be measured.
 
     Attributes:
-        name: What it is called in :class:`Measurements`.
+        name: Its name in :class:`Measurements`.
         prepare: Opens what the work needs and gives the work; closed after timing.
         operations: How many operations one run of the work is.
     """
@@ -103,7 +103,7 @@ def measure(
         cases: What to measure; names must differ.
         repeats: How many pairs there will be to compare.
         seed: Of the random order.
-        stopwatch: Nanoseconds on a scale of its own; replaced in tests.
+        stopwatch: Nanoseconds on an arbitrary scale; replaced in tests.
     """
     order = random.Random(seed)
     times: dict[str, list[float]] = {case.name: [] for case in cases}

@@ -5,7 +5,7 @@ for the time. A package that is not installed is reported by name.
 
 Known traps, all met while measuring: Kivy fires up to a third of a frame early; pyglet
 counts an interval from the frame that was late and spreads what is very late; Panda3D
-waits anew from the frame, needs ``set_delay`` (``task.delay = …`` silently makes a Python
+waits from the frame again, needs ``set_delay`` (``task.delay = …`` silently makes a Python
 attribute), and its ``again`` comes from ``AsyncTask``; asyncio and sched have no repetition,
 so their users schedule the next call from the last.
 """

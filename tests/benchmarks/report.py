@@ -70,7 +70,7 @@ def calls_row(name: str, cost_ns: float, empty_ns: float, goal: float, detail: s
     Args:
         name: The benchmark.
         cost_ns: What was measured, shown without a verdict.
-        empty_ns: What such a call takes in the same run.
+        empty_ns: Duration of such a call in the same run.
         goal: How many of them it may cost at most.
         detail: What was measured.
     """

@@ -23,7 +23,7 @@ FRAME_NS = 16_666_667
 
 
 class Scheduler(Protocol):
-    """Something that calls back later, with time that passes when told to.
+    """A scheduler under a time that is advanced by hand.
 
     What it calls does nothing but count.
     """
@@ -125,7 +125,7 @@ class ClockTreeScheduler:
     """Our clock tree.
 
     Attributes:
-        source: The time source: manual, or one that wakes late.
+        source: The time source: manual or waking late.
         transport: Runs, so that the tree follows the source.
         tree: The tree.
         clock: The clock that is used, ``depth`` below the root.

@@ -112,7 +112,7 @@ def watched_class(base: type[MainWindow]) -> type[MainWindow]:  # noqa: C901 - a
 
         def tell_complete_soon(self) -> None:
             self.bridge.refreshed.connect(self.count_refresh)
-            # The scene is opened in this turn; timers come after what is to be painted.
+            # The scene is opened in this turn; timers come after paint events.
             QTimer.singleShot(0, self.tell_complete)
 
         def tell_complete(self) -> None:
@@ -156,7 +156,7 @@ def watched_class(base: type[MainWindow]) -> type[MainWindow]:  # noqa: C901 - a
 
 
 def voluntary_switches() -> int:
-    """Return how often the process went to sleep of its own accord."""
+    """Return the number of voluntary context switches."""
     import resource
 
     return resource.getrusage(resource.RUSAGE_SELF).ru_nvcsw

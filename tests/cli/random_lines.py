@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 #: Waits for time to pass, which is not what is tried here.
 _LEFT_OUT = frozenset({"--real-time", "--help", "--version"})
-#: A large number is what was asked for, and takes as long as it takes.
+#: A large number is legal, and takes its time.
 _LENGTHS = frozenset({"--frames", "--seconds", "--dt"})
 _SENSIBLE_LENGTHS = ("5", "0.5", "1/60", "250ms", "00:01")
 

@@ -82,7 +82,7 @@ def command(folder: Path, line: str) -> subprocess.CompletedProcess[bytes]:
         "($TI scenes --json; echo $? >code) | true",
     ],
 )
-def test_that_a_command_with_nobody_to_print_for_does_its_work(tmp_path: Path, line: str) -> None:
+def test_that_a_command_without_output_does_its_work(tmp_path: Path, line: str) -> None:
     (tmp_path / "game.py").write_text(SCENE.replace("print", "str"))
 
     done = command(tmp_path, line)

@@ -1,4 +1,4 @@
-"""``run``: how time passes, what is told of it, and how it ends when something fails."""
+"""``run``: time, output, and failures."""
 
 import json
 import os

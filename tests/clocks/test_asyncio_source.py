@@ -94,7 +94,7 @@ def test_that_it_wakes_once_at_or_just_after_the_instant_asked_for(loop: PlayedL
     assert instants[0] >= 3 * MS
 
 
-def test_that_a_call_that_comes_too_early_wakes_nobody(loop: PlayedLoop) -> None:
+def test_that_an_early_call_wakes_no_client(loop: PlayedLoop) -> None:
     source = loop.source()
     instants = woken(source)
     loop.early_s = 0.001
@@ -331,7 +331,7 @@ def test_that_a_clock_tree_runs_on_it() -> None:
 
     asyncio.run(run())
 
-    # A busy machine comes back late, and more may have been called by then.
+    # A busy machine returns late, and more may have been called by then.
     assert instants[:4] == [4 * MS, 8 * MS, 12 * MS, 16 * MS]
 
 

@@ -358,7 +358,7 @@ def test_that_a_clock_cannot_hang_under_itself(world: World) -> None:
         a.move_to(ClockTree().root)
 
 
-def test_that_a_removed_branch_calls_nobody_and_says_so(world: World) -> None:
+def test_that_a_removed_branch_makes_no_calls_and_says_so(world: World) -> None:
     a = world.root.child("a")
     timer = a.child("b").set_timeout(1, world.note, "never")
     a.remove()
@@ -423,7 +423,7 @@ def test_that_what_cannot_be_called_is_refused_at_once(world: World) -> None:
         world.root.set_interval(1, None)  # type: ignore[arg-type]
 
 
-def test_that_a_callback_that_raises_costs_nobody_else_their_call(
+def test_that_a_raising_callback_does_not_affect_other_callbacks(
     world: World, caplog: pytest.LogCaptureFixture
 ) -> None:
     def broken() -> None:
@@ -578,7 +578,7 @@ def test_that_nothing_can_be_done_to_a_removed_clock(world: World) -> None:
 
 
 class _PairOfTwo(tuple[int, int]):
-    """A tuple that is an argument, of a type of its own."""
+    """A tuple subclass as an argument."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""What another thread may do to a clock: post a call, and nothing else."""
+"""Another thread may only post calls to a clock."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_that_a_tree_may_be_built_in_one_thread_and_driven_in_another() -> None:
     assert len(fired) == 2
 
 
-def test_that_what_is_posted_is_called_by_whoever_drives_the_tree() -> None:
+def test_that_posted_calls_run_on_the_thread_of_the_tree() -> None:
     tree, source = ClockTree(EventLog()), ManualTimeSource()
     Transport(tree, source).run()
     called: list[tuple[int, int, str]] = []

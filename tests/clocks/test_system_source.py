@@ -107,7 +107,7 @@ def test_that_the_last_asked_for_instant_holds(time: PlayedTime) -> None:
     assert instants == [8 * MS]
 
 
-def test_that_asking_for_nothing_wakes_nobody(time: PlayedTime) -> None:
+def test_that_an_empty_request_causes_no_wake_up(time: PlayedTime) -> None:
     source = time.source()
     instants = woken(source)
     source.set_wake(2 * MS)

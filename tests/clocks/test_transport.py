@@ -296,7 +296,7 @@ def test_that_holding_calls_what_was_due_before_it(world: World) -> None:
     assert world.transport.present_ns() == 12 * MS
 
 
-def test_that_letting_go_calls_nobody_for_what_is_due_by_now(world: World) -> None:
+def test_that_releasing_makes_no_overdue_calls(world: World) -> None:
     world.transport.run()
     world.tree.root.set_timeout_ns(10 * MS, world.note, "a")
     world.source.now += 12 * MS

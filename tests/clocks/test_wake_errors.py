@@ -1,4 +1,4 @@
-"""What is said about the punctuality of a time source."""
+"""Reports about the punctuality of a time source."""
 
 from __future__ import annotations
 

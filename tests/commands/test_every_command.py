@@ -1,4 +1,4 @@
-"""Every command there is, and one that is new: in words, applied, undone, previewed, journaled."""
+"""Every command, and a new one: in words, applied, undone, previewed, journaled."""
 
 from __future__ import annotations
 

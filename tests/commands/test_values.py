@@ -90,7 +90,7 @@ def test_that_what_is_no_command_is_refused(session: HostedSession, command: obj
     assert refusal_of(session, command).startswith("There is no such command: ")
 
 
-def test_that_a_number_that_nobody_has_is_not_noted_as_a_clock(session: HostedSession) -> None:
+def test_that_an_unused_number_is_not_noted_as_a_clock(session: HostedSession) -> None:
     assert refusal_of(session, PauseClock(2**62)) == f"There is no clock {2**62} any more."
 
     assert session.timeline.commands[-1].clock_id == 0

@@ -19,7 +19,7 @@ _tally: pytest.StashKey[dict[str, list[int]]] = pytest.StashKey()
 
 
 def recordings_folder(config: pytest.Config) -> Path:
-    """Return the folder asked for with ``--golden``, or our own."""
+    """Return the folder of ``--golden``, by default ours."""
     asked = config.getoption("--golden", default=None)
     return Path(asked) if asked else _OWN_RECORDINGS
 

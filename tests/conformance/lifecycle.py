@@ -127,7 +127,7 @@ class LifecycleReplay:
             self.events.append(["E", str(error)])
 
     def perform(self, operation: list[Any]) -> None:  # noqa: C901, PLR0912 - one case each
-        """Perform one operation, unless what it is about does not exist."""
+        """Perform one operation, unless its subject does not exist."""
         name, *args = operation
         match name:
             case "frame":

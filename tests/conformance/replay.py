@@ -39,7 +39,7 @@ class System:
 
     Attributes:
         name: As in the recordings' file names.
-        variant: Which of several recorded traces is meant, ``None`` for the common one.
+        variant: Variant of the recorded trace, ``None`` for the common one.
         replay: Runs the operations of a line and returns the events that came out.
         kept_differences: Lines on which we differ on purpose, each with the reason.
         is_recorded_where_it_differs: Whether a variant without a trace of its own does what

@@ -75,7 +75,7 @@ def test_that_the_budget_is_kept_and_what_fell_off_is_counted_and_folded() -> No
     assert [mark.text for mark in log.base.marks] == [str(i) for i in range(log.first)]
 
 
-def test_that_whoever_changes_what_was_read_does_not_change_the_log() -> None:
+def test_that_changing_a_read_result_does_not_change_the_log() -> None:
     log = EventLog()
     event = _mark(log, "one")
     log.append(event)

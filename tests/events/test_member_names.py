@@ -65,7 +65,7 @@ def test_that_a_branch_is_forgotten_together() -> None:
     assert len(names) == 1
 
 
-def test_that_nobody_is_forgotten_with_what_they_were_moved_away_from() -> None:
+def test_that_a_moved_member_survives_its_former_parent() -> None:
     names = names_of(added(1), added(2), added(5, 1), (0, MEMBER_MOVED, 5, 2, 0))
 
     assert names.forget(1) == [1]

@@ -1,4 +1,4 @@
-"""Files that people name: pipes, devices, folders and what is too large end in a sentence."""
+"""Files that people name: pipes, devices, folders and oversized files end in a sentence."""
 
 from __future__ import annotations
 

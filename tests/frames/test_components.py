@@ -147,7 +147,7 @@ def test_that_disabling_an_earlier_one_updates_twice_and_misses_the_last(world: 
 
 
 @pytest.mark.parametrize("order", [-1, 1])
-def test_that_in_a_sorted_list_nobody_is_doubled_or_missed(world: World, order: int) -> None:
+def test_that_a_sorted_list_calls_every_component_exactly_once(world: World, order: int) -> None:
     node = world.director.node()
     probes = [world.add(name, node, order=order) for name in "abcd"]
     world.frame()

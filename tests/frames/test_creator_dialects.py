@@ -45,7 +45,7 @@ def raises(world: World) -> list[str]:
 
 
 def rendering(world: World, name: str) -> RenderingScene:
-    """Return a rendering scene that notes what it is told."""
+    """Return a rendering scene that notes its messages."""
 
     def told(message: SceneMessage) -> None:
         world.called(f"{name}.{message.value}")
@@ -122,7 +122,7 @@ def test_that_disabling_and_enabling_between_frames_ends_the_waiting(
     added[0].enabled = False
     added[0].enabled = True
 
-    # Straight into the list; among those that wait, the last one has taken the place.
+    # Straight into the list; in the queue, the last one has taken the place.
     assert only(world.frame(), "start") == ["b.start", "d.start", "c.start"]
 
 

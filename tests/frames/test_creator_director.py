@@ -302,7 +302,7 @@ def test_that_everything_shows_what_it_is(world: World) -> None:
     assert repr(world.director).endswith("1 frames, paused>")
 
 
-def test_that_complaints_are_logged_if_nobody_takes_them(
+def test_that_complaints_are_logged_without_a_handler(
     world: World, caplog: pytest.LogCaptureFixture
 ) -> None:
     world.director.on_diagnostic = None

@@ -93,7 +93,7 @@ def test_that_time_spent_in_timers_counts_for_the_frame(world: World) -> None:
     assert frames.frame(1).busy_ns == 0
 
 
-def test_that_a_callback_that_raises_costs_nobody_else_their_frame(world: World) -> None:
+def test_that_a_raising_callback_does_not_affect_other_callbacks(world: World) -> None:
     failures: list[CallbackFailure] = []
     world.tree.on_failure = failures.append
     world.director.on("update", lambda _delta: 1 / 0, name="broken")

@@ -1,4 +1,4 @@
-"""What people new to schedulers, directors, nodes and the stage are told."""
+"""Messages for beginners' mistakes with schedulers, directors, nodes and the stage."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_that_a_name_of_another_library_is_answered_with_ours(
     assert message.endswith(f" has no attribute {name!r}; did you mean {meant!r}?")
 
 
-def test_that_a_component_class_is_told_from_a_component(stand: Stand) -> None:
+def test_that_a_component_class_is_refused_as_a_component(stand: Stand) -> None:
     assert refusal(lambda: stand.node.add_component(Fox)) == (
         "add_component needs an instance, not the class; write add_component(Fox())"
     )
@@ -110,7 +110,7 @@ def test_that_a_director_says_where_the_clock_is(stand: Stand) -> None:
     assert refusal(lambda: Scheduler(stand.node)).endswith("needs a clock, not a Node")
 
 
-def test_that_a_clock_in_the_place_of_a_time_function_is_told(stand: Stand) -> None:
+def test_that_a_clock_is_refused_as_a_time_function(stand: Stand) -> None:
     for make in (CreatorDirector, Ticker):
         message = refusal(partial(make, stand.clock))
 
@@ -138,13 +138,13 @@ def test_that_swapped_arguments_are_named_with_the_right_order(
     )
 
 
-def test_that_a_callback_in_the_place_of_a_phase_is_told(stand: Stand) -> None:
+def test_that_a_callback_is_refused_as_a_phase(stand: Stand) -> None:
     assert refusal(lambda: stand.director.on(blink, "update")) == (
         'on(phase, callback): the phase comes first, as in on("update", blink)'
     )
 
 
-def test_that_dialects_of_the_wrong_kind_are_told(stand: Stand) -> None:
+def test_that_dialects_of_the_wrong_kind_are_refused(stand: Stand) -> None:
     dialect: Any = CREATOR_2_4
 
     assert refusal(lambda: stand.stage.dialect_scheduler(stand.clock)).startswith(

@@ -205,9 +205,7 @@ def test_that_stopping_and_starting_inside_the_tick_leaves_one_timer(
 
 
 @pytest.mark.parametrize("hook", ["on_missed", "on_reduced_precision"])
-def test_that_a_loop_goes_on_when_one_that_is_told_about_a_tick_raises(
-    world: World, hook: str
-) -> None:
+def test_that_a_loop_continues_when_a_tick_handler_raises(world: World, hook: str) -> None:
     def told(*_: int) -> None:
         message = "cannot be told"
         raise RuntimeError(message)
@@ -226,7 +224,7 @@ def test_that_a_loop_goes_on_when_one_that_is_told_about_a_tick_raises(
     assert "told" in failures[0].label
 
 
-def test_that_one_that_is_told_of_a_missed_tick_can_stop_the_loop(world: World) -> None:
+def test_that_a_handler_of_missed_ticks_can_stop_the_loop(world: World) -> None:
     world.spend_ms = {1: 35}
     loop = start_loop(world.clock, 100, world.tick)
     loop.on_missed = lambda _late_ns: loop.stop()
@@ -237,7 +235,7 @@ def test_that_one_that_is_told_of_a_missed_tick_can_stop_the_loop(world: World) 
     assert world.clock.pending_count == 0
 
 
-def test_that_one_that_is_told_of_a_missed_tick_can_start_the_loop_anew(world: World) -> None:
+def test_that_a_handler_of_missed_ticks_can_restart_the_loop(world: World) -> None:
     world.spend_ms = {1: 35}
     loop = start_loop(world.clock, 100, world.tick)
 

@@ -206,7 +206,7 @@ class Player(World):
             self.clocks.append(above)
 
     def note(self, name: str) -> None:
-        """Note a call, and what was said last of when it would come."""
+        """Note a call, and its last reported due time."""
         added, dues = 0, [0]
         for _, kind, subject, a, b in self.events:
             if kind == EventKind.MEMBER_ADDED and self.log.strings[b] == name:

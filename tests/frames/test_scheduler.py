@@ -1,4 +1,4 @@
-"""Timers of our scheduler: when, how often, and what they are told."""
+"""Timers of our scheduler: due times, repeats and callback arguments."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_that_without_a_limit_everything_is_made_up(log: list[float]) -> None:
     assert timer.missed == 0
 
 
-def test_that_dropped_time_is_told_to_the_callback(log: list[float]) -> None:
+def test_that_dropped_time_is_passed_to_the_callback(log: list[float]) -> None:
     scheduler = Scheduler(overshoot="drop")
     timer = scheduler.schedule(log.append, 0.1, delay=0.2)
 
@@ -175,7 +175,7 @@ def test_that_scheduling_again_in_the_last_call_makes_a_new_timer(scheduler: Sch
     assert found == [False, False, False]
 
 
-def test_that_nobody_is_called_after_having_been_unscheduled_by_another(
+def test_that_a_callback_unscheduled_by_another_is_not_called(
     scheduler: Scheduler, log: list[float]
 ) -> None:
     scheduler.schedule(lambda _: scheduler.unschedule(log.append), 0.1)

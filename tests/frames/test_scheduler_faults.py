@@ -545,7 +545,7 @@ def test_that_clearing_inside_a_posted_function_drops_the_others() -> None:
     assert not log
 
 
-def test_that_a_timer_of_nobody_is_refused() -> None:
+def test_that_a_timer_without_target_is_refused() -> None:
     with pytest.raises(ValueError, match="needs a target"):
         DialectScheduler().schedule_as_written(print, None, 0)
 
@@ -595,7 +595,7 @@ def test_that_an_update_marked_inside_a_frame_is_pending_no_more() -> None:
     assert seen == [1]
 
 
-def test_that_complaints_are_logged_if_nobody_wants_them(caplog: pytest.LogCaptureFixture) -> None:
+def test_that_complaints_are_logged_without_a_handler(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     scheduler = DialectScheduler(CREATOR_2_4)
     thing = _Thing("a", [])
@@ -608,7 +608,7 @@ def test_that_complaints_are_logged_if_nobody_wants_them(caplog: pytest.LogCaptu
 def test_that_the_cut_off_loop_is_logged_as_an_error(caplog: pytest.LogCaptureFixture) -> None:
     never_stop(DialectScheduler(COCOS2DX_3_15), [])
 
-    # Something else in this process may have asked for messages of all levels.
+    # Another test in this process may have enabled messages of all levels.
     told = [each.levelname for each in caplog.records if each.name.startswith("inspector")]
     assert told == ["ERROR"]
 

@@ -92,12 +92,12 @@ def test_that_a_director_runs_it_with_the_time_of_its_clock() -> None:
     assert player.log == [("update", 0.5)]
 
 
-def test_that_a_scheduler_without_a_clock_is_told_the_delta(scheduler: Scheduler) -> None:
+def test_that_a_scheduler_without_a_clock_receives_the_delta(scheduler: Scheduler) -> None:
     with pytest.raises(RuntimeError, match=r"has no clock; call update\(delta\)"):
         scheduler.run_frame()
 
 
-def test_that_an_exception_costs_nobody_else_their_frame(
+def test_that_an_exception_does_not_affect_other_callbacks(
     scheduler: Scheduler, caplog: pytest.LogCaptureFixture
 ) -> None:
     calls: list[str] = []
@@ -254,7 +254,7 @@ def test_that_functions_can_be_scheduled_where_they_are_written(scheduler: Sched
     assert not scheduler.is_scheduled(blink)
 
 
-def test_that_everything_pending_is_told_in_call_order(scheduler: Scheduler) -> None:
+def test_that_pending_calls_are_listed_in_call_order(scheduler: Scheduler) -> None:
     player = Player()
     scheduler.schedule(player.tick, 2, repeat=4)
     scheduler.schedule(print, 1, target="sooner", name="hello")

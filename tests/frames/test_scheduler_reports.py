@@ -60,7 +60,7 @@ def test_that_calls_hang_under_their_targets_and_these_under_the_scheduler(
     assert recorded.text("actors", Field.RULES) == "sound"
 
 
-def test_that_nothing_is_reported_while_nobody_records() -> None:
+def test_that_nothing_is_reported_without_a_recorder() -> None:
     scheduler = Scheduler(ClockTree().root)
     ship = Ship()
 
@@ -71,7 +71,7 @@ def test_that_nothing_is_reported_while_nobody_records() -> None:
 
 
 @pytest.mark.parametrize("recorder", [True, False])
-def test_that_a_callback_is_called_directly_only_while_nobody_records(*, recorder: bool) -> None:
+def test_that_a_callback_is_called_directly_only_without_a_recorder(*, recorder: bool) -> None:
     tree = Recorded().tree if recorder else ClockTree()
     scheduler = Scheduler(tree.root)
     ship = Ship()
@@ -300,7 +300,7 @@ def test_that_a_timer_scheduled_again_is_another_one(
     assert recorded.members.by_id[second].fields[Field.INTERVAL] == 2 * SECOND
 
 
-def test_that_a_paused_target_is_remembered_until_nobody_holds_it(
+def test_that_a_paused_target_is_remembered_until_it_is_garbage(
     recorded: Recorded, scheduler: Scheduler
 ) -> None:
     ship = Ship("gone soon")

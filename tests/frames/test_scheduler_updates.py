@@ -44,7 +44,7 @@ def test_that_updates_run_before_timers_and_get_the_delta(scheduler: Scheduler) 
     assert player.log == [("update", 0.1), ("tick", 0.1)]
 
 
-def test_that_a_priority_changed_in_a_frame_costs_nobody_their_turn(scheduler: Scheduler) -> None:
+def test_that_changing_a_priority_in_a_frame_skips_no_update(scheduler: Scheduler) -> None:
     calls: list[str] = []
 
     def move(_: float) -> None:

@@ -44,7 +44,7 @@ def test_that_a_guard_can_refuse_and_says_so() -> None:
     assert errors[0][0] is TransitionError.REFUSED
 
 
-def test_that_entering_and_leaving_are_told_per_state_in_order() -> None:
+def test_that_hooks_of_states_are_called_in_order() -> None:
     machine = _door()
     told: list[str] = []
     machine.on_before = lambda _old, _new: told.append("before")

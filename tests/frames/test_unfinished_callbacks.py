@@ -61,7 +61,7 @@ HIDDEN: dict[str, tuple[Callable[..., Any], str]] = {
 
 
 class World:
-    """A tree that is driven by hand, recorded or not, and what it was told of failures."""
+    """A tree driven by hand, recorded or not, and its reported failures."""
 
     def __init__(self, *, is_recorded: bool) -> None:
         self.tree = ClockTree(EventLog() if is_recorded else None)

@@ -34,7 +34,7 @@ _NO_NETWORK = ("NewConnectionError", "name resolution", "ConnectTimeoutError", "
 
 @dataclass(frozen=True, slots=True)
 class Installed:
-    """An environment that holds our wheel, what it depends on and nothing else."""
+    """An environment with our wheel and its dependencies only."""
 
     folder: Path
 

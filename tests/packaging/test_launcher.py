@@ -185,7 +185,7 @@ def test_that_what_needs_no_window_looks_for_no_display(
     ("arguments", "code"),
     [(["--no-such-option"], ExitCode.USAGE), (["no_such_scene.py"], ExitCode.SCENE)],
 )
-def test_that_wrong_arguments_are_told_before_a_missing_display(
+def test_that_wrong_arguments_are_reported_before_a_missing_display(
     arguments: list[str],
     code: ExitCode,
     monkeypatch: pytest.MonkeyPatch,

@@ -72,7 +72,7 @@ def test_that_each_kind_offers_what_it_can_look_out_for(
         ),
     ],
 )
-def test_that_a_name_that_nobody_has_had_is_doubted(
+def test_that_a_never_used_name_causes_a_warning(
     scene: Timeline, kind: BreakKind, name: str, said: str
 ) -> None:
     timeline = scene

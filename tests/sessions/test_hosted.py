@@ -209,7 +209,7 @@ def test_that_a_reload_begins_a_new_log_and_runs_again(tmp_path: Path) -> None:
 
     assert session.log is not log
     assert session.generation == 1
-    # The reload took effect at the first frame; the second that was asked for goes on anew.
+    # The reload took effect at the first frame; the requested second starts again.
     assert session.status.phase is SessionPhase.RUNNING
     session.close()
 

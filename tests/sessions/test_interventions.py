@@ -150,7 +150,7 @@ def test_that_a_pause_by_a_breakpoint_says_so_and_can_be_undone(tmp_path: Path) 
     assert not session.timeline.clocks[GAME].paused
 
 
-def test_that_breakpoints_of_the_layout_are_nobodys_doing_and_not_undone(
+def test_that_breakpoints_of_the_layout_are_no_interventions_and_not_undone(
     session: HostedSession,
 ) -> None:
     session.submit(AddBreakpoint(Breakpoint(BreakKind.TIMER_FIRES), is_kept=True))

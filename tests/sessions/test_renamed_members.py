@@ -79,7 +79,7 @@ def test_that_a_node_is_found_by_the_name_it_has_now(scene: Path) -> None:
     session.close()
 
 
-def test_that_a_node_is_found_by_a_former_name_if_nobody_else_has_it(scene: Path) -> None:
+def test_that_a_node_is_found_by_a_former_name_if_it_is_free(scene: Path) -> None:
     session = stepped(scene)
 
     by_former_name = find_timer(session.history, session.timeline, "before")
@@ -108,7 +108,7 @@ def test_that_who_has_a_name_comes_before_who_had_it(tmp_path: Path) -> None:
     session.close()
 
 
-def test_that_a_name_that_is_still_to_come_is_nobodys(scene: Path) -> None:
+def test_that_a_future_name_finds_no_member(scene: Path) -> None:
     session = stepped(scene)
     early = session.history.state_at(0)
 

@@ -276,7 +276,7 @@ def test_that_steps_back_that_wait_are_one(scene_path: Path) -> None:
     session.submit(StepFrames(1))
     go_all_the_way(session)
 
-    # What came behind where one has gone back to is no part of this life.
+    # Events after the instant of the rewind are not part of this run.
     texts = [record.text for record in session.timeline.commands[-2:]]
     assert texts == ["go back 4 frames", "step 1 frame"]
     assert session.frames_run == 56

@@ -1,4 +1,4 @@
-"""Scene files are loaded in isolation, and what goes wrong in them becomes a sentence."""
+"""Scene files are loaded in isolation, and their errors become sentences."""
 
 import sys
 from pathlib import Path

@@ -86,7 +86,7 @@ class Life:
 
 @dataclass(slots=True)
 class Report:
-    """What went wrong, and how much was done."""
+    """Failures, and the amount of work done."""
 
     problems: list[str] = field(default_factory=list)
     operations: Counter[str] = field(default_factory=Counter)
@@ -94,7 +94,7 @@ class Report:
 
 
 def main() -> int:
-    """Run for as long as asked for; return 1 when something went wrong."""
+    """Run for the given time; return 1 after a failure."""
     parser = argparse.ArgumentParser(prog="python -m tests.soak", description=__doc__)
     parser.add_argument("--minutes", type=float, default=60.0)
     parser.add_argument("--seed", type=int, default=1)
@@ -116,7 +116,7 @@ def main() -> int:
 
 
 def tell(report: Report) -> int:
-    """Print what was done and what went wrong; return the exit code."""
+    """Print the work done and the failures; return the exit code."""
     total = sum(report.operations.values())
     print(f"{total} operations, {report.starts} starts of the window: {dict(report.operations)}")
     for problem in report.problems:
@@ -158,7 +158,7 @@ class Soak:
     """Does random things to the window, and watches what becomes of it.
 
     Attributes:
-        report: What was done and what went wrong.
+        report: The work done and the failures.
     """
 
     def __init__(self, random: Random, home: Path, environment: dict[str, str]) -> None:
@@ -346,7 +346,7 @@ class Soak:
     # ------------------------------------------------------------------- files
 
     def _make_files(self) -> list[Path]:
-        """Return built-in scenes, one that raises, recordings, and damaged copies of all."""
+        """Return built-in scenes, a raising scene, recordings, and damaged copies of all."""
         folder = self._home / "files"
         folder.mkdir(exist_ok=True)
         scenes = sorted((REPOSITORY / "resources" / "scenes").glob("*.py"))
@@ -374,7 +374,7 @@ class Soak:
         return files
 
     def _damage(self, content: bytes) -> bytes:
-        """Return what is left of a file after an accident."""
+        """Return the rest of a file after an accident."""
         data = bytearray(content)
         place = self._random.randrange(len(data))
         match self._random.randrange(4):

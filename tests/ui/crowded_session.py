@@ -57,7 +57,7 @@ class CrowdedSession:
 
     Attributes:
         log: The events by which clocks and timers came; frames are only in the timeline.
-        timeline: What they were folded into.
+        timeline: The folded events.
         is_going_on: Whether a refresh finds a new frame.
         refreshes: How many refreshes there were while it was going on.
     """

@@ -17,5 +17,5 @@ def hold(shell: Shell) -> None:
 
 
 def settle() -> None:
-    """Let everybody be told what was asked for in this turn."""
+    """Process the requests of this turn."""
     QApplication.processEvents()

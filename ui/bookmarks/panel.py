@@ -88,7 +88,7 @@ class BookmarksPanel(TablePanel):
         view.selectionModel().selectionChanged.connect(self._show_possible)
         self.model.modelReset.connect(self._show_possible)
 
-    # ---------------------------------------------------------------- what is shown
+    # --------------------------------------------------------------- display
 
     @Slot(object)
     def _take_session(self, _session: object) -> None:

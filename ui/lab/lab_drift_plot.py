@@ -57,7 +57,7 @@ class LabDriftPlot(QWidget):
         self.setMouseTracking(True)
         theme.changed.connect(self._draw_anew)
 
-    # ------------------------------------------------------------------ what is shown
+    # ---------------------------------------------------------------------- display
 
     @property
     def current_result(self) -> LabResult | None:

@@ -72,7 +72,7 @@ class LabPlot(QAbstractScrollArea):
         self.viewport().setMouseTracking(True)
         theme.changed.connect(self.viewport().update)
 
-    # ------------------------------------------------------------------ what is shown
+    # ---------------------------------------------------------------------- display
 
     @property
     def current_result(self) -> LabResult | None:

@@ -235,7 +235,7 @@ def _slice_of(
     """Continue for a few milliseconds.
 
     Returns:
-        ``None`` if there is more to do, otherwise what went wrong; empty on success.
+        ``None`` if there is more to do, otherwise the error; empty on success.
     """
     end_ns = perf_counter_ns() + _SLICE_NS
     try:

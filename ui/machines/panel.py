@@ -79,7 +79,7 @@ class StateMachinesPanel(QWidget):
         self._connect(theme)
         self.show_session(bridge.session)
 
-    # ---------------------------------------------------------------- what is shown
+    # --------------------------------------------------------------- display
 
     @property
     def machine(self) -> MemberState | None:

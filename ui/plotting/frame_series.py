@@ -257,7 +257,7 @@ class FrameSeries:
         """Return the frames that share a column with ``frame``: first, and after the last."""
         return self._first_sharing(frame, window), self._last_sharing(frame, window)
 
-    # -------------------------------------------------------------- what is there
+    # --------------------------------------------------------------------- frames
 
     def stretches(self, measure: Measure, columns: FrameColumns) -> Stretches:
         """Return extremes, sum and count of the measured times of each column."""

@@ -42,7 +42,7 @@ class Arrow:
     Attributes:
         source: The state they lead away from; :data:`ANY` for any.
         target: The state they lead to; empty when that is decided when they are made.
-        names: What they are called.
+        names: Their names.
     """
 
     source: str

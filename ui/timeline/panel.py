@@ -180,7 +180,7 @@ class TimelinePanel(QWidget):
             self.canvas.picture.late_ns = budget_ns_of(budgets_ms[0])
             self.canvas.viewport().update()
 
-    # ---------------------------------------------------------------- what is shown
+    # --------------------------------------------------------------- display
 
     @Slot()
     def fit(self) -> None:

@@ -1,4 +1,4 @@
-"""Conditions on events: a small language that can compare, and nothing else.
+"""Conditions on events: a small language of comparisons.
 
 ``kind == "timer_fired" and timer contains "boss" and lateness > 5ms``
 

@@ -1,7 +1,7 @@
 """The fields that conditions can ask for: what an event says, by name.
 
 A field that an event does not have is ``None``, and no comparison with it is true.
-So ``lateness > 5ms`` is about timers that fire and nothing else.
+So ``lateness > 5ms`` is about firing timers only.
 """
 
 from __future__ import annotations
@@ -208,7 +208,7 @@ class EventField:
     Attributes:
         name: How it is written.
         type: What kind of value it has.
-        summary: What it is, for people.
+        summary: A description for users.
         read: Takes it from the present event.
         choices: Every text that it can be, if those are known.
     """

@@ -100,7 +100,7 @@ def text_of(raw: bytes) -> str:
 
 
 def check_tables(connection: sqlite3.Connection, path: Path) -> None:
-    """Check that a file has plain tables only: views, triggers and the like can run forever.
+    """Check that a file has plain tables only: views and triggers can run forever.
 
     Args:
         connection: Connection to the file.

@@ -224,7 +224,7 @@ class Component:
     ) -> None:
         """Call ``callback(elapsed)`` every ``interval`` seconds of the scheduler.
 
-            Quirk: timers wait while the component is disabled, but the first timer of a component
+        Quirk: timers wait while the component is disabled, but the first timer of a component
         without timers runs at once even if it is disabled or was never enabled: the scheduler
         remembers no pause for a target without timers.
 

@@ -181,7 +181,7 @@ class TickerTimer:
         self._report_due()
 
     def _report_interval(self) -> None:
-        """Report the delay; one that is not a number makes it fire on every update."""
+        """Report the delay; NaN makes it fire on every update."""
         delay_ms = 0.0 if math.isnan(self._wait_ms) else self._delay_ms
         self._ticker.report_ms(self.number, Field.INTERVAL, delay_ms)
 

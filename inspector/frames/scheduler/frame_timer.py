@@ -1,4 +1,4 @@
-"""A timer of a frame scheduler: its due times, its calls and what is left of them."""
+"""A timer of a frame scheduler: its due times and its remaining calls."""
 
 from __future__ import annotations
 

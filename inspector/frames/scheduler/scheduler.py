@@ -229,8 +229,8 @@ class Scheduler:
     ) -> FrameTimer:
         """Call ``callback(seconds)`` every ``interval``.
 
-            A timer is identified by its target and its callback: scheduling the same again replaces
-        it and restarts all counts, even inside its own last call.
+        A timer is identified by its target and its callback: scheduling the same again replaces it
+        and restarts all counts, even inside its own last call.
 
         Args:
             callback: Called with the time that the call stands for: the interval (or the
@@ -421,7 +421,7 @@ class Scheduler:
         """Pause everything of a target, including what is scheduled for it later.
 
         Returns:
-            The pause: resuming it undoes this and nothing else.
+            The pause; resuming it undoes this call only.
         """
         return Pause([self._targets.of(target)])
 
@@ -434,7 +434,7 @@ class Scheduler:
         return Pause(self._targets.all(min_priority))
 
     def resume(self, paused: Pause) -> None:
-        """Undo a pause and nothing else."""
+        """Undo a single pause."""
         paused.resume()
 
     def resume_target(self, target: object) -> None:
@@ -488,7 +488,7 @@ class Scheduler:
     def timers(self, target: object = None) -> list[FrameTimer]:
         """Return the timers of one target or of all, the next one to be called first.
 
-        Timers of every frame come after those that wait for an instant, paused ones last.
+        Timers of every frame come after those with a due time, paused ones last.
         """
         owners: list[object] = [entry.owner for entry in self.calendar.in_order()]
         owners += [slot.owner for slot in self.frame_calls.in_order() if slot.is_called]

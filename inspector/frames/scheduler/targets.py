@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Pause:
-    """The effect of one pausing call; resuming it undoes that call and nothing else.
+    """The effect of one pausing call; resuming it undoes that call only.
 
     Also a context manager: ``with scheduler.pause_all(): ...``.
 

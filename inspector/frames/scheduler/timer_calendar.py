@@ -235,7 +235,7 @@ class TimerCalendar:
         return waiting + len(self._run) - self._position + len(self._near)
 
     def _sweep(self) -> None:
-        """Remove cancelled entries if they are the majority of those that wait."""
+        """Remove cancelled entries if they are the majority."""
         if 2 * self._cancelled >= self.stored():
             for number, bucket in list(self._buckets.items()):
                 waiting = [entry for entry in bucket if entry.is_live]

@@ -251,7 +251,7 @@ def test_that_a_file_that_is_taken_away_while_it_is_written_is_told(
         assert open_recording(elsewhere).events(0, 1) == log.slice(0, 1)
 
 
-def test_that_a_recording_in_a_folder_that_nobody_may_write_can_be_opened(tmp_path: Path) -> None:
+def test_that_a_recording_in_a_read_only_folder_can_be_opened(tmp_path: Path) -> None:
     path = tmp_path / "a.tlrec"
     line = [sys.executable, "-c", _DIES_AT_LINE, str(path), "9000"]
     subprocess.run(line, cwd=_ROOT, capture_output=True, check=False)

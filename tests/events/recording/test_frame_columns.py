@@ -1,4 +1,4 @@
-"""The frames in blocks of events are those that folding the events finds."""
+"""The frames of blocks of events equal the folded frames."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ for line in sys.stdin:
 
 
 class OtherProgram:
-    """A program that records, as much as it is told to."""
+    """A program that records a given amount."""
 
     def __init__(self, path: Path) -> None:
         self._process = subprocess.Popen(

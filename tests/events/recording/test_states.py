@@ -187,7 +187,7 @@ def test_that_what_came_before_a_recording_without_events_is_in_it(tmp_path: Pat
 
 
 def test_that_nothing_a_timeline_knows_is_forgotten() -> None:
-    """Whoever adds to a timeline has to say how keyframes keep it, and then mention it here."""
+    """A new field of a timeline needs a representation in keyframes, and an entry here."""
     kept = {"at_ns", "events_folded", "is_running", "scene_path", "scene_generation", "root_id"}
     kept |= {"clocks", "timers", "members", "frames"}
     kept |= {"failures", "marks", "commands", "hits", "holds"}

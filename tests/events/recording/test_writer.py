@@ -64,7 +64,7 @@ def test_that_what_comes_while_it_records_is_there(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.tlrec"]
 
 
-def test_that_what_was_handed_over_is_committed_though_nobody_comes_again(
+def test_that_queued_events_are_committed_without_another_call(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(writer, "COMMIT_NS", 1_000_000)

@@ -131,7 +131,7 @@ def test_that_what_is_measured_is_named_first_then_what_is_chosen_then_what_is_i
     assert desk.range_at_hand() == (frames.at_ns[30], frames.at_ns[60])
     panel.canvas.measure(900.0 * NS_PER_MS, 400.0 * NS_PER_MS)
     assert desk.range_at_hand() == (400 * NS_PER_MS, 900 * NS_PER_MS)
-    # What nobody sees is not meant.
+    # A hidden range is ignored.
     shell.window.docks.show_panel("timer_queue")
     QApplication.processEvents()
     assert desk.range_at_hand() == (frames.at_ns[30], frames.at_ns[60])
@@ -299,7 +299,7 @@ def test_that_live_record_save_and_reopen_tell_the_same(shell: Shell, tmp_path: 
     assert isinstance(panel, BookmarksPanel)
     assert panel.model.rowCount() == 2
 
-    # The opened file takes more, and nothing else in it changes.
+    # The opened file takes more annotations; the rest of it stays unchanged.
     shell.bridge.set_playhead(1_100 * NS_PER_MS)
     shell.trigger("bookmark")
     assert [each.name for each in annotations_of(path)] == [

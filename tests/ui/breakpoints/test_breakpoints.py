@@ -27,7 +27,7 @@ from ui.session.bridge import Selection, SessionBridge
 
 
 class Stand:
-    """The panel over a session that notes what is asked for."""
+    """The panel over a session that notes requests."""
 
     def __init__(self, qtbot: QtBot) -> None:
         self.session = PlayedSession()
@@ -108,7 +108,7 @@ def test_that_a_mistake_is_explained_and_what_was_typed_stays(stand: Stand, qtbo
     assert stand.session.submitted == []
 
 
-def test_that_a_name_nobody_has_is_doubted_but_taken(stand: Stand) -> None:
+def test_that_an_unknown_name_is_accepted_with_a_warning(stand: Stand) -> None:
     stand.session.root.set_timeout(1, print, name="boss")
     stand.bridge.refresh_now()
     form = stand.panel.form

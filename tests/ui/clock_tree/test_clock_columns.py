@@ -259,9 +259,7 @@ def test_that_fitting_asks_for_what_is_in_view_whatever_the_number_of_clocks(
     assert 0 < asked[1] <= asked[0]
 
 
-def test_that_a_tree_that_nobody_sees_measures_nothing(
-    stand: Stand, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_that_a_hidden_tree_measures_nothing(stand: Stand, monkeypatch: pytest.MonkeyPatch) -> None:
     stand.panel.hide()
     monkeypatch.setattr(stand.view, "row_places", pytest.fail)
 

@@ -180,7 +180,7 @@ def test_that_resetting_the_layout_resets_the_columns_too(qtbot: QtBot, tmp_path
     assert shell.bridge.panel_choices == {}
 
 
-def test_that_nothing_is_kept_of_columns_that_nobody_has_touched(stand: Stand) -> None:
+def test_that_nothing_is_kept_of_untouched_columns(stand: Stand) -> None:
     stand.resize(LARGE)
     stand.header.resizeSection(ClockColumn.RATE, 99)
 

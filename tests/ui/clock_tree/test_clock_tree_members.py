@@ -1,4 +1,4 @@
-"""Schedulers, components and machines in the clock tree: where they hang and what is said."""
+"""Schedulers, components and machines in the clock tree: positions and texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The export dialog is told of what is open as the command line is told of its file."""
+"""The export dialog gets the open session as the command line gets its file."""
 
 from __future__ import annotations
 

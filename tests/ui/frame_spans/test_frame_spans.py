@@ -1,4 +1,4 @@
-"""The frame panel: what is said of a frame, and what is selected in it."""
+"""The frame panel: its texts and its selection."""
 
 from __future__ import annotations
 

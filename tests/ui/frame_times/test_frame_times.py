@@ -43,7 +43,7 @@ def show(bridge: SessionBridge, timeline: Timeline) -> Timeline:
 
 
 def statistics(panel: FrameTimesPanel) -> str:
-    """Return all statistics, also those that the line has no room for."""
+    """Return all statistics, including those that do not fit the line."""
     text: str = panel.plot.accessibleDescription()
     return text.replace("\N{NARROW NO-BREAK SPACE}", " ")
 

@@ -91,7 +91,7 @@ def test_that_a_hold_says_how_long_it_was_and_has_a_line_of_its_own(
     assert dots(before) == 0
 
 
-def test_that_a_hold_that_nobody_asked_for_has_a_sign(plot: FramePlot, timeline: Timeline) -> None:
+def test_that_an_automatic_hold_has_a_sign(plot: FramePlot, timeline: Timeline) -> None:
     timeline.holds.append(Held(6_000 * MS))
     plot.refresh()
 

@@ -96,7 +96,7 @@ def test_that_the_keyboard_does_not_go_back_into_a_field(stand: Stand, name: str
     assert QApplication.focusWidget() is None
 
 
-def test_that_nobody_gets_the_keyboard_if_nobody_had_it(stand: Stand) -> None:
+def test_that_no_widget_gets_the_focus_if_none_had_it(stand: Stand) -> None:
     stand.entry.setFocus()
     stand.entry.clearFocus()
     stand.entry.setFocus()

@@ -54,7 +54,7 @@ class Painting(QObject):
     Attributes:
         paints: How often the view was painted.
         texts: What each of the cells said that were painted.
-        reads: How often the model was asked for a cell, and for a row.
+        reads: Number of reads of cells, and of rows.
     """
 
     def __init__(self, view: Painted, monkeypatch: pytest.MonkeyPatch) -> None:

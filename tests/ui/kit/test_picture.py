@@ -232,7 +232,7 @@ def test_that_the_svg_shows_the_same_picture(theme: ThemeName, *, stacked: bool)
     painter.end()
     drawn, written = pixels(image_of(picture)).astype(float), pixels(image).astype(float)
     # Averaged over squares, so that the edges of letters do not count: QtSvg sets them
-    # with kerning, which it cannot be told to leave.
+    # with kerning, which cannot be disabled.
     difference = np.abs(drawn - written).reshape(27, 30, 48, 30, 3).mean(axis=(1, 3, 4))
     assert difference.mean() < 1
     assert difference.max() < 40

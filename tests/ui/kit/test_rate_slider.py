@@ -1,4 +1,4 @@
-"""The rate slider: where it snaps, what can be typed, and that it shows what it was told."""
+"""The rate slider: snapping, typing, and the display of the set rate."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_that_what_is_typed_is_not_overwritten_by_what_happens(
     assert slider.entry.text() == "0."
 
 
-def test_that_the_slider_shows_what_it_was_told_and_not_what_it_asked(
+def test_that_the_slider_shows_the_set_rate_and_not_the_requested_one(
     qtbot: QtBot, slider: RateSlider
 ) -> None:
     with qtbot.waitSignal(slider.rate_requested) as asked:

@@ -1,4 +1,4 @@
-"""Tables whose columns are data: what is shown, sorted, filtered, copied and remembered."""
+"""Tables with columns as data: display, sorting, filters, copies, kept settings."""
 
 from __future__ import annotations
 

@@ -171,7 +171,7 @@ def test_that_an_unknown_icon_is_named() -> None:
         Theme("light").icon("nonsense")
 
 
-def test_that_only_a_change_is_told(qtbot: QtBot) -> None:
+def test_that_only_a_change_is_signalled(qtbot: QtBot) -> None:
     theme = Theme("light")
 
     with qtbot.assertNotEmitted(theme.changed):

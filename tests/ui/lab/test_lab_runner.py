@@ -117,7 +117,7 @@ def test_that_another_job_can_be_begun_from_within_a_step(qtbot: QtBot) -> None:
     assert heard.finished == [""]
 
 
-def test_that_whoever_hears_of_progress_can_cancel(qtbot: QtBot) -> None:
+def test_that_a_slot_of_progress_can_cancel(qtbot: QtBot) -> None:
     runner = LabRunner()
     heard = Heard(runner)
     runner.progressed.connect(lambda _done: runner.cancel())

@@ -14,7 +14,7 @@ BOX = (90.0, 30.0)
 
 
 def ring(count: int) -> MachineShape:
-    """Return states that each lead to the next, told in a mixed order."""
+    """Return states that each lead to the next, in a mixed order."""
     names = [f"state {number}" for number in range(count)]
     arrows = [
         Arrow(names[number], names[(number + 1) % count], (f"go {number}",))

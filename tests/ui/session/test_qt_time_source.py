@@ -176,7 +176,7 @@ def test_that_an_instant_that_has_passed_is_woken_next_and_not_inside_the_call(
 
 
 @pytest.mark.parametrize("precision", Precision)
-def test_that_a_timer_that_comes_early_wakes_nobody_early(
+def test_that_a_timer_that_fires_early_wakes_no_client_early(
     timer: PlayedTimer, precision: Precision
 ) -> None:
     source = timer.source(precision)

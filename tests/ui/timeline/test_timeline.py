@@ -80,7 +80,7 @@ def key(qtbot: QtBot, canvas: LaneCanvas, *keys: Qt.Key) -> None:
 
 
 def drag(widget: QWidget, start: QPoint, end: QPoint, held: Qt.KeyboardModifier) -> None:
-    """Press, move and let go of the left button."""
+    """Press, move and release the left button."""
     left, none = Qt.MouseButton.LeftButton, Qt.MouseButton.NoButton
     for kind, place, button, buttons in (
         (QEvent.Type.MouseButtonPress, start, left, left),
@@ -328,7 +328,7 @@ def test_that_without_a_scene_it_says_so(panel: TimelinePanel, bridge: SessionBr
     assert panel.notice.text() == "No scene is open."
 
 
-def test_that_nothing_is_read_while_nobody_looks(
+def test_that_nothing_is_read_while_hidden(
     panel: TimelinePanel, bridge: SessionBridge, session: LanesSession
 ) -> None:
     panel.hide()

@@ -1,4 +1,4 @@
-"""The frame calls as a table: which calls, in which order, what is said of them."""
+"""The frame calls as a table: rows, order and texts."""
 
 from __future__ import annotations
 

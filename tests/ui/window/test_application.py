@@ -176,7 +176,7 @@ def test_that_a_scene_whose_name_is_no_utf_8_is_shown_and_kept_in_the_settings(
     assert settings.recent_scenes == (str(scene),)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there is no way to ask for it")
+@pytest.mark.skipif(sys.platform != "linux", reason="not available elsewhere")
 def test_that_memory_between_things_that_stay_is_given_back() -> None:
     code = """
 import ctypes, os, sys

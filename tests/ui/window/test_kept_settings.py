@@ -58,7 +58,7 @@ def test_that_the_layout_is_back_after_closing_and_opening(qtbot: QtBot, tmp_pat
     assert not second.window.actions_by_id["panel-details"].isChecked()
 
 
-def test_that_panels_nobody_has_seen_are_made_when_they_are(qtbot: QtBot, tmp_path: Path) -> None:
+def test_that_hidden_panels_are_made_when_they_are_shown(qtbot: QtBot, tmp_path: Path) -> None:
     shell = open_shell(qtbot, tmp_path)
     dock = shell.window.docks["breakpoints"]
     assert isinstance(dock.widget(), Placeholder)

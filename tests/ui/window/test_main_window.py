@@ -1,4 +1,4 @@
-"""The window as a whole: what is in its place, what it is called, how things are found."""
+"""The window as a whole: positions and names of its parts, and how they are found."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def test_that_a_scene_is_opened_on_a_qt_time_source_and_runs(
     bridge.close()
 
 
-def test_that_a_held_scene_wakes_nobody_at_all(
+def test_that_a_held_scene_causes_no_wake_ups(
     bridge: SessionBridge, scene: Path, qtbot: QtBot
 ) -> None:
     bridge.open_scene(scene)

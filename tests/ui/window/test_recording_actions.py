@@ -1,4 +1,4 @@
-"""Recording from the window: the actions, the indicator, and what is told afterwards."""
+"""Recording from the window: the actions, the indicator, and the messages afterwards."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def test_that_a_file_can_be_chosen_and_none_is_replaced(shell: Shell, tmp_path: 
     assert (tmp_path / "there.tlrec").read_text(encoding="utf-8") == "mine"
 
 
-def test_that_the_same_problem_is_told_each_time(shell: Shell, tmp_path: Path) -> None:
+def test_that_the_same_problem_is_shown_each_time(shell: Shell, tmp_path: Path) -> None:
     (tmp_path / "recordings").write_text("no folder", encoding="utf-8")
 
     for _ in range(2):
@@ -161,7 +161,7 @@ def test_that_the_same_problem_is_told_each_time(shell: Shell, tmp_path: Path) -
         assert _notice(shell) == ""
 
 
-def test_that_a_problem_of_the_disk_is_told_while_the_scene_is_held(
+def test_that_a_problem_of_the_disk_is_shown_while_the_scene_is_held(
     qtbot: QtBot, shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shell.trigger("record")

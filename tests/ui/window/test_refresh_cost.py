@@ -1,4 +1,4 @@
-"""What a refresh asks for does not grow with what there is: counted, not timed."""
+"""The reads of a refresh do not grow with the session: counted, not timed."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ def test_that_a_user_gets_through_the_first_minutes(qtbot: QtBot, tmp_path: Path
         export_by_palette(qtbot, shell, tmp_path / f"frames.{suffix}")
     assert str(tmp_path / "frames.json") in shell.window.notice.label.text()
 
-    # Moves things around, closes, comes back: they are where they were.
+    # Moves panels, closes and reopens the window: they are where they were.
     shell.trigger("panel-details")
     shell.window.close()
     again = open_shell(qtbot, tmp_path, SMALL_GAME)

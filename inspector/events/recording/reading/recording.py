@@ -98,7 +98,7 @@ class Recording:
                 self._chunk(place)
         self.last_ns = self._find_last_ns()
 
-    # ------------------------------------------------------------ what it is
+    # ------------------------------------------------------------ properties
 
     @property
     def path(self) -> Path:
@@ -151,7 +151,7 @@ class Recording:
         """Close the file."""
         self._file.close()
 
-    # ---------------------------------------------------------- what is there
+    # ---------------------------------------------------------------- events
 
     def _read_index(self) -> Block:
         text = "SELECT first_cursor, count, first_ns, last_ns FROM chunks ORDER BY first_cursor"
@@ -228,7 +228,7 @@ class Recording:
         return ""
 
     def _find_last_ns(self) -> int:
-        """Return the instant of the newest event, or what is known of the end."""
+        """Return the instant of the newest event, or the last known instant."""
         places = self._index.shape[1]
         if not places:
             return self.first_ns

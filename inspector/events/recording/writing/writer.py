@@ -71,7 +71,7 @@ class RecordingWriter:
     """Writes a log to a file in a separate thread.
 
     :meth:`start`, :meth:`pump` and :meth:`stop` are for the thread that owns the log. A disk error
-    ends the recording and nothing else: see :attr:`problem`.
+    ends the recording only: see :attr:`problem`.
 
     Attributes:
         path: The file.
