@@ -273,11 +273,7 @@ class HostedSession:
             self._apply_if_idle()
 
     def refresh(self) -> int:
-        """Fold what is new into the timeline and move its present.
-
-        Returns:
-            How many events were new.
-        """
+        """Fold what is new into the timeline and move its present; returns how much is new."""
         self._go_on_rewinding()
         if self._wants_step_to_end:
             self._end_step()
@@ -336,9 +332,8 @@ class HostedSession:
     def _apply_waiting(self, place: Place) -> None:
         """Apply the commands that wait, in the order in which they came.
 
-        Args:
-            place: Where this is. Before a frame, inside a wake-up, the transport cannot be
-                held or replaced: stop at such a command; the rest follows after it.
+        Before a frame, inside a wake-up, the transport cannot be held or replaced: stop at
+        such a command; the rest follows after the wake-up.
         """
         run = self._run
         with self._commands_wait():
@@ -432,11 +427,9 @@ class HostedSession:
     # --------------------------------------------------------------- virtual time
 
     def pass_to(self, at_ns: int, *, with_frame: bool = True) -> None:
-        """Let virtual time pass; timers are called when they are due.
+        """Let virtual time pass up to an instant; timers are called when they are due.
 
-        Args:
-            at_ns: Session time to reach, if it has not passed.
-            with_frame: Whether one frame runs then, instead of those of the grid.
+        With a frame, one runs then, instead of those of the grid.
 
         Raises:
             TypeError: The time source is a real one.
@@ -464,15 +457,11 @@ class HostedSession:
     def block_ns(self, duration_ns: int) -> None:
         """Let virtual time pass as in a host that looks at its clocks once a frame.
 
-        One frame runs, at the end. What its callbacks work belongs to the time before
-        the next one.
-
-        Args:
-            duration_ns: From the frame before, if its callbacks did not work for longer.
+        One frame runs, at the end, so long after the frame before unless its callbacks have
+        worked for longer. What its own callbacks work belongs to the time before the next.
 
         Raises:
-            TypeError: The time source is not a
-                :class:`~inspector.sessions.sources.virtual_source.VirtualTimeSource`.
+            TypeError: The time source is not a virtual one.
         """
         source = self.source
         if not isinstance(source, VirtualTimeSource):
@@ -541,18 +530,16 @@ class HostedSession:
     def run_again(self, journal: Journal, *, keeps_all: bool = False) -> None:
         """Rebuild the scene and have it do, up to its end, what a journal says.
 
-        Session time is held afterwards if it was then. Nothing waits for real time.
-
-        Args:
-            journal: Of a scene on a manual time source exactly if this one is.
-            keeps_all: Whether no event may fall off the log.
+        Session time is held afterwards if it was then. Nothing waits for real time. The
+        journal is of a scene on a manual time source exactly if this one is. With
+        ``keeps_all``, no event falls off the log.
         """
         former = self._run
         former.close()
         budget_bytes = sys.maxsize if keeps_all else DEFAULT_BUDGET_BYTES
         run = self._next_run(former.source, journal.beginning, budget_bytes=budget_bytes)
         self._run = run
-        from inspector.sessions.replay.script_follower import ScriptFollower  # noqa: PLC0415 - few go back
+        from inspector.sessions.replay.rewinding import ScriptFollower  # noqa: PLC0415 - few go back
 
         with self._commands_wait():
             try:
@@ -627,8 +614,7 @@ class HostedSession:
         self._run = run = rewinding.second
         run.driver, run.recorder = self, self.recorder
         former.source.on_reading = None
-        # Its modules were let go before the second run was built.
-        former.let_go()
+        former.close()
         run.source.go_live()
         run.note_rewind(rewinding.number, applied)
         if run.source.is_manual:

@@ -206,10 +206,8 @@ class SceneRun:
 
     @property
     def present_ns(self) -> int:
-        """Session time now, calling no callback; ahead of what was run while running.
-
-        Virtual time is where it was run to: it does not pass by itself.
-        """
+        """Session time now, calling no callback; ahead of what was run while running."""
+        # Virtual time does not pass by itself.
         if isinstance(self.source.source, VirtualTimeSource):
             return self.session_ns
         return self.session_ns + min(self.ahead_ns, self.journal.beginning.max_delta_ns)
@@ -280,17 +278,12 @@ class SceneRun:
             self.fold()
             self.breakpoints.watch(self.log, self.timeline)
 
-    def let_go(self) -> Scene | None:
-        """Call no callback any more; returns the scene, which is still to be unloaded."""
+    def close(self) -> None:
+        """Call no callback any more, and unload the scene."""
         scene, self.loaded = self.loaded, None
         self.transport.on_frame = self.transport.on_wake_done = None
         self.tree.on_failure = lambda failure: logger.debug("after the end: %s", failure)
         self.transport.let_go()
-        return scene
-
-    def close(self) -> None:
-        """Call no callback any more, and unload the scene."""
-        scene = self.let_go()
         if scene is not None:
             scene.unload()
 

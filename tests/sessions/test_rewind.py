@@ -43,7 +43,7 @@ from inspector.sessions.replay.journal import (
 from inspector.sessions.replay.replay import Run as Compared
 from inspector.sessions.replay.replay import digest_of, first_difference
 from inspector.sessions.replay.rerun import rerun
-from inspector.sessions.replay.script_follower import ScriptFollower
+from inspector.sessions.replay.rewinding import ScriptFollower
 from inspector.sessions.scene import built_in_scenes
 from inspector.sessions.session import SessionPhase
 from inspector.sessions.sources.virtual_source import VirtualTimeSource

@@ -8,17 +8,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from inspector.sessions.replay.journal import AppliedCommand, Place
+from inspector.sessions.breakpoints.actions import note_hit
+from inspector.sessions.breakpoints.breakpoints import Breakpoints
+from inspector.sessions.replay.journal import REWIND_ENTRY, AppliedCommand, Place, Script
 from inspector.sessions.replay.replay import Difference, LogEvents, difference_steps
 from inspector.sessions.replay.replay import Run as Compared
-from inspector.sessions.replay.script_follower import ScriptFollower
 from inspector.sessions.scene_run import goes_to_end
 from inspector.timebase import NS_PER_MS
+from inspector.vocabulary import Reading
 
 if TYPE_CHECKING:
     from inspector.commands.scene import GoBack
+    from inspector.sessions.replay.journal import Entry, Journal
     from inspector.sessions.scene_run import SceneRun
 
 
@@ -116,3 +120,162 @@ class Rewinding:
             breakpoints={number: each for number, each, _ in run.breakpoints.items()},
             next_breakpoint=run.breakpoints.next_number,
         )
+
+
+class ScriptFollower:
+    """Drives a run by a journal, up to a frame or to its end, instead of the time source.
+
+    It is a :class:`~inspector.sessions.scene_run.Driver`. For the thread that owns the session,
+    like the run itself.
+
+    Attributes:
+        arrived_at: Where the log stood when the run came to the last frame that was asked
+            for; ``None`` before.
+    """
+
+    def __init__(self, run: SceneRun, journal: Journal, stop_frame: int | None = None) -> None:
+        """Do nothing yet, see :meth:`steps`; nothing of the run was loaded either.
+
+        After ``stop_frame`` frames it stops, held; at the end of the journal if left out.
+        """
+        self.arrived_at: int | None = None
+        self._run = run
+        self._script = Script(journal)
+        self._stop_frame = stop_frame
+
+    def steps(self) -> Generator[None]:
+        """Load the scene and let happen what the script says, a frame or so at each turn.
+
+        The caller makes the source go live afterwards, however that went.
+        """
+        run = self._run
+        run.source.follow(self._script)
+        run.load(self)
+        yield from self._follow()
+        if self._stop_frame is not None and run.loaded is not None:
+            if self.arrived_at is None:
+                self.arrived_at = run.log.end
+            self._script.is_over = True
+            run.transport.hold()
+
+    @property
+    def has_arrived(self) -> bool:
+        """Whether the script goes no further than the present frame."""
+        if self._is_at_stop:
+            return True
+        head = self._script.head()
+        return head is not None and head.code == REWIND_ENTRY and head.frame <= self._frames_run
+
+    def before_frame(self) -> None:
+        """Apply what was applied before this frame."""
+        self._apply_what_was(Place.BEFORE_FRAME)
+
+    def end_wake(self) -> None:
+        """Apply what was applied at the end of this wake-up."""
+        self._apply_what_was(Place.WAKE_END)
+
+    def look_around(self, *, after_frame: bool) -> None:
+        """Have the breakpoints hit that were hit here; stop where the script ends."""
+        script, run = self._script, self._run
+        if run.loaded is None:
+            return
+        while (entry := script.head()) is not None and (hit := entry.hit) is not None:
+            # A step may go on after its last frame; what is hit then belongs to the next.
+            if entry.frame != self._frames_run or after_frame != (hit.frame < entry.frame):
+                break
+            script.take()
+            known = run.breakpoints.get(hit.number)
+            if known is not None:
+                hit = replace(hit, action=known.action)
+            note_hit(run, hit)
+            self._apply_what_was(Place.BREAKPOINT)
+        if self.has_arrived:
+            if self.arrived_at is None and self._is_at_stop:
+                self.arrived_at = run.log.end
+            run.tree.halt()
+
+    @property
+    def _frames_run(self) -> int:
+        return self._run.frames_run
+
+    @property
+    def _is_at_stop(self) -> bool:
+        return self._stop_frame is not None and self._frames_run >= self._stop_frame
+
+    def _follow(self) -> Generator[None]:
+        script = self._script
+        while self._run.loaded is not None and not self._is_at_stop:
+            entry = script.head()
+            if entry is None:
+                break
+            if entry.code == REWIND_ENTRY and entry.applied is not None:
+                script.take()
+                self._go_back_in_place(entry.value, entry.applied)
+            elif entry.applied is not None:
+                if entry.applied.place is not Place.AT_ONCE or entry.frame != self._frames_run:
+                    # It did something else than before; the comparison says what.
+                    break
+                yield from self._scripted_steps(Place.AT_ONCE)
+            elif entry.hit is not None:
+                break
+            else:
+                script.take()
+                self._let_happen(entry)
+            yield
+
+    def _go_back_in_place(self, number: int, applied: AppliedCommand) -> None:
+        """Be where the session went back to: this run has come just so far."""
+        run = self._run
+        run.transport.hold()
+        run.breakpoints = Breakpoints.holding(applied.breakpoints, applied.next_breakpoint)
+        run.broken_by = run.stopped_by = None
+        run.note_rewind(number, applied)
+
+    def _let_happen(self, entry: Entry) -> None:
+        """Let happen what an entry says has come from outside."""
+        run = self._run
+        match entry.code:
+            case Reading.PERIOD:
+                run.set_period(entry.value)
+            case Reading.SYNCED:
+                run.sync()
+            case Reading.HELD:
+                run.hold(is_in_step=bool(entry.value))
+            case Reading.RATE:
+                run.reset_period()
+            case _:
+                run.source.replay(entry.code, entry.value)
+
+    def _apply_what_was(self, place: Place) -> None:
+        """Apply what the script says was applied here."""
+        for _ in self._scripted_steps(place):
+            pass
+
+    @property
+    def _is_broken_off(self) -> bool:
+        """Whether a step was ended at the present frame."""
+        head = self._script.head()
+        return (
+            head is not None
+            and head.code == Reading.HELD
+            and bool(head.value)
+            and head.frame == self._frames_run
+        )
+
+    def _scripted_steps(self, place: Place) -> Generator[None]:
+        """Apply what the script says was applied here, a frame of it at each turn."""
+        script = self._script
+        while not self.has_arrived:
+            entry = script.head()
+            if entry is None or (applied := entry.applied) is None or applied.place is not place:
+                return
+            if entry.frame != self._frames_run:
+                return
+            script.take()
+            for _ in self._run.apply_steps(
+                applied.command, entry.value, place=place, by=applied.by, host_ms=applied.host_ms
+            ):
+                yield
+                self._run.is_broken_off = self._is_broken_off
+            if place is Place.AT_ONCE:
+                return
