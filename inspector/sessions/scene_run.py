@@ -62,7 +62,6 @@ logger = logging.getLogger(__name__)
 #: More timers in one wake-up take seconds, and are a mistake.
 MOST_IN_WAKE = 1_000_000
 
-_BEGINS_WAKE: Final = frozenset({Reading.WOKEN, Reading.ADVANCED})
 
 _TOO_LONG_AGO: Final = (
     f"The session has run for more than {MOST_ENTRIES:,} wake-ups and commands. What is needed "
@@ -376,7 +375,7 @@ class SceneRun:
         self.journal.note(reading, frame, value)
         self.log.append((self.tree.now_ns, READING, reading, value, frame))
         self._readings += 1
-        if reading in _BEGINS_WAKE:
+        if reading is Reading.WOKEN or reading is Reading.ADVANCED:
             self._timers.begin()
 
     def set_period(self, period_ns: int) -> None:
