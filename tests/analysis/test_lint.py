@@ -21,8 +21,19 @@ from inspector.analysis.lint.findings import (
 )
 from inspector.analysis.lint.rules import findings
 from inspector.analysis.lint.scheduling import LEAK_TIMERS
+from inspector.events.history import LogHistory
+from inspector.events.log import EventLog
 from inspector.sessions.scene import built_in_scenes
 from inspector.testing import pass_seconds, scene_file, virtual_session
+from inspector.timebase import NS_PER_SECOND as SECOND
+from inspector.vocabulary import (
+    CLOCK_ADDED,
+    TIMER_ADDED,
+    TIMER_ARMED,
+    TIMER_FIRED,
+    TIMER_ORIGIN,
+    TimerKind,
+)
 
 
 def lint(folder: Path, body: str, seconds: float | Fraction = 20) -> list[Finding]:
@@ -346,3 +357,15 @@ def test_that_a_stretch_can_be_looked_at_by_itself(tmp_path: Path) -> None:
     assert findings(history, history.end) == []
     assert findings(history, 0, 1) == []
     session.close()
+
+
+def test_that_a_repeating_timer_without_interval_does_not_end_the_check() -> None:
+    log = EventLog()
+    root, tick = log.intern("root"), log.intern("tick")
+    log.append((0, CLOCK_ADDED, 1, 0, root))
+    log.append((0, TIMER_ADDED, 1, 1, tick))
+    log.append((0, TIMER_ORIGIN, 1, tick, TimerKind.INTERVAL_DELAY))
+    log.append((0, TIMER_ARMED, 1, SECOND, 0))
+    log.append((2 * SECOND, TIMER_FIRED, 1, SECOND, 5 * SECOND))
+
+    assert DRIFT not in {finding.kind for finding in findings(LogHistory(log))}

@@ -173,7 +173,8 @@ def drifting(seen: Survey) -> Iterator[Finding]:
         if DRIFT_LEAST_SHARE * chain.delay_ns <= slip_ns <= most_ns:
             yield _drifting_chain(seen, chain)
     for timer in seen.timers.values():
-        is_moved = timer.kind == TimerKind.INTERVAL_DELAY and timer.shift_ns > 0
+        # In a damaged recording a repeating timer may have no interval.
+        is_moved = timer.kind == TimerKind.INTERVAL_DELAY and timer.interval_ns > 0
         if is_moved and timer.shift_ns >= timer.interval_ns:
             lost = timer.shift_ns / timer.interval_ns
             text = (
