@@ -382,14 +382,14 @@ SLOW = TimeSourceKind("slow", "a test", Slow)
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "reason"),
+    ("command", "before", "after", "reason"),
     [
-        ("return self.host.now_ns()", "return self.no_such", "AttributeError: 'Slow' object"),
-        ("def now_ns", "def now", "has no method now_ns"),
-        ('"a test", Slow', '"a test", None', "it has no make, or its is_real is False"),
+        ("run", "self.host.now_ns()", "self.no_such", "AttributeError: 'Slow' object"),
+        ("lint", "self.host.now_ns()", "self.no_such", "AttributeError: 'Slow' object"),
+        ("lint", "def now_ns", "def now", "has no method now_ns"),
+        ("run", '"a test", Slow', '"a test", None', "it has no make, or its is_real is False"),
     ],
 )
-@pytest.mark.parametrize("command", ["run", "lint"])
 def test_that_a_time_source_that_fails_is_named(
     tmp_path: Path, command: str, before: str, after: str, reason: str
 ) -> None:

@@ -128,16 +128,11 @@ def test_that_the_command_runs(site: Path, tmp_path: Path) -> None:
 _WINDOW = (
     f"SCENE = {_SCENE!r}"
     """
-import json
 from pathlib import Path
-from PySide6.QtWidgets import QApplication, QComboBox
-from tests.ui.shell import open_shell
+from PySide6.QtWidgets import QComboBox
+from tests.ui.lone_window import finish, lone_shell, turn
 
-class Keep(list):
-    addWidget = list.append
-
-keep = Keep()
-shell = open_shell(keep, Path.cwd(), SCENE)
+shell = lone_shell(SCENE)
 window = shell.window
 shell.trigger("time-source-coarse")
 window.open_path(Path("scene.py"))
@@ -147,17 +142,15 @@ shell.advance(1)
 said["panel"] = window.docks.panel("frame_count").text()
 said["frames"] = shell.bridge.timeline.frames.end
 shell.trigger("export")
-QApplication.processEvents()
+turn()
 formats = window.findChild(object, "export_dialog").findChildren(QComboBox)
 said["formats"] = [box.itemText(row) for box in formats for row in range(box.count())]
 shell.trigger("panel-findings")
 findings = window.docks.panel("findings")
 findings.look()
-QApplication.processEvents()
+turn()
 said["findings"] = [each.kind.name for each in findings.model.rows]
-said["notice"] = window.notice.label.text() if window.notice.isVisible() else ""
-window.close()
-print(json.dumps(said))
+finish(shell, said)
 """
 )
 

@@ -43,17 +43,11 @@ class Part:
 _END = "    ),\n    names="
 _IMPORTS = "from inspector.extensions import"
 _WINDOW = """
-from pathlib import Path
-from tests.ui.shell import open_shell
+from tests.ui.lone_window import finish, lone_shell
 
-class Keep(list):
-    addWidget = list.append
-
-keep = Keep()
-shell = open_shell(keep, Path.cwd())
+shell = lone_shell()
 shell.trigger("panel-pulse")
-print(shell.window.docks.panel("pulse").text())
-shell.window.close()
+finish(shell, {"pulse": shell.window.docks.panel("pulse").text()})
 """
 PARTS = {
     "panel": Part(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +10,15 @@ import pytest
 
 from tests.extension_packages import install, python_with
 
-_PANEL = """
+_PANELS = """
 from inspector.extensions import Panel, PanelArea
 
-PANEL = Panel("counter", "Counter", PanelArea.BOTTOM, "ext_counter_view:Counter", "counts frames")
+COUNTER, BUILD, VALUE, PAINT, REFRESH = (
+    Panel(name, name.title(), PanelArea.BOTTOM, f"ext_view:{name.title()}", "<b>a test</b>")
+    for name in ("counter", "build", "value", "paint", "refresh")
+)
+MISSING = Panel("missing", "Missing", PanelArea.BOTTOM, "ext_missing:Missing", "a test")
+MIDDLE = Panel("middle", "Middle", None, "ext_view:Counter", "a test")
 """
 _VIEW = """
 from PySide6.QtWidgets import QLabel
@@ -27,125 +31,95 @@ class Counter(QLabel):
 
     def count(self, _new):
         self.setText(f"{self._bridge.timeline.frames.end} frames")
+
+class Build(QLabel):
+    def __init__(self, bridge, theme, parent=None):
+        raise ValueError("<img src='/dev/zero'>" + "x" * 1000)
+
+def Value(bridge, theme, parent):
+    return 3
+
+class Paint(Counter):
+    def paintEvent(self, event):
+        [][1]
+
+class Refresh(Counter):
+    def count(self, _new):
+        self._bridge.no_such
 """
-_POINTS = {"counter": "ext_counter:PANEL"}
-_PROGRAM = """
-import json, sys
+_HEAD = """
 from pathlib import Path
-from PySide6.QtWidgets import QApplication
-from tests.ui.shell import open_shell
-from ui.window.process import FaultReporter
+from PySide6.QtCore import QTimer
+from tests.ui.lone_window import finish, lone_shell, turn
 
-class Keep(list):
-    addWidget = list.append
-
-keep = Keep()
-shell = open_shell(keep, Path.cwd())
+shell = lone_shell()
 window = shell.window
-FaultReporter(window)
-said = {"panels": list(window.docks.ids)}
-if "aaa" in said["panels"]:
-    window.actions_by_id["panel-aaa"].trigger()
-def look():
-    for _ in range(5):
-        QApplication.processEvents()
-if "counter" in said["panels"]:
-    window.actions_by_id["panel-counter"].trigger()
-    shell.advance(0.1)
-    look()
-    said["text"] = window.docks.panel("counter").text()
-    window.resize(900, 700)
-    shell.advance(0.1)
-    look()
-    said["later"] = window.docks.panel("counter").text()
-said["events"] = shell.bridge.timeline.frames.end
-said["notice"] = window.notice.label.text() if window.notice.isVisible() else ""
+"""
+_LOOK = """
+NAMES = ["counter", "build", "value", "paint", "refresh", "missing"]
+said = {"panels": list(window.docks.ids), "first": window.notice.label.text()}
+for name in NAMES:
+    if name in window.docks.ids:
+        window.actions_by_id[f"panel-{name}"].trigger()
+        shell.advance(0.1)
+        turn()
+        said[name] = window.docks.panel(name).text()
+shell.advance(0.1)
+said["counter"] = window.docks.panel("counter").text()
+said["frames"] = f"{shell.bridge.timeline.frames.end} frames"
 window.actions_by_id["extensions"].trigger()
 said["list"] = window.findChild(object, "extensions").list.toPlainText()
-window.close()
-print(json.dumps(said))
 """
 
 
-def seen(
-    folder: Path, view: str = _VIEW, panel: str = _PANEL, points: Mapping[str, str] = _POINTS
-) -> dict[str, Any]:
-    """Return what a window shows in which a package has added a panel."""
-    modules = {"ext_counter.py": panel, "ext_counter_view.py": view}
-    install(folder, "ext-counter", modules, {"panels": points})
-    done = python_with(folder, "-c", _PROGRAM)
+def seen(folder: Path, program: str) -> dict[str, Any]:
+    """Return what a program says about a window."""
+    done = python_with(folder, "-c", f"{_HEAD}{program}\nfinish(shell, said)")
     assert done.returncode == 0, done.stderr
     answer: dict[str, Any] = json.loads(done.stdout)
     return answer
 
 
-def test_that_a_panel_of_a_package_is_docked_and_shows_the_session(tmp_path: Path) -> None:
-    said = seen(tmp_path)
-
-    assert said["panels"][-1] == "counter"
-    assert said["later"] == f"{said['events']} frames"
-    assert said["notice"] == ""
-    assert "✔ counter, ext-counter 1.0" in said["list"]
-
-
-def test_that_a_panel_that_cannot_be_built_shows_the_reason_in_its_place(tmp_path: Path) -> None:
-    said = seen(tmp_path, "from PySide6 import NoSuchName")
-
-    reason = "The panel “counter” of ext-counter 1.0 does not work: ImportError: cannot import"
-    assert said["text"].startswith(reason)
-    assert said["later"] == said["text"] == said["notice"]
-    assert said["events"] > 0
-    assert "✖ counter, ext-counter 1.0" in said["list"]
+@pytest.fixture(scope="module")
+def panels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """Return what a window shows in which a package has added seven panels."""
+    folder = tmp_path_factory.mktemp("panels")
+    names = ("counter", "build", "value", "paint", "refresh", "missing", "middle")
+    points = {"panels": {name: f"ext_panels:{name.upper()}" for name in names}}
+    install(folder, "ext", {"ext_panels.py": _PANELS, "ext_view.py": _VIEW}, points)
+    return seen(folder, _LOOK)
 
 
-def test_that_a_panel_that_is_no_widget_shows_the_reason(tmp_path: Path) -> None:
-    said = seen(tmp_path, "def Counter(bridge, theme, parent):\n    return 3\n")
-
-    assert said["text"].startswith("The panel “counter” of ext-counter 1.0 does not work: TypeErr")
-
-
-def test_that_a_panel_that_fails_in_a_refresh_is_replaced_by_the_reason(tmp_path: Path) -> None:
-    said = seen(tmp_path, _VIEW.replace("frames.end}", "frames.no_such}"))
-
-    reason = "The panel “counter” of ext-counter 1.0 does not work: AttributeError:"
-    assert said["text"].startswith(reason)
-    assert said["notice"].startswith(reason)
-    assert said["events"] > 0
+def test_that_a_panel_of_a_package_is_docked_and_shows_the_session(panels: dict[str, Any]) -> None:
+    assert panels["counter"] == panels["frames"] != "0 frames"
+    assert "✔ counter, ext 1.0" in panels["list"]
 
 
-def test_that_a_panel_that_fails_while_it_is_painted_is_replaced_by_the_reason(
-    tmp_path: Path,
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("build", "ValueError: <img src='/dev/zero'>xxx"),
+        ("value", "TypeError: "),
+        ("paint", "IndexError: list index out of range."),
+        ("refresh", "AttributeError: 'SessionBridge' object has no attribute 'no_such'"),
+        ("missing", "ModuleNotFoundError: No module named 'ext_missing'."),
+    ],
+)
+def test_that_a_panel_that_fails_shows_the_reason_in_its_place(
+    panels: dict[str, Any], name: str, reason: str
 ) -> None:
-    said = seen(tmp_path, f"{_VIEW}\n    def paintEvent(self, event):\n        [][1]\n")
+    assert panels[name].startswith(f"The panel “{name}” of ext 1.0 does not work: {reason}")
+    assert len(panels[name]) < 400
+    assert f"✖ {name}, ext 1.0" in panels["list"]
 
-    assert said["later"].startswith(
-        "The panel “counter” of ext-counter 1.0 does not work: IndexError: list index"
+
+def test_that_a_panel_that_does_not_load_is_named_in_a_notice(panels: dict[str, Any]) -> None:
+    assert "middle" not in panels["panels"]
+    assert panels["first"] == (
+        "The panel “middle” of ext 1.0 does not work: it has no area, and the middle of the "
+        "window is taken."
     )
-
-
-def test_that_of_two_panels_in_a_module_the_one_that_fails_is_replaced(tmp_path: Path) -> None:
-    view = _VIEW.replace("frames.end}", "frames.no_such}")
-    view += (
-        "\nclass Other(QLabel):\n    def __init__(self, bridge, theme, parent):\n        1 / 0\n"
-    )
-    panel = (
-        f"{_PANEL}OTHER = Panel('aaa', 'Other', PanelArea.BOTTOM, 'ext_counter_view:Other', 'x')\n"
-    )
-    points = {"aaa": "ext_counter:OTHER", "counter": "ext_counter:PANEL"}
-
-    said = seen(tmp_path, view, panel, points)
-
-    assert said["later"].startswith("The panel “counter” of ext-counter 1.0 does not work: Attri")
-
-
-def test_that_a_panel_that_does_not_load_is_named_in_a_notice(tmp_path: Path) -> None:
-    said = seen(tmp_path, panel=_PANEL.replace("PanelArea.BOTTOM", "None"))
-
-    assert "counter" not in said["panels"]
-    assert said["notice"] == (
-        "The panel “counter” of ext-counter 1.0 does not work: it has no area, and the middle "
-        "of the window is taken."
-    )
+    assert panels["notice"].startswith("6 problems with extensions. The panel “missing” of ext")
 
 
 _SOURCE = """
@@ -164,33 +138,16 @@ class Slow:
 
 SLOW = TimeSourceKind("slow", "a test", Slow)
 """
-_SOURCE_PROGRAM = """
-import json
-from pathlib import Path
-from PySide6.QtWidgets import QApplication
-from tests.ui.shell import open_shell
-from ui.window.process import FaultReporter
-
-class Keep(list):
-    addWidget = list.append
-
-keep = Keep()
-shell = open_shell(keep, Path.cwd())
-window = shell.window
-FaultReporter(window)
+_OPEN = """
 shell.trigger("time-source-slow")
 window.open_path(Path("scene.py"))
-QApplication.processEvents()
+turn()
 said = {"source": type(shell.bridge.session.source).__name__}
-def late():
+def pass_time():
     shell.sources[-1].advance(0.1)
-from PySide6.QtCore import QTimer
 for _ in range(40):
-    QTimer.singleShot(0, late)
-    QApplication.processEvents()
-said["notice"] = window.notice.label.text() if window.notice.isVisible() else ""
-window.close()
-print(json.dumps(said))
+    QTimer.singleShot(0, pass_time)
+    turn(1)
 """
 
 
@@ -203,11 +160,38 @@ def test_that_a_time_source_that_fails_is_named_and_the_window_goes_on(
     module = _SOURCE.replace("LIMIT", limit)
     install(tmp_path, "ext-s", {"ext_s.py": module}, {"time_sources": {"slow": "ext_s:SLOW"}})
 
-    done = python_with(tmp_path, "-c", _SOURCE_PROGRAM)
+    said = seen(tmp_path, _OPEN)
 
-    assert done.returncode == 0, done.stderr
-    said = json.loads(done.stdout)
     assert said["source"] == source
     reason = "The time source “slow” of ext-s 1.0 does not work: RuntimeError: no more time."
     assert said["notice"].partition(" “scene”")[0].startswith("" if limit == "1e9" else reason)
     assert bool(said["notice"]) == (limit != "1e9")
+
+
+_EXPORTER = """
+from inspector.formats.export import Exporter
+
+def write(frames, provenance, options, stream):
+    stream.write(frames.no_such)
+
+COUNT = Exporter("Count", ".count", "number of <b>frames</b>", write)
+"""
+_EXPORT = """
+shell.advance(1)
+shell.trigger("export")
+dialog = window.findChild(object, "export_dialog")
+done = [dialog.export_to(Path("a.count")), Path("a.count").exists()]
+said = {"problem": dialog.problem}
+said["done"] = [*done, dialog.export_to(Path("a.csv")), Path("a.csv").exists()]
+"""
+
+
+def test_that_an_exporter_that_fails_is_named_in_the_dialog_which_stays(tmp_path: Path) -> None:
+    points = {"exporters": {"count": "ext_count:COUNT"}}
+    install(tmp_path, "ext-count", {"ext_count.py": _EXPORTER}, points)
+
+    said = seen(tmp_path, _EXPORT)
+
+    assert said["done"] == [False, False, True, True]
+    reason = "The exporter “count” of ext-count 1.0 does not work: AttributeError: 'FrameTimes'"
+    assert said["problem"].startswith(reason)
