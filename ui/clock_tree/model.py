@@ -185,10 +185,10 @@ class ClockTreeModel(ColumnCells[TreeRow], ShapedModel):
         still = None if row.clock is None else self._still_rows.get(key)
         if still is not None:
             cells = still.copy()
-            for column in LIVE_COLUMNS:
-                cells[column] = self.cell(row, column)
+            for column, cell in zip(LIVE_COLUMNS, self.cells(row, LIVE_COLUMNS), strict=True):
+                cells[column] = cell
             return cells
-        cells = [self.cell(row, column) for column in ClockColumn]
+        cells = self.cells(row, self.columns)
         name, state, standing = ClockColumn.NAME, ClockColumn.STATE, row.standing
         spans = 0 if row.has_numbers else SPANNED
         cells[name] = cells[name]._replace(tick=None, mark=standing.kind, spans=spans)

@@ -42,6 +42,7 @@ class ColumnCells(Generic[RowT]):
         self.columns = tuple(columns)
         self._theme = theme
         self._colors: dict[ColorRole, QColor] = {}
+        self._parts: list[tuple[Any, ...]] = []
         self._no_cells = (EMPTY,) * len(self.columns)
         self._bold = QFont()
         self._bold.setBold(True)
@@ -69,19 +70,31 @@ class ColumnCells(Generic[RowT]):
         row = self.row_at(key)
         if row is None:
             return self._no_cells
-        return [self.cell(row, column) for column in self.columns]
+        return self.cells(row, self.columns)
 
-    def cell(self, row: RowT, column: ColumnEnum) -> Cell:
-        """Return what is painted of a cell."""
-        spec = column.spec
-        return Cell(
-            one_line(spec.text(row)),
-            spec.alignment,
-            self.color(self.color_of(row, column)),
-            self.is_bold(row, column),
-            self._mark(row, column),
-            tick=None if spec.tick is None else spec.tick(row),
-        )
+    def cells(self, row: RowT, columns: Sequence[ColumnEnum]) -> list[Cell]:
+        """Return what is painted of some cells of a row."""
+        if not self._parts:
+            # Found out once: a cell is little more than its text.
+            self._parts = [
+                (each.spec.text, each.spec.alignment, each.spec.mark, each.spec.tick, each.is_apart)
+                for each in self.columns
+            ]
+        parts, gap, found = self._parts, roles.gap(), []
+        for column in columns:
+            text, alignment, mark, tick, is_apart = parts[column]
+            meaning = self.color_of(row, column)
+            found.append(
+                Cell(
+                    one_line(text(row)),
+                    alignment,
+                    None if meaning is None else self.color(meaning),
+                    self.is_bold(row, column),
+                    mark(row) if mark is not None else gap if is_apart else None,
+                    tick=None if tick is None else tick(row),
+                )
+            )
+        return found
 
     @staticmethod
     def _mark(row: RowT, column: ColumnEnum) -> object:
