@@ -55,15 +55,7 @@ _LIFE_TEXTS: Final = {
 def blocker_reason(
     history: History, timeline: Timeline, call: Call, blocker: Blocker, cursor: int
 ) -> Reason:
-    """Return one thing that stops a call, with the event that made it so.
-
-    Args:
-        history: The past.
-        timeline: The state.
-        call: The call.
-        blocker: One of what stops it.
-        cursor: Where the state is in the log.
-    """
+    """Return one thing that stops a call, with the event before a cursor that made it so."""
     match blocker.kind:
         case BlockerKind.PAUSED:
             return _pause(history, timeline, blocker)
@@ -130,13 +122,7 @@ def _stopped_clock(history: History, timeline: Timeline, blocker: Blocker) -> Re
 
 
 def what_would_help(timeline: Timeline, call: Call, fires: str) -> str:
-    """Return in a sentence what has to change before something is called.
-
-    Args:
-        timeline: The state.
-        call: What is on a stopped clock.
-        fires: What it does then: ``fires`` or ``is called``.
-    """
+    """Return in a sentence what has to change before a call on a stopped clock ``fires``."""
     clocks = [blocker for blocker in call.blockers if blocker.kind in _CLOCKS]
     frozen = [f"“{each.name}”" for each in clocks if each.kind is BlockerKind.CLOCK_RATE]
     paused = [f"“{each.name}”" for each in clocks if each.kind is BlockerKind.CLOCK_PAUSED]

@@ -64,14 +64,7 @@ class _End:
 def explain_gone(
     history: History, timeline: Timeline, story: CallStory, cursor: int
 ) -> Explanation:
-    """Say what became of what is not there.
-
-    Args:
-        history: The past.
-        timeline: The state.
-        story: What is known of it, up to the state.
-        cursor: Where the state is in the log.
-    """
+    """Say what became of what is not there in the state at a cursor."""
     return _Gone(history, timeline, story, cursor).explanation()
 
 

@@ -62,17 +62,9 @@ def finding_of(  # noqa: PLR0913, PLR0917 - all of it makes a finding
     frame: int | None = None,
     clock_id: int = 0,
 ) -> Finding:
-    """Return a finding about a call.
+    """Return a finding about a call; see :class:`Finding`.
 
-    Args:
-        seen: What was seen.
-        kind: What looks wrong.
-        text: What was seen and what would help.
-        call: The call.
-        at_ns: Session instant of the evidence.
-        cursor: Where the evidence is in the log.
-        frame: The frame that shows it, the one of that instant if left out.
-        clock_id: The clock it is about, that of the call if left out.
+    Its frame is the one of that instant, and its clock that of the call, if left out.
     """
     return Finding(
         kind,

@@ -253,15 +253,9 @@ class Survey:
         cursor: int,
         since_ns: int,
     ) -> None:
-        """Take what was called for one frame.
+        """Take how often each call was made for one frame, and where that is seen.
 
-        Args:
-            calls: How often each was called.
-            seen: What is known of each.
-            frame: Index of the frame.
-            at_ns: Session instant at which that is seen.
-            cursor: Where that is in the log.
-            since_ns: One-shots that were set later than this may make a storm together.
+        One-shots that were set later than ``since_ns`` may make a storm together.
         """
         storms: dict[tuple[Caller, int], tuple[int, int]] = {}
         for number, count in calls.items():
