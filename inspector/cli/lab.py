@@ -25,7 +25,7 @@ from inspector.formats.lab.graph import LabGraphOptions
 from inspector.formats.lab.table import write_lab_json
 from inspector.formats.lab.timers import parse_timer, read_timers
 from inspector.sessions.frame_files import read_frame_file
-from inspector.sessions.lab.scene import SceneRun, run_scene_lab
+from inspector.sessions.lab.scene import SceneLabRun, run_scene_lab
 from inspector.sessions.scene import find_scene
 from inspector.timebase import NS_PER_SECOND
 
@@ -179,7 +179,7 @@ def _run_timers(
     return results
 
 
-def _followed_scene(path: Path, displays: Sequence[Display], err: TextIO) -> SceneRun:
+def _followed_scene(path: Path, displays: Sequence[Display], err: TextIO) -> SceneLabRun:
     progress = Progress(err)
     try:
         return run_scene_lab(path, displays, progress.show)

@@ -166,12 +166,8 @@ class HostedSession:
 
     @property
     def failure_policy(self) -> FailurePolicy:
-        """What follows when a callback raises; may be set, from the next failure on."""
+        """What follows when a callback raises."""
         return self._run.failure_policy
-
-    @failure_policy.setter
-    def failure_policy(self, policy: FailurePolicy) -> None:
-        self._run.failure_policy = policy
 
     @property
     def frame_rate(self) -> Fraction:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from inspector.clocks import FailurePolicy, ManualTimeSource
-from inspector.commands.scene import Reload
+from inspector.commands.scene import Reload, SetFailurePolicy
 from inspector.commands.transport import Hold, Run, StepFrames
 from inspector.events import Timeline
 from inspector.events.log import BYTES_PER_EVENT
@@ -86,7 +86,7 @@ def test_that_a_stopped_scene_can_go_on(tmp_path: Path) -> None:
     session = virtual_session(scene_file(tmp_path, FAILING), failure_policy=FailurePolicy.STOP)
     pass_seconds(session, 3)
 
-    session.failure_policy = FailurePolicy.CONTINUE
+    session.submit(SetFailurePolicy(FailurePolicy.CONTINUE))
     pass_seconds(session, 2)
 
     assert fired(session) == {"fails": 3, "works": 3}

@@ -12,7 +12,7 @@ import pytest
 from inspector.analysis.lab.display import Display, steady_display
 from inspector.errors import InspectorError
 from inspector.sessions.lab.process import begin_scene_process
-from inspector.sessions.lab.scene import SceneRun, run_scene_lab
+from inspector.sessions.lab.scene import SceneLabRun, run_scene_lab
 from inspector.testing import held_session
 
 SECOND = 1_000_000_000
@@ -90,7 +90,7 @@ def test_that_a_scene_that_never_ends_can_be_left(
     tmp_path: Path, displays: tuple[Display, ...]
 ) -> None:
     path = written(tmp_path, "while True:\n    pass\n")
-    steps: Generator[float | None, None, SceneRun] = begin_scene_process(path, displays)
+    steps: Generator[float | None, None, SceneLabRun] = begin_scene_process(path, displays)
 
     assert [next(steps) for _ in range(50)] == [None] * 50
     steps.close()

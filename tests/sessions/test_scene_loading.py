@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from inspector.clocks import FailurePolicy, ManualTimeSource
-from inspector.commands.scene import Reload
+from inspector.commands.scene import Reload, SetFailurePolicy
 from inspector.commands.transport import Run, StepFrames
 from inspector.errors import SceneError
 from inspector.sessions.scene import built_in_scenes, find_scene, load_scene
@@ -488,7 +488,7 @@ def test_that_an_error_of_megabytes_is_shown_in_parts(tmp_path: Path, raised: st
             """,
         )
     )
-    late.failure_policy = FailurePolicy.STOP
+    late.submit(SetFailurePolicy(FailurePolicy.STOP))
     late.submit(StepFrames(1))
     late.refresh()
 

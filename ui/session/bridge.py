@@ -327,16 +327,6 @@ class SessionBridge(QObject):
         self._update_status()
         self.pace.end_turn(has_news=bool(events))
 
-    @property
-    def is_visible(self) -> bool:
-        """Whether the window can be seen."""
-        return self.pace.is_visible
-
-    @Slot(bool)
-    def set_visible(self, is_visible: bool) -> None:  # noqa: FBT001 - a slot
-        """Say whether the window can be seen; hidden or minimised, nothing refreshes."""
-        self.pace.set_visible(is_visible=is_visible)
-
     # ------------------------------------------------- what all panels share
 
     @property

@@ -235,7 +235,8 @@ class WindowContents(QObject):
 
     def _tell_visibility(self) -> None:
         window = self._window
-        self._bridge.set_visible(window.isVisible() and not window.isMinimized())
+        is_visible = window.isVisible() and not window.isMinimized()
+        self._bridge.pace.set_visible(is_visible=is_visible)
 
     def _close(self) -> None:
         """Save the settings and close the session.

@@ -21,7 +21,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from inspector.errors import InspectorError
-from inspector.sessions.lab.scene import SceneRun, run_scene_lab
+from inspector.sessions.lab.scene import SceneLabRun, run_scene_lab
 
 if TYPE_CHECKING:
     from inspector.analysis.lab.display import Display
@@ -38,12 +38,12 @@ _BEGIN: Final = (
 _OURS: Final = str(Path(__file__).resolve().parents[3])
 
 #: Share that is done, what came of it, or a problem as a sentence; ``None`` at the end.
-_News = float | SceneRun | str | None
+_News = float | SceneLabRun | str | None
 
 
 def begin_scene_process(
     path: Path, displays: Iterable[Display]
-) -> Generator[float | None, None, SceneRun]:
+) -> Generator[float | None, None, SceneLabRun]:
     """Run a scene under displays in a process of its own, a moment at each step.
 
     Yields the share that is done, from 0 to 1, or ``None`` while there is nothing new.
@@ -65,7 +65,7 @@ def begin_scene_process(
                 yield None
                 continue
             match told:
-                case SceneRun():
+                case SceneLabRun():
                     return told
                 case str():
                     raise InspectorError(told)

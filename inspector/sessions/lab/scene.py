@@ -46,7 +46,7 @@ AS_SCENE: Final = SubjectName("scene", "The scene", "A scene file under the disp
 
 
 @dataclass(frozen=True, slots=True)
-class SceneRun:
+class SceneLabRun:
     """What a scene did under the displays.
 
     Attributes:
@@ -62,7 +62,7 @@ class SceneRun:
 
 def run_scene_lab(
     path: Path, displays: Iterable[Display], on_progress: Callable[[float], None] | None = None
-) -> SceneRun:
+) -> SceneLabRun:
     """Run a scene under displays.
 
     The displays follow one another, each from the beginning. ``on_progress`` is called now and
@@ -79,14 +79,14 @@ def run_scene_lab(
         try:
             done = next(steps)
         except StopIteration as end:
-            run: SceneRun = end.value
+            run: SceneLabRun = end.value
             return run
         if int(done * 100) > told:
             told = int(done * 100)
             tell(done)
 
 
-def begin_scene_lab(path: Path, displays: Iterable[Display]) -> Generator[float, None, SceneRun]:
+def begin_scene_lab(path: Path, displays: Iterable[Display]) -> Generator[float, None, SceneLabRun]:
     """Do what :func:`run_scene_lab` does a frame at a time, so that it can be left.
 
     Yields the share that is done, from 0 to 1. Closing the generator leaves the scene. It
@@ -104,8 +104,8 @@ def begin_scene_lab(path: Path, displays: Iterable[Display]) -> Generator[float,
     plays: list[_Play] = []
     for display in (None, *displays):
         end_ns = longest_ns if display is None else display.end_ns
-        play = _begin_play(path, display, end_ns)
-        plays.append((yield from _shares(play, passed_ns, whole_ns)))
+        for_all = passed_ns, max(whole_ns, 1)
+        plays.append((yield from _begin_play(path, display, end_ns, for_all)))
         passed_ns += end_ns
     ideal, under = plays[0], plays[1:]
     streams = dict.fromkeys(stream for play in plays for stream in play.firings)
@@ -118,20 +118,7 @@ def begin_scene_lab(path: Path, displays: Iterable[Display]) -> Generator[float,
             results.append(compared(timer, AS_SCENE, display, played.firings.get(stream, ())))
             yield 1.0
     failures = dict.fromkeys(text for play in plays for text in play.failures)
-    return SceneRun(ideal.title, tuple(results), tuple(failures))
-
-
-def _shares(
-    play: Generator[int, None, _Play], before_ns: int, whole_ns: int
-) -> Generator[float, None, _Play]:
-    """Go through a run, yielding the share that is done of all runs."""
-    while True:
-        try:
-            at_ns = next(play)
-        except StopIteration as end:
-            played: _Play = end.value
-            return played
-        yield min((before_ns + at_ns) / max(whole_ns, 1), 1.0)
+    return SceneLabRun(ideal.title, tuple(results), tuple(failures))
 
 
 @dataclass(slots=True)
@@ -149,11 +136,14 @@ class _Play:
     failures: list[str]
 
 
-def _begin_play(path: Path, display: Display | None, end_ns: int) -> Generator[int, None, _Play]:
+def _begin_play(
+    path: Path, display: Display | None, end_ns: int, for_all: tuple[int, int]
+) -> Generator[float, None, _Play]:
     """Run the scene under a display, or where nothing is ever late, a frame at each step.
 
-    Yields the instant that was reached.
+    Yields the share that is done of all runs, of which so much has passed of so much.
     """
+    before_ns, whole_ns = for_all
     session = HostedSession(path, VirtualTimeSource(), autorun=False, max_delta_ns=_NO_CUT_NS)
     try:
         if session.problem is not None:
@@ -167,7 +157,7 @@ def _begin_play(path: Path, display: Display | None, end_ns: int) -> Generator[i
             if number % _FRAMES_PER_LOOK == 0:
                 session.refresh()
                 reader.read()
-            yield at_ns
+            yield min((before_ns + at_ns) / whole_ns, 1.0)
         session.refresh()
         reader.read()
         if not session.is_running:

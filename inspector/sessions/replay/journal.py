@@ -188,10 +188,8 @@ class Journal:
     def __init__(self, beginning: Beginning, most_entries: int = sys.maxsize) -> None:
         """Begin with nothing.
 
-        Args:
-            beginning: How the run began.
-            most_entries: With more entries it is given up; by their number and not by their
-                size, so that it is given up at the same place when all is done again.
+        With more than ``most_entries`` it is given up; by their number and not by their size,
+        so that it is given up at the same place when all is done again.
         """
         self.beginning = beginning
         self.is_given_up = False

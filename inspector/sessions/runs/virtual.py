@@ -104,13 +104,9 @@ def run_frame_times(
     that is due in the middle of a long frame is late, and a frame longer than
     ``max_delta`` is cut.
 
-    Args:
-        session: A session on a virtual time source.
-        times_ns: From each frame to the next; begins again when it runs out.
-        frames: How many frames to run; the whole capture if left out.
-        duration_ns: Stop at the first frame by which so much of the capture's time
-            has passed.
-        on_progress: Called now and then with the share that is done, from 0 to 1.
+    It ends after so many frames, at the first frame by which so much of the capture's time has
+    passed, or with the capture, which begins again when it runs out before. ``on_progress`` is
+    called now and then with the share that is done, from 0 to 1.
 
     Raises:
         ValueError: There are no times, or one is negative.

@@ -142,22 +142,22 @@ def test_that_a_hidden_window_is_not_refreshed(bridge: SessionBridge) -> None:
     session = PlayedSession(SessionPhase.RUNNING)
     bridge.set_session(session)
 
-    bridge.set_visible(False)
+    bridge.pace.set_visible(is_visible=False)
     bridge.submit(AddMark("here"))
 
-    assert not bridge.is_visible
+    assert not bridge.pace.is_visible
     assert not is_refreshing(bridge)
 
 
 def test_that_a_window_shown_again_catches_up(bridge: SessionBridge, qtbot: QtBot) -> None:
     session = PlayedSession()
     bridge.set_session(session)
-    bridge.set_visible(False)
+    bridge.pace.set_visible(is_visible=False)
     session.add_frames(5)
     session.refreshes = 0
 
     with qtbot.waitSignal(bridge.refreshed) as blocker:
-        bridge.set_visible(True)
+        bridge.pace.set_visible(is_visible=True)
 
     assert blocker.args == [5 * 2]
 
