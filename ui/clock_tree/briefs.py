@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import lru_cache
 
-from ..kit.texts.standing import Standing, StandingKind
+from ..kit.texts.run_states import RunState, RunStateKind
 from .rows import ClockColumn
 
 #: Rates from this one on are shortened to whole numbers, smaller ones to three digits.
@@ -55,21 +55,21 @@ def _brief_wait(text: str) -> str:
     return text.removeprefix("every ")
 
 
-def shortest_state(standing: Standing) -> str:
+def shortest_state(run_state: RunState) -> str:
     """Return the shortest text that says why a clock is stopped: what stops it, or how."""
-    text = standing.brief or standing.text
-    match standing.kind:
-        case StandingKind.STOPPED:
+    text = run_state.brief or run_state.text
+    match run_state.kind:
+        case RunStateKind.STOPPED:
             for end in _SAID_BY_SIGN:
                 text = text.removesuffix(end)
-        case StandingKind.PAUSED | StandingKind.FROZEN:
+        case RunStateKind.PAUSED | RunStateKind.FROZEN:
             text = text.removesuffix(" by you")
         case _:
             pass
     return text
 
 
-def briefs(standing: Standing) -> tuple[str, ...]:
+def briefs(run_state: RunState) -> tuple[str, ...]:
     """Return what may be said of a state where there is no room for all of it."""
-    gist, least = standing.brief or standing.text, shortest_state(standing)
+    gist, least = run_state.brief or run_state.text, shortest_state(run_state)
     return (gist,) if least == gist else (gist, least)

@@ -51,7 +51,7 @@ class ClockColumns(ColumnChoices):
     are cut last. What is cut short is in the tooltips.
 
     While time passes a column may grow, never shrink: only what is in view is measured. All
-    is measured anew when the panel gets another width or is shown, and when somebody asks
+    is measured again when the panel gets another width or is shown, and when somebody asks
     for it. Columns that somebody has dragged or hidden stay as they are, also at the next
     start.
     """
@@ -227,7 +227,7 @@ class ClockColumns(ColumnChoices):
 
     @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Share out the room anew when there is more or less of it."""
+        """Share out the room again when there is more or less of it."""
         kind = event.type()
         if isinstance(event, QMouseEvent) and watched is self._titles:
             # Of the right button a menu may take the release.

@@ -18,7 +18,7 @@ from ..kit.table import roles
 from ..kit.table.cell_painting import Cell
 from ..kit.table.columns import ColumnEnum
 from ..kit.table.models import ColumnCells
-from ..kit.texts.member_texts import member_standing
+from ..kit.texts.member_texts import member_run_state
 from ..kit.theme import ColorRole
 from ..previews.selected import clock_toggle, member_toggle, rate_command
 from .briefs import briefs
@@ -152,7 +152,7 @@ class ClockTreeModel(ColumnCells[TreeRow], ShapedModel):
         ):
             self._mapping_version = timeline.mapping_version
             self._was_running = timeline.is_running
-            self._known.standings.clear()
+            self._known.run_states.clear()
             self._still_rows.clear()
         self._known.take_instant(timeline)
         return has_other_rows
@@ -169,12 +169,12 @@ class ClockTreeModel(ColumnCells[TreeRow], ShapedModel):
             if member is None:
                 # Removed since the last refresh; the row goes with the next one.
                 return None
-            standing = member_standing(timeline, member)
-            return TreeRow(key, None, member, standing, timeline, known)
+            run_state = member_run_state(timeline, member)
+            return TreeRow(key, None, member, run_state, timeline, known)
         clock = timeline.clocks.get(key)
         if clock is None:
             return None
-        return TreeRow(key, clock, None, known.standing(key, timeline), timeline, known)
+        return TreeRow(key, clock, None, known.run_state(key, timeline), timeline, known)
 
     @override
     def row_cells(self, key: int) -> Sequence[Cell]:
@@ -189,10 +189,10 @@ class ClockTreeModel(ColumnCells[TreeRow], ShapedModel):
                 cells[column] = cell
             return cells
         cells = self.cells(row, self.columns)
-        name, state, standing = ClockColumn.NAME, ClockColumn.STATE, row.standing
+        name, state, run_state = ClockColumn.NAME, ClockColumn.STATE, row.run_state
         spans = 0 if row.has_numbers else SPANNED
-        cells[name] = cells[name]._replace(tick=None, mark=standing.kind, spans=spans)
-        cells[state] = cells[state]._replace(shorter=briefs(standing))
+        cells[name] = cells[name]._replace(tick=None, mark=run_state.kind, spans=spans)
+        cells[state] = cells[state]._replace(shorter=briefs(run_state))
         if row.clock is not None:
             self._still_rows[key] = cells
         return cells
@@ -203,7 +203,7 @@ class ClockTreeModel(ColumnCells[TreeRow], ShapedModel):
             is_above = self._matches is not None and row.node not in self._matches
             return ColorRole.MUTED_TEXT if is_above else None
         if row.member is not None:
-            return None if row.standing.kind.is_lively else ColorRole.MUTED_TEXT
+            return None if row.run_state.kind.is_lively else ColorRole.MUTED_TEXT
         return super().color_of(row, column)
 
     @override

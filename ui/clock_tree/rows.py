@@ -11,7 +11,7 @@ from inspector.vocabulary import NEVER, Field, MemberKind, rate_text
 from ..kit.table.columns import Column, ColumnEnum
 from ..kit.texts.clock_texts import fraction_text, next_dues, path_text, rate_algebra
 from ..kit.texts.member_texts import CALLS, is_paused_itself, next_call_text
-from ..kit.texts.standing import Standing, standing_of
+from ..kit.texts.run_states import RunState, run_state_of
 from ..kit.theme import ColorRole
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Known:
 
     def forget(self) -> None:
         """Keep nothing of what was shown: another timeline follows."""
-        self.standings: dict[int, Standing] = {}
+        self.run_states: dict[int, RunState] = {}
         self._next_due: NDArray[np.int64] | None = None
         self._at_ns = 0
         self._mapping_version = -1
@@ -63,12 +63,12 @@ class Known:
         self._at_ns = timeline.at_ns
         self._mapping_version = timeline.mapping_version
 
-    def standing(self, clock_id: int, timeline: Timeline) -> Standing:
+    def run_state(self, clock_id: int, timeline: Timeline) -> RunState:
         """Return what a clock does now, and why."""
-        standing = self.standings.get(clock_id)
-        if standing is None:
-            standing = self.standings[clock_id] = standing_of(timeline, clock_id)
-        return standing
+        run_state = self.run_states.get(clock_id)
+        if run_state is None:
+            run_state = self.run_states[clock_id] = run_state_of(timeline, clock_id)
+        return run_state
 
     def local_ns(self, clock_id: int, timeline: Timeline) -> int:
         """Return the local time at the last refresh, so that all rows show one instant."""
@@ -122,7 +122,7 @@ class TreeRow:
         node: Its number in the tree.
         clock: The clock, ``None`` for a member.
         member: The member, ``None`` for a clock.
-        standing: What it does now, and why.
+        run_state: What it does now, and why.
         timeline: The state that is shown.
         known: What is known of other rows.
     """
@@ -130,7 +130,7 @@ class TreeRow:
     node: int
     clock: ClockState | None
     member: MemberState | None
-    standing: Standing
+    run_state: RunState
     timeline: Timeline
     known: Known
 
@@ -149,9 +149,9 @@ def _name(row: TreeRow) -> str:
 
 def _name_tip(row: TreeRow) -> str:
     if row.member is None:
-        return f"{path_text(row.timeline, row.node)}\n{row.standing.text}"
+        return f"{path_text(row.timeline, row.node)}\n{row.run_state.text}"
     path = " / ".join(each.name for each in reversed(row.timeline.members.path(row.member.id)))
-    return f"{row.member.kind.text} {path}\n{row.standing.text}"
+    return f"{row.member.kind.text} {path}\n{row.run_state.text}"
 
 
 def _is_ticked(row: TreeRow) -> bool:
@@ -201,7 +201,7 @@ def _next_due(row: TreeRow) -> str:
 
 
 def _muted(row: TreeRow) -> ColorRole | None:
-    return None if row.standing.kind.is_lively else ColorRole.MUTED_TEXT
+    return None if row.run_state.kind.is_lively else ColorRole.MUTED_TEXT
 
 
 def _tip(column: ColumnEnum, row: TreeRow) -> str | None:
@@ -229,8 +229,8 @@ class ClockColumn(ColumnEnum):
         lambda row: _tip(ClockColumn.RATE, row), sample="0.25", short_title="Rate", is_number=True,
         is_editable=True)
     STATE = _column(
-        "State", lambda row: row.standing.text, "Running, or what stopped it and since when",
-        lambda row: row.standing.text)
+        "State", lambda row: row.run_state.text, "Running, or what stopped it and since when",
+        lambda row: row.run_state.text)
     EFFECTIVE_RATE = _column(
         "Effective (×)", _effective_rate,
         "Local seconds per session second: all rates up to the root multiplied, 0 if one is paused",

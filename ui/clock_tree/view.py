@@ -16,7 +16,7 @@ from ..kit.guards import guarded
 from ..kit.table.column_choices import ShorteningHeader
 from ..kit.table.painted_views import PaintedTree
 from ..kit.table.table_view import Arranging, without_choosing
-from ..kit.texts.standing import StandingKind
+from ..kit.texts.run_states import RunStateKind
 from ..kit.theme import ColorRole
 from .briefs import brief_text
 from .rows import SHORT_TITLES, ClockColumn, is_member, member_of
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 
 #: What each state looks like in front of a name.
 _SIGNS: Final = {
-    StandingKind.RUNNING: (Glyph.PLAY, ColorRole.GOOD),
-    StandingKind.HELD: (Glyph.HOLLOW_PLAY, ColorRole.MUTED_TEXT),
-    StandingKind.STOPPED: (Glyph.HOLLOW_PAUSE, ColorRole.PAUSED),
-    StandingKind.FROZEN: (Glyph.ZERO, ColorRole.PAUSED),
-    StandingKind.PAUSED: (Glyph.PAUSE, ColorRole.LATE),
+    RunStateKind.RUNNING: (Glyph.PLAY, ColorRole.GOOD),
+    RunStateKind.HELD: (Glyph.HOLLOW_PLAY, ColorRole.MUTED_TEXT),
+    RunStateKind.STOPPED: (Glyph.HOLLOW_PAUSE, ColorRole.PAUSED),
+    RunStateKind.FROZEN: (Glyph.ZERO, ColorRole.PAUSED),
+    RunStateKind.PAUSED: (Glyph.PAUSE, ColorRole.LATE),
 }
 #: More clocks than this are shown with their lower levels folded.
 _EXPAND_ALL_UP_TO: Final = 2_000

@@ -11,11 +11,11 @@ from inspector.timebase import format_instant
 
 from ..kit.texts.call_texts import fires_in_text
 from ..kit.texts.clock_texts import fraction_text, rate_algebra
-from ..kit.texts.standing import reason_text, standing_of
+from ..kit.texts.run_states import reason_text, run_state_of
 from ..session.bridge import Selection
 from .detail_rows import (
     MOST_LISTED,
-    Census,
+    ClockCounts,
     DetailRow,
     Link,
     ago,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from inspector.events.timeline import Timeline
 
 
-def clock_rows(timeline: Timeline, clock_id: int, census: Census) -> list[DetailRow]:
+def clock_rows(timeline: Timeline, clock_id: int, clock_counts: ClockCounts) -> list[DetailRow]:
     """Return what there is to say about a clock."""
     clock = timeline.clocks.get(clock_id)
     if clock is None:
@@ -40,7 +40,7 @@ def clock_rows(timeline: Timeline, clock_id: int, census: Census) -> list[Detail
     rows = [
         heading(f"Clock “{clock.name}”"),
         linked("Path", path_links(timeline, clock_id)),
-        DetailRow("State", standing_of(timeline, clock_id).text),
+        DetailRow("State", run_state_of(timeline, clock_id).text),
         DetailRow("Local time", instant_with_ns(timeline.local_ns(clock_id))),
         DetailRow("Session time", instant_with_ns(timeline.at_ns)),
         DetailRow("Rate", f"{fraction_text(clock.rate)} × its parent"),
@@ -64,7 +64,7 @@ def clock_rows(timeline: Timeline, clock_id: int, census: Census) -> list[Detail
     rows.append(heading("Timers"))
     rows.append(DetailRow("On this clock", f"{clock.pending:,} pending"))
     if clock.children:
-        below = census.pending_in_branch(timeline, clock_id)
+        below = clock_counts.pending_in_branch(timeline, clock_id)
         rows.append(DetailRow("In the branch", f"{below:,} pending"))
     next_timer = _next_timer(timeline, clock_id)
     if next_timer is not None:

@@ -81,7 +81,7 @@ class DetailRow:
     phase: Phase | None = None
 
 
-class Census:
+class ClockCounts:
     """Counts over many clocks, taken again only when clocks or their states change."""
 
     def __init__(self) -> None:

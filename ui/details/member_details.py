@@ -13,9 +13,9 @@ from ..kit.texts.member_texts import (
     CALLS,
     edge_text,
     machine_transitions,
-    member_standing,
+    member_run_state,
 )
-from ..kit.texts.standing import StandingKind
+from ..kit.texts.run_states import RunStateKind
 from ..session.bridge import Selection
 from .detail_rows import (
     MOST_LISTED,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 #: So many of the last transitions of a machine are listed.
 _TRANSITIONS_LISTED = 8
-_RUNS = (StandingKind.RUNNING, StandingKind.HELD)
+_RUNS = (RunStateKind.RUNNING, RunStateKind.HELD)
 
 
 def member_rows(
@@ -53,14 +53,14 @@ def member_rows(
     member = timeline.members.by_id.get(number)
     if member is None:
         return [sentence("This no longer exists: it was unscheduled, removed or destroyed.")]
-    standing = member_standing(timeline, member)
+    run_state = member_run_state(timeline, member)
     rows = [
         heading(f"{member.kind.text.capitalize()} “{member.name}”"),
         linked("Path", _path(timeline, member)),
-        DetailRow("State", standing.text),
+        DetailRow("State", run_state.text),
         *_field_rows(timeline, member),
     ]
-    if standing.kind not in _RUNS or member.kind in CALLED:
+    if run_state.kind not in _RUNS or member.kind in CALLED:
         rows += why
     if member.kind is MemberKind.MACHINE:
         rows += _machine_rows(timeline, member, strings)

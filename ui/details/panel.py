@@ -24,7 +24,7 @@ from ..session.bridge import Selection, SelectionKind
 from .clock_details import clock_rows
 from .detail_grid import DetailGrid, ShareBar
 from .detail_labels import LinkedLabel, ValueLabel, breakable
-from .detail_rows import LOOK_AT, Census, DetailRow, RowKind, heading
+from .detail_rows import LOOK_AT, ClockCounts, DetailRow, RowKind, heading
 from .frame_details import frame_rows
 from .member_details import member_rows
 from .session_details import overview_rows
@@ -59,7 +59,7 @@ class DetailsPanel(QWidget):
         super().__init__(parent)
         self._bridge = bridge
         self._theme = theme
-        self._census = Census()
+        self._clock_counts = ClockCounts()
         self._why_rows: WhyRows | None = None
         self._shown: list[_Shown] = []
         self.title = ""
@@ -118,7 +118,7 @@ class DetailsPanel(QWidget):
 
     @Slot()
     def refresh(self) -> None:
-        """Bring the rows up to date: changed in place, or built anew if there are others."""
+        """Bring the rows up to date: changed in place, or rebuilt if there are others."""
         title, rows = _split(self.current_rows())
         if title != self.title:
             self.title = title
@@ -146,14 +146,14 @@ class DetailsPanel(QWidget):
         self._overview_button.setVisible(not is_overview)
         if is_overview or session is None:
             bridge = self._bridge
-            return overview_rows(session, bridge.capabilities, self._census, bridge.shown)
+            return overview_rows(session, bridge.capabilities, self._clock_counts, bridge.shown)
         timeline = self._bridge.shown
-        # After a rewind nobody was told of yet, the session has another past already.
+        # After a rewind that was not announced yet, the session has another past already.
         history = self._bridge.playhead.history or session.history
         is_live = timeline is self._bridge.timeline
         match selection.kind:
             case SelectionKind.CLOCK:
-                return clock_rows(timeline, selection.id, self._census)
+                return clock_rows(timeline, selection.id, self._clock_counts)
             case SelectionKind.TIMER:
                 why = self._why.rows(history, timeline, CallId(selection.id), is_live=is_live)
                 return timer_rows(timeline, selection.id, why, self._why.subject)
@@ -187,7 +187,7 @@ class DetailsPanel(QWidget):
         return None, None
 
     def _give_keyboard(self, row: int, link: int | None) -> None:
-        """Put the keyboard where it was before the rows were built anew, as far as possible."""
+        """Put the keyboard where it was before the rows were rebuilt, as far as possible."""
         value = self._shown[row].value if row < len(self._shown) else self._area
         if value.focusPolicy() == Qt.FocusPolicy.NoFocus:
             value = self._area

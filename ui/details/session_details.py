@@ -12,7 +12,7 @@ from inspector.vocabulary import NEVER
 
 from ..session.bridge import Selection
 from .detail_rows import (
-    Census,
+    ClockCounts,
     DetailRow,
     Link,
     RowKind,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 def overview_rows(
     session: Session | None,
     capabilities: Container[Capability],
-    census: Census,
+    clock_counts: ClockCounts,
     timeline: Timeline,
 ) -> list[DetailRow]:
     """Return what there is to say about a state of the session, when nothing is selected."""
@@ -55,14 +55,14 @@ def overview_rows(
     if Capability.FRAME_RATE in capabilities:
         rows.append(DetailRow("Frame rate", f"{float(session.frame_rate):.6g} per second"))
     rows.append(heading("So far"))
-    rows += _counted_rows(timeline, census)
+    rows += _counted_rows(timeline, clock_counts)
     rows += _failure_overview(timeline)
     rows.append(heading("Event log"))
     rows += _log_rows(session)
     return rows
 
 
-def _counted_rows(timeline: Timeline, census: Census) -> list[DetailRow]:
+def _counted_rows(timeline: Timeline, clock_counts: ClockCounts) -> list[DetailRow]:
     frames = timeline.frames
     kept = f", {frames.first:,} no longer in the log" if frames.first else ""
     rows = [DetailRow("Frames", f"{frames.end:,}{kept}")]
@@ -71,7 +71,7 @@ def _counted_rows(timeline: Timeline, census: Census) -> list[DetailRow]:
         link = Link(f"frame {newest:,}", Selection.frame(newest))
         took = format_duration(frames.interval_ns[-1])
         rows.append(linked("Newest", (link, Link(f", {took} after the previous frame"))))
-    still = census.standing_still(timeline)
+    still = clock_counts.standing_still(timeline)
     timeline.resolve_dues()
     waiting = int(np.count_nonzero(timeline.timers.numpy("session_due") == NEVER))
     rows += [

@@ -37,7 +37,7 @@ class ExactEntry(QLineEdit):
     something is typed, or with a click elsewhere. Escape puts the value back without a
     word.
 
-    Enter gives the keyboard back to whoever had it before, unless the number was refused,
+    Enter gives the keyboard back to the widget that had it before, unless the number was refused,
     so that single keys are shortcuts again. So does Escape when nothing was typed. Another
     field does not get it back, and in a dialog it stays.
 

@@ -231,7 +231,7 @@ class Theme(QObject):
 
     @Slot()
     def redraw_icons(self) -> None:
-        """Draw icons anew, because there is another screen, which may be sharper."""
+        """Draw icons again, because there is another screen, which may be sharper."""
         self._icons.clear()
         self.changed.emit(self._name)
 

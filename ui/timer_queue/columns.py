@@ -12,7 +12,7 @@ from inspector.vocabulary import Field, MemberKind, Phase
 from ..kit.table.columns import Column, ColumnEnum
 from ..kit.texts.call_texts import called_in_text, fires_in_text
 from ..kit.texts.clock_texts import path_text
-from ..kit.texts.standing import Standing, StandingKind
+from ..kit.texts.run_states import RunState, RunStateKind
 
 if TYPE_CHECKING:
     from inspector.calls.call import Call
@@ -31,20 +31,20 @@ class QueueRow:
         timeline: Where its clock and what it hangs under have their names.
         at_ns: Session time as of which it waits.
         member: The call as a member, ``None`` for a timer of a clock.
-        standing: What a member does then, and why.
+        run_state: What a member does then, and why.
     """
 
     call: Call
     timeline: Timeline
     at_ns: int
     member: MemberState | None = None
-    standing: Standing | None = None
+    run_state: RunState | None = None
 
     @property
     def waits(self) -> bool:
         """Whether something keeps it from being made."""
-        if self.standing is not None:
-            return not self.standing.kind.is_lively
+        if self.run_state is not None:
+            return not self.run_state.kind.is_lively
         return self.call.session_due_ns is None
 
 
@@ -116,15 +116,15 @@ def _kind_tip(row: QueueRow) -> str:
 
 
 def _state(row: QueueRow) -> str:
-    """Return a standing without what other columns say already."""
-    standing = row.standing
-    if standing is None or standing.kind is StandingKind.RUNNING:
+    """Return a run state without what other columns say already."""
+    run_state = row.run_state
+    if run_state is None or run_state.kind is RunStateKind.RUNNING:
         return "running"
-    return "ready, the session is held" if standing.kind is StandingKind.HELD else standing.text
+    return "ready, the session is held" if run_state.kind is RunStateKind.HELD else run_state.text
 
 
 def _state_tip(row: QueueRow) -> str:
-    return "" if row.standing is None else row.standing.text
+    return "" if row.run_state is None else row.run_state.text
 
 
 _column = Column[QueueRow]

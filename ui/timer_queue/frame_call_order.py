@@ -369,7 +369,7 @@ class CallTable:
         else:
             keys = self._text_keys(column)
         if column is not CallColumn.INTERVAL:
-            # A timer can be given another interval while nobody comes or goes.
+            # A timer can be given another interval while no call comes or goes.
             self._keys[column] = keys
         return keys
 

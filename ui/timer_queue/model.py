@@ -13,7 +13,7 @@ from inspector.calls.call import CallId, call_of
 
 from ..kit.guards import guarded
 from ..kit.table.models import TableModel
-from ..kit.texts.member_texts import member_standing
+from ..kit.texts.member_texts import member_run_state
 from ..kit.theme import ColorRole
 from .columns import QueueRow
 from .windowed_order import WindowedOrder
@@ -112,7 +112,7 @@ class QueueModel(TableModel[QueueRow]):
     """Calls in an order that changes all the time; a row is a place, not a call.
 
     A refresh therefore makes no signals but for rows that come or go at the end:
-    whoever shows the model looks at the rows in view again. Selection is kept by the
+    a view of the model looks at the rows in view again. Selection is kept by the
     call's number, see :meth:`row_of`.
 
     Attributes:
@@ -224,8 +224,8 @@ class QueueModel(TableModel[QueueRow]):
         if not call_id.is_member:
             return QueueRow(call, timeline, timeline.at_ns)
         member = timeline.members.by_id[number]
-        standing = member_standing(timeline, member)
-        return QueueRow(call, timeline, timeline.at_ns, member, standing)
+        run_state = member_run_state(timeline, member)
+        return QueueRow(call, timeline, timeline.at_ns, member, run_state)
 
     @override
     def color_of(self, row: QueueRow, column: ColumnEnum) -> ColorRole | None:
@@ -245,7 +245,7 @@ class QueueModel(TableModel[QueueRow]):
         self._take_everything()
 
     def _take_everything(self) -> None:
-        """Take the order anew and tell of rows that came or went at the end."""
+        """Take the present order and tell of rows that came or went at the end."""
         before = self._row_count
         self._take_order()
         after = len(self._order)

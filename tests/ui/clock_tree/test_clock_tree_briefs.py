@@ -6,7 +6,7 @@ import pytest
 
 from ui.clock_tree.briefs import brief_text, shortest_state
 from ui.clock_tree.rows import ClockColumn
-from ui.kit.texts.standing import Standing, StandingKind
+from ui.kit.texts.run_states import RunState, RunStateKind
 
 
 @pytest.mark.parametrize(
@@ -38,15 +38,15 @@ def test_that_numbers_are_shortened_only_where_that_helps(
 
 
 @pytest.mark.parametrize(
-    ("standing", "shortest"),
+    ("run_state", "shortest"),
     [
-        (Standing(StandingKind.RUNNING, "running"), "running"),
-        (Standing(StandingKind.STOPPED, "stopped …", "“game” paused"), "“game”"),
-        (Standing(StandingKind.STOPPED, "stopped …", "“game” at rate 0"), "“game”"),
-        (Standing(StandingKind.PAUSED, "paused by you …", "paused by you"), "paused"),
-        (Standing(StandingKind.PAUSED, "paused by the program …", "paused"), "paused"),
-        (Standing(StandingKind.FROZEN, "rate 0 by you …", "rate 0 by you"), "rate 0"),
+        (RunState(RunStateKind.RUNNING, "running"), "running"),
+        (RunState(RunStateKind.STOPPED, "stopped …", "“game” paused"), "“game”"),
+        (RunState(RunStateKind.STOPPED, "stopped …", "“game” at rate 0"), "“game”"),
+        (RunState(RunStateKind.PAUSED, "paused by you …", "paused by you"), "paused"),
+        (RunState(RunStateKind.PAUSED, "paused by the program …", "paused"), "paused"),
+        (RunState(RunStateKind.FROZEN, "rate 0 by you …", "rate 0 by you"), "rate 0"),
     ],
 )
-def test_that_the_least_a_state_says_is_who_or_what(standing: Standing, shortest: str) -> None:
-    assert shortest_state(standing) == shortest
+def test_that_the_least_a_state_says_is_who_or_what(run_state: RunState, shortest: str) -> None:
+    assert shortest_state(run_state) == shortest

@@ -19,8 +19,8 @@ from inspector.testing import held_session, scene_file
 from tests.ui.world import World
 from ui.clock_tree.model import ClockTreeModel
 from ui.clock_tree.rows import ClockColumn, node_of
-from ui.kit.texts.member_texts import member_standing
-from ui.kit.texts.standing import StandingKind
+from ui.kit.texts.member_texts import member_run_state
+from ui.kit.texts.run_states import RunStateKind
 from ui.kit.theme import Theme
 
 
@@ -183,7 +183,7 @@ def test_that_every_way_of_being_stopped_is_named(game: Game) -> None:
     model.refresh()
     assert _cell(game, model, "ship", ClockColumn.STATE) == "“scheduler” has time scale 0"
     name = model.row_cells(node_of(game.number("scheduler")))[ClockColumn.NAME]
-    assert name.mark is StandingKind.FROZEN
+    assert name.mark is RunStateKind.FROZEN
 
 
 def test_that_edits_ask_for_commands(game: Game) -> None:
@@ -229,10 +229,10 @@ def test_that_a_component_director_tells_whose_rules_it_follows(game: Game) -> N
     CreatorDirector(clock=game.game, dialect=COMPONENTS_2_2, name="wood")
     game.fold()
 
-    standing = member_standing(game.timeline, game.timeline.members.by_id[game.number("wood")])
+    run_state = member_run_state(game.timeline, game.timeline.members.by_id[game.number("wood")])
 
-    assert standing.text == "running, Cocos Creator 2.2"
-    assert standing.brief == "running"
+    assert run_state.text == "running, Cocos Creator 2.2"
+    assert run_state.brief == "running"
 
 
 def test_that_members_that_go_leave_the_tree(game: Game) -> None:

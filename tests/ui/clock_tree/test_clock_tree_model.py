@@ -16,7 +16,7 @@ from tests.ui.world import World
 from ui.clock_tree.model import ClockTreeModel
 from ui.clock_tree.rows import SHORT_TITLES, ClockColumn
 from ui.kit.texts.clock_texts import rate_algebra
-from ui.kit.texts.standing import StandingKind, standing_of
+from ui.kit.texts.run_states import RunStateKind, run_state_of
 from ui.kit.theme import Theme
 
 
@@ -133,7 +133,7 @@ def test_that_a_pause_says_who_did_it_and_since_when(game: Game) -> None:
     assert model.index_of(game.enemies.id, ClockColumn.STATE).data() == (
         "stopped by “game” (paused by you since 00:12.300)"
     )
-    assert standing_of(game.timeline, game.enemies.id).kind is StandingKind.STOPPED
+    assert run_state_of(game.timeline, game.enemies.id).kind is RunStateKind.STOPPED
     assert model.index_of(game.interface.id, ClockColumn.STATE).data() == "running"
 
 
@@ -158,7 +158,7 @@ def test_that_rate_zero_is_told_from_a_pause(game: Game) -> None:
     text = model.index_of(game.enemies.id, ClockColumn.STATE).data()
 
     assert text == "rate 0 by the program since 00:00.000"
-    assert standing_of(game.timeline, game.enemies.id).kind is StandingKind.FROZEN
+    assert run_state_of(game.timeline, game.enemies.id).kind is RunStateKind.FROZEN
 
 
 def test_that_timers_of_a_stopped_clock_wait(game: Game) -> None:

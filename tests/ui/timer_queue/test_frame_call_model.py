@@ -15,8 +15,8 @@ from inspector.frames.scheduler.scheduler import Scheduler
 from inspector.vocabulary import Phase
 from tests.ui.world import World
 from ui.kit.texts.call_texts import called_in_text
-from ui.kit.texts.member_texts import member_standing
-from ui.kit.texts.standing import StandingKind
+from ui.kit.texts.member_texts import member_run_state
+from ui.kit.texts.run_states import RunStateKind
 from ui.kit.theme import ColorRole, Theme
 from ui.timer_queue.columns import CallColumn
 from ui.timer_queue.frame_call_order import FrameCallOrder
@@ -352,9 +352,9 @@ def test_that_what_is_called_in_every_frame_runs_while_the_root_is_paused(game: 
     found = {member.name: member for member in timeline.members.by_id.values()}
     paint, move = found["paint"], found["move"]
 
-    assert member_standing(timeline, paint).kind is not StandingKind.STOPPED
+    assert member_run_state(timeline, paint).kind is not RunStateKind.STOPPED
     assert _called_in(timeline, paint.id) == "every frame"
-    assert member_standing(timeline, move).kind is StandingKind.STOPPED
+    assert member_run_state(timeline, move).kind is RunStateKind.STOPPED
     assert _called_in(timeline, move.id) == "waiting: “root” is paused"
     # Everything else of this game hangs under clocks below the root.
     counts = QueueModel(FrameCallOrder(), Theme("light"), timeline).counts

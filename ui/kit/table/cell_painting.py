@@ -155,7 +155,7 @@ class CellPainter:
         self.forget()
 
     def forget(self) -> None:
-        """Take font, colours and signs anew: the view has others now."""
+        """Read font, colours and signs again: the view has others now."""
         view, style = self._view, self._view.style()
         self._font = view.font()
         self._bold_font = QFont(self._font)

@@ -109,7 +109,7 @@ class ColumnChoices(QObject):
         self._keep_choices()
 
     def reset(self) -> None:
-        """Show every column in its place, as if nobody had touched any."""
+        """Show every column in its place, as if no column had been touched."""
         for column in self._columns:
             self.show_column(column, True)
             self._header.moveSection(self._header.visualIndex(column), column)

@@ -29,6 +29,7 @@ from PySide6.QtWidgets import (
 from typing_extensions import override
 
 from ..guards import UNKNOWN, guarded, note_fault
+from . import roles
 from .cell_painting import Cell, CellPainter, PaintedCell, RowCells
 
 if TYPE_CHECKING:
@@ -41,12 +42,6 @@ if TYPE_CHECKING:
 else:
     _View = object
 
-_DISPLAY: Final = int(Qt.ItemDataRole.DisplayRole)
-_FONT: Final = int(Qt.ItemDataRole.FontRole)
-_FOREGROUND: Final = int(Qt.ItemDataRole.ForegroundRole)
-_ALIGNMENT: Final = int(Qt.ItemDataRole.TextAlignmentRole)
-_DECORATION: Final = int(Qt.ItemDataRole.DecorationRole)
-_CHECK_STATE: Final = int(Qt.ItemDataRole.CheckStateRole)
 #: What a cell says that cannot be read.
 _UNREADABLE: Final = Cell(UNKNOWN)
 #: Changes of a view after which it looks different.
@@ -158,7 +153,7 @@ class Painted(_View):
     def show_changes(self) -> None:
         """Look at what rows in view say now, and paint the cells again that say something else.
 
-        A view that nobody sees looks when it is painted.
+        A view that is out of sight looks when it is painted.
         """
         self._kept.clear()
         if not self.isVisible():
@@ -224,7 +219,7 @@ class Painted(_View):
             viewport.update(left, top, width, bottom - top)
 
     def repaint_rows(self) -> None:
-        """Take all rows anew and paint all of them: they look different, whatever they say."""
+        """Read all rows again and paint all of them: they look different, whatever they say."""
         self._kept.clear()
         self._shown = None
         self.viewport().update()
@@ -251,9 +246,13 @@ class Painted(_View):
 
     def _cell(self, index: QModelIndex) -> Cell:
         """Return what is painted of a cell, asked for role by role."""
-        text, font, color = index.data(_DISPLAY), index.data(_FONT), index.data(_FOREGROUND)
-        alignment, tick = index.data(_ALIGNMENT), index.data(_CHECK_STATE)
-        mark = index.data(_DECORATION)
+        text, font, color = (
+            index.data(roles.DISPLAY),
+            index.data(roles.FONT),
+            index.data(roles.FOREGROUND),
+        )
+        alignment, tick = index.data(roles.ALIGNMENT), index.data(roles.CHECK_STATE)
+        mark = index.data(roles.DECORATION)
         if isinstance(mark, QIcon | QPixmap):
             # Qt hands out another object each time, which would count as another mark.
             mark = self._marks.setdefault(mark.cacheKey(), mark)

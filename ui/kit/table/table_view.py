@@ -118,7 +118,7 @@ def without_choosing(view: QAbstractItemView) -> Iterator[None]:
     """Leave a view without a current row if it had none before.
 
     A view that gets the keyboard by a key makes its first row current, which where the
-    current row is the selection would select something that nobody asked for. The first
+    current row is the selection would select something unasked. The first
     arrow key goes to the first row as it should.
     """
     selection = view.selectionModel()

@@ -9,7 +9,7 @@ from inspector.calls.dues import TIMED_CALLS, DueTimes
 from inspector.timebase import format_duration, format_instant
 from inspector.vocabulary import RATE_DENOMINATOR, Field, Life, MemberKind, Phase
 
-from .standing import Standing, StandingKind, brief_cause_text, brief_stop_text, reason_text
+from .run_states import RunState, RunStateKind, brief_cause_text, brief_stop_text, reason_text
 
 if TYPE_CHECKING:
     from inspector.events.members import MemberState
@@ -25,28 +25,28 @@ _ON = Life.STARTED
 _LIVES = frozenset(map(int, Life))
 
 
-def member_standing(timeline: Timeline, member: MemberState) -> Standing:
+def member_run_state(timeline: Timeline, member: MemberState) -> RunState:
     """Return what a member does now; its own pause is named before those above it."""
     life = member.fields.get(Field.LIFE)
     if member.is_paused:
         brief = "paused" + brief_cause_text(member.pause_cause)
-        return Standing(StandingKind.PAUSED, _pause_text(member), brief)
+        return RunState(RunStateKind.PAUSED, _pause_text(member), brief)
     if life is not None and life != _ON:
-        kind = StandingKind.PAUSED if life == Life.DISABLED else StandingKind.HELD
-        return Standing(kind, Life(life).text if life in _LIVES else f"life {life}")
+        kind = RunStateKind.PAUSED if life == Life.DISABLED else RunStateKind.HELD
+        return RunState(kind, Life(life).text if life in _LIVES else f"life {life}")
     above = timeline.members.pausing(member.id)
     if above is not None:
         text = f"stopped by {above.kind.text} “{above.name}” ({_pause_text(above)})"
-        return Standing(StandingKind.STOPPED, text, f"“{above.name}” paused")
+        return RunState(RunStateKind.STOPPED, text, f"“{above.name}” paused")
     scheduler = timeline.members.scheduler_of(member.id)
     if scheduler is not None and scheduler.fields.get(Field.RATE, RATE_DENOMINATOR) == 0:
         text = "time scale 0" if scheduler is member else f"“{scheduler.name}” has time scale 0"
-        return Standing(StandingKind.FROZEN, text)
+        return RunState(RunStateKind.FROZEN, text)
     for reason in timeline.stopping_clocks(member):
         text = f"stopped by clock “{reason.clock_name}” ({reason_text(reason)})"
-        return Standing(StandingKind.STOPPED, text, brief_stop_text(reason))
-    kind = StandingKind.RUNNING if timeline.is_running else StandingKind.HELD
-    return Standing(kind, doing_text(timeline, member), _brief_doing_text(member))
+        return RunState(RunStateKind.STOPPED, text, brief_stop_text(reason))
+    kind = RunStateKind.RUNNING if timeline.is_running else RunStateKind.HELD
+    return RunState(kind, doing_text(timeline, member), _brief_doing_text(member))
 
 
 def is_paused_itself(member: MemberState) -> bool:

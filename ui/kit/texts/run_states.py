@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from inspector.events.timeline import Timeline
 
 
-class StandingKind(IntEnum):
+class RunStateKind(IntEnum):
     """What a clock does now, from the most to the least lively."""
 
     RUNNING = 0
@@ -27,24 +27,12 @@ class StandingKind(IntEnum):
         """Whether nothing but the transport stops it."""
         return self in _LIVELY
 
-    @property
-    def glyph(self) -> str:
-        """One character that says the same without colour."""
-        return _GLYPHS[self]
 
-
-_LIVELY = (StandingKind.RUNNING, StandingKind.HELD)
-_GLYPHS = {
-    StandingKind.RUNNING: "▶",
-    StandingKind.HELD: "▷",
-    StandingKind.STOPPED: "◼",
-    StandingKind.FROZEN: "0",
-    StandingKind.PAUSED: "⏸",
-}
+_LIVELY = (RunStateKind.RUNNING, RunStateKind.HELD)
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class RunState:
     """What a clock does now.
 
     Attributes:
@@ -54,27 +42,27 @@ class Standing:
             the text is short.
     """
 
-    kind: StandingKind
+    kind: RunStateKind
     text: str
     brief: str = ""
 
 
-def standing_of(timeline: Timeline, clock_id: int) -> Standing:
+def run_state_of(timeline: Timeline, clock_id: int) -> RunState:
     """Return what a clock does now; a clock's own pause is named before its ancestors'."""
     reasons = timeline.pause_reasons(clock_id)
     if not reasons:
         if timeline.is_running:
-            return Standing(StandingKind.RUNNING, "running")
-        return Standing(StandingKind.HELD, "ready, the session is held", "held")
+            return RunState(RunStateKind.RUNNING, "running")
+        return RunState(RunStateKind.HELD, "ready, the session is held", "held")
     own = reasons[0] if reasons[0].is_own else None
     if own is None:
         nearest = reasons[0]
         text = f"stopped by “{nearest.clock_name}” ({reason_text(nearest)})"
-        return Standing(StandingKind.STOPPED, text, brief_stop_text(nearest))
+        return RunState(RunStateKind.STOPPED, text, brief_stop_text(nearest))
     others = "".join(f", so is “{reason.clock_name}”" for reason in reasons[1:2])
-    kind = StandingKind.FROZEN if own.is_rate_zero else StandingKind.PAUSED
+    kind = RunStateKind.FROZEN if own.is_rate_zero else RunStateKind.PAUSED
     what = "rate 0" if own.is_rate_zero else "paused"
-    return Standing(kind, reason_text(own) + others, what + brief_cause_text(own.cause))
+    return RunState(kind, reason_text(own) + others, what + brief_cause_text(own.cause))
 
 
 def brief_stop_text(reason: PauseReason) -> str:
