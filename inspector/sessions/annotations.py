@@ -76,10 +76,7 @@ class Annotations:
     # ---------------------------------------------------------------- changes
 
     def add(self, annotation: Annotation) -> Annotation:
-        """Add one; its words are cleaned of characters that cannot be seen.
-
-        Returns:
-            What was added, with its number and when it was made.
+        """Add one, cleaned of characters that cannot be seen; returns it with its number.
 
         Raises:
             AnnotationError: It makes no sense, or there are too many.
@@ -97,10 +94,7 @@ class Annotations:
         return added
 
     def change(self, annotation: Annotation) -> Annotation:
-        """Put an annotation in the place of the one with its number.
-
-        Returns:
-            What is there now.
+        """Put an annotation in the place of the one with its number; returns what is there now.
 
         Raises:
             AnnotationError: It makes no sense, or there is no such annotation.

@@ -229,27 +229,21 @@ class HostedSession:
     def _standing_status(self, at: str) -> SessionStatus:
         """Return why session time stands still."""
         if (rewinding := self.rewinding) is not None:
-            frames = f"frame {rewinding.frame:,}"
-            message = f"Going back to {frames}: {rewinding.percent} % replayed."
+            message = f"Going back to frame {rewinding.frame:,}: {rewinding.percent} % replayed."
             return SessionStatus(SessionPhase.REWINDING, message)
         if self._run.is_in_step:
             done = self._run.frames_run - self._run.step_began_at
             ran = "1 frame has run" if done == 1 else f"{done:,} frames have run"
-            message = f"Stepping: {ran}, it is {at}."
-            return SessionStatus(SessionPhase.STEPPING, message)
+            return SessionStatus(SessionPhase.STEPPING, f"Stepping: {ran}, it is {at}.")
         if (failure := self._run.stopped_by) is not None:
             # Written by Python, which also copes with an error that cannot say what it is.
             alone = "".join(traceback.format_exception_only(failure.error))
             reason = as_shown(what_was_raised(alone))
-            return SessionStatus(
-                SessionPhase.HELD,
-                f"Stopped at {at} because “{failure.label}” failed: {reason}",
-                failure.traceback_text,
-            )
+            message = f"Stopped at {at} because “{failure.label}” failed: {reason}"
+            return SessionStatus(SessionPhase.HELD, message, failure.traceback_text)
         if (hit := self._run.broken_by) is not None:
-            return SessionStatus(
-                SessionPhase.HELD, f"Held at {at} in frame {hit.frame:,} because {hit.text}."
-            )
+            message = f"Held at {at} in frame {hit.frame:,} because {hit.text}."
+            return SessionStatus(SessionPhase.HELD, message)
         return SessionStatus(SessionPhase.HELD, f"Held at {at}.")
 
     # ---------------------------------------------------------------- commands

@@ -147,11 +147,7 @@ class Scene:
             _folders_added.add(folder)
 
     def set_aside(self) -> dict[str, ModuleType]:
-        """Unload the scene for a while, so that another can be loaded as if it were not there.
-
-        Returns:
-            For :meth:`put_back`; without that it stays unloaded.
-        """
+        """Unload the scene until :meth:`put_back` gets what is returned here."""
         before = dict(sys.modules)
         self.unload()
         return {name: each for name, each in before.items() if name not in sys.modules}
@@ -225,9 +221,8 @@ def built_in_scenes() -> list[SceneFile]:
 def find_scene(text: str) -> Path:
     """Return the scene file that a user named.
 
-    Args:
-        text: A path, or the name or number of a built-in scene: ``1``, ``small_game``,
-            ``01_small_game``.
+    That is a path, or the name or number of a built-in scene: ``1``, ``small_game``,
+    ``01_small_game``.
 
     Raises:
         SceneError: There is no such file and no such scene; names what is close.

@@ -68,12 +68,8 @@ class Stage:
     ) -> None:
         """Set up an empty stage for one scene.
 
-        Args:
-            transport: What drives the scene's clocks.
-            director: What runs the scene's frames.
-            pass_work_ns: Lets virtual time pass in which a callback works; returns ``False``
-                where time is real.
-            seed: Where :attr:`random` begins.
+        ``pass_work_ns`` lets virtual time pass in which a callback works, and returns ``False``
+        where time is real.
         """
         self._transport = transport
         self._pass_work_ns = pass_work_ns
@@ -103,12 +99,7 @@ class Stage:
         self.title = line if len(line) <= _LONGEST_TITLE else f"{line[: _LONGEST_TITLE - 1]}…"
 
     def mark(self, text: str, *, clock: Clock | None = None) -> None:
-        """Mark the present instant with a text.
-
-        Args:
-            text: What happened.
-            clock: The clock it happened on, if it belongs to one.
-        """
+        """Mark the present instant with a text, on a clock if it belongs to one."""
         tree = self._transport.tree
         tree.sync()
         if tree.record is not None:

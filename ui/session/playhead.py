@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from inspector.events.timeline import Timeline
     from inspector.sessions.session import Session
 
-#: Events from one kept state to the next, where somebody looks around, ...
+#: Events from one kept state to the next, where the playhead moves, ...
 _RUNG: Final = 1_000
 #: ... but at least so many for each clock, timer and member that has to be copied.
 _RUNG_PER_PART: Final = 0.5
@@ -31,7 +31,7 @@ _PLAY_MS: Final = 16
 class Playhead(QObject):
     """Where in the past a session is shown, and its state there.
 
-    Moves are cheap: the state is folded when somebody asks for it, and everybody is told
+    Moves are cheap: the state is folded when it is asked for, and a move is reported
     once a turn of the event loop.
 
     Signals:
@@ -49,7 +49,7 @@ class Playhead(QObject):
         super().__init__(parent)
         self._clock = clock
         self._session: Session | None = None
-        # That of the session may be another one already, after a rewind, when nobody was told.
+        # That of the session may be another one already, after a rewind that was not reported.
         self._history: History | None = None
         self._states: _NearStates | None = None
         self._at_ns: int | None = None
@@ -162,11 +162,8 @@ class Playhead(QObject):
 class _NearStates:
     """States of a history, each reached from one that is near.
 
-    The history itself keeps states far apart. Where somebody looks around, more of them
+    The history itself keeps states far apart. Where the playhead moves, more of them
     are kept, like the rungs of a ladder, the fewer the larger they are.
-
-    Attributes:
-        history: The past.
     """
 
     def __init__(self, history: History) -> None:

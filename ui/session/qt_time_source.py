@@ -64,7 +64,7 @@ class QtTimeSource:
     """Time of the performance counter, woken through the Qt event loop.
 
     One single-shot QTimer is armed for the instant that is wanted; with none wanted it is
-    stopped, and nothing runs at all. It is armed anew only for an earlier instant: what
+    stopped, and nothing runs at all. It is armed again only for an earlier instant: what
     moves later is noticed when the timer comes. Ticks are never counted as time, so a
     blocked event loop costs one late wake-up and nothing else.
 
@@ -139,7 +139,7 @@ class QtTimeSource:
 
     @property
     def is_waking(self) -> bool:
-        """Whether whoever is attached has been woken and has not returned; for any thread."""
+        """Whether a wake-up has been called and has not returned; for any thread."""
         return self._is_waking
 
     @property
@@ -212,7 +212,7 @@ class QtTimeSource:
         self._timer.deleteLater()
 
     def wake_if_due(self) -> None:
-        """Wake whoever is attached if it is time, and arm for what is wanted next.
+        """Call the wake-up if it is time, and arm for what is wanted next.
 
         What the QTimer is connected to.
         """
@@ -246,7 +246,7 @@ class QtTimeSource:
                 self._on_wake()
         finally:
             self._is_waking = False
-            # Only now, so that nobody waits for it.
+            # Only now, so that the scene does not wait for it.
             add_error(now_ns - max(asked_ns, wanted_ns))
             if self._is_fine:
                 self._note_gap(now_ns)

@@ -123,13 +123,7 @@ def begin_scene_lab(path: Path, displays: Iterable[Display]) -> Generator[float,
 
 @dataclass(slots=True)
 class _Play:
-    """One run of the scene.
-
-    Attributes:
-        title: What the scene calls itself.
-        firings: Instants of the firings in ascending order, by timers.
-        failures: What callbacks raised.
-    """
+    """What one run of the scene came to; firings are in ascending order."""
 
     title: str
     firings: dict[_Stream, list[int]]

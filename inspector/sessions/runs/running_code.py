@@ -59,20 +59,12 @@ class RunningCode:
     is_python: bool = True
 
     def text(self, seconds: float) -> str:
-        """Return what is going on, as a sentence.
-
-        Args:
-            seconds: For how long.
-        """
+        """Return what has been going on for so long, as a sentence."""
         return f"{self.what} for {seconds:.0f} s, {self.place}."
 
 
 def running_code(frame: FrameType | None) -> RunningCode | None:
-    """Return the code of the user's that a thread is in, ``None`` if it is in none.
-
-    Args:
-        frame: The innermost frame of the thread.
-    """
+    """Return the code of the user's that a thread is in, by its innermost frame."""
     innermost = called = None
     is_in_engine = False
     while frame is not None:
@@ -175,10 +167,10 @@ def _is_library(name: str) -> bool:
 
 
 class EntryWatch:
-    """Notices, in a thread of its own, that somebody does not come back from somewhere.
+    """Notices, in a thread of its own, that a call does not come back.
 
     Attributes:
-        after_s: For how long nobody has to come back before it is noticed.
+        after_s: For how long a call may stay before it is noticed.
     """
 
     def __init__(
@@ -195,7 +187,7 @@ class EntryWatch:
             entry: Returns what tells one stay from the next, ``None`` while there is none.
             on_long: Called again and again while a stay is long, with its seconds.
             on_over: Called once after that. All three are called in the watch's own thread.
-            after_s: For how long nobody has to come back before it is noticed.
+            after_s: For how long a call may stay before it is noticed.
         """
         self.after_s = after_s
         self._entry = entry
