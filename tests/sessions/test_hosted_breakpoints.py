@@ -130,7 +130,7 @@ def test_that_a_long_frame_is_a_hit_in_that_frame(scene: Path) -> None:
     session.close()
 
 
-def test_that_breakpoints_survive_a_reload_and_look_at_the_new_life(scene: Path) -> None:
+def test_that_breakpoints_survive_a_reload_and_look_at_the_new_run(scene: Path) -> None:
     session = virtual_session(scene)
     session.submit(AddBreakpoint(Breakpoint(BreakKind.TIMER_FIRES, "boss")))
     pass_seconds(session, 3)

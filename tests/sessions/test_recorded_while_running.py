@@ -1,4 +1,4 @@
-"""Recording a hosted scene: by command, by breakpoint, one file for each life of it."""
+"""Recording a hosted scene: by command, by breakpoint, one file for each run of it."""
 
 from __future__ import annotations
 

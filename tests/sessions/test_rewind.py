@@ -392,7 +392,7 @@ def test_that_a_running_scene_is_held_while_it_goes_back(scene_path: Path) -> No
     session.close()
 
 
-def test_that_modules_beside_a_scene_are_its_own_in_each_life(tmp_path: Path) -> None:
+def test_that_modules_beside_a_scene_are_its_own_in_each_run(tmp_path: Path) -> None:
     (tmp_path / "counted.py").write_text("count = [0]\n", encoding="utf-8")
     path = scene_file(
         tmp_path,

@@ -26,7 +26,7 @@ SOURCES: list[type[ManualTimeSource] | type[VirtualTimeSource]] = [
     VirtualTimeSource,
 ]
 
-#: What nobody can change, so that it does not matter whether two runs have the same.
+#: What cannot be changed, so that it does not matter whether two runs have the same.
 IMMUTABLE = (int, str, Path, NoneType, Enum)
 
 

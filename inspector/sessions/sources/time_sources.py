@@ -33,7 +33,7 @@ class TimeSourceKind:
 
 
 def _check(kind: TimeSourceKind) -> str:
-    """Return why nobody can choose a source of a package, or nothing."""
+    """Return why a source of a package cannot be chosen, or nothing."""
     if kind.make is None or not kind.is_real:
         return "it has no make, or its is_real is False"
     return ""
