@@ -17,8 +17,7 @@ from pathlib import Path
 from inspector.clocks.failures import FailurePolicy
 from inspector.clocks.sources.manual_source import ManualTimeSource
 from inspector.clocks.sources.wake_errors import WakeErrorSummary
-from inspector.commands.command import Capability, Command
-from inspector.commands.undoing import Undoing
+from inspector.commands.command import Capability, Command, Undoing
 from inspector.events.history import LogHistory
 from inspector.events.log import EventLog
 from inspector.events.timeline import Timeline

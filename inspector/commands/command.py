@@ -15,14 +15,14 @@ from inspector.commands.values import said_values, shown, value_kinds
 from inspector.errors import CommandError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from inspector.clocks.clock import Clock
     from inspector.clocks.failures import FailurePolicy
     from inspector.clocks.timer import Timer
     from inspector.clocks.transport import Transport
     from inspector.clocks.tree import ClockTree
-    from inspector.commands.breakpoints import BreakpointControl
-    from inspector.commands.recording import RecorderControl
-    from inspector.commands.undoing import Undoing
+    from inspector.events.conditions.breakpoint import Breakpoint
     from inspector.events.timeline import Timeline
     from inspector.frames.director import Director
     from inspector.vocabulary import RawEvent
@@ -40,6 +40,9 @@ UNREADABLE: Final = (
     RecursionError,
     CommandError,
 )
+
+#: So many commands can be undone; older ones have passed.
+MAX_UNDONE: Final = 1_000
 
 #: Carries out a command; what returns a generator is done when that is exhausted.
 Action: TypeAlias = Callable[[], object]
@@ -289,6 +292,78 @@ class Stage(Protocol):
 
     def mark(self, text: str) -> None:
         """Mark the present instant."""
+
+
+class Undoing:
+    """What would undo each command, worked out before it is carried out.
+
+    Time that has passed, timers that fired or were cleared and marks stay: nothing
+    undoes them but going back in time.
+    """
+
+    def __init__(self) -> None:
+        """Begin with nothing to undo."""
+        self._inverses: dict[int, Command] = {}
+
+    def note(self, number: int, inverse: Command | None) -> None:
+        """Remember what would undo a command that is about to be carried out, if anything."""
+        if inverse is None:
+            return
+        self._inverses[number] = inverse
+        if len(self._inverses) > MAX_UNDONE:
+            del self._inverses[next(iter(self._inverses))]
+
+    def of(self, number: int) -> Command | None:
+        """Return the command that undoes a command, ``None`` when nothing does."""
+        return self._inverses.get(number)
+
+    def done(self, number: int) -> None:
+        """Note that a command was undone; once is enough."""
+        self._inverses.pop(number, None)
+
+    @property
+    def newest(self) -> int:
+        """Number of the newest command that can be undone, 0 for none."""
+        return next(reversed(self._inverses), 0)
+
+
+class BreakpointControl(Protocol):
+    """The breakpoints of a session."""
+
+    @property
+    def next_number(self) -> int:
+        """The number that the next one will have."""
+
+    def get(self, number: int) -> Breakpoint | None:
+        """Return a breakpoint by its number, ``None`` if it is gone."""
+
+    def check_room(self) -> None:
+        """Refuse one more when there are too many, with a :class:`BreakpointError`."""
+
+    def add(self, breakpoint_: Breakpoint) -> int:
+        """Look out for one more; returns its number."""
+
+    def replace(self, number: int, breakpoint_: Breakpoint) -> bool:
+        """Change a breakpoint, keeping its hits."""
+
+    def remove(self, number: int) -> bool:
+        """Forget a breakpoint."""
+
+
+class RecorderControl(Protocol):
+    """What writes recordings."""
+
+    def start(self, path: Path | None) -> object:
+        """Start recording to a file, a new one if none is named."""
+
+    def stop(self) -> object:
+        """End the recording."""
+
+    def save_last(self, duration_ns: int, path: Path | None) -> object:
+        """Write the last of the past to a file."""
+
+    def note_problem(self, problem: str) -> None:
+        """Take note of what the disk refused."""
 
 
 class Target(Protocol):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar
 
 from typing_extensions import override
 
@@ -15,26 +16,10 @@ from inspector.timebase import format_duration
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from inspector.commands.command import Target
+    from inspector.commands.command import RecorderControl, Target
 
 
-class RecorderControl(Protocol):
-    """What writes recordings."""
-
-    def start(self, path: Path | None) -> object:
-        """Start recording to a file, a new one if none is named."""
-
-    def stop(self) -> object:
-        """End the recording."""
-
-    def save_last(self, duration_ns: int, path: Path | None) -> object:
-        """Write the last of the past to a file."""
-
-    def note_problem(self, problem: str) -> None:
-        """Take note of what the disk refused."""
-
-
-class RecordingCommand(Command):
+class RecordingCommand(Command, ABC):
     """A command on recordings; it does nothing when it is done again, going back in time.
 
     What is on the disk must not decide whether it is refused: the scene could not be run
@@ -59,13 +44,13 @@ class RecordingCommand(Command):
 
         return carry_out
 
+    @abstractmethod
     def record(self, recorder: RecorderControl) -> None:
-        """Do it.
+        """Carry the command out.
 
         Raises:
             InspectorError: The disk has refused it.
         """
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)

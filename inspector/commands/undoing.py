@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar
 
 from typing_extensions import override
 
@@ -13,42 +13,6 @@ from inspector.errors import CommandError
 if TYPE_CHECKING:
     from inspector.commands.command import Target
     from inspector.events.timeline import Timeline
-
-#: So many commands can be undone; older ones have passed.
-MAX_UNDONE: Final = 1_000
-
-
-class Undoing:
-    """What would undo each command, worked out before it is carried out.
-
-    Time that has passed, timers that fired or were cleared and marks stay: nothing
-    undoes them but going back in time.
-    """
-
-    def __init__(self) -> None:
-        """Begin with nothing to undo."""
-        self._inverses: dict[int, Command] = {}
-
-    def note(self, number: int, inverse: Command | None) -> None:
-        """Remember what would undo a command that is about to be carried out, if anything."""
-        if inverse is None:
-            return
-        self._inverses[number] = inverse
-        if len(self._inverses) > MAX_UNDONE:
-            del self._inverses[next(iter(self._inverses))]
-
-    def of(self, number: int) -> Command | None:
-        """Return the command that undoes a command, ``None`` when nothing does."""
-        return self._inverses.get(number)
-
-    def done(self, number: int) -> None:
-        """Note that a command was undone; once is enough."""
-        self._inverses.pop(number, None)
-
-    @property
-    def newest(self) -> int:
-        """Number of the newest command that can be undone, 0 for none."""
-        return next(reversed(self._inverses), 0)
 
 
 @dataclass(frozen=True, slots=True)

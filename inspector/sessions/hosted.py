@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from inspector.clocks.sources.time_source import TimeSource
     from inspector.clocks.sources.wake_errors import WakeErrorSummary
-    from inspector.commands.undoing import Undoing
+    from inspector.commands.command import Undoing
     from inspector.events.history import LogHistory
     from inspector.events.log import EventLog
     from inspector.events.timeline import Timeline

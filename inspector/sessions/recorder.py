@@ -13,8 +13,8 @@ import platformdirs
 
 from inspector import __version__
 from inspector.clocks.sources.manual_source import ManualTimeSource
-from inspector.commands.breakpoints import DEFAULT_SAVED_NS, BreakAction
 from inspector.errors import InspectorError
+from inspector.events.conditions.breakpoint import DEFAULT_SAVED_NS, BreakAction
 from inspector.events.recording import About, RecordingError, RecordingWriter
 from inspector.foreign.paths import RECORDING_SUFFIX, is_there
 from inspector.sessions.replay.journal import file_digest
@@ -24,8 +24,8 @@ from inspector.sessions.sources.virtual_source import VirtualTimeSource
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from inspector.commands.breakpoints import Breakpoint
     from inspector.events.annotations import AnnotationChange
+    from inspector.events.conditions.breakpoint import Breakpoint
     from inspector.events.log import EventLog
     from inspector.sessions.breakpoints.breakpoints import BreakpointHit
     from inspector.sessions.hosted import HostedSession

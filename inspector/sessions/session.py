@@ -8,8 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from inspector.clocks.sources.wake_errors import WakeErrorSummary
-from inspector.commands.command import Capability, Command
-from inspector.commands.undoing import Undoing
+from inspector.commands.command import Capability, Command, Undoing
 from inspector.events.history import History
 from inspector.events.log import EventLog
 from inspector.events.timeline import Timeline

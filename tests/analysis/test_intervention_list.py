@@ -12,12 +12,13 @@ from inspector.analysis.intervention_list import (
     held_host_ms,
     interventions_between,
 )
-from inspector.commands.breakpoints import AddBreakpoint, BreakAction, BreakKind, Breakpoint
+from inspector.commands.breakpoints import AddBreakpoint
 from inspector.commands.clocks import PauseClock, SetRate
 from inspector.commands.scene import AddMark, Reload
 from inspector.commands.transport import Hold, Run, StepFrames
 from inspector.commands.undoing import Undo
 from inspector.events import Timeline
+from inspector.events.conditions.breakpoint import BreakAction, BreakKind, Breakpoint
 from inspector.events.states import CommandRecord
 from inspector.sessions.hosted import HostedSession
 from inspector.testing import held_session, pass_seconds, scene_file, virtual_session

@@ -18,7 +18,6 @@ from typing_extensions import override
 from inspector.analysis.intervention_list import InterventionList
 from inspector.analysis.predict.changes import preview
 from inspector.clocks.failures import FailurePolicy
-from inspector.commands.breakpoints import BreakAction, BreakKind, Breakpoint
 from inspector.commands.clocks import ClockCommand
 from inspector.commands.command import (
     COMMANDS,
@@ -35,6 +34,7 @@ from inspector.commands.scene import Reload, StepBack
 from inspector.commands.transport import StepFrames
 from inspector.commands.undoing import Undo
 from inspector.commands.values import VALUE_KINDS, ValueKind, value_kinds
+from inspector.events.conditions.breakpoint import BreakAction, BreakKind, Breakpoint
 from inspector.events.timeline import Timeline
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.replay.journal import (

@@ -3,7 +3,7 @@
 import pytest
 
 from inspector.clocks.tree import ClockTree
-from inspector.commands.breakpoints import BreakKind, Breakpoint
+from inspector.events.conditions.breakpoint import BreakKind, Breakpoint
 from inspector.events.log import EventLog
 from inspector.events.timeline import Timeline
 from inspector.frames.scheduler.scheduler import Scheduler

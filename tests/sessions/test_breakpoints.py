@@ -7,7 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.clocks.tree import ClockTree
-from inspector.commands.breakpoints import BreakAction, BreakKind, Breakpoint, BreakpointError
+from inspector.events.conditions.breakpoint import (
+    BreakAction,
+    BreakKind,
+    Breakpoint,
+    BreakpointError,
+)
 from inspector.events.log import EventLog
 from inspector.events.timeline import Timeline
 from inspector.frames.director import Director

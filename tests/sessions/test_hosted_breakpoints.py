@@ -6,16 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from inspector.commands.breakpoints import (
-    AddBreakpoint,
-    BreakAction,
-    BreakKind,
-    Breakpoint,
-    ChangeBreakpoint,
-    RemoveBreakpoint,
-)
+from inspector.commands.breakpoints import AddBreakpoint, ChangeBreakpoint, RemoveBreakpoint
 from inspector.commands.scene import Reload
 from inspector.commands.transport import Run, StepFrames, StepToNextTimer
+from inspector.events.conditions.breakpoint import BreakAction, BreakKind, Breakpoint
 from inspector.sessions.breakpoints.breakpoints import MAX_BREAKPOINTS
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.session import SessionPhase

@@ -8,7 +8,7 @@ from dataclasses import fields
 import pytest
 
 from inspector.clocks.failures import FailurePolicy
-from inspector.commands.breakpoints import BreakKind, Breakpoint
+from inspector.events.conditions.breakpoint import BreakKind, Breakpoint
 from inspector.sessions.replay.journal import Beginning, Journal, JournalError
 from inspector.vocabulary import COMMAND_FORM, RawEvent
 

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from inspector.commands.breakpoints import AddBreakpoint, BreakAction, BreakKind, Breakpoint
+from inspector.commands.breakpoints import AddBreakpoint
 from inspector.commands.command import Capability
 from inspector.commands.recording import SaveLast, StartRecording, StopRecording
 from inspector.commands.scene import AddMark, Reload, StepBack
 from inspector.commands.transport import StepFrames
+from inspector.events.conditions.breakpoint import BreakAction, BreakKind, Breakpoint
 from inspector.events.recording import open_recording
 from inspector.sessions import recorder as recorder_module
 from inspector.sessions.hosted import HostedSession

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from inspector.cli.call_names import NoSuchTimerError, find_timer
-from inspector.commands.breakpoints import AddBreakpoint, BreakAction, BreakKind, Breakpoint
+from inspector.commands.breakpoints import AddBreakpoint
 from inspector.commands.transport import StepFrames
+from inspector.events.conditions.breakpoint import BreakAction, BreakKind, Breakpoint
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.replay.replay import Run, first_difference
 from inspector.testing import held_session, scene_file

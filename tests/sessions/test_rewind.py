@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.clocks import FailurePolicy, ManualTimeSource
-from inspector.commands.breakpoints import AddBreakpoint, BreakAction, BreakKind, Breakpoint
+from inspector.commands.breakpoints import AddBreakpoint
 from inspector.commands.clocks import PauseClock, ResumeClock, SetRate
 from inspector.commands.command import Command, command_in
 from inspector.commands.members import (
@@ -32,6 +32,7 @@ from inspector.commands.scene import (
 from inspector.commands.timers import ClearTimer, FireTimer
 from inspector.commands.transport import Hold, Run, StepBy, StepFrames, StepTo, StepToNextTimer
 from inspector.commands.undoing import Undo
+from inspector.events.conditions.breakpoint import BreakAction, BreakKind, Breakpoint
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.replay.journal import (
     AppliedCommand,

@@ -9,9 +9,8 @@ from PySide6.QtCore import QEventLoop, QTimer
 
 from inspector.clocks import ClockTree
 from inspector.clocks.sources.wake_errors import WakeErrorSummary
-from inspector.commands.command import Capability, Command
+from inspector.commands.command import Capability, Command, Undoing
 from inspector.commands.transport import Hold, Run
-from inspector.commands.undoing import Undoing
 from inspector.events import EventLog, Timeline
 from inspector.events.history import LogHistory
 from inspector.sessions.annotations import Annotations

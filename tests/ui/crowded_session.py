@@ -8,8 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
 from inspector.clocks.sources.wake_errors import WakeErrorSummary
-from inspector.commands.command import Capability, Command
-from inspector.commands.undoing import Undoing
+from inspector.commands.command import Capability, Command, Undoing
 from inspector.events import EventLog, Timeline
 from inspector.events.history import LogHistory
 from inspector.sessions.annotations import Annotations

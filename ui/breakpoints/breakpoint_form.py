@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 )
 from typing_extensions import override
 
-from inspector.commands.breakpoints import (
+from inspector.events.conditions.breakpoint import (
     DEFAULT_SAVED_NS,
     BreakAction,
     BreakKind,

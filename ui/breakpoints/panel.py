@@ -11,14 +11,9 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt, Signal, Slot
 from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 from typing_extensions import override
 
-from inspector.commands.breakpoints import (
-    AddBreakpoint,
-    BreakKind,
-    Breakpoint,
-    ChangeBreakpoint,
-    RemoveBreakpoint,
-)
+from inspector.commands.breakpoints import AddBreakpoint, ChangeBreakpoint, RemoveBreakpoint
 from inspector.errors import InspectorError
+from inspector.events.conditions.breakpoint import BreakKind, Breakpoint
 from inspector.sessions.breakpoints.file import read_breakpoints, write_breakpoints
 from inspector.sessions.breakpoints.names import doubt_about, names_to_choose
 from inspector.timebase import format_instant

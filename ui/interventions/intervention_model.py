@@ -17,7 +17,7 @@ from ..kit.theme import ColorRole, Theme
 from ..session.selection import Selection
 
 if TYPE_CHECKING:
-    from inspector.commands.undoing import Undoing
+    from inspector.commands.command import Undoing
     from inspector.events.timeline import Timeline
 
 _MS_PER_SECOND: Final = 1_000

@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from inspector.clocks.sources.time_source import TimeSource
-    from inspector.commands.breakpoints import Breakpoint
     from inspector.commands.command import Command
+    from inspector.events.conditions.breakpoint import Breakpoint
     from inspector.events.log import EventLog
     from inspector.sessions.session import Session
 

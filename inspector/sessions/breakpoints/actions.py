@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from inspector.commands.breakpoints import BreakAction
 from inspector.commands.clocks import PauseClock
+from inspector.events.conditions.breakpoint import BreakAction
 from inspector.sessions.replay.journal import HIT_ENTRY, Place
 from inspector.vocabulary import BREAKPOINT_HIT
 

@@ -11,7 +11,7 @@ from collections.abc import Container, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from inspector.commands.breakpoints import BreakAction, Breakpoint, BreakpointError
+from inspector.events.conditions.breakpoint import BreakAction, Breakpoint, BreakpointError
 from inspector.events.conditions.event_fields import EventReader
 from inspector.events.sentences import describe
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
-from inspector.commands.breakpoints import Breakpoint, BreakpointError
 from inspector.errors import UnreadableFileError
+from inspector.events.conditions.breakpoint import Breakpoint, BreakpointError
 from inspector.foreign.files import read_whole
 from inspector.formats.atomic_file import replacing
 from inspector.sessions.breakpoints.breakpoints import MAX_BREAKPOINTS

@@ -5,13 +5,13 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final
 
-from inspector.commands.breakpoints import BreakKind
+from inspector.events.conditions.breakpoint import BreakKind
 from inspector.events.conditions.event_fields import MEMBER_TIMERS
 from inspector.frames.state_machine import ANY
 from inspector.vocabulary import Field, MemberKind
 
 if TYPE_CHECKING:
-    from inspector.commands.breakpoints import Breakpoint
+    from inspector.events.conditions.breakpoint import Breakpoint
     from inspector.events.timeline import Timeline
 
 #: What the subject of each kind is; the other kinds have none.

@@ -25,9 +25,9 @@ from msgspec import convert
 
 from inspector.clocks.failures import FailurePolicy
 from inspector.clocks.transport import DEFAULT_MAX_DELTA_NS
-from inspector.commands.breakpoints import BreakAction, Breakpoint
 from inspector.commands.command import UNREADABLE, BadCommand, Command, command_from_values, usable
 from inspector.errors import InspectorError, UnreadableFileError
+from inspector.events.conditions.breakpoint import BreakAction, Breakpoint
 from inspector.foreign.files import open_binary
 from inspector.sessions.breakpoints.breakpoints import BreakpointHit
 from inspector.vocabulary import (

@@ -9,15 +9,9 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from pytestqt.qtbot import QtBot
 
-from inspector.commands.breakpoints import (
-    AddBreakpoint,
-    BreakAction,
-    BreakKind,
-    Breakpoint,
-    ChangeBreakpoint,
-    RemoveBreakpoint,
-)
+from inspector.commands.breakpoints import AddBreakpoint, ChangeBreakpoint, RemoveBreakpoint
 from inspector.events import EventLog
+from inspector.events.conditions.breakpoint import BreakAction, BreakKind, Breakpoint
 from inspector.sessions.breakpoints.breakpoints import Breakpoints
 from inspector.vocabulary import BREAKPOINT_HIT
 from tests.ui.world import PlayedSession

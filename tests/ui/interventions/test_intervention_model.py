@@ -11,8 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector.clocks.rate import D
 from inspector.commands.clocks import ResumeClock
-from inspector.commands.command import Command
-from inspector.commands.undoing import Undoing
+from inspector.commands.command import Command, Undoing
 from inspector.events import Timeline
 from inspector.events.states import BreakHit, ClockState, CommandRecord
 from ui.interventions.intervention_model import (

@@ -10,10 +10,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from pytestqt.qtbot import QtBot
 
-from inspector.commands.breakpoints import AddBreakpoint, BreakAction, BreakKind, Breakpoint
+from inspector.commands.breakpoints import AddBreakpoint
 from inspector.commands.clocks import PauseClock, SetRate
 from inspector.commands.scene import AddMark
 from inspector.commands.transport import StepFrames
+from inspector.events.conditions.breakpoint import BreakAction, BreakKind, Breakpoint
 from inspector.testing import held_session, pass_seconds, scene_file, virtual_session
 from ui.interventions.intervention_model import InterventionColumn
 from ui.interventions.panel import InterventionsPanel

@@ -12,8 +12,9 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from inspector.clocks import FailurePolicy
-from inspector.commands.breakpoints import AddBreakpoint, BreakKind, Breakpoint
+from inspector.commands.breakpoints import AddBreakpoint
 from inspector.commands.transport import MAX_STEP_FRAMES
+from inspector.events.conditions.breakpoint import BreakKind, Breakpoint
 from tests.ui.shell import SMALL_GAME, open_shell
 from ui.breakpoints.panel import BreakpointsPanel
 from ui.events.event_list_model import EventColumn

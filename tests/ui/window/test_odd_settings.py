@@ -12,7 +12,7 @@ import pytest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from inspector.commands.breakpoints import BreakKind, Breakpoint
+from inspector.events.conditions.breakpoint import BreakKind, Breakpoint
 from inspector.sessions.breakpoints.file import breakpoints_to_json
 from tests.fuzz import rounds
 from tests.ui.shell import open_shell

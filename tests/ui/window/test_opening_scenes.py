@@ -11,12 +11,13 @@ from pytestqt.qtbot import QtBot
 
 from inspector.clocks import FailurePolicy, ManualTimeSource
 from inspector.clocks.sources.time_source import TimeSource
-from inspector.commands.breakpoints import AddBreakpoint, BreakKind, Breakpoint
+from inspector.commands.breakpoints import AddBreakpoint
 from inspector.commands.clocks import PauseClock
 from inspector.commands.recording import StartRecording
 from inspector.commands.scene import Reload, SetFailurePolicy
 from inspector.commands.transport import Hold, Run, StepFrames
 from inspector.errors import SceneError
+from inspector.events.conditions.breakpoint import BreakKind, Breakpoint
 from inspector.sessions.hosted import HostedSession
 from inspector.sessions.session import SessionPhase, SessionStatus
 from tests.ui.bridge_stand import Noted, PlayedSession, is_refreshing, wait_ms

@@ -8,7 +8,8 @@ from pathlib import Path
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from inspector.commands.breakpoints import AddBreakpoint, BreakKind, Breakpoint
+from inspector.commands.breakpoints import AddBreakpoint
+from inspector.events.conditions.breakpoint import BreakKind, Breakpoint
 from inspector.sessions.session import SessionPhase
 from tests.ui.shell import open_shell
 from ui.breakpoints.panel import BreakpointsPanel

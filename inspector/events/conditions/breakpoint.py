@@ -1,0 +1,229 @@
+"""Breakpoints as values: a condition on one event, and what to do when it holds.
+
+Every kind of breakpoint is written in the language of
+:mod:`inspector.events.conditions.conditions`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from inspector.errors import CommandError
+from inspector.events.conditions.conditions import ConditionError, parsed_condition, quoted
+from inspector.timebase import NS_PER_SECOND, format_duration, parse_duration_ns
+
+if TYPE_CHECKING:
+    from inspector.events.conditions.conditions import Condition
+
+_ChoiceT = TypeVar("_ChoiceT", bound=Enum)
+_PlainT = TypeVar("_PlainT", str, int, bool)
+
+#: Longer pasts than this are a recording's business.
+MAX_SAVED_NS: Final = 24 * 3_600 * NS_PER_SECOND
+DEFAULT_SAVED_NS: Final = 10 * NS_PER_SECOND
+
+
+class BreakpointError(CommandError):
+    """A breakpoint makes no sense; the message says why."""
+
+
+class BreakKind(Enum):
+    """What a breakpoint looks out for."""
+
+    TIMER_FIRES = "timer fires"
+    LATENESS_ABOVE = "lateness above"
+    FRAME_ABOVE = "frame time above"
+    DELTA_ABOVE = "delta above"
+    CLOCK_PAUSED = "clock paused"
+    RATE_CHANGED = "rate changed"
+    STATE_ENTERED = "state entered"
+    CALLBACK_RAISED = "callback raised"
+    CONDITION = "condition"
+
+    @property
+    def needs_limit(self) -> bool:
+        """Whether it compares with a duration."""
+        return self in {BreakKind.LATENESS_ABOVE, BreakKind.FRAME_ABOVE, BreakKind.DELTA_ABOVE}
+
+    @property
+    def needs_reason(self) -> bool:
+        """Whether what happened does not tell by itself what was looked out for."""
+        return self.needs_limit or self is BreakKind.CONDITION
+
+
+#: By kind: what is to hold, the field that names its subject, and the same in words.
+_LOOKS: Final = {
+    BreakKind.TIMER_FIRES: (
+        # A call of a scheduler's or ticker's timer is an event of another kind.
+        '(kind == "timer_fired" or kind == "call_ended" and timer contains "")',
+        "timer",
+        "{subject} fires",
+    ),
+    BreakKind.LATENESS_ABOVE: (
+        "lateness > {limit}", "timer", "{subject} fires more than {limit} late",
+    ),
+    BreakKind.FRAME_ABOVE: ("interval > {limit}", "", "a frame time exceeds {limit}"),
+    BreakKind.DELTA_ABOVE: ("delta > {limit}", "", "a delta exceeds {limit}"),
+    BreakKind.CLOCK_PAUSED: ('kind == "clock_paused"', "clock", "{subject} is paused"),
+    BreakKind.RATE_CHANGED: ('kind == "clock_rate"', "clock", "the rate of {name} changes"),
+    BreakKind.STATE_ENTERED: ('kind == "state_entered"', "state", "{subject} is entered"),
+    BreakKind.CALLBACK_RAISED: ('kind == "callback_failed"', "", "a callback raises"),
+}  # fmt: skip
+
+
+class BreakAction(Enum):
+    """What a hit does."""
+
+    HOLD = "hold the scene"
+    PAUSE_ROOT = "pause the root clock"
+    PAUSE_BRANCH = "pause the branch"
+    MARK = "mark the instant"
+    SAVE = "save the last seconds"
+    START_RECORDING = "start recording"
+    STOP_RECORDING = "stop recording"
+
+
+@dataclass(frozen=True, slots=True)
+class Breakpoint:
+    """What to look out for, and what to do then.
+
+    Attributes:
+        kind: What it looks out for.
+        subject: Name of the timer, the clock or the state; empty for any.
+        limit_ns: What the duration must be above, for the kinds that compare.
+        condition: The whole condition, for :attr:`BreakKind.CONDITION`.
+        action: What a hit does.
+        from_hit: The first hit that does something, counted from 1.
+        is_once: Whether it is off after it has done something.
+        is_enabled: Whether it looks out at all.
+        saved_ns: How much of the past :attr:`BreakAction.SAVE` keeps.
+    """
+
+    kind: BreakKind
+    subject: str = ""
+    limit_ns: int = 0
+    condition: str = ""
+    action: BreakAction = BreakAction.HOLD
+    from_hit: int = 1
+    is_once: bool = False
+    is_enabled: bool = True
+    saved_ns: int = DEFAULT_SAVED_NS
+
+    def __post_init__(self) -> None:
+        """Check everything.
+
+        Raises:
+            BreakpointError: It makes no sense.
+        """
+        if isinstance(self.from_hit, bool) or not isinstance(self.from_hit, int):
+            raise BreakpointError(f"Hits are counted in whole numbers, not {self.from_hit!r}.")
+        if self.from_hit < 1:
+            raise BreakpointError(f"The first hit is number 1, not {self.from_hit}.")
+        if self.kind.needs_limit and self.limit_ns < 0:
+            limit = format_duration(self.limit_ns)
+            raise BreakpointError(f"A limit is 0 or more, not {limit}.")
+        if not 0 < self.saved_ns <= MAX_SAVED_NS:
+            saved = format_duration(self.saved_ns)
+            raise BreakpointError(f"Save between nothing and a day of the past, not {saved}.")
+        try:
+            self.parsed()
+        except ConditionError as error:
+            raise BreakpointError(str(error)) from error
+
+    @property
+    def condition_text(self) -> str:
+        """What it looks out for, in the language of conditions."""
+        if self.kind is BreakKind.CONDITION:
+            return self.condition
+        condition, field, _ = _LOOKS[self.kind]
+        text = condition.format(limit=f"{self.limit_ns} ns")
+        return f"{text} and {field} == {quoted(self.subject)}" if field and self.subject else text
+
+    def parsed(self) -> Condition:
+        """Return the condition, ready to be asked.
+
+        Raises:
+            ConditionError: It makes no sense; the message says where and why.
+        """
+        return parsed_condition(self.condition_text)
+
+    @property
+    def text(self) -> str:
+        """What it looks out for, in words."""
+        if self.kind is BreakKind.CONDITION:
+            return self.condition
+        _, field, words = _LOOKS[self.kind]
+        name = f"“{self.subject}”" if self.subject else f"a {field}"
+        subject = f"{field} {name}" if self.subject else name
+        return words.format(name=name, subject=subject, limit=format_duration(self.limit_ns))
+
+    # ------------------------------------------------------------- as plain values
+
+    def as_values(self) -> dict[str, str | int | bool]:
+        """Return it as plain values, for a file."""
+        values: dict[str, str | int | bool] = {"kind": self.kind.value}
+        if self.subject:
+            values["subject"] = self.subject
+        if self.kind.needs_limit:
+            values["limit"] = f"{self.limit_ns} ns"
+        if self.kind is BreakKind.CONDITION:
+            values["condition"] = self.condition
+        values["action"] = self.action.value
+        if self.action is BreakAction.SAVE:
+            values["save"] = f"{self.saved_ns} ns"
+        values |= {"from_hit": self.from_hit, "once": self.is_once, "enabled": self.is_enabled}
+        return values
+
+    @classmethod
+    def from_values(cls, values: object) -> Breakpoint:
+        """Return the breakpoint that :meth:`as_values` gave.
+
+        Raises:
+            BreakpointError: It is not one; the message says what is wrong.
+        """
+        if not isinstance(values, Mapping):
+            raise BreakpointError(f"A breakpoint is a set of named values, not {values!r}.")
+        known = {"kind", "subject", "limit", "condition", "action", "save"}
+        known |= {"from_hit", "once", "enabled"}
+        if strange := sorted(map(str, values.keys() - known)):
+            raise BreakpointError(f"A breakpoint has no “{strange[0]}”.")
+        try:
+            return cls(
+                kind=_choice(BreakKind, values.get("kind")),
+                subject=_checked(str, values, "subject", ""),
+                limit_ns=_duration_ns(values, "limit", "0 ns"),
+                condition=_checked(str, values, "condition", ""),
+                action=_choice(BreakAction, values.get("action", BreakAction.HOLD.value)),
+                from_hit=_checked(int, values, "from_hit", 1),
+                is_once=_checked(bool, values, "once", False),
+                is_enabled=_checked(bool, values, "enabled", True),
+                saved_ns=_duration_ns(values, "save", f"{DEFAULT_SAVED_NS} ns"),
+            )
+        except ValueError as error:
+            raise BreakpointError(f"{str(error)[:1].upper()}{str(error)[1:]}.") from error
+
+
+def _choice(kind: type[_ChoiceT], value: object) -> _ChoiceT:
+    try:
+        return kind(value)
+    except ValueError:
+        known = ", ".join(str(choice.value) for choice in kind)
+        raise BreakpointError(f"Not one of {known}: {value!r}.") from None
+
+
+def _checked(
+    kind: type[_PlainT], values: Mapping[object, object], name: str, default: _PlainT
+) -> _PlainT:
+    value = values.get(name, default)
+    # True is a whole number as well, but not meant as one.
+    if type(value) is not kind:
+        words = {str: "a text", int: "a whole number", bool: "true or false"}
+        raise BreakpointError(f"“{name}” of a breakpoint is {words[kind]}, not {value!r}.")
+    return value
+
+
+def _duration_ns(values: Mapping[object, object], name: str, default: str) -> int:
+    return parse_duration_ns(_checked(str, values, name, default))
