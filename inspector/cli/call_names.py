@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from inspector.analysis.evidence import text_of
 from inspector.calls.call import CallId
+from inspector.display_text import in_quotes
 from inspector.errors import ArgumentError
 from inspector.events.member_names import MEMBER_NAMING_KINDS, MemberNames
 from inspector.foreign.numbers import count_in
@@ -24,6 +25,8 @@ _MOST_LISTED: Final = 12
 _MEMBER_PREFIX: Final = "member:"
 #: Longest number of a timer, in digits.
 _MOST_DIGITS: Final = 19
+#: Longest name in a message, in characters.
+_MOST_SHOWN: Final = 200
 
 
 class NoSuchTimerError(ArgumentError):
@@ -67,13 +70,15 @@ def find_timer(history: History, timeline: Timeline, text: str) -> Match:
     matching = _matching(others, phases, wanted)
     if not matching:
         timers_first = sorted(others, key=lambda name: all(each.is_member for each in names[name]))
-        known = ", ".join(f"“{name}”" for name in timers_first[:_MOST_LISTED])
-        message = f"There is no timer “{wanted}”."
+        known = ", ".join(_quoted(name) for name in timers_first[:_MOST_LISTED])
+        message = f"There is no timer {_quoted(wanted)}."
         message += f" There are {known}." if known else " No timer was ever set."
         raise NoSuchTimerError(message)
     if len(matching) > 1:
-        listed = ", ".join(f"“{name}”" for name in matching[:_MOST_LISTED])
-        message = f"“{wanted}” could be one of {len(matching)} names: {listed}. Give more of it."
+        listed = ", ".join(_quoted(name) for name in matching[:_MOST_LISTED])
+        message = (
+            f"{_quoted(wanted)} could be one of {len(matching)} names: {listed}. Give more of it."
+        )
         raise NoSuchTimerError(message)
     name = matching[0]
     timers = [each.number for each in names[name] if not each.is_member]
@@ -83,6 +88,10 @@ def find_timer(history: History, timeline: Timeline, text: str) -> Match:
     # Without a present one, a former one is taken.
     so_called = [number for number in members if present.name_of(number) == name]
     return _one_member(timeline, name, so_called or members)
+
+
+def _quoted(name: str) -> str:
+    return in_quotes(name, _MOST_SHOWN)
 
 
 def _numbered(history: History, digits: str, *, is_member: bool) -> Match:
@@ -155,11 +164,11 @@ def _one_timer(timeline: Timeline, name: str, timers: list[int]) -> Match:
     waiting = [timer_id for timer_id in timers if timer_id in timeline.timers]
     rows = (timeline.timers.row(timer_id) for timer_id in waiting[:_MOST_LISTED])
     _check_one(
-        f"{len(waiting):,} timers “{name}” are pending.",
+        f"{len(waiting):,} timers {_quoted(name)} are pending.",
         len(waiting),
         (
             f"{row.id}  due at local {format_instant(row.due_ns)} of "
-            f"“{timeline.clocks[row.clock_id].name}”"
+            f"{_quoted(timeline.clocks[row.clock_id].name)}"
             for row in rows
         ),
     )
@@ -178,10 +187,11 @@ def _one_member(timeline: Timeline, name: str, numbers: list[int]) -> Match:
     there = [each for each in numbers if each in members.by_id and members.run_by(each) is None]
     there = [each for each in there if members.by_id[each].kind is not MemberKind.PHASE] or there
     _check_one(
-        f"{len(there):,} members are called “{name}”.",
+        f"{len(there):,} members are called {_quoted(name)}.",
         len(there),
         (
-            f"member:{each}  {' / '.join(above.name for above in reversed(members.path(each)))}"
+            f"member:{each}  "
+            + " / ".join(above.name[:_MOST_SHOWN] for above in reversed(members.path(each)))
             for each in there[:_MOST_LISTED]
         ),
     )

@@ -84,6 +84,22 @@ def test_that_several_timers_of_a_name_are_listed(
     assert len(said) == 4
 
 
+@pytest.mark.parametrize("asked", ["dragon", "long", "same"])
+def test_that_long_names_are_cut_in_messages(
+    tmp_path: Path, asked: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    body = """def build(stage):
+    clock = stage.root.child("c" * 5000)
+    for end in "ab":
+        clock.set_interval(1, print, name="long" + "x" * 5000 + end)
+        clock.set_interval(1, print, name="same" + "x" * 5000)
+"""
+    code = main(["explain", str(scene_file(tmp_path, body)), asked, "--seconds", "0.5"])
+
+    assert code == 2
+    assert len(capsys.readouterr().err) < 1_500
+
+
 def test_that_a_name_that_is_not_there_lists_those_that_are(
     scene: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -294,7 +294,8 @@ def _other_events(connection: sqlite3.Connection, chance: random.Random) -> None
             case 0:
                 block[column, place] = chance.choice(_ABSURD)
             case 1:
-                block[column, place] += chance.choice((-1, 1, 2))
+                # Wraps, as flipped bits do.
+                block[column, place : place + 1] += chance.choice((-1, 1, 2))
             case 2:
                 block[column, place] = block[chance.randrange(2, EVENT_COLUMNS), place]
             case _:
