@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -13,6 +15,7 @@ from inspector.events.annotations import (
     AnnotationError,
     checked,
 )
+from inspector.events.recording.annotations import read_annotations
 from inspector.timebase import MAX_NS
 
 
@@ -67,3 +70,22 @@ def test_that_a_line_tells_when_and_what() -> None:
     assert Annotation("bookmark", 1_500_000_000, name="a").line == "00:01.500  bookmark: a"
     line = Annotation("range", 0, 1_500_000_000, "fight").line
     assert line == "00:00.000 to 00:01.500  range: fight"
+
+
+def test_that_no_longer_text_is_read_than_can_be_shown() -> None:
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.execute(
+            "CREATE TABLE annotations (id, kind, at_ns, end_ns, name, text, created)"
+        )
+        row = (1, "note", 5, None, "n" * 1_000_000, "t" * 3_000_000, "2026-01-01T00:00:00+00:00")
+        connection.execute("INSERT INTO annotations VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+        read: list[tuple[object, ...]] = []
+
+        def rows(text: str) -> list[tuple[object, ...]]:
+            read.extend(connection.execute(text).fetchall())
+            return read
+
+        (found,) = read_annotations(rows)
+
+    assert max(len(str(value)) for value in read[0]) == LONGEST_TEXT
+    assert (found.name, found.text) == ("n" * LONGEST_NAME, "t" * LONGEST_TEXT)

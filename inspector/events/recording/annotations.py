@@ -131,9 +131,14 @@ def _count(connection: sqlite3.Connection, number: int) -> int:
 
 def read_annotations(rows: Callable[[str], Iterable[tuple[Any, ...]]]) -> list[Annotation]:
     """Return the annotations among rows, earliest first."""
-    text = "SELECT kind, at_ns, end_ns, name, text, id, created FROM annotations"
+    # Cut where they are read: a damaged text can be longer than the memory.
+    cut = "CASE typeof({0}) WHEN 'text' THEN substr({0}, 1, {1}) END"
+    name = cut.format("name", LONGEST_NAME)
+    text = cut.format("text", LONGEST_TEXT)
+    columns = f"kind, at_ns, end_ns, {name}, {text}, id, created"
+    query = f"SELECT {columns} FROM annotations ORDER BY at_ns, id"  # noqa: S608 - our own names
     found: list[Annotation] = []
-    for kind, at_ns, end_ns, *rest in rows(f"{text} ORDER BY at_ns, id"):
+    for kind, at_ns, end_ns, *rest in rows(query):
         numbers = (at_ns, at_ns if end_ns is None else end_ns, rest[2])
         words = (rest[0], rest[1], rest[3])
         if not all(type(each) is int and abs(each) < MAX_NS for each in numbers):
@@ -142,10 +147,8 @@ def read_annotations(rows: Callable[[str], Iterable[tuple[Any, ...]]]) -> list[A
             continue
         if len(found) == _MOST_READ:
             break
-        name, said, *known = rest
-        cut = (name[:LONGEST_NAME], said[:LONGEST_TEXT])
         try:
-            found.append(Annotation(kind, at_ns, end_ns, *cut, *known))
+            found.append(Annotation(kind, at_ns, end_ns, *rest))
         except AnnotationError:
             continue
     return found
