@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from inspector.extensions import Registry
-from inspector.formats.captures.csv_frames import write_csv
-from inspector.formats.captures.json_frames import write_json
+from inspector.formats.captures.frame_times_csv import write_csv
+from inspector.formats.captures.frame_times_json import write_json
 from inspector.formats.file_formats import (
     FileFormat,
     check_file,

@@ -24,8 +24,8 @@ from inspector.extensions import ExtensionError, Registry, report
 from inspector.foreign.files import open_binary, open_text
 from inspector.foreign.numbers import shown
 from inspector.formats.captures.captures import read_frame_times
-from inspector.formats.captures.csv_frames import CSV_COLUMNS, PHASE_COLUMNS
-from inspector.formats.captures.json_frames import (
+from inspector.formats.captures.frame_times_csv import CSV_COLUMNS, PHASE_COLUMNS
+from inspector.formats.captures.frame_times_json import (
     JSON_FORMAT,
     JSON_VERSION,
     interventions_from_values,

@@ -22,7 +22,7 @@ from inspector.commands.transport import Hold, Step
 from inspector.errors import CommandError
 from inspector.events.log import DEFAULT_BUDGET_BYTES
 from inspector.sessions.annotations import Annotations
-from inspector.sessions.breakpoints.actions import act_on_hits
+from inspector.sessions.breakpoints.stopping import act_on_hits
 from inspector.sessions.recorder import Recorder
 from inspector.sessions.replay.journal import Beginning, Place, file_digest
 from inspector.sessions.scene_run import SceneRun

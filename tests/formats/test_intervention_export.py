@@ -13,8 +13,8 @@ import pytest
 from inspector.analysis.intervention_list import Intervention
 from inspector.commands.clocks import PauseClock
 from inspector.commands.transport import StepFrames
-from inspector.formats.captures.csv_frames import CSV_COLUMNS, write_csv
-from inspector.formats.captures.json_frames import interventions_from_values, write_json
+from inspector.formats.captures.frame_times_csv import CSV_COLUMNS, write_csv
+from inspector.formats.captures.frame_times_json import interventions_from_values, write_json
 from inspector.formats.display_list import DisplayList, Group
 from inspector.formats.export import export_frames
 from inspector.formats.frame_graph.frame_graph import frame_graph

@@ -16,8 +16,8 @@ from inspector.analysis.landmarks import Landmark
 from inspector.cli.main import main
 from inspector.commands.transport import StepFrames
 from inspector.events.annotations import Annotation
-from inspector.formats.captures.csv_frames import CSV_COLUMNS, write_csv
-from inspector.formats.captures.json_frames import landmarks_from_values, write_json
+from inspector.formats.captures.frame_times_csv import CSV_COLUMNS, write_csv
+from inspector.formats.captures.frame_times_json import landmarks_from_values, write_json
 from inspector.formats.display_list import Anchor, Box, DisplayList, Group, Rect, Text
 from inspector.formats.export import export_frames
 from inspector.formats.font_metrics import text_width

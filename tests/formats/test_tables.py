@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.formats.captures.captures import read_frame_times
-from inspector.formats.captures.csv_frames import CSV_COLUMNS, milliseconds, write_csv
-from inspector.formats.captures.json_frames import write_json
+from inspector.formats.captures.frame_times_csv import CSV_COLUMNS, milliseconds, write_csv
+from inspector.formats.captures.frame_times_json import write_json
 from inspector.formats.frame_times import FrameTimes, Provenance
 from inspector.formats.options import ExportOptions
 from inspector.vocabulary import Phase

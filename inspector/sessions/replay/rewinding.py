@@ -11,8 +11,8 @@ from collections.abc import Generator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from inspector.sessions.breakpoints.actions import note_hit
 from inspector.sessions.breakpoints.breakpoints import Breakpoints
+from inspector.sessions.breakpoints.stopping import note_hit
 from inspector.sessions.replay.journal import REWIND_ENTRY, AppliedCommand, Place, Script
 from inspector.sessions.replay.replay import Difference, LogEvents, difference_steps
 from inspector.sessions.replay.replay import Run as Compared

@@ -14,7 +14,7 @@ from inspector.analysis.intervention_list import Intervention
 from inspector.analysis.landmarks import LANDMARK_KINDS, Landmark
 from inspector.analysis.statistics.frame_budget import FrameBudget
 from inspector.analysis.statistics.frame_statistics import over_budget, percentile_frame_time_ns
-from inspector.formats.captures.csv_frames import PHASE_COLUMNS
+from inspector.formats.captures.frame_times_csv import PHASE_COLUMNS
 from inspector.formats.frame_times import FrameTimes, NsColumn, Provenance
 from inspector.formats.options import ExportOptions
 
