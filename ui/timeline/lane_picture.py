@@ -4,34 +4,34 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QPoint, QRect, QRectF, Qt
-from PySide6.QtGui import QBrush, QColor, QFont, QPainter, QPen
+from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QBrush, QColor, QPainter, QPen
 
 from inspector.analysis.lanes.lanes import LaneKind
 from inspector.analysis.predict.timers import next_fires, waiting
 from inspector.display_text import one_line
-from inspector.timebase import NS_PER_MS, NS_PER_SECOND, format_duration, format_instant
+from inspector.timebase import NS_PER_MS, NS_PER_SECOND, format_instant
 
 from ..kit.theme import ColorRole
-from ..plotting.bulk_paint import fill_rects, mixed
+from ..plotting.bulk_paint import fill_rects
 from ..plotting.fills import color_of
 from ..plotting.frame_bars import BarScale, stacked_bars, top_of_scale_ns
 from ..plotting.frame_series import Window
+from ..plotting.kept_picture import KeptPicture
 from ..plotting.lane_painter import LanePainter
 from ..plotting.lane_view import paint_ruler, ruler_ticks
 from .lane_annotation_painter import AnnotationPainter
 from .lane_clock_painter import ClockPainter
+from .lane_names import LaneNames, PlacedRow, PlacedRows
 
 if TYPE_CHECKING:
     from inspector.analysis.lanes.lanes import Lane
 
     from ..kit.theme import Theme
     from ..plotting.lane_view import LaneWindow
-    from .lane_rows import LaneRow
+    from .lane_rows import LaneRow, RowPlaces
     from .lane_surface import LaneSurface
 
-_INDENT: Final = 12
-_FOLD_WIDTH: Final = 14
 #: Half the width of the playhead's grip.
 _GRIP: Final = 5
 _MOST_PENDING: Final = 6
@@ -39,7 +39,6 @@ _MOST_PREDICTED: Final = 40
 #: Predicted firings closer than this many pixels are only begun.
 _APART: Final = 3
 _MOST_CROWDED: Final = 6
-_MOST_LABELS: Final = 2_000
 _ROLES: Final = {
     LaneKind.MARKS: ColorRole.ACCENT,
     LaneKind.COMMANDS: ColorRole.INTERVENTION,
@@ -48,18 +47,6 @@ _ROLES: Final = {
     LaneKind.TIMER: ColorRole.GOOD,
     LaneKind.CALL: ColorRole.OK,
 }
-_SIGNS: Final = {
-    LaneKind.FRAMES: "▭",
-    LaneKind.BOOKMARKS: "★",
-    LaneKind.MARKS: "⚑",
-    LaneKind.COMMANDS: "»",
-    LaneKind.FAILURES: "✖",
-    LaneKind.HITS: "●",
-    LaneKind.CLOCK: "◷",
-    LaneKind.MACHINE: "◆",
-    LaneKind.TIMER: "!",
-    LaneKind.CALL: "!",
-}
 
 
 class LanePicture:
@@ -67,6 +54,8 @@ class LanePicture:
 
     Attributes:
         late_ns: Lateness from which a firing stands out.
+        lanes: The lanes without what is over them.
+        names: The names of the lanes.
     """
 
     def __init__(self, theme: Theme) -> None:
@@ -75,36 +64,30 @@ class LanePicture:
         self._lanes = LanePainter(theme)
         self._clocks = ClockPainter(theme)
         self._annotations = AnnotationPainter(theme)
+        self.lanes = KeptPicture()
+        self.names = LaneNames(theme)
         self._frames_top_ns = 0
-        self._labels: dict[tuple[str, int, bool, float], str] = {}
 
     def apply_theme(self) -> None:
         """Update colours and fonts."""
-        self._labels.clear()
+        self.lanes.forget()
+        self.names.picture.forget()
         self._lanes.apply_theme()
 
     def paint(self, painter: QPainter, canvas: LaneSurface) -> None:
-        """Paint everything."""
+        """Paint everything: the lanes only when they have changed, what is over them always."""
         window = canvas.lane_window()
         viewport = canvas.viewport().rect()
-        painter.fillRect(viewport, self._theme.color(ColorRole.BACKGROUND))
         ticks = ruler_ticks(window, canvas.store.clocks, canvas.ruler_clock_id)
         top = canvas.ruler_height
-        if window.width > 0:
-            painter.setPen(self._theme.color(ColorRole.GRID))
-            for x, _ in ticks[0]:
-                if x >= window.left:
-                    painter.drawLine(x, top, x, viewport.bottom())
-        pinned_bottom = top + canvas.pinned.height
-        painter.setClipRect(QRect(0, pinned_bottom, viewport.width(), viewport.height()))
-        scrolled = canvas.verticalScrollBar().value()
-        first, last = scrolled, scrolled + viewport.height() - pinned_bottom
-        for place in canvas.rows.between(first, last):
-            y = pinned_bottom + canvas.rows.top(place) - scrolled
-            height = canvas.rows.bottom(place) - canvas.rows.top(place)
-            self._row(painter, canvas, canvas.rows.rows[place], window, (y, height))
-        painter.setClipping(False)
-        self._pinned(painter, canvas, window)
+        rows = _placed_rows(canvas)
+        grid = tuple(x for x, _ in ticks[0] if x >= window.left)
+        self.lanes.paint(
+            *(painter, viewport.size()),
+            (rows, grid, self.late_ns, _contents(canvas, window)),
+            lambda inner: self._all_lanes(inner, canvas, window, rows, grid),
+            is_moving=True,
+        )
         self._over(painter, canvas, window)
         paint_ruler(painter, window, ticks, QRect(0, 0, viewport.width(), top), self._theme)
         if canvas.playhead_ns is not None:
@@ -114,50 +97,30 @@ class LanePicture:
         painter.setPen(self._theme.color(ColorRole.GRID))
         painter.drawLine(canvas.header_width, 0, canvas.header_width, viewport.bottom())
 
-    def _pinned(self, painter: QPainter, canvas: LaneSurface, window: LaneWindow) -> None:
-        if not canvas.pinned.rows:
-            return
-        width = canvas.viewport().width()
-        top, height = canvas.ruler_height, canvas.pinned.height
-        painter.fillRect(0, top, width, height, self._theme.color(ColorRole.BACKGROUND))
-        for place, row in enumerate(canvas.pinned.rows):
-            y = top + canvas.pinned.top(place)
-            self._row(painter, canvas, row, window, (y, canvas.pinned.bottom(place) + top - y))
-        painter.setPen(self._theme.color(ColorRole.MUTED_TEXT))
-        painter.drawLine(0, top + height - 1, width, top + height - 1)
-
-    # ---------------------------------------------------------------- one row
-
-    def _row(
+    def _all_lanes(
         self,
         painter: QPainter,
         canvas: LaneSurface,
-        row: LaneRow,
         window: LaneWindow,
-        place: tuple[int, int],
+        rows: PlacedRows,
+        grid: tuple[int, ...],
     ) -> None:
-        y, height = place
-        theme = self._theme
-        width = canvas.viewport().width()
-        is_chosen = row.key == canvas.chosen_key
-        is_selected = canvas.is_selected(row)
-        if is_chosen or is_selected:
-            tint = mixed(theme.color(ColorRole.SELECTION), theme.color(ColorRole.BACKGROUND), 0.16)
-            painter.fillRect(0, y, width, height, tint)
-        if row.kind is LaneKind.CLOCK:
-            painter.setPen(theme.color(ColorRole.GRID))
-            painter.drawLine(0, y, width, y)
-        box = QRect(window.left, y, window.width, height)
-        if window.width > 0:
-            clip = painter.hasClipping()
-            painter.save()
-            painter.setClipRect(
-                box,
-                Qt.ClipOperation.IntersectClip if clip else Qt.ClipOperation.ReplaceClip,
-            )
-            self._records(painter, canvas, row, window, box)
-            painter.restore()
-        self._name(painter, row, QRect(0, y, canvas.header_width, height))
+        viewport = canvas.viewport().rect()
+        painter.fillRect(viewport, self._theme.color(ColorRole.BACKGROUND))
+        painter.setPen(self._theme.color(ColorRole.GRID))
+        for x in grid:
+            painter.drawLine(x, canvas.ruler_height, x, viewport.bottom())
+
+        def records(painter: QPainter, placed: PlacedRow) -> None:
+            box = QRect(window.left, placed.y, window.width, placed.height)
+            self._records(painter, canvas, placed.row, window, box)
+
+        rows.paint(painter, self._theme, records)
+        # These cover what reaches over the left edge.
+        names = QSize(canvas.header_width, viewport.height())
+        self.names.paint(painter, names, rows, self._frames_top_ns)
+
+    # ---------------------------------------------------------------- one row
 
     def _records(
         self,
@@ -245,55 +208,6 @@ class LanePicture:
         for x in bars.spikes.places.tolist():
             painter.fillRect(x - 1, 0, 2, 3, spike)
         painter.restore()
-
-    def _name(self, painter: QPainter, row: LaneRow, box: QRect) -> None:
-        theme = self._theme
-        x = 4 + row.depth * _INDENT
-        flags = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        muted = theme.color(ColorRole.MUTED_TEXT)
-        if row.kind is LaneKind.CLOCK and row.has_parts:
-            painter.setPen(muted)
-            sign = "▸" if row.is_folded else "▾"
-            painter.drawText(QRect(x, box.top(), _FOLD_WIDTH, box.height()), flags, sign)
-        x += _FOLD_WIDTH
-        painter.setPen(muted)
-        painter.drawText(QRect(x, box.top(), 14, box.height()), flags, _SIGNS[row.kind])
-        x += 15
-        right = box.right() - 4
-        if row.is_pinned:
-            painter.setPen(theme.color(ColorRole.ACCENT))
-            painter.drawText(QRect(right - 10, box.top(), 12, box.height()), flags, "▴")
-            right -= 14
-        font = painter.font()
-        if row.kind is LaneKind.FRAMES and self._frames_top_ns:
-            painter.setPen(muted)
-            top = f"0 to {format_duration(self._frames_top_ns)}"
-            width = painter.fontMetrics().horizontalAdvance(top)
-            painter.drawText(QRect(right - width, box.top(), width, box.height()), flags, top)
-            right -= width + 6
-        if row.kind is LaneKind.CLOCK:
-            bold = QFont(font)
-            bold.setBold(True)
-            painter.setFont(bold)
-        is_over = row.kind is LaneKind.TIMER and row.lane is not None and not row.lane.pending
-        painter.setPen(muted if row.is_gone or is_over else theme.color(ColorRole.TEXT))
-        text = self._elided(painter, f"{row.label} (gone)" if row.is_gone else row.label, right - x)
-        painter.drawText(QRect(x, box.top(), right - x, box.height()), flags, text)
-        painter.setFont(font)
-
-    def _elided(self, painter: QPainter, label: str, width: int) -> str:
-        """Return as much of a label as fits; cached from paint to paint."""
-        font = painter.font()
-        key = label, width, font.bold(), font.pointSizeF()
-        text = self._labels.get(key)
-        if text is None:
-            if len(self._labels) >= _MOST_LABELS:
-                self._labels.clear()
-            text = painter.fontMetrics().elidedText(
-                one_line(label), Qt.TextElideMode.ElideRight, width
-            )
-            self._labels[key] = text
-        return text
 
     # ---------------------------------------------------------------- over the lanes
 
@@ -417,3 +331,43 @@ def _decimals(per_pixel_ns: float) -> int:
         if per_pixel_ns >= unit_ns / 10:
             return decimals
     return 9
+
+
+def _placed_rows(canvas: LaneSurface) -> PlacedRows:
+    viewport = canvas.viewport().rect()
+    pinned_box = QRect(0, canvas.ruler_height, viewport.width(), canvas.pinned.height)
+    first = canvas.verticalScrollBar().value()
+    top = canvas.ruler_height + canvas.pinned.height
+    visible = canvas.rows.between(first, first + viewport.height() - top)
+    return PlacedRows(
+        tuple(_placed(canvas, canvas.rows, place, top - first) for place in visible),
+        pinned_box,
+        tuple(
+            _placed(canvas, canvas.pinned, place, pinned_box.top())
+            for place in range(len(canvas.pinned.rows))
+        ),
+    )
+
+
+def _placed(canvas: LaneSurface, rows: RowPlaces, place: int, top: int) -> PlacedRow:
+    row = rows.rows[place]
+    y = rows.top(place)
+    is_over = row.kind is LaneKind.TIMER and row.lane is not None and not row.lane.pending
+    is_marked = row.key == canvas.chosen_key or canvas.is_selected(row)
+    return PlacedRow(row, top + y, rows.bottom(place) - y, is_marked, is_over or row.is_gone)
+
+
+def _contents(canvas: LaneSurface, window: LaneWindow) -> tuple[object, ...]:
+    """Return what decides on the records in view; new ones behind the right edge do not."""
+    store, timeline = canvas.store, canvas.timeline
+    shown = timeline if canvas.past is None else canvas.past
+    is_settled = window.high < min(store.read_ns, timeline.at_ns)
+    frames = timeline.frames
+    has_all_frames = len(frames) > 0 and frames.at_ns[-1] > window.high
+    return (
+        *(store, store.version, store.annotations),
+        *(window.low, window.high, window.left, window.width),
+        None if is_settled else (store.cursor, timeline.at_ns, timeline.events_folded),
+        (shown, shown.at_ns, shown.events_folded) if window.high > shown.at_ns else None,
+        *(frames.first, None if has_all_frames else frames.end),
+    )

@@ -113,6 +113,7 @@ class LaneStore:
         refusals: By machine: the transitions that were refused, as instants whose value is the
             transition (sid) and whose subject is the reason (sid).
         cursor: Where to read on.
+        read_ns: Session time up to which events are read.
         lost: How many events had fallen off before they could be read.
         gaps: From when until when each of them had been, in session nanoseconds.
         version: Raised when a lane comes, or a clock comes, goes or moves.
@@ -129,9 +130,9 @@ class LaneStore:
         self.annotations: tuple[Annotation, ...] = ()
         self.refusals: dict[int, Instants] = {}
         self.cursor = 0
+        self.read_ns = 0
         self.lost = 0
         self.gaps: list[tuple[int, int]] = []
-        self._read_ns = 0
         self._version = 0
         self._strings: list[str] | tuple[str, ...] = ("",)
         self._lane_of_timer: dict[int, Lane] = {}
@@ -199,7 +200,7 @@ class LaneStore:
             self._begin_at(history)
         end = min(history.end, self.cursor + self.most_at_once)
         fold = self._fold
-        at_ns = self._read_ns
+        at_ns = self.read_ns
         for event in history.events(self.cursor, end):
             at_ns, kind, subject, a, b = event
             step = fold.get(kind)
@@ -211,7 +212,7 @@ class LaneStore:
             except MISFIT:
                 if not timeline.skips_misfits:
                     raise
-        self._read_ns = at_ns
+        self.read_ns = at_ns
         self.cursor = end
         self._take_lists(timeline)
         return history.end - end
@@ -221,7 +222,7 @@ class LaneStore:
         self.lost += history.first - self.cursor
         state = history.state_before(history.first)
         self.cursor = history.first
-        self.gaps.append((self._read_ns, state.at_ns))
+        self.gaps.append((self.read_ns, state.at_ns))
         self.clocks.go_on_from(state)
         for lane in self.lanes.values():
             lane.pending.clear()

@@ -1,0 +1,269 @@
+"""Lanes that are kept from paint to paint: they look as if they were painted again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from PySide6.QtGui import QImage, QPainter
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from inspector.analysis.lanes.lanes import LaneKind, LaneStore
+from inspector.events import EventLog, Timeline
+from inspector.events.annotations import Annotation
+from inspector.events.history import LogHistory
+from inspector.vocabulary import (
+    CLOCK_ADDED,
+    CLOCK_ANCHORED,
+    CLOCK_PAUSED,
+    CLOCK_RESUMED,
+    FRAME_BEGAN,
+    FRAME_ENDED,
+    MARK,
+    MEMBER_ADDED,
+    MEMBER_ORIGIN,
+    RATE_DENOMINATOR,
+    STATE_ENTERED,
+    TIMER_ADDED,
+    TIMER_ARMED,
+    TIMER_FIRED,
+    TIMER_ORIGIN,
+    MemberKind,
+    TimerKind,
+)
+from ui.kit.theme import Theme
+from ui.session.bridge import Selection, SelectionKind
+from ui.timeline.lane_canvas import LaneCanvas
+from ui.timeline.lane_picture import LanePicture
+
+MS = 1_000_000
+
+
+class World:
+    """Lanes on a canvas, painted as they are kept and as a whole."""
+
+    def __init__(self) -> None:
+        self.log = EventLog()
+        self.timeline = Timeline(self.log.strings)
+        self.store = LaneStore()
+        self.history = LogHistory(self.log)
+        self.theme = Theme("light")
+        self.canvas = LaneCanvas(self.theme)
+        self.canvas.resize(520, 300)
+        self.canvas.show()
+        self.whole = LanePicture(self.theme)
+        self.ratio = 1
+        self.now_ms = 0
+        append, intern = self.log.append, self.log.intern
+        for number in (1, 2):
+            append((0, CLOCK_ADDED, number, number - 1, intern(f"clock {number}")))
+            append((0, CLOCK_ANCHORED, number, 0, RATE_DENOMINATOR))
+        for number in (1, 2, 3):
+            append((0, TIMER_ADDED, number, 1 + number % 2, intern(f"timer {number}")))
+            append((0, TIMER_ORIGIN, number, 0, TimerKind.INTERVAL_BURST))
+            append((0, TIMER_ARMED, number, 30 * MS, 30 * MS))
+        append((0, MEMBER_ADDED, 1, 0, intern("hero")))
+        append((0, MEMBER_ORIGIN, 1, 2, MemberKind.MACHINE))
+        self.canvas.show_session(self.timeline, self.log.strings, self.store)
+        self.play(1_500)
+
+    def play(self, milliseconds: int) -> None:
+        """Let timers fire, a machine change, clocks pause, and frames pass."""
+        append, intern = self.log.append, self.log.intern
+        for _ in range(milliseconds // 5):
+            self.now_ms += 5
+            turn, at_ns = self.now_ms // 5, self.now_ms * MS
+            if turn % 4 == 1:
+                append((at_ns, FRAME_BEGAN, 1, turn // 4, 20 * MS))
+            lateness_ns = turn * 7 % 23 * MS
+            append((at_ns, TIMER_FIRED, 1 + turn % 3, lateness_ns, at_ns + 30 * MS))
+            if turn % 9 == 0:
+                append((at_ns, STATE_ENTERED, 1, intern(f"state {turn % 4}"), 0))
+            if turn % 60 == 7:
+                append((at_ns, CLOCK_PAUSED, 1 + turn // 60 % 2, 0, 0))
+            if turn % 60 == 23:
+                append((at_ns, CLOCK_RESUMED, 1 + turn // 60 % 2, 0, 0))
+            if turn % 80 == 11:
+                append((at_ns, MARK, intern("here"), 0, 0))
+            if turn % 4 == 3:
+                append((at_ns, FRAME_ENDED, 1, 20 * MS, 3 * MS + turn % 40 * MS))
+        self.read()
+
+    def read(self) -> None:
+        """Show what is new."""
+        self.timeline.apply_all(self.log.read(self.timeline.events_folded).events)
+        while self.store.read(self.history, self.timeline):
+            pass
+        self.canvas.refresh()
+
+    def read_late(self, milliseconds: int) -> None:
+        """Show a present that the lanes have not been read up to."""
+        self.store.most_at_once = 1
+        try:
+            append = self.log.append
+            for _ in range(milliseconds):
+                self.now_ms += 1
+                append((self.now_ms * MS, TIMER_FIRED, 1, 0, self.now_ms * MS + 30 * MS))
+            self.timeline.apply_all(self.log.read(self.timeline.events_folded).events)
+            self.store.read(self.history, self.timeline)
+        finally:
+            del self.store.most_at_once
+        self.canvas.refresh()
+
+    def change_theme(self, number: int) -> None:
+        self.theme.set_choice("dark" if number % 2 else "light")
+
+    def resize(self, number: int) -> None:
+        self.canvas.resize(300 + number * 3, 120 + number * 2)
+        QApplication.sendPostedEvents()
+
+    def select(self, number: int) -> None:
+        kinds = (SelectionKind.CLOCK, SelectionKind.TIMER, SelectionKind.MEMBER)
+        self.canvas.show_selection(Selection(kinds[number % 3], 1 + number % 2))
+
+    def scrub(self, number: int) -> None:
+        """Move the playhead, or take it away."""
+        at_ns = self.timeline.at_ns * (number % 50) // 50
+        is_past = number % 4 > 0
+        self.canvas.show_playhead_ns(at_ns if is_past else None)
+        self.canvas.past = None
+        if is_past:
+            self.canvas.past = Timeline(self.log.strings)
+            events = self.log.read(0).events
+            self.canvas.past.apply_all([event for event in events if event[0] <= at_ns])
+        self.canvas.refresh()
+
+    def change_row(self, number: int) -> None:
+        """Choose a lane; collapse or pin it."""
+        self.canvas.walk.choose_neighbour(number % 5 - 2)
+        if number % 3 == 0:
+            self.canvas.walk.toggle_pinned()
+        elif number % 3 == 1:
+            self.canvas.walk.toggle_folded()
+
+    def annotate(self, number: int) -> None:
+        at_ns = self.timeline.at_ns * (number % 7) // 7
+        self.store.take_annotations([Annotation("bookmark", at_ns, None, f"note {number}")])
+        self.canvas.refresh()
+
+    def hover(self, number: int) -> None:
+        self.canvas.show_hover_ns(self.timeline.at_ns * number // 100)
+
+    def scroll(self, number: int) -> None:
+        self.canvas.verticalScrollBar().setValue(number)
+
+    def zoom(self, number: int) -> None:
+        self.canvas.zoom(0.5 if number % 2 else 1.7)
+
+    def pan(self, number: int) -> None:
+        self.canvas.pan(number / 100 - 0.5)
+
+    def set_ratio(self, number: int) -> None:
+        self.ratio = 1 + number % 2
+
+    def follow(self, number: int) -> None:
+        self.canvas.set_following(number % 2 > 0)
+
+    def fit(self, _number: int) -> None:
+        self.canvas.fit()
+
+    def set_budget(self, number: int) -> None:
+        self.canvas.picture.late_ns = self.whole.late_ns = (5 + number % 20) * MS
+
+    def choose_ruler(self, number: int) -> None:
+        self.canvas.choose_ruler(number % 3)
+
+    def hide_kind(self, number: int) -> None:
+        self.canvas.choose_kind(LaneKind(number % 10), is_shown=number % 4 > 0)
+
+    def paint(self, picture: LanePicture | None = None) -> QImage:
+        """Return the picture, by default as it is kept."""
+        size = self.canvas.viewport().size()
+        image = QImage(size * self.ratio, QImage.Format.Format_RGB32)
+        image.setDevicePixelRatio(self.ratio)
+        image.fill(0)
+        painter = QPainter(image)
+        painter.setFont(self.canvas.font())
+        (picture or self.canvas.picture).paint(painter, self.canvas)
+        painter.end()
+        return image
+
+    def paint_whole(self) -> QImage:
+        self.whole.apply_theme()
+        return self.paint(self.whole)
+
+
+OPERATIONS: tuple[Callable[[World, int], None], ...] = (
+    *(World.play, World.read_late, World.change_theme, World.resize, World.select, World.scrub),
+    *(World.change_row, World.annotate, World.hover, World.scroll, World.zoom, World.pan),
+    *(World.set_ratio, World.follow, World.fit, World.set_budget, World.choose_ruler),
+    *(World.hide_kind, World.play, World.pan),
+)
+
+
+@pytest.fixture
+def world(qtbot: QtBot) -> World:
+    world = World()
+    qtbot.addWidget(world.canvas)
+    qtbot.waitExposed(world.canvas)
+    return world
+
+
+@settings(
+    deadline=None,
+    max_examples=40,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(st.lists(st.tuples(st.sampled_from(OPERATIONS), st.integers(0, 99)), max_size=25))
+def test_that_kept_lanes_look_like_lanes_painted_whole(
+    qapp: QApplication, steps: list[tuple[Callable[[World, int], None], int]]
+) -> None:
+    assert qapp is not None
+    world = World()
+    try:
+        for operation, number in steps:
+            operation(world, number)
+            for _ in range(3):
+                assert world.paint() == world.paint_whole(), operation.__name__
+    finally:
+        world.canvas.close()
+
+
+def test_that_lanes_of_the_past_are_not_painted_again_while_the_present_moves(
+    world: World,
+) -> None:
+    world.canvas.show_span(200 * MS, 900 * MS)
+    world.paint()
+    world.paint()
+    painted = world.canvas.picture.lanes.painted
+    for _ in range(5):
+        world.play(100)
+        world.paint()
+    assert world.canvas.picture.lanes.painted == painted
+
+
+@pytest.mark.parametrize(
+    "move", [World.hover, lambda world, number: world.canvas.measure(0.0, number * MS)]
+)
+def test_that_what_is_over_the_lanes_does_not_paint_them_again(
+    world: World, move: Callable[[World, int], None]
+) -> None:
+    world.paint()
+    world.paint()
+    painted = world.canvas.picture.lanes.painted
+    for number in range(1, 9):
+        move(world, number)
+        world.paint()
+    assert world.canvas.picture.lanes.painted == painted
+
+
+def test_that_following_lanes_do_not_paint_their_names_again(world: World) -> None:
+    world.paint()
+    painted = world.canvas.picture.names.picture.painted
+    for _ in range(5):
+        world.play(100)
+        world.paint()
+    assert world.canvas.picture.names.picture.painted == painted

@@ -1,0 +1,168 @@
+"""The names of the lanes: a picture of their column, painted again only when it changes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from PySide6.QtCore import QPoint, QRect, QSize, Qt
+from PySide6.QtGui import QFont, QPainter
+
+from inspector.analysis.lanes.lanes import LaneKind
+from inspector.display_text import one_line
+from inspector.timebase import format_duration
+
+from ..kit.theme import ColorRole
+from ..plotting.bulk_paint import mixed
+from ..plotting.kept_picture import KeptPicture
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..kit.theme import Theme
+    from .lane_rows import LaneRow
+
+_INDENT: Final = 12
+_FOLD_WIDTH: Final = 14
+_FLAGS: Final = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+_SIGNS: Final = {
+    LaneKind.FRAMES: "▭",
+    LaneKind.BOOKMARKS: "★",
+    LaneKind.MARKS: "⚑",
+    LaneKind.COMMANDS: "»",
+    LaneKind.FAILURES: "✖",
+    LaneKind.HITS: "●",
+    LaneKind.CLOCK: "◷",
+    LaneKind.MACHINE: "◆",
+    LaneKind.TIMER: "!",
+    LaneKind.CALL: "!",
+}
+
+
+class PlacedRow(NamedTuple):
+    """A visible row.
+
+    Attributes:
+        row: The row.
+        y: Its upper edge in the viewport.
+        height: Its height.
+        is_marked: Whether it is chosen or selected.
+        is_over: Whether it is gone, or a timer that nothing waits for.
+    """
+
+    row: LaneRow
+    y: int
+    height: int
+    is_marked: bool
+    is_over: bool
+
+
+class PlacedRows(NamedTuple):
+    """The visible rows.
+
+    Attributes:
+        scrolled: The rows below the pinned ones.
+        pinned_box: The area of the pinned rows.
+        pinned: The pinned rows.
+    """
+
+    scrolled: tuple[PlacedRow, ...]
+    pinned_box: QRect
+    pinned: tuple[PlacedRow, ...]
+
+    def paint(
+        self, painter: QPainter, theme: Theme, paint_row: Callable[[QPainter, PlacedRow], None]
+    ) -> None:
+        """Paint all rows, the pinned ones over the others."""
+        for placed in self.scrolled:
+            self._paint_row(painter, theme, placed, paint_row)
+        if not self.pinned:
+            return
+        box = self.pinned_box
+        painter.fillRect(box, theme.color(ColorRole.BACKGROUND))
+        for placed in self.pinned:
+            self._paint_row(painter, theme, placed, paint_row)
+        painter.setPen(theme.color(ColorRole.MUTED_TEXT))
+        painter.drawLine(0, box.bottom(), box.width(), box.bottom())
+
+    def _paint_row(
+        self,
+        painter: QPainter,
+        theme: Theme,
+        placed: PlacedRow,
+        paint_row: Callable[[QPainter, PlacedRow], None],
+    ) -> None:
+        width = self.pinned_box.width()
+        if placed.is_marked:
+            tint = mixed(theme.color(ColorRole.SELECTION), theme.color(ColorRole.BACKGROUND), 0.16)
+            painter.fillRect(0, placed.y, width, placed.height, tint)
+        if placed.row.kind is LaneKind.CLOCK:
+            painter.setPen(theme.color(ColorRole.GRID))
+            painter.drawLine(0, placed.y, width, placed.y)
+        paint_row(painter, placed)
+
+
+class LaneNames:
+    """Paints the names.
+
+    Attributes:
+        picture: The column of names.
+    """
+
+    def __init__(self, theme: Theme) -> None:
+        self.picture = KeptPicture()
+        self._theme = theme
+
+    def paint(self, painter: QPainter, size: QSize, rows: PlacedRows, frames_top_ns: int) -> None:
+        """Paint the column.
+
+        Args:
+            painter: The painter.
+            size: Size of the column.
+            rows: The visible rows.
+            frames_top_ns: The highest frame time of the lane of frames, 0 for unknown.
+        """
+
+        def draw(inner: QPainter) -> None:
+            inner.fillRect(QRect(QPoint(), size), self._theme.color(ColorRole.BACKGROUND))
+            rows.paint(
+                *(inner, self._theme),
+                lambda inner, placed: self._row(inner, placed, size.width(), frames_top_ns),
+            )
+
+        self.picture.paint(painter, size, (rows, frames_top_ns), draw)
+
+    def _row(self, painter: QPainter, placed: PlacedRow, width: int, frames_top_ns: int) -> None:
+        theme, row = self._theme, placed.row
+        box = QRect(0, placed.y, width, placed.height)
+        x = 4 + row.depth * _INDENT
+        muted = theme.color(ColorRole.MUTED_TEXT)
+        painter.setPen(muted)
+        if row.kind is LaneKind.CLOCK and row.has_parts:
+            sign = "▸" if row.is_folded else "▾"
+            painter.drawText(QRect(x, box.top(), _FOLD_WIDTH, box.height()), _FLAGS, sign)
+        x += _FOLD_WIDTH
+        painter.drawText(QRect(x, box.top(), 14, box.height()), _FLAGS, _SIGNS[row.kind])
+        x += 15
+        right = box.right() - 4
+        if row.is_pinned:
+            painter.setPen(theme.color(ColorRole.ACCENT))
+            painter.drawText(QRect(right - 10, box.top(), 12, box.height()), _FLAGS, "▴")
+            right -= 14
+        font = painter.font()
+        if row.kind is LaneKind.FRAMES and frames_top_ns:
+            painter.setPen(muted)
+            top = f"0 to {format_duration(frames_top_ns)}"
+            needed = painter.fontMetrics().horizontalAdvance(top)
+            painter.drawText(QRect(right - needed, box.top(), needed, box.height()), _FLAGS, top)
+            right -= needed + 6
+        if row.kind is LaneKind.CLOCK:
+            bold = QFont(font)
+            bold.setBold(True)
+            painter.setFont(bold)
+        painter.setPen(muted if placed.is_over else theme.color(ColorRole.TEXT))
+        text = painter.fontMetrics().elidedText(
+            one_line(f"{row.label} (gone)" if row.is_gone else row.label),
+            *(Qt.TextElideMode.ElideRight, right - x),
+        )
+        painter.drawText(QRect(x, box.top(), right - x, box.height()), _FLAGS, text)
+        painter.setFont(font)
