@@ -1,4 +1,4 @@
-"""What an explanation is made of: sentences, each with the event that bears it out."""
+"""Explanations: sentences, each with the event that proves it."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from inspector.events.timeline import Timeline
     from inspector.vocabulary import RawEvent
 
-#: So many events are looked at when something is searched for around an instant.
+#: Events searched on either side of an instant.
 NEARBY: Final = 20_000
-#: So many events back a name is looked for that is not in the state any more.
+#: Events searched backwards for a name that is no longer in the state.
 _NAMES_BACK: Final = 200_000
-#: A command and what it does have at most so many events between them.
+#: The most events between a command and its effect.
 _COMMAND_BACK: Final = 6
 
 
@@ -38,8 +38,8 @@ class Reason:
 
     Attributes:
         text: The sentence.
-        at_ns: Session instant that it is about.
-        cursor: Where in the log its event is; ``None`` when it follows from the state.
+        at_ns: Session instant of its subject.
+        cursor: Its event in the log; ``None`` when it follows from the state.
         clock_id: The clock it is about, 0 for none.
         frame: Index of the frame it is about, ``None`` for none.
         member_id: The member it is about, 0 for none.
@@ -55,12 +55,12 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Why something has not been called, or was not when it should have been.
+    """Why something was not called, or was called when it was.
 
     Attributes:
-        subject: What was asked about, in words.
+        subject: The call in question, in words.
         headline: The answer in one sentence.
-        reasons: What it rests on, the most important first.
+        reasons: The evidence, most important first.
     """
 
     subject: str
@@ -68,7 +68,7 @@ class Explanation:
     reasons: tuple[Reason, ...]
 
     def lines(self) -> list[str]:
-        """Return it as lines of text, each reason with its instant and its event."""
+        """Return the explanation as text, each reason with its instant and event."""
         lines = [f"{self.subject}: {self.headline}"]
         for reason in self.reasons:
             if reason.cursor is None and reason.text == self.headline:
@@ -79,28 +79,22 @@ class Explanation:
 
 
 def text_of(history: History, sid: int) -> str:
-    """Return a text by its number; ``?`` for one that a damaged file does not have."""
+    """Return a text by its number; ``?`` if it is missing in a damaged file."""
     return history.strings[sid] if 0 <= sid < len(history.strings) else "?"
 
 
 def frame_at(timeline: Timeline, at_ns: int) -> int:
-    """Return the frame to which something belongs that happened at an instant.
+    """Return the frame that an instant belongs to.
 
-    That is the first one that began then or later: timers fire before their frame. It may
-    be the frame that comes next.
+    The first frame that began at or after it, as timers fire before their frame; possibly
+    the next frame to come.
     """
     frames = timeline.frames
     return frames.first + bisect_left(frames.at_ns, at_ns)
 
 
 def frame_after(history: History, cursor: int, end: int) -> int | None:
-    """Return the index of the first frame that began behind a cursor, if one did.
-
-    Args:
-        history: Where to look.
-        cursor: Where to begin.
-        end: The cursor to stop at.
-    """
+    """Return the index of the first frame that began between two cursors, ``None`` for none."""
     for event in history.events(cursor, min(end, cursor + NEARBY)):
         if event[1] == FRAME_BEGAN:
             return event[3]
@@ -110,13 +104,13 @@ def frame_after(history: History, cursor: int, end: int) -> int | None:
 def find_event(
     history: History, at_ns: int, kind: int, subject: int, a: int | None = None
 ) -> int | None:
-    """Return the cursor of the last event of a kind about something at an instant."""
+    """Return the cursor of the last event of a kind about a subject at an instant."""
     first = history.cursor_at(at_ns - 1)
     found = last_event(history, history.cursor_at(at_ns), kind, subject, a, first=first)
     return None if found is None else found[0]
 
 
-def last_event(  # noqa: PLR0913 - what is looked for, and where
+def last_event(  # noqa: PLR0913 - what to search for, and where
     history: History,
     cursor: int,
     kind: int,
@@ -125,14 +119,14 @@ def last_event(  # noqa: PLR0913 - what is looked for, and where
     *,
     first: int = 0,
 ) -> tuple[int, RawEvent] | None:
-    """Return the last event of a kind about something before a cursor, if it is not far back.
+    """Return the last event of a kind about a subject before a cursor, if it is not far back.
 
     Args:
-        history: Where to look.
+        history: The past.
         cursor: Where to begin.
         kind: The kind of event.
-        subject: What it is about.
-        a: Its first value, anything if left out.
+        subject: Its subject.
+        a: Its first value; any by default.
         first: Where to stop.
     """
     first = max(first, history.first, cursor - _NAMES_BACK)
@@ -148,17 +142,13 @@ def last_event(  # noqa: PLR0913 - what is looked for, and where
 
 
 def event_at(history: History, cursor: int) -> RawEvent | None:
-    """Return one event, ``None`` when it is not kept."""
+    """Return one event, ``None`` when it is no longer in the log."""
     found = history.events(cursor, cursor + 1)
     return found[0] if found else None
 
 
 def by_whom(timeline: Timeline, cause: int) -> str:
-    """Return who did something, by the number of the command that is its cause.
-
-    Returns:
-        ``by the program`` or ``by command 3 “pause “game””``.
-    """
+    """Return ``by the program``, or ``by command 3 “pause “game””`` for its number."""
     if not cause:
         return "by the program"
     record = next((each for each in reversed(timeline.commands) if each.number == cause), None)
@@ -168,19 +158,19 @@ def by_whom(timeline: Timeline, cause: int) -> str:
     return f"by command {cause} “{record.text}”{asked}"
 
 
-def asked_for_by(
+def command_behind(
     history: History, cursor: int, command: type[Command], until: Container[int] = ()
 ) -> tuple[int, str] | None:
-    """Return the command that had something done, if it was one of a kind.
+    """Return the command that caused an event, if it is of a kind.
 
     Args:
         history: The past.
-        cursor: Where the event is of what was done.
+        cursor: The event.
         command: The kind of command.
-        until: Kinds of events that cannot be between a command and what it does.
+        until: Kinds of events that cannot lie between a command and its effect.
 
     Returns:
-        Where the command is, and ``command 3 “fire “boss” now”``.
+        The cursor of the command, and ``command 3 “fire “boss” now”``.
     """
     form = ""
     for place in range(cursor - 1, cursor - 1 - _COMMAND_BACK, -1):
@@ -197,13 +187,13 @@ def asked_for_by(
 
 
 def pauser(history: History, timeline: Timeline, cursor: int | None, cause: int) -> str:
-    """Return who paused something; a failure right before it is named.
+    """Return the cause of a pause; names a failure right before it.
 
     Args:
         history: The past.
-        timeline: The state, for what commands are called.
-        cursor: Where the event of the pause is, if it is kept.
-        cause: Number of the command that did it, 0 for none.
+        timeline: The state, for the names of commands.
+        cursor: The event of the pause, if it is in the log.
+        cause: Number of the command, 0 for none.
     """
     if cause or not cursor:
         return by_whom(timeline, cause)
@@ -214,13 +204,13 @@ def pauser(history: History, timeline: Timeline, cursor: int | None, cause: int)
 
 
 def timer_label(history: History, timeline: Timeline, timer_id: int, cursor: int) -> str:
-    """Return what a timer is called, in quotes; its number when that is not known.
+    """Return the name of a timer in quotes; its number if the name is unknown.
 
     Args:
         history: The past.
         timeline: The state, in which it may be pending.
         timer_id: Number of the timer.
-        cursor: The timer was set before this.
+        cursor: A place in the log after the timer was set.
     """
     if timer_id in timeline.timers:
         return f"“{timeline.timers.row(timer_id).label}”"
@@ -229,7 +219,7 @@ def timer_label(history: History, timeline: Timeline, timer_id: int, cursor: int
 
 
 def listed(names: list[str], most: int = 3) -> str:
-    """Return names as a list in a sentence; those beyond ``most`` are counted."""
+    """Return names as a list in a sentence; names beyond ``most`` are counted."""
     if len(names) > most:
         return f"{', '.join(names[:most])} and {len(names) - most:,} more"
     if len(names) <= 1:
@@ -243,7 +233,7 @@ def times(count: int) -> str:
 
 
 def ratio_text(ratio: Fraction) -> str:
-    """Return a rate as people write it: ``0.25``, ``1/3``; what is longer, nearly."""
+    """Return a rate as ``0.25`` or ``1/3``, or rounded as ``≈0.123457`` if that is long."""
     decimal = f"{float(ratio):.4f}".rstrip("0").rstrip(".")
     if Fraction(decimal) == ratio:
         return decimal

@@ -1,1 +1,1 @@
-"""What is called, whatever schedules it: clock timers, updates, frame timers and loops."""
+"""Calls, whatever schedules them: clock timers, updates, frame timers and loops."""

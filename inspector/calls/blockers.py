@@ -1,4 +1,4 @@
-"""What keeps a call from being made: pauses, time scales of 0, life cycles, stopped clocks."""
+"""What blocks a call: pauses, time scales of 0, life cycles, stopped clocks."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LIFE_STATES: Final = frozenset(map(int, Life))
 
 
 class BlockerKind(Enum):
-    """How something keeps a call from being made."""
+    """How something blocks a call."""
 
     PAUSED = "paused"
     LIFE_CYCLE = "life cycle"
@@ -31,17 +31,17 @@ class BlockerKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Blocker:
-    """One thing that keeps a call from being made.
+    """Something that blocks a call.
 
     Attributes:
-        kind: How it does.
-        name: What it is called.
+        kind: How it blocks the call.
+        name: Its display name.
         member_id: The call itself, its target, scheduler or component; 0 for a clock.
-        clock_id: The clock that is stopped; 0 for what is no clock.
-        is_own: It is the call itself, or the clock that the call waits on.
-        since_ns: Session time since when, ``None`` when that has to be looked up.
-        cause: Number of the command that did it, 0 for the program.
-        life: Where a component or node is in its life cycle.
+        clock_id: The stopped clock; 0 for a member.
+        is_own: Whether it is the call itself, or the clock that the call waits on.
+        since_ns: Session time at which it began, ``None`` when that has to be looked up.
+        cause: Number of the command that caused it, 0 for the program.
+        life: Life-cycle state of a component or node.
     """
 
     kind: BlockerKind
@@ -55,7 +55,7 @@ class Blocker:
 
     @property
     def text(self) -> str:
-        """What stops the call, in a few words."""
+        """The blocker in a few words."""
         match self.kind:
             case BlockerKind.PAUSED:
                 return "paused itself" if self.is_own else f"“{self.name}” is paused"
@@ -72,9 +72,9 @@ class Blocker:
 
 
 def member_blockers(timeline: Timeline, member: MemberState) -> tuple[Blocker, ...]:
-    """Return what keeps a scheduled call, or all calls below a target or scheduler, waiting.
+    """Return what blocks a scheduled call, or all calls below a target or scheduler.
 
-    The nearest comes first: the call itself, what it hangs under, its scheduler, its clocks.
+    Nearest first: the call itself, its ancestors, its scheduler, its clocks.
     """
     members = timeline.members
     found: list[Blocker] = []
@@ -89,7 +89,7 @@ def member_blockers(timeline: Timeline, member: MemberState) -> tuple[Blocker, .
 
 
 def clock_blockers(timeline: Timeline, clock_id: int) -> tuple[Blocker, ...]:
-    """Return the clocks that keep the timers of a clock waiting, the nearest first."""
+    """Return the stopped clocks that block the timers of a clock, nearest first."""
     return tuple(map(_clock_blocker, timeline.pause_reasons(clock_id)))
 
 

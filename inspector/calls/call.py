@@ -1,8 +1,8 @@
-"""A call that is to be made.
+"""A scheduled call, whatever schedules it.
 
-Timers of clocks live in ``timeline.timers``; updates, frame timers, tickers' timers, loops,
-timeouts and frame callbacks in ``timeline.members``. Both are read as :class:`Call`, so that
-what explains, predicts, checks or lists calls is written once. A new source of calls gets its
+Timers of clocks are in ``timeline.timers``; updates, frame timers, ticker timers, loops,
+timeouts and frame callbacks in ``timeline.members``. :class:`Call` covers both, so that
+explanations, predictions, lint and lists are written once. A new source of calls gets its
 adapter here.
 """
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from inspector.events.members import MemberState
     from inspector.events.timeline import Timeline
 
-#: What calls others, or what they live in.
+#: Members that make calls.
 SCHEDULERS: Final = frozenset(
     {
         MemberKind.SCHEDULER,
@@ -30,7 +30,7 @@ SCHEDULERS: Final = frozenset(
         MemberKind.MACHINE,
     }
 )
-#: What is scheduled to be called, and can be listed in the order in which it is called.
+#: Members that are scheduled, and can be listed in the order of their calls.
 SCHEDULED: Final = frozenset(
     {
         MemberKind.UPDATE,
@@ -41,7 +41,7 @@ SCHEDULED: Final = frozenset(
         MemberKind.TIMEOUT,
     }
 )
-#: What is called, scheduled or not. A phase only says what its components took together.
+#: Members that are called, scheduled or not. A phase only sums up its components.
 CALLED: Final = SCHEDULED | {MemberKind.COMPONENT, MemberKind.HOOK}
 
 _PER_FRAME: Final = SCHEDULED - CLOCK_CALLS
@@ -50,11 +50,11 @@ CallKind: TypeAlias = TimerKind | MemberKind
 
 
 class CallId(NamedTuple):
-    """Which call is meant.
+    """Identifies a call.
 
     Attributes:
-        number: Number of the timer or member; each kind of event counts its own.
-        is_member: Whether it is a number of ``timeline.members``, not of ``timeline.timers``.
+        number: Number of the timer or member; the two are numbered separately.
+        is_member: Whether the number is from ``timeline.members``, not ``timeline.timers``.
     """
 
     number: int
@@ -63,32 +63,32 @@ class CallId(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """Something that is called, as of one instant.
+    """A scheduled call at one instant.
 
     Attributes:
-        id: Which one.
-        name: What people call it.
-        kind: What it is; ``kind.text`` says it in words. A :class:`MemberKind` if
-            ``id.is_member``; the numbers of the two overlap.
+        id: Its identity.
+        name: Its display name.
+        kind: Its kind: a :class:`MemberKind` if ``id.is_member``; the numbers of the two
+            enumerations overlap.
         clock_id: The clock it depends on.
         scheduler_id: The scheduler, ticker, component director, child clock or machine that
-            calls it; 0 when the clock does so itself.
+            calls it; 0 for the clock itself.
         owner_id: The target that it was scheduled for, 0 for none.
         due_ns: When it is due, in the time of its scheduler or clock; ``None`` when it waits
-            for no instant, or is paused itself or by its target or scheduler.
-        left_ns: How much of that time is left: when it is paused, since it was.
+            for no instant, or while it, its target or its scheduler is paused.
+        left_ns: Time left until then; while paused, what was left when the pause began.
         session_due_ns: Session instant at which it is due at present rates; ``None`` for never
             and when it waits for no instant.
         interval_ns: From one due instant to the next; 0 for once or in every frame.
         calls: How often it was called.
-        calls_left: How often it will be called, -1 for no end, ``None`` when not known.
-        missed: How many calls were skipped, ``None`` when not known.
-        last_lateness_ns: How late its last call was; ``None`` when not known.
-        took_ns: What its last call took, measured; ``None`` when not known.
-        call_site: Where it was scheduled; empty when not known.
-        priority: Order among updates, the smaller the earlier; ``None`` where there is none.
-        order: Settles ties: which was scheduled, or given its priority, earlier.
-        blockers: What it waits for besides its due instant, the nearest first.
+        calls_left: How many calls are left, -1 for no end, ``None`` if unknown.
+        missed: How many calls were skipped, ``None`` if unknown.
+        last_lateness_ns: Lateness of its last call; ``None`` if unknown.
+        took_ns: Measured duration of its last call; ``None`` if unknown.
+        call_site: Where it was scheduled; empty if unknown.
+        priority: Order among updates, lowest first; ``None`` without priorities.
+        order: Settles ties: the call scheduled, or given its priority, first.
+        blockers: What blocks it besides its due instant, nearest first.
     """
 
     id: CallId
@@ -113,7 +113,7 @@ class Call:
 
     @property
     def title(self) -> str:
-        """What it is, what it is called, and its number."""
+        """Its kind, name and number."""
         kind = self.kind.text if self.id.is_member else "timer"
         return f"{kind[:1].upper()}{kind[1:]} “{self.name}” ({self.id.number})"
 
@@ -125,18 +125,20 @@ class Call:
     @property
     def is_per_frame(self) -> bool:
         """Whether it is called in every frame."""
-        # The numbers of the two enumerations of kinds overlap.
+        # Numbers of timer kinds and member kinds overlap.
         is_of_frames = self.id.is_member and self.kind in _PER_FRAME
         return is_of_frames and self.left_ns is None and not self.interval_ns
 
 
 def call_of(timeline: Timeline, call_id: CallId) -> Call | None:
-    """Return a call as it is now, ``None`` when it is not pending, or no longer scheduled.
+    """Return the present state of a call.
 
-    Of a target, a scheduler, a component … that tells what stops everything below it. Nothing
-    is worked out for a call before it is asked for, so that a table which shows 30 of 1,000,000
-    timers pays for 30.
-    ``None`` as well when its clock is no longer there, as in a damaged recording.
+    A target, scheduler or component counts as a call whose blockers stop everything below it.
+    Calls are worked out on request, so that a table that shows 30 of 1,000,000 timers pays
+    for 30.
+
+    Returns:
+        ``None`` when it is not scheduled, or its clock is missing in a damaged recording.
     """
     clock_id = clock_of(timeline, call_id)
     if clock_id and clock_id not in timeline.clocks:
@@ -148,13 +150,13 @@ def call_of(timeline: Timeline, call_id: CallId) -> Call | None:
 
 
 def short_site(call_site: str) -> str:
-    """Return a call site without the folders: ``scene.py:12 in build``."""
+    """Return a call site without folders: ``scene.py:12 in build``."""
     path, separator, rest = call_site.partition(" in ")
     return path.replace("\\", "/").rpartition("/")[2] + separator + rest
 
 
 def clock_of(timeline: Timeline, call_id: CallId) -> int:
-    """Return the number of the clock that a call depends on; 0 for none, or no such call."""
+    """Return the number of the clock that a call depends on; 0 for none or an unknown call."""
     if call_id.is_member:
         member = timeline.members.by_id.get(call_id.number)
         return 0 if member is None else member.clock_id

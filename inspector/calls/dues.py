@@ -1,4 +1,4 @@
-"""When calls are due in session time, as things are and as they would be after a change."""
+"""When calls are due in session time, now and after a change."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ if TYPE_CHECKING:
     from inspector.events.states import ClockState
     from inspector.events.timeline import Timeline
 
-#: What waits for an instant, and is called.
+#: Calls that wait for an instant.
 TIMED_CALLS: Final = CLOCK_CALLS | {MemberKind.FRAME_TIMER, MemberKind.TICKER_TIMER}
-#: With one of these paused, a call waits for what was left, not for an instant.
+#: While one of these is paused, a call keeps its remaining time instead of its due instant.
 _KEEPS_REMAINDER: Final = TIMED_CALLS | {MemberKind.TARGET, MemberKind.CHILD_CLOCK}
 
 
-#: In whose time frame timers wait.
+#: Members in whose time frame timers wait.
 _WITH_TIME: Final = frozenset({MemberKind.SCHEDULER, MemberKind.TICKER})
 
 
 def session_instant(due_ns: int, path: Iterable[ClockState]) -> int:
-    """Return when a local time is reached in session time; ``NEVER`` on a stopped clock.
+    """Return the session time at which a clock reaches a local time; ``NEVER`` if it is stopped.
 
     Args:
         due_ns: Local time of the first clock of the path.
-        path: The clock and those above it, the root last.
+        path: The clock and its ancestors, the root last.
     """
     for clock in path:
         if clock.n == 0:
@@ -46,11 +46,11 @@ class _SchedulerTime:
     """The time in which a scheduler, ticker or clock makes its calls.
 
     Attributes:
-        time_ns: That time, of a scheduler as of its last frame.
+        time_ns: That time; a scheduler's is that of its last frame.
         scale: Its time scale, as numerator and denominator.
-        clocks: The clock it runs on and those above.
+        clocks: The clock it runs on and its ancestors.
         frame_local_ns: Local time of that clock at the last frame.
-        local_ns: The same now.
+        local_ns: Local time of that clock now.
     """
 
     time_ns: int
@@ -62,12 +62,12 @@ class _SchedulerTime:
 
 @dataclass(frozen=True, slots=True)
 class SchedulerChange:
-    """What would be different in the frame engine: for asking when a call is due then.
+    """A hypothetical change in the frame engine.
 
     Attributes:
-        paused: Targets, calls, tickers … that would be paused besides.
-        resumed: Those whose own pause would end.
-        scale: Another time scale of the scheduler, ``None`` for the present one.
+        paused: Targets, calls, tickers … that would also be paused.
+        resumed: Targets, calls, tickers … whose own pause would end.
+        scale: New time scale of the scheduler, ``None`` for the present one.
     """
 
     paused: Collection[int] = ()
@@ -75,15 +75,15 @@ class SchedulerChange:
     scale: Fraction | None = None
 
 
-#: Everything stays as it is.
+#: Nothing changes.
 UNCHANGED: Final = SchedulerChange()
 
 
 class DueTimes:
     """Session instants at which the scheduled calls of a timeline are due, at present rates.
 
-    Frame timers wait in the time of their scheduler, which passes in frames: the instant is
-    the one at which that time has come; the call is made in the first frame from then on.
+    Frame timers wait in the time of their scheduler, which passes in frames: they are called
+    in the first frame at or after the instant returned here.
     """
 
     def __init__(
@@ -92,12 +92,12 @@ class DueTimes:
         change: SchedulerChange = UNCHANGED,
         clocks: Timeline | None = None,
     ) -> None:
-        """Ask about a timeline; only for as long as nothing more is folded into it.
+        """Answer for a timeline; valid until more events are folded into it.
 
         Args:
-            timeline: The state now.
-            change: What would be different in the frame engine.
-            clocks: The clocks as they would be at the same instant; as now if left out.
+            timeline: The present state.
+            change: Hypothetical change in the frame engine.
+            clocks: Clocks after a hypothetical change; by default those of ``timeline``.
         """
         self._timeline = timeline
         self._change = change
@@ -106,15 +106,15 @@ class DueTimes:
         self._aboves: dict[tuple[int, int], tuple[bool, bool, _SchedulerTime | None]] = {}
 
     def session_due_ns(self, call: MemberState) -> int | None:
-        """Return when a call is due; ``NEVER`` while something stops it.
+        """Return when a call is due; ``NEVER`` while it is blocked.
 
         Returns:
-            ``None`` for a call that waits for no instant, or in a time that is not known.
+            ``None`` for a call that waits for no instant, or in an unknown time.
         """
         fields = call.fields
         if fields.get(Field.DUE, NEVER) == NEVER and Field.REMAINING not in fields:
             return None
-        # Calls come by the thousand, and those of one target have all of this in common.
+        # There are thousands of calls, and all calls of a target have this in common.
         key = call.parent_id, call.clock_id if call.kind in CLOCK_CALLS else 0
         above = self._aboves.get(key)
         if above is None:
@@ -139,9 +139,9 @@ class DueTimes:
         return session_instant(since_ns + wait_ns, time.clocks)
 
     def _pauses(self, path: Sequence[MemberState]) -> tuple[bool, bool]:
-        """Return whether something on a path would be paused, and whether a pause would end.
+        """Return whether a member of a path would be paused, and whether a pause would end.
 
-        The second is asked of what keeps the remainder of a wait.
+        Only pauses that keep the remaining time count for the second.
         """
         change, keeps_remainder = self._change, False
         for each in path:
@@ -151,9 +151,10 @@ class DueTimes:
         return False, keeps_remainder
 
     def left_ns(self, call: MemberState) -> int | None:
-        """Return how long until a call in the time of its scheduler or clock, 0 when overdue.
+        """Return the time until a call in the time of its scheduler or clock, 0 when overdue.
 
-        While it is paused, that is what was left then; ``None`` when it waits for no instant.
+        While it is paused, what was left when the pause began; ``None`` if it waits for no
+        instant.
         """
         fields = call.fields
         members = self._timeline.members
@@ -166,7 +167,6 @@ class DueTimes:
         return None if time is None else max(0, due_ns - time.time_ns)
 
     def _time_of(self, path: Sequence[MemberState]) -> _SchedulerTime | None:
-        """Return the time in which a call is made, ``None`` if that is not known."""
         call, timeline = path[0], self._timeline
         if call.kind in CLOCK_CALLS:
             key = 0, call.clock_id
@@ -174,7 +174,7 @@ class DueTimes:
             scheduler = next((each for each in path if each.kind in _WITH_TIME), None)
             if scheduler is None or Field.TIME not in scheduler.fields:
                 return None
-            # Calls are made on the clock of the scheduler or ticker that makes them.
+            # Calls run on the clock of their scheduler or ticker.
             key = scheduler.id, scheduler.clock_id or timeline.root_id or 0
         if key not in self._times:
             self._times[key] = self._look_up(*key)
@@ -189,7 +189,7 @@ class DueTimes:
             return _SchedulerTime(local_ns, (1, 1), clocks, local_ns, local_ns)
         scheduler = timeline.members.by_id[scheduler_id]
         frames, added_ns = timeline.frames, scheduler.added_ns
-        # The time of a scheduler is that of its last frame.
+        # A scheduler's time is that of its last frame.
         last_ns = frames.at_ns[-1] if frames.end > frames.first else added_ns
         last_ns = min(max(last_ns, added_ns), timeline.at_ns)
         scale = self._change.scale

@@ -133,7 +133,7 @@ def test_that_a_timer_that_is_not_due_says_when_it_fires_and_why_it_takes_so_lon
     assert texts(explanation) == [
         "It is due at 00:10.000 in the time of “enemies”, which is at 00:00.500; 9.50 s remain.",
         "At an effective rate of 0.5 that takes 19.0 s of session time.",
-        "“enemies” runs at rate 0.5 since it was made.",
+        "“enemies” runs at rate 0.5 since it was created.",
         "Since it was set, 1.00 s of session time has passed, and 500 ms on “enemies”.",
         "It was set at scene.py:7 in build.",
     ]
@@ -189,7 +189,7 @@ def test_that_a_rate_of_zero_that_came_during_a_pause_is_not_called_older(stand:
 
     said = texts(stand.explain("leaves the level"))
 
-    assert not [text for text in said if "since it was made" in text]
+    assert not [text for text in said if "since it was created" in text]
     assert any("“ui” has rate 0, and was also paused in frame 60" in t for t in said)
 
 
@@ -202,7 +202,7 @@ def test_that_a_rate_of_zero_is_told_from_a_pause(stand: Stand) -> None:
     later = stand.explain("leaves the level")
 
     assert made.headline == "It does not fire because “frozen” has rate 0."
-    assert "“frozen” has had rate 0 since it was made." in texts(made)
+    assert "“frozen” has had rate 0 since it was created." in texts(made)
     assert "It cannot fire before “frozen” gets a rate above 0." in texts(made)
     change = reason_with(later, "has had rate 0")
     assert change.text.endswith("set by command 1 “set the rate of “ui” to 0”.")
@@ -658,7 +658,7 @@ def test_that_a_timer_whose_clock_is_missing_is_told_to_wait_on_none(stand: Stan
 
     explanation = explain(history, CallId(stand.timers("boss")[0]), SECOND, timeline=damaged)
 
-    assert explanation.headline == "It waits on a clock that is no longer there."
+    assert explanation.headline == "It waits on a clock that no longer exists."
 
 
 def test_that_a_transition_whose_machine_is_missing_is_told_to_belong_to_none() -> None:
@@ -668,4 +668,4 @@ def test_that_a_transition_whose_machine_is_missing_is_told_to_belong_to_none() 
 
     explanation = explain(LogHistory(log), CallId(3, is_member=True), 0)
 
-    assert explanation.headline == "It belongs to a machine that is no longer there."
+    assert explanation.headline == "Its machine no longer exists."

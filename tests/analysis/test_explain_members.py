@@ -304,7 +304,7 @@ def test_that_a_loop_is_explained_like_a_timer(tmp_path: Path) -> None:
     assert waiting.headline == (
         "It is not due yet: it is called in 7.00 s, at 00:08.000, at present rates."
     )
-    assert "“game” runs at rate 0.5 since it was made." in texts(waiting)
+    assert "“game” runs at rate 0.5 since it was created." in texts(waiting)
     assert stopped.headline == "It is not called because “game” is paused."
     assert "It is called 6.98 s after “game” is resumed." in texts(stopped)
     session.close()

@@ -1,4 +1,4 @@
-"""What stops a call or makes its time slow, with the events that made it so."""
+"""What blocks a call or slows its time, with the events that caused it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 _CLOCKS: Final = frozenset({BlockerKind.CLOCK_PAUSED, BlockerKind.CLOCK_RATE})
 
-#: The versions of Creator in which nothing starts in the frame in which it became enabled.
+#: Versions of Creator in which nothing starts in the frame in which it is enabled.
 _STARTING_AT_THE_BEGINNING: Final = frozenset(
     dialect.title for dialect in COMPONENT_DIALECTS if dialect.newcomers is Newcomers.NEXT_FRAME
 )
@@ -55,7 +55,7 @@ _LIFE_TEXTS: Final = {
 def blocker_reason(
     history: History, timeline: Timeline, call: Call, blocker: Blocker, cursor: int
 ) -> Reason:
-    """Return one thing that stops a call, with the event before a cursor that made it so."""
+    """Return a blocker as a reason, with the event before a cursor that caused it."""
     match blocker.kind:
         case BlockerKind.PAUSED:
             return _pause(history, timeline, blocker)
@@ -79,7 +79,7 @@ def _pause(history: History, timeline: Timeline, blocker: Blocker) -> Reason:
     return Reason(text, at_ns, cursor, frame=frame, member_id=blocker.member_id)
 
 
-def _field_reason(  # noqa: PLR0913, PLR0917 - what is said, and where to look for it
+def _field_reason(  # noqa: PLR0913, PLR0917 - the text, and where to search for its event
     history: History, timeline: Timeline, blocker: Blocker, text: str, field: Field, cursor: int
 ) -> Reason:
     found = last_event(history, cursor, MEMBER_SET, blocker.member_id, field)
@@ -114,7 +114,7 @@ def _stopped_clock(history: History, timeline: Timeline, blocker: Blocker) -> Re
         who = by_whom(timeline, blocker.cause)
         text = f"{name} has had rate 0 since frame {frame:,}, set {who}."
     elif (cursor := find_event(history, at_ns, CLOCK_ANCHORED, number)) is not None:
-        text = f"{name} has had rate 0 since it was made."
+        text = f"{name} has had rate 0 since it was created."
     else:
         cursor = find_event(history, at_ns, CLOCK_PAUSED, number)
         text = f"{name} has rate 0, and was also paused in frame {frame:,}."
@@ -122,7 +122,7 @@ def _stopped_clock(history: History, timeline: Timeline, blocker: Blocker) -> Re
 
 
 def what_would_help(timeline: Timeline, call: Call, fires: str) -> str:
-    """Return in a sentence what has to change before a call on a stopped clock ``fires``."""
+    """Return a sentence on what has to change before a call on a stopped clock ``fires``."""
     clocks = [blocker for blocker in call.blockers if blocker.kind in _CLOCKS]
     frozen = [f"“{each.name}”" for each in clocks if each.kind is BlockerKind.CLOCK_RATE]
     paused = [f"“{each.name}”" for each in clocks if each.kind is BlockerKind.CLOCK_PAUSED]
@@ -143,7 +143,7 @@ def what_would_help(timeline: Timeline, call: Call, fires: str) -> str:
 
 
 def rate_reasons(timeline: Timeline, story: CallStory, clock_id: int) -> list[Reason]:
-    """Return every clock on the way to the root that does not run at rate 1."""
+    """Return a reason for every clock up to the root that does not run at rate 1."""
     return [
         _rated(timeline, story, clock) for clock in timeline.path(clock_id) if clock.n not in {0, D}
     ]
@@ -156,19 +156,19 @@ def _rated(timeline: Timeline, story: CallStory, clock: ClockState) -> Reason:
         frame = frame_at(timeline, change.at_ns)
         text = f"{text} since frame {frame:,}, set {by_whom(timeline, change.b)}."
         return Reason(text, change.at_ns, change.cursor, clock_id=clock.id, frame=frame)
-    since = " since it was made" if story.first == 0 else ""
+    since = " since it was created" if story.first == 0 else ""
     return Reason(f"{text}{since}.", clock.created_ns, None, clock_id=clock.id)
 
 
 def slowness(timeline: Timeline, clock_id: int, took_ns: int) -> str:
-    """Return in a sentence how long local time takes in session time."""
+    """Return a sentence on how much session time a wait in local time takes."""
     effective = ratio_text(timeline.effective_rate(clock_id))
     took = format_duration(took_ns)
     return f"At an effective rate of {effective} that takes {took} of session time."
 
 
 def held_reason(timeline: Timeline, story: CallStory) -> Reason | None:
-    """Return that the session is held, and since when; ``None`` if it runs."""
+    """Return since when the session is held; ``None`` if it runs."""
     if timeline.is_running:
         return None
     text = "The session is held: nothing is called until it is run or stepped."

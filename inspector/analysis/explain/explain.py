@@ -1,7 +1,7 @@
-"""Why something has not been called, and why it was called late, early, twice or not at all.
+"""Why a call was late, early, repeated or not made at all.
 
-An explanation is a headline and a chain of sentences. Each says something that the events
-of the session bear out, with the instant and the event, so that it can be looked at.
+An explanation is a headline and a chain of sentences, each with the instant and the event
+that prove it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from inspector.events.history import History
     from inspector.events.timeline import Timeline
 
-#: What a headline names first.
+#: The order in which a headline names blockers.
 _RANKS: Final = {
     BlockerKind.PAUSED: 0,
     BlockerKind.TIME_SCALE: 0,
@@ -47,17 +47,16 @@ def explain(
     timeline: Timeline | None = None,
     story: CallStory | None = None,
 ) -> Explanation:
-    """Say why something is not called at an instant, or why it was called when it was.
+    """Explain why something is not called at an instant, or why it was called when it was.
 
-    Of a target, scheduler or component that is what stops everything below it.
+    For a target, scheduler or component: what blocks everything below it.
 
     Args:
         history: The past of the session.
-        call_id: What is asked about, still there or not.
-        at_ns: Session instant from which to look; what came later is not told.
+        call_id: The call, which may have ended.
+        at_ns: Session instant to explain; later events are ignored.
         timeline: The state at that instant, if the caller has it.
-        story: What was gathered about it before; it is read on. Only for looks that go
-            forward in time.
+        story: Events of the call gathered at an earlier instant; later ones are added to it.
     """
     if timeline is None:
         timeline = history.state_at(at_ns)
@@ -74,7 +73,7 @@ def explain(
 
 
 class _Present:
-    """Explains what is there."""
+    """Explains a call that is scheduled."""
 
     def __init__(self, history: History, timeline: Timeline, story: CallStory, call: Call) -> None:
         self.history = history
@@ -135,7 +134,7 @@ class _Present:
         return f"{what} it waiting."
 
     def _blocked(self, reason: Reason) -> str:
-        """Return what stops a call: its own pause or one above it before its clocks."""
+        """Name a pause of the call or of an ancestor before its clocks."""
         first, call = self.blockers[0], self.call
         if first.kind is BlockerKind.LIFE_CYCLE:
             return reason.text
@@ -150,18 +149,17 @@ class _Present:
         return f"{it} because {first.text}{others}."
 
     def _edge(self) -> str:
-        """Return whether the machine is where a transition leads away from."""
+        """Return whether a transition is possible in the present state of its machine."""
         members, number = self.timeline.members, self.call.id.number
         source = members.field_text(number, Field.SOURCE)
         if members.by_id[number].parent_id not in members.by_id:
-            return "It belongs to a machine that is no longer there."
+            return "Its machine no longer exists."
         state = members.field_text(members.by_id[number].parent_id, Field.STATE)
         if source in {"", "*", state}:
             return f"It is possible: the machine is in “{state}”, which it leaves."
         return f"It is not possible: it leaves “{source}”, and the machine is in “{state}”."
 
     def _waiting(self) -> list[Reason]:
-        """Return what it waits for, and how often it will be called."""
         call, at_ns = self.call, self.timeline.at_ns
         if call.is_per_frame:
             return [] if self.is_paused else [Reason("It is called in every frame.", at_ns)]
@@ -186,7 +184,6 @@ class _Present:
         return reasons
 
     def _due(self) -> list[Reason]:
-        """Return when it is due in the time in which it waits, or its interval."""
         call, timeline = self.call, self.timeline
         at_ns, members = timeline.at_ns, timeline.members
         if call.left_ns is None:
@@ -203,7 +200,7 @@ class _Present:
         due = f"It is due at {format_instant(call.due_ns)} in the time of"
         if not call.waits_on_clock:
             scheduler = members.scheduler_of(call.id.number)
-            assert scheduler is not None, "something tells its time"
+            assert scheduler is not None, "its time is known"
             now = format_instant(scheduler.fields[Field.TIME])
             text = (
                 f"{due} “{scheduler.name}”, which is at {now}; {left} remain. It is called in the "

@@ -1,4 +1,4 @@
-"""What became of something that is no longer scheduled: used up, cleared, removed with another."""
+"""How a call ended: used up, cleared, or removed with its clock or an ancestor."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 from inspector.analysis.evidence import (
     Explanation,
     Reason,
-    asked_for_by,
     by_whom,
+    command_behind,
     frame_at,
     text_of,
 )
@@ -33,19 +33,19 @@ if TYPE_CHECKING:
     from inspector.events.history import History
     from inspector.events.timeline import Timeline
 
-#: After its removal the last call of a frame timer ends within so many events.
+#: The most events between the removal of a frame timer and the end of its last call.
 _CALL_AHEAD: Final = 2_000
 
 
 @dataclass(frozen=True, slots=True)
 class _End:
-    """How something ended.
+    """How a call ended.
 
     Attributes:
-        cursor: Where its event is.
+        cursor: Its event.
         at_ns: Session instant.
-        headline: What happened.
-        text: The same at length, up to the instant.
+        headline: A short sentence.
+        text: A full sentence, with the instant.
         frame: Index of the frame.
     """
 
@@ -57,19 +57,18 @@ class _End:
 
     @property
     def reason(self) -> Reason:
-        """The end as a reason."""
         return Reason(self.text, self.at_ns, self.cursor, frame=self.frame)
 
 
 def explain_gone(
     history: History, timeline: Timeline, story: CallStory, cursor: int
 ) -> Explanation:
-    """Say what became of what is not there in the state at a cursor."""
+    """Explain how a call ended that is not in the state at a cursor."""
     return _Gone(history, timeline, story, cursor).explanation()
 
 
 class _Gone:
-    """Explains what is not there."""
+    """Explains a call that has ended."""
 
     def __init__(self, history: History, timeline: Timeline, story: CallStory, cursor: int) -> None:
         self.history = history
@@ -81,7 +80,7 @@ class _Gone:
     def explanation(self) -> Explanation:
         subject = f"{self.what.capitalize()} {self.story.id.number}"
         if clock_of(self.timeline, self.story.id):
-            text = "It waits on a clock that is no longer there."
+            text = "It waits on a clock that no longer exists."
             return Explanation(subject, text, (Reason(text, self.timeline.at_ns),))
         is_member = self.story.id.is_member
         end = self._member_end() if is_member else self._timer_end()
@@ -120,7 +119,7 @@ class _Gone:
         return _End(last.cursor, last.at_ns, headline, text, frame)
 
     def _timer_reasons(self, before: Timeline, call: Call, end: _End) -> list[Reason]:
-        """Return what was known of a timer right before its end."""
+        """Return the past of a timer up to its end."""
         history, timeline, story = self.history, self.timeline, self.story
         last = story.last
         if last is not None and last.cursor == end.cursor:
@@ -135,7 +134,7 @@ class _Gone:
         history, timeline, story = self.history, self.timeline, self.story
         local_ns = before.local_ns(call.clock_id, last.at_ns)
         if call.due_ns is not None and call.due_ns > local_ns and last.late_ns >= 0:
-            # Its clock was stopped, so that no lateness could be measured.
+            # Its clock was stopped, so no lateness could be measured.
             last = Firing(last.cursor, last.at_ns, -1, NEVER, last.due_ns)
         reasons = lateness_reasons(history, timeline, story, last)
         if not reasons:
@@ -145,7 +144,7 @@ class _Gone:
         return [*reasons, *ties_before(history, timeline, story), *failure_reasons(history, story)]
 
     def _set_again(self, call: Call) -> list[Reason]:
-        """Return that one other timer of its name and place waits: the next in a chain."""
+        """Name the only pending timer with the same name and call site: the next in a chain."""
         table = self.timeline.timers
         rows = (table.row(other_id) for other_id in table.ids())
         wanted = (call.clock_id, call.name, call.call_site)
@@ -171,16 +170,16 @@ class _Gone:
         return self._removed_with_clock("It was removed with its clock.")
 
     def _removed(self, moment: Moment, removed_id: int) -> _End:
-        """Return the end of a member by its own removal or that of one above it."""
+        """Return the end of a member whose own removal, or an ancestor's, is in the log."""
         history, number = self.history, self.story.id.number
-        asked = asked_for_by(history, moment.cursor, UnscheduleMember)
+        asked = command_behind(history, moment.cursor, UnscheduleMember)
         who = "by the program" if asked is None else f"by {asked[1]}"
         above = history.state_before(moment.cursor).members.by_id.get(removed_id)
         if removed_id != number:
             name = f"“{above.name}”" if above is not None else f"member {removed_id}"
             text = f"{name}, which it belonged to, was removed {who}"
             return self._ended(moment, f"It was removed with {name}.", text)
-        # A frame timer whose calls are used up is taken out in the last of them.
+        # A frame timer is removed during its last call.
         is_last = above is not None and above.fields.get(Field.CALLS_LEFT) == 1
         if is_last and any(
             event[1] == CALL_ENDED and event[2] == number and event[0] == moment.at_ns
@@ -193,7 +192,7 @@ class _Gone:
     # ------------------------------------------------------------------ all
 
     def _removed_with_clock(self, headline: str) -> _End | None:
-        """Return the removal of a clock that took a call along."""
+        """Return the removal of a clock that removed the call with it."""
         history, story = self.history, self.story
         removals = sorted(
             (moment.cursor, moment.at_ns, clock_id)
@@ -201,7 +200,7 @@ class _Gone:
             if story.last_cursor < moment.cursor < self.cursor
         )
         low, high = 0, len(removals)
-        # It was there up to one of them and never again after it.
+        # The call exists before exactly one of the removals, and not after it.
         while low < high:
             middle = (low + high) // 2
             if call_of(history.state_before(removals[middle][0] + 1), story.id) is not None:
@@ -221,7 +220,7 @@ class _Gone:
         return self._ended(Moment(place, at_ns, 0, 0), headline, text)
 
     def _unknown(self) -> Reason:
-        """Return that nothing is known of it, or that it comes later."""
+        """Return that the call is unknown, or scheduled later."""
         history, story, timeline = self.history, self.story, self.timeline
         added = MEMBER_ADDED if story.id.is_member else TIMER_ADDED
         for place, event in enumerate(history.events(self.cursor, history.end), self.cursor):
@@ -241,7 +240,7 @@ class _Gone:
 
 
 def _at_and_above(members: MemberNames, number: int) -> set[int]:
-    """Return a member and what it hangs under."""
+    """Return a member and its ancestors."""
     found: set[int] = set()
     while (known := members.get(number)) is not None and number not in found:
         found.add(number)

@@ -1,8 +1,7 @@
 """Why a timer was called late, early, or more than once: measured, not guessed.
 
-A timer is late when the program did not look at its clocks in time. What kept it is
-measured: the phases of the frame that was still running, the timers that were called
-before it, and what is left is the host's.
+A timer is late when the program reads its clocks too late. The delay is measured: the phases
+of the frame that was still running, and the timers called before it; the host takes the rest.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from inspector.analysis.evidence import (
     NEARBY,
     Reason,
-    asked_for_by,
+    command_behind,
     frame_after,
     listed,
     timer_label,
@@ -39,32 +38,32 @@ if TYPE_CHECKING:
     from inspector.events.history import History
     from inspector.events.timeline import Timeline
 
-#: Lateness below this is what every host has.
+#: Every host has lateness below this.
 LATE_NS: Final = NS_PER_MS
-#: So many timers are named, the others counted.
+#: Timers beyond this number are counted, not named.
 _MOST_NAMED: Final = 4
 
 
 def lateness_reasons(
     history: History, timeline: Timeline, story: CallStory, firing: Firing
 ) -> list[Reason]:
-    """Return why a call came when it did: one reason at least when it was late or early."""
+    """Return why a call was late or early, nothing if it was on time."""
     if firing.is_out_of_turn:
         return [_out_of_turn(history, firing)]
     if firing.late_ns < LATE_NS:
         return []
-    place = _Place(history, timeline, firing.cursor)
-    index = None if place.frame is None else place.frame.index
+    context = _Context(history, timeline, firing.cursor)
+    index = None if context.frame is None else context.frame.index
     due_ns = firing.read_ns - firing.late_ns
     late = format_duration(firing.late_ns)
     reasons = [Reason(f"It was called {late} late.", firing.at_ns, firing.cursor, frame=index)]
-    frame_ns, blaming = _running_frame(place, due_ns, firing)
+    frame_ns, blaming = _running_frame(context, due_ns, firing)
     reasons += blaming
-    timers_ns, blaming = _timers_before(place, story.id.number, firing, due_ns)
+    timers_ns, blaming = _timers_before(context, story.id.number, firing, due_ns)
     reasons += blaming
-    reasons += _cut(place)
+    reasons += _cut(context)
     left_ns = firing.late_ns - frame_ns - timers_ns
-    if place.frame is not None and left_ns >= LATE_NS and left_ns * 2 > firing.late_ns:
+    if context.frame is not None and left_ns >= LATE_NS and left_ns * 2 > firing.late_ns:
         text = (
             f"The host was late: it read the clocks {late} after the due instant; no measured "
             "callback delayed it."
@@ -76,9 +75,9 @@ def lateness_reasons(
 
 
 def repetition_reasons(history: History, story: CallStory, cursor: int) -> list[Reason]:
-    """Return why a timer was called more than once before one frame, if it was."""
+    """Return why a timer was called more than once in a frame, nothing if it was not."""
     last = story.last
-    if last is None or story.fired < 2:  # noqa: PLR2004 - twice is what is asked about
+    if last is None or story.fired < 2:  # noqa: PLR2004 - called twice
         return []
     frame = frame_after(history, last.cursor, cursor)
     began = _frame_cursor(history, last.cursor)
@@ -104,7 +103,7 @@ def repetition_reasons(history: History, story: CallStory, cursor: int) -> list[
 
 
 def ties_before(history: History, timeline: Timeline, story: CallStory) -> list[Reason]:
-    """Return who was called before a timer at the very same instant, if anybody was."""
+    """Return which timers fired before a timer at the same instant, if any."""
     last = story.last
     if last is None or last.is_out_of_turn:
         return []
@@ -133,16 +132,16 @@ def ties_before(history: History, timeline: Timeline, story: CallStory) -> list[
 
 @dataclass(frozen=True, slots=True)
 class _Frame:
-    """One frame as its events tell it.
+    """One frame, read from its events.
 
     Attributes:
         index: Its number.
         at_ns: Session instant.
-        cursor: Where it began.
-        busy_ns: Time in callbacks, the timers before it included.
-        cut_ns: What was cut from its delta.
+        cursor: Its beginning in the log.
+        busy_ns: Time in callbacks, including the timers before it.
+        cut_ns: Time cut from its delta.
         phases: Measured time by phase.
-        calls: The calls in it: when each began, how long it took, whose.
+        calls: Its measured calls.
     """
 
     index: int
@@ -154,8 +153,8 @@ class _Frame:
     calls: tuple[MeasuredCall, ...]
 
 
-class _Place:
-    """Where a call was made: its frame, and what was recorded since the frame before."""
+class _Context:
+    """The frame of a call, the frame before, and the events in between."""
 
     def __init__(self, history: History, timeline: Timeline, cursor: int) -> None:
         self.history = history
@@ -171,12 +170,12 @@ class _Place:
         self.before = _read_frame(history, began, self.since) if began >= start else None
 
     def stretches(self, firing: Firing) -> list[tuple[_Frame, int, int, int]]:
-        """Return where timers were called that may have kept it.
+        """Return the stretches of the log whose timers may have delayed the call.
 
         Returns:
-            The frame that they are counted for, the cursors between which they were called,
-            and what the source said then at least. Before the frame that had been running
-            only those of its own wake-up matter.
+            For each stretch: the frame that counts its timers, its cursors, and the earliest
+            reading of the time source that matters. Before the previous frame, only timers of
+            that frame's own wake-up do.
         """
         found = []
         if self.before is not None:
@@ -188,7 +187,7 @@ class _Place:
 
 
 def _read_frame(history: History, cursor: int, end: int) -> _Frame | None:
-    """Return the first frame that began behind a cursor, ``None`` when it has not ended."""
+    """Return the first frame that began after a cursor, ``None`` when it has not ended."""
     index = at_ns = cut_ns = -1
     began = cursor
     phases: dict[int, int] = {}
@@ -211,7 +210,7 @@ def _read_frame(history: History, cursor: int, end: int) -> _Frame | None:
 
 
 def _frame_cursor(history: History, cursor: int) -> int:
-    """Return the cursor behind the end of the frame before a cursor."""
+    """Return the cursor right after the end of the previous frame."""
     start = max(history.first, cursor - NEARBY)
     events = history.events(start, cursor)
     for offset in range(len(events) - 1, -1, -1):
@@ -220,9 +219,9 @@ def _frame_cursor(history: History, cursor: int) -> int:
     return start
 
 
-def _running_frame(place: _Place, due_ns: int, firing: Firing) -> tuple[int, list[Reason]]:
-    """Return how long a frame went on after the timer was due, and what took so long in it."""
-    frame = place.before
+def _running_frame(context: _Context, due_ns: int, firing: Firing) -> tuple[int, list[Reason]]:
+    """Return how long the previous frame ran on after the timer was due, and why."""
+    frame = context.before
     if frame is None:
         return 0, []
     own_ns = frame.busy_ns - frame.phases.get(Phase.TIMERS, 0)
@@ -236,40 +235,40 @@ def _running_frame(place: _Place, due_ns: int, firing: Firing) -> tuple[int, lis
         f"Frame {frame.index:,} was still running when it was due: its callbacks took "
         f"{format_duration(own_ns)}, {format_duration(took_ns)} of that in {Phase(phase).text}"
     )
-    call = _longest_call(place, frame)
+    call = _longest_call(context, frame)
     if call:
         text += f", {call}"
     return overlap_ns, [Reason(f"{text}.", frame.at_ns, frame.cursor, frame=frame.index)]
 
 
-def _longest_call(place: _Place, frame: _Frame) -> str:
-    """Return the call that took the longest in a frame, and how long; or nothing."""
+def _longest_call(context: _Context, frame: _Frame) -> str:
+    """Return the longest call of a frame with its duration, in words; empty if unknown."""
     inner = innermost_call(frame.calls)
     if inner is None:
         return ""
-    member = place.timeline.members.by_id.get(inner[2])
+    member = context.timeline.members.by_id.get(inner[2])
     name = f"member {inner[2]}" if member is None else f"“{member.name}”"
     return f"mainly {name} ({format_duration(inner[1])})"
 
 
 def _timers_before(
-    place: _Place, timer_id: int, firing: Firing, due_ns: int
+    context: _Context, timer_id: int, firing: Firing, due_ns: int
 ) -> tuple[int, list[Reason]]:
-    """Return how long timers took that were called before it, and who was among them."""
+    """Return how long the timers called before it took, and which they were."""
     blamed_ns = 0
     reasons: list[Reason] = []
-    for frame, since, end, from_ns in place.stretches(firing):
+    for frame, since, end, from_ns in context.stretches(firing):
         took_ns = frame.phases.get(Phase.TIMERS, 0)
         earlier = [
             (at_ns + max(late_ns, 0), other, cursor)
             for cursor, (at_ns, kind, other, late_ns, _) in enumerate(
-                place.history.events(since, end), since
+                context.history.events(since, end), since
             )
             if kind == TIMER_FIRED and from_ns <= at_ns + max(late_ns, 0) < firing.read_ns
         ]
         if not earlier or took_ns < LATE_NS:
             continue
-        # What ran before it was due has not kept it.
+        # Time before it was due did not delay it.
         began_ns = min(earlier)[0]
         overlap_ns = min(began_ns + took_ns, firing.read_ns) - max(due_ns, began_ns)
         if overlap_ns < LATE_NS:
@@ -278,9 +277,9 @@ def _timers_before(
         numbers = list(dict.fromkeys(other for _, other, _ in earlier))
         text = (
             f"The timers of frame {frame.index:,} took {format_duration(took_ns)} together; called "
-            f"before this one: {_who(place, numbers, timer_id)}."
+            f"before this one: {_who(context, numbers, timer_id)}."
         )
-        likely = suspect(place.history, place.timeline, firing.cursor, set(numbers), took_ns)
+        likely = suspect(context.history, context.timeline, firing.cursor, set(numbers), took_ns)
         if likely is not None:
             text += (
                 f" “{likely.label}” is the likely cause: in frames without it, the others took at "
@@ -290,11 +289,11 @@ def _timers_before(
     return blamed_ns, reasons
 
 
-def _who(place: _Place, numbers: list[int], timer_id: int) -> str:
-    """Return the names of timers; those beyond the first few are counted."""
+def _who(context: _Context, numbers: list[int], timer_id: int) -> str:
+    """Return the names of timers; names beyond the first few are counted."""
     names = list(
         dict.fromkeys(
-            timer_label(place.history, place.timeline, number, place.cursor)
+            timer_label(context.history, context.timeline, number, context.cursor)
             for number in numbers[:_MOST_NAMED]
         )
     )
@@ -303,8 +302,8 @@ def _who(place: _Place, numbers: list[int], timer_id: int) -> str:
     return listed([*names, *[""] * more], _MOST_NAMED) + own
 
 
-def _cut(place: _Place) -> list[Reason]:
-    frame = place.frame
+def _cut(context: _Context) -> list[Reason]:
+    frame = context.frame
     if frame is None or not frame.cut_ns:
         return []
     text = (
@@ -315,7 +314,7 @@ def _cut(place: _Place) -> list[Reason]:
 
 
 def _out_of_turn(history: History, firing: Firing) -> Reason:
-    """Return who had a timer called that was not due."""
+    """Return what called a timer that was not due."""
     kept = "" if firing.next_ns == NEVER else " Its schedule is unchanged."
     early = (
         f"It was called {format_duration(-firing.late_ns)} early"
@@ -323,7 +322,7 @@ def _out_of_turn(history: History, firing: Firing) -> Reason:
         else "It was called outside its schedule"
     )
     until = {TIMER_FIRED, TIMER_ADDED, FRAME_BEGAN}
-    asked = asked_for_by(history, firing.cursor, FireTimer, until)
+    asked = command_behind(history, firing.cursor, FireTimer, until)
     if asked is not None:
         return Reason(f"{early}, by {asked[1]}.{kept}", firing.at_ns, asked[0])
     return Reason(f"{early}, by the program (fire_now).{kept}", firing.at_ns, firing.cursor)

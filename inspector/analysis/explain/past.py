@@ -1,4 +1,4 @@
-"""How the last call of something went, and what happened while it waited."""
+"""The last call of a timer or member, and what happened while it waited."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
     from inspector.events.history import History
     from inspector.events.timeline import Timeline
 
-#: Session and local time differ by less where only rounding is between them.
+#: Rounding alone makes session and local time differ by less than this.
 _SAME_NS: Final = NS_PER_MS
-#: So many changes of its clocks are told.
+#: The most changes of its clocks to list.
 _MOST_CHANGES: Final = 6
 
 
 def member_past(history: History, timeline: Timeline, story: CallStory) -> list[Reason]:
-    """Return how often something that is no timer of a clock was called, and the last time."""
+    """Return how often a member was called, and its last call."""
     member = timeline.members.by_id[story.id.number]
     if not member.calls:
         text = "It has not been called since it was added."
@@ -57,7 +57,7 @@ def member_past(history: History, timeline: Timeline, story: CallStory) -> list[
 
 
 def state_reasons(history: History, timeline: Timeline, number: int) -> list[Reason]:
-    """Return since when a machine, or that of a transition, has been in its state."""
+    """Return since when a machine, or the machine of a transition, has been in its state."""
     member = timeline.members.by_id[number]
     is_edge = member.kind is MemberKind.EDGE
     machine_id = member.parent_id if is_edge else number
@@ -74,7 +74,7 @@ def state_reasons(history: History, timeline: Timeline, number: int) -> list[Rea
 
 
 def timer_past(history: History, timeline: Timeline, story: CallStory, fired: int) -> list[Reason]:
-    """Return how the last call of a timer went, if there was one."""
+    """Return how often a timer fired, how its last call went, and what failed."""
     reasons: list[Reason] = []
     last = story.last
     if last is not None:
@@ -104,12 +104,12 @@ def timer_past(history: History, timeline: Timeline, story: CallStory, fired: in
 
 
 def slightly(last: Firing) -> str:
-    """Return how late a call was, after a comma."""
+    """Return the lateness of a call after a comma: ``, 2 ms late``."""
     return f", {format_duration(last.late_ns)} late"
 
 
 def failure_reasons(history: History, story: CallStory) -> list[Reason]:
-    """Return what its callback raised, if it did."""
+    """Return what its callback raised, if anything."""
     failed = story.failed
     if failed is None:
         return []
@@ -121,12 +121,12 @@ def failure_reasons(history: History, story: CallStory) -> list[Reason]:
 def timer_origin(
     history: History, timeline: Timeline, story: CallStory, call: Call, *, is_open: bool
 ) -> list[Reason]:
-    """Return where a timer comes from, and what happened to its clocks while it waited."""
+    """Return where a timer was set, and what happened to its clocks while it waited."""
     added, armed, last = story.added, story.armed, story.last
     if is_open and last is not None:
         local_ns = last.due_ns
         if last.late_ns < 0 or last.next_ns == last.due_ns:
-            # Called by hand, it was not due yet: what time it was on its clock is known there.
+            # It was called before it was due, so the state then tells its local time.
             then = history.state_at(last.at_ns)
             there = call.clock_id in then.clocks
             local_ns = then.local_ns(call.clock_id) if there else None
@@ -151,7 +151,7 @@ def timer_origin(
     return reasons
 
 
-def _wait(  # noqa: PLR0913, PLR0917 - where the wait began, in three ways
+def _wait(  # noqa: PLR0913, PLR0917 - the beginning of the wait, in three units
     timeline: Timeline,
     story: CallStory,
     call: Call,
@@ -159,7 +159,7 @@ def _wait(  # noqa: PLR0913, PLR0917 - where the wait began, in three ways
     since_ns: int,
     local_since_ns: int | None,
 ) -> list[Reason]:
-    """Return that less or more time passed on its clock than in the session, and why."""
+    """Return why less or more time passed on its clock than in the session, if so."""
     if local_since_ns is None:
         return []
     clock = timeline.clocks[call.clock_id]
@@ -177,12 +177,11 @@ def _wait(  # noqa: PLR0913, PLR0917 - where the wait began, in three ways
 
 
 def _changes(timeline: Timeline, story: CallStory, call: Call, since_ns: int) -> list[Reason]:
-    """Return what was done to the clocks of a timer while it waited."""
     found: list[Reason] = []
     for clock in timeline.path(call.clock_id):
-        standing_ns = clock.paused_since_ns if clock.paused else None
+        current_ns = clock.paused_since_ns if clock.paused else None
         for kind, moment in story.changes.get(clock.id, ()):
-            is_present = kind == CLOCK_PAUSED and moment.at_ns == standing_ns
+            is_present = kind == CLOCK_PAUSED and moment.at_ns == current_ns
             if is_present or not since_ns <= moment.at_ns <= timeline.at_ns:
                 continue
             what, cause = _change_text(kind, moment)
@@ -193,7 +192,7 @@ def _changes(timeline: Timeline, story: CallStory, call: Call, since_ns: int) ->
 
 
 def _change_text(kind: int, moment: Moment) -> tuple[str, int]:
-    """Return what was done to a clock, and the cause."""
+    """Return a change of a clock in words, and the number of its cause."""
     if kind == CLOCK_PAUSED:
         return "paused", moment.a
     if kind == CLOCK_RATE:

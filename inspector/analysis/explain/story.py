@@ -1,4 +1,4 @@
-"""What has happened to one call, gathered from the past of its session."""
+"""The events of one call, gathered from the past of its session."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     from inspector.events.history import History
     from inspector.vocabulary import RawEvent
 
-#: So many of its last firings are kept apart; the others are counted.
+#: The most firings to keep; older ones are only counted.
 KEPT_FIRINGS: Final = 64
-#: So many of the last changes of each clock are kept.
+#: The most changes to keep for each clock.
 KEPT_CHANGES: Final = 8
-#: So many events of its own are kept, to go back in the story.
+#: The most events of the call to keep, for going back in the story.
 KEPT_EVENTS: Final = 100_000
-#: So far back a story goes, in events; that takes about a quarter of a second.
+#: The most events to read, which takes about a quarter of a second.
 LONGEST_STORY: Final = 2_000_000
 
 _STRETCH: Final = 50_000
@@ -43,7 +43,7 @@ _OF_TIMERS: Final = ABOUT_TIMERS | {CALLBACK_FAILED}
 _OF_MEMBERS: Final = frozenset({MEMBER_ADDED})
 _OF_ALL: Final = ABOUT_CLOCKS | {TRANSPORT}
 _CLOCK_CHANGES: Final = frozenset({CLOCK_RATE, CLOCK_PAUSED, CLOCK_MOVED})
-#: Of these the last one is kept, as what.
+#: Attributes that keep the last event of a kind.
 _KEPT: Final = {
     TIMER_ADDED: "added",
     MEMBER_ADDED: "added",
@@ -56,14 +56,7 @@ _KEPT: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """An event with its place in the log.
-
-    Attributes:
-        cursor: Its place.
-        at_ns: Session instant.
-        a: Its first value, see :mod:`inspector.vocabulary`.
-        b: Its second value.
-    """
+    """An event with its place in the log; see :mod:`inspector.vocabulary` for its values."""
 
     cursor: int
     at_ns: int
@@ -76,10 +69,10 @@ class Firing:
     """One call of a timer.
 
     Attributes:
-        cursor: Where its event is.
+        cursor: Its event.
         at_ns: Session instant that it was called for.
-        late_ns: How much later the source's reading was; below 0 when it was called early.
-        next_ns: When it was due again, in local time; ``NEVER`` when it was gone.
+        late_ns: How much later the time source read; below 0 when it was called early.
+        next_ns: Its next due instant, in local time; ``NEVER`` after the last call.
         due_ns: When it was due, in local time; ``None`` when that is no longer in the log.
     """
 
@@ -91,44 +84,43 @@ class Firing:
 
     @property
     def read_ns(self) -> int:
-        """What the time source said when it was called, in session time."""
+        """The reading of the time source during the call, in session time."""
         return self.at_ns + max(self.late_ns, 0)
 
     @property
     def is_out_of_turn(self) -> bool:
-        """Whether a repeating timer was called besides its schedule, or one-shot early."""
+        """Whether a repeating timer was called outside its schedule, or a one-shot early."""
         return self.late_ns < 0 or self.next_ns == self.due_ns
 
 
 class CallStory:
-    """Everything that is known of one call's past; can be read on as a session goes on.
+    """The known past of one call; can be extended as a session continues.
 
     Only timers of clocks have firings.
 
     Attributes:
         id: The call.
-        longest: So many events back the story goes at most.
-        first: Where in the log the story begins.
+        longest: The most events to read.
+        first: Where the story begins in the log.
         cursor: How far it was read.
         added: When it was scheduled.
-        origin: Where it was set (sid), and its :class:`TimerKind`.
-        armed: When it was first due, in local time, and its interval.
+        origin: Its call site (sid), and its :class:`TimerKind`.
+        armed: When it was armed: its first due instant in local time, and its interval.
         firings: Its last calls.
-        fired: How often it was called, as far as the story goes.
-        cleared: When it was cleared: where (sid) and by which command.
-        missed: When ticks were left out, the last time, and how many.
-        ticks_missed: How many ticks were left out.
-        failed: When its callback raised the last time.
+        fired: How often it was called within the story.
+        cleared: When it was cleared: the call site (sid) and the command.
+        missed: When ticks were last skipped, and how many.
+        ticks_missed: How many ticks were skipped in all.
+        failed: When its callback last raised.
         failures: How often its callback raised.
-        rates: By clock: the last time when its rate was set.
-        changes: By clock: when it was paused, given another rate or moved, the last times,
-            each with the kind of event.
+        rates: By clock: when its rate was last set.
+        changes: By clock: the last pauses, rate changes and moves, each with the kind of event.
         removals: By clock: when it was removed.
-        transport: When the session was held or let go on, the last time.
+        transport: When the session was last held or run.
     """
 
     def __init__(self, call_id: CallId, longest: int = LONGEST_STORY) -> None:
-        """Begin with nothing read; see the attributes."""
+        """Begin with nothing read."""
         self.id = call_id
         self.longest = longest
         self.first = -1
@@ -158,22 +150,22 @@ class CallStory:
 
     @property
     def is_known(self) -> bool:
-        """Whether anything is known of it."""
+        """Whether the log has any event of the call."""
         return any((self.added, self.fired, self.cleared, self.armed, self.missed))
 
     @property
     def last_cursor(self) -> int:
-        """Where it was certainly there the last time, as far as its own events say."""
+        """The last place in the log at which its own events prove that it existed."""
         moments = (self.added, self.last, self.armed)
         return max((moment.cursor for moment in moments if moment), default=0)
 
     @property
     def kind(self) -> TimerKind | None:
-        """What kind of timer it is, ``None`` when that is no longer in the log."""
+        """The kind of timer, ``None`` when that is no longer in the log."""
         return None if self.origin is None else TimerKind(self.origin.b)
 
     def begun_ns(self, history: History, clock_id: int) -> int | None:
-        """Return what time it was on a clock when the timer was set; ``None`` if not known."""
+        """Return the local time of a clock when the timer was set; ``None`` if unknown."""
         if self.added is None:
             return None
         if self._begun is None or self._begun[0] != clock_id:
@@ -184,7 +176,7 @@ class CallStory:
         return self._begun[1]
 
     def read(self, history: History, cursor: int) -> None:
-        """Read on up to a cursor. What lies too far back is left out."""
+        """Read on up to a cursor, skipping what is too far back."""
         if self.first < 0:
             self.first = self.cursor = max(history.first, cursor - self.longest)
         number, own = self.id.number, _OF_MEMBERS if self.id.is_member else _OF_TIMERS
@@ -192,7 +184,7 @@ class CallStory:
         while self.cursor < cursor:
             start = max(self.cursor, history.first)
             end = min(start + _STRETCH, cursor)
-            # Nearly everything is about others: sorting that out has to be quick.
+            # Nearly all events are about other calls, so this filter has to be fast.
             mine = [
                 (place, event)
                 for place, event in enumerate(history.events(start, end), start)
@@ -207,7 +199,7 @@ class CallStory:
             self.cursor = max(end, start)
 
     def as_of(self, cursor: int) -> CallStory:
-        """Return the story up to a cursor within it, if possible without reading it again."""
+        """Return the story up to an earlier cursor, without reading it again if possible."""
         if cursor >= self.cursor:
             return self
         story = CallStory(self.id, self.longest)

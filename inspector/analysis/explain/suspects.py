@@ -1,8 +1,7 @@
 """Which of several timers took the time that was measured for all of them together.
 
-What one timer takes is not recorded, only what those of a frame take in all. But timers
-come in different company from frame to frame: the one without which the others were quick
-is the likely one.
+Only the total time of a frame's timers is recorded. But the timers differ from frame to
+frame: if the others were fast without a timer, that timer is the likely cause.
 """
 
 from __future__ import annotations
@@ -26,27 +25,25 @@ if TYPE_CHECKING:
     from inspector.events.history import History
     from inspector.events.timeline import Timeline
 
-#: More timers than this are not told apart.
+#: No suspect is named among more timers than this.
 _MOST_CANDIDATES: Final = 40
-#: The likely one makes this share of the difference at least.
+#: The suspect accounts for at least this share of the time.
 _SHARE: Final = 0.5
-#: What a call must have taken of the longest one to be named in its place: its caller
-#: contains it.
+#: A call nested in the longest call is named instead of it from this share of its time.
 _INNER_SHARE: Final = 0.6
 
-#: A call within a frame: when it began, how long it took, and its number.
+#: A call within a frame: its beginning, its duration, and its number.
 MeasuredCall: TypeAlias = tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Suspect:
-    """The timer that is likely to have taken the time.
+    """The timer that probably took the time.
 
     Attributes:
-        label: What it is called.
-        without_ns: What the timers of a frame took at most in which others of them were
-            called, but not it.
-        frames: In how many frames that was.
+        label: Its name.
+        without_ns: The most time that the others took in a frame without it.
+        frames: How many such frames there were.
     """
 
     label: str
@@ -55,7 +52,7 @@ class Suspect:
 
 
 def innermost_call(calls: Iterable[MeasuredCall]) -> MeasuredCall | None:
-    """Return the call that took longest; of calls that lie in one another, the innermost."""
+    """Return the longest call; of nested calls, the innermost."""
     known = list(calls)
     longest_ns = max((call[1] for call in known), default=0)
     return max((call for call in known if call[1] >= _INNER_SHARE * longest_ns), default=None)
@@ -64,24 +61,24 @@ def innermost_call(calls: Iterable[MeasuredCall]) -> MeasuredCall | None:
 def suspect(
     history: History, timeline: Timeline, cursor: int, called: set[int], took_ns: int
 ) -> Suspect | None:
-    """Return which of the timers called took most of the time, if that can be told.
+    """Return the timer that probably took most of the time, ``None`` if undecided.
 
     Args:
         history: The past.
         timeline: The state, for names.
-        cursor: Where in the log to look around.
+        cursor: Frames around it are compared.
         called: The timers that were called.
-        took_ns: What they took together, measured.
+        took_ns: Their measured time together.
     """
-    companies, labels = _companies(history, timeline, cursor)
+    timer_sets, labels = _timer_sets(history, timeline, cursor)
     mine = {labels.get(number, "") for number in called}
     if len(mine) == 1 or "" in mine or len(mine) > _MOST_CANDIDATES:
         return None
     best: Suspect | None = None
     for label in sorted(mine):
         others = mine - {label}
-        without = [ns for company, ns in companies if label not in company and others & company]
-        seen = set().union(*(company for company, _ in companies if label not in company))
+        without = [ns for names, ns in timer_sets if label not in names and others & names]
+        seen = set().union(*(names for names, _ in timer_sets if label not in names))
         if not without or not others <= seen:
             continue
         found = Suspect(label, max(without), len(without))
@@ -92,22 +89,22 @@ def suspect(
     return best
 
 
-def _companies(
+def _timer_sets(
     history: History, timeline: Timeline, cursor: int
 ) -> tuple[list[tuple[frozenset[str], int]], dict[int, str]]:
-    """Return by frame who was called for it and what the timers took; and who is who."""
+    """Return the timers of each frame with their total time, and the labels by number."""
     start, end = max(history.first, cursor - NEARBY), min(history.end, cursor + NEARBY)
     table, strings = timeline.timers, history.strings
     labels = {
         timer_id: strings[label] for timer_id, label in zip(table.id, table.label, strict=True)
     }
-    companies: list[tuple[frozenset[str], int]] = []
-    company: set[str] = set()
+    timer_sets: list[tuple[frozenset[str], int]] = []
+    names: set[str] = set()
     timers_ns = 0
     for event in history.events(start, end):
         kind, subject = event[1], event[2]
         if kind == TIMER_FIRED:
-            company.add(labels.get(subject, ""))
+            names.add(labels.get(subject, ""))
         elif kind == TIMER_ADDED:
             labels[subject] = strings[event[4]]
         elif kind == FRAME_BEGAN:
@@ -115,7 +112,7 @@ def _companies(
         elif kind == PHASE_ENDED and subject == Phase.TIMERS:
             timers_ns += event[4]
         elif kind == FRAME_ENDED:
-            if company:
-                companies.append((frozenset(company), timers_ns))
-            company = set()
-    return companies, labels
+            if names:
+                timer_sets.append((frozenset(names), timers_ns))
+            names = set()
+    return timer_sets, labels
