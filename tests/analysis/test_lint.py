@@ -11,9 +11,9 @@ from inspector.analysis.lint.findings import (
     DRIFT,
     HERD,
     LEAK,
-    LEFT_OUT,
     NEVER_FIRED,
     PACE,
+    SKIPPED_TICKS,
     STORM,
     SUB_FRAME,
     Finding,
@@ -327,7 +327,7 @@ def test_that_the_drift_scene_is_found_guilty_of_what_it_shows_and_the_others_ar
         said[scene.path.stem] = {finding.kind for finding in findings(session.history)}
         session.close()
 
-    drift_and_late = {DRIFT, LEFT_OUT, BLOCKING}
+    drift_and_late = {DRIFT, SKIPPED_TICKS, BLOCKING}
     assert said.pop("03_drift_and_late") == drift_and_late
     # A screen of 240 Hz on frames of 60 Hz, and a timer that counts its refreshes.
     fast_screen = {SUB_FRAME, PACE, DRIFT}

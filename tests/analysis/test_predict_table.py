@@ -62,15 +62,15 @@ def test_that_a_rate_shows_how_much_later_each_would_fire(tmp_path: Path) -> Non
     session.close()
 
 
-def test_that_a_resume_says_what_goes_on_and_nothing_of_what_does_not(tmp_path: Path) -> None:
+def test_that_a_resume_says_what_resumes_and_nothing_else(tmp_path: Path) -> None:
     session = held_session(scene_file(tmp_path, SCENE))
     timeline = session.timeline
 
-    goes_on = table_of(timeline, ResumeClock(3))
+    resumed = table_of(timeline, ResumeClock(3))
     nothing = table_of(timeline, ResumeClock(2))
 
-    assert goes_on.rows == (PreviewRow("asleep", "never", "00:01.000", "goes on"),)
-    assert goes_on.rest == ""
+    assert resumed.rows == (PreviewRow("asleep", "never", "00:01.000", "resumes"),)
+    assert resumed.rest == ""
     assert nothing.rows == ()
     assert nothing.lines() == [nothing.sentence]
     session.close()

@@ -1,1 +1,1 @@
-"""What looks wrong in a session."""
+"""Lint: problems in a session, with evidence."""

@@ -1,4 +1,4 @@
-"""A finding: something that looks wrong, and where it can be seen."""
+"""Findings: problems in a session, and their kinds."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from inspector.analysis.statistics.frame_budget import OVER_RULE
 
 @dataclass(frozen=True, slots=True)
 class FindingKind:
-    """What looks wrong.
+    """A kind of problem.
 
     Attributes:
-        name: In a word or two.
-        summary: What it means, in a sentence.
-        detail: What is looked for, for the help of the command.
+        name: One or two words.
+        summary: Its meaning, in a sentence.
+        detail: Its definition, for the help of the command.
     """
 
     name: str
@@ -24,13 +24,13 @@ class FindingKind:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something that looks wrong.
+    """A problem in a session.
 
     Attributes:
-        kind: What.
-        text: What was seen and what would help, in sentences.
+        kind: Its kind.
+        text: The evidence and the remedy, in sentences.
         at_ns: Session instant of the evidence.
-        cursor: Where the evidence is in the log; ``None`` when it is the state as a whole.
+        cursor: The evidence in the log; ``None`` when it is the state as a whole.
         subject: Number of the timer it is about; 0 when it is about a clock.
         clock_id: The clock it is about.
         frame: Index of the frame that shows it, ``None`` for none.
@@ -75,7 +75,7 @@ HERD = FindingKind(
 )
 SUB_FRAME = FindingKind(
     "sub-frame interval",
-    "An interval is shorter than a frame and fires several times in it.",
+    "An interval shorter than a frame fires several times per frame.",
     "an interval shorter than a frame",
 )
 BEAT = FindingKind(
@@ -88,14 +88,14 @@ DRIFT = FindingKind(
     "A timer fires slightly later each time.",
     "a timer that reschedules itself, or counts from its last call, and fires later each time",
 )
-LEFT_OUT = FindingKind(
+SKIPPED_TICKS = FindingKind(
     "skipped ticks",
     "The timer's policy skipped late ticks.",
     "late ticks that the timer's policy skipped",
 )
 PACE = FindingKind(
     "wrong pace",
-    "A timer fires much sooner or later than its interval says, every time.",
+    "A timer always fires much sooner or later than its interval says.",
     "a timer that fires much sooner or later than its interval says",
 )
 OVER_BUDGET = FindingKind(

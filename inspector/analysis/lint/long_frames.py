@@ -1,7 +1,7 @@
-"""Frames over their budget, event by event: how long they took, and what was late meanwhile.
+"""Frames over budget: how long they took, and what they delayed.
 
-While a callback runs nothing else does: no timer, no frame. What it took is measured for calls
-of schedulers, components and frame callbacks, and for the timers of a frame together.
+While a callback runs, no timer fires and no frame begins. Calls of schedulers, components and
+frame callbacks are measured; of the timers of a frame, only the total.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from inspector.analysis.statistics.frame_budget import FrameBudget
     from inspector.vocabulary import RawEvent
 
-#: The events that :meth:`LongFrames.take` wants.
+#: The kinds of events for :meth:`LongFrames.take`.
 ABOUT_LONG_FRAMES: Final = frozenset(
     {CALL_ENDED, FRAME_BEGAN, FRAME_ENDED, PHASE_ENDED, TIMER_FIRED}
 )
@@ -36,13 +36,13 @@ class LongFrame:
     Attributes:
         index: The frame.
         at_ns: Session instant of its end.
-        cursor: Where that is in the log.
-        took_ns: How long its timers took together, or the rest of it, whichever took longer.
-        phase: The phase that took longest.
-        call: The call that took most of that, ``None`` where none was measured.
-        fired: The timers that may have taken it, none if it was not the timers.
-        late: The timers that were due meanwhile, and how late they were.
-        is_frame_late: Whether the frame that was due meanwhile was over budget.
+        cursor: Its end in the log.
+        took_ns: Time in its timers or in its other callbacks, whichever is longer.
+        phase: The longest phase.
+        call: The call that took most of that time, ``None`` if none was measured.
+        fired: The timers that may have taken the time; empty if other callbacks did.
+        late: The timers it delayed, with their lateness.
+        is_frame_late: Whether it delayed a frame by more than the budget allows.
     """
 
     index: int
@@ -60,11 +60,11 @@ class LongFrames:
     """Takes events one by one, and keeps the frames over budget.
 
     Attributes:
-        budget: What a frame may take.
+        budget: The frame budget.
         frames: How many frames were compared with it.
-        over: Those over it: how long each, the work in that time, the index, the end and where
-            that is.
-        long: Those whose callbacks alone are over it.
+        over: Frames over budget: frame time, time in callbacks, index, instant and cursor of
+            the end.
+        long: Frames whose callbacks alone are over budget.
     """
 
     def __init__(self, budget: FrameBudget) -> None:
@@ -76,7 +76,7 @@ class LongFrames:
         self.long: list[LongFrame] = []
         self._former: LongFrame | None = None
         self._fired: list[int] = []
-        # Where among those fired each late one is, and by how much.
+        # The place of each late timer in ``_fired``, and its lateness.
         self._late: list[tuple[int, int]] = []
         self._group = self._fired, self._late
         self._calls: list[MeasuredCall] = []
@@ -111,12 +111,12 @@ class LongFrames:
         is_over = interval_ns > longest_ns
         timers_ns = self._phases.pop(Phase.TIMERS, 0)
         own_ns = busy_ns - timers_ns
-        # The first one may have waited for the scene to be built.
+        # The first frame may have waited for the scene to be built.
         if self._before is not None:
             self.frames += 1
             if is_over:
-                # What was between the two beginnings. Timers of the frame before belong to it
-                # if they were called by the wake-up that ran that frame.
+                # Callbacks between the two beginnings. Timers of the frame before count if
+                # they were called by the wake-up that ran that frame.
                 before_busy_ns, before_own_ns = self._before
                 work_ns = max(before_busy_ns, before_own_ns + timers_ns)
                 self.over.append((interval_ns, work_ns, self._index, at_ns, cursor))
@@ -141,12 +141,13 @@ class LongFrames:
 
         Args:
             long: Their frame.
-            is_over: Whether that is over budget.
-            is_first: Whether the frame before was not: then what is late has waited for them.
+            is_over: Whether its frame time is over budget.
+            is_first: Whether the frame before was not long, so that the timers delayed
+                whatever is late.
         """
         fired, late = self._group
         long.phase, long.call = Phase.TIMERS, _longest_call(self._timer_calls, long.took_ns)
-        # The first to wait for long came after what it waited for.
+        # The first timer that is very late was called after the timer that delayed it.
         behind = (place for place, late_ns in late if place and 2 * late_ns > long.took_ns)
         before = next(behind, len(fired)) if is_first else len(fired)
         long.fired = tuple(fired[:before])
@@ -155,7 +156,6 @@ class LongFrames:
             long.is_frame_late = is_over
 
     def _make_late(self, long: LongFrame, place: int) -> None:
-        """Note that timers of this frame, from a place on, were late because of a long frame."""
         fired, late = self._group
         for at, late_ns in late:
             if at >= place:

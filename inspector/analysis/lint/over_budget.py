@@ -1,4 +1,4 @@
-"""Rules about frames over their budget: how many, and what kept everything else waiting."""
+"""Rules about frames over budget: how many, and which callbacks block others."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ if TYPE_CHECKING:
     from inspector.analysis.lint.long_frames import LongFrame
     from inspector.analysis.lint.seen import Survey
 
-#: So many frames over budget in so many, one in twenty, are more than a hiccup.
+#: At least this many frames over budget, and one in twenty, are more than a hiccup.
 OVER_LEAST: Final = 3
 OVER_ONE_IN: Final = 20
 #: A callback that took too long less often than this
 BLOCKS_LEAST: Final = 3
-#: is only told of when it took so many times the budget: any host has a hiccup now and then.
+#: is reported only from this multiple of the budget on: any host hiccups now and then.
 BLOCKS_ONCE_TIMES: Final = 3
-#: Between so many different companies of timers the likely one is looked for.
-_MOST_COMPANIES: Final = 5
+#: The most sets of timers in which to search for a suspect.
+_MOST_SETS: Final = 5
 
-_Who: TypeAlias = tuple[str, int | frozenset[tuple[int, int]]]
+_Culprit: TypeAlias = tuple[str, int | frozenset[tuple[int, int]]]
 
 
 def over_budget_frames(seen: Survey) -> Iterator[Finding]:
-    """Find out whether more frames than a few take longer than the budget."""
+    """Find out whether many frames are over budget."""
     survey = seen.long_frames
     count = len(survey.over)
     if count < OVER_LEAST or count * OVER_ONE_IN < survey.frames:
@@ -54,20 +54,20 @@ def over_budget_frames(seen: Survey) -> Iterator[Finding]:
 
 
 def blocking(seen: Survey) -> Iterator[Finding]:
-    """Find callbacks that took so long that timers or frames were late."""
-    groups: dict[_Who, list[LongFrame]] = {}
+    """Find callbacks that delayed timers or frames."""
+    groups: dict[_Culprit, list[LongFrame]] = {}
     for long in seen.long_frames.long:
         if long.late or long.is_frame_late:
-            groups.setdefault(_who(seen, long), []).append(long)
-    for who, frames in _told_apart(seen, groups).items():
+            groups.setdefault(_culprit(seen, long), []).append(long)
+    for culprit, frames in _by_suspect(seen, groups).items():
         worst = max(frames, key=lambda long: long.took_ns)
         is_hiccup = worst.took_ns < BLOCKS_ONCE_TIMES * seen.long_frames.budget.budget_ns
         if len(frames) >= BLOCKS_LEAST or not is_hiccup:
-            yield _blocking(seen, who, worst, frames)
+            yield _blocking(seen, culprit, worst, frames)
 
 
-def _who(seen: Survey, long: LongFrame) -> _Who:
-    """Return what took so long: a member, a phase, or the timers among which it is."""
+def _culprit(seen: Survey, long: LongFrame) -> _Culprit:
+    """Return what took the time: a member, a phase, or a set of timers."""
     if long.call is not None:
         return "member", long.call
     if not long.fired:
@@ -76,38 +76,40 @@ def _who(seen: Survey, long: LongFrame) -> _Who:
     return "timers", frozenset((timer.clock_id, timer.label) for timer in fired)
 
 
-def _told_apart(seen: Survey, groups: dict[_Who, list[LongFrame]]) -> dict[_Who, list[LongFrame]]:
-    """Find the likely timer where several may have taken the time, and put what is its together.
+def _by_suspect(
+    seen: Survey, groups: dict[_Culprit, list[LongFrame]]
+) -> dict[_Culprit, list[LongFrame]]:
+    """Name the suspect among several timers, and merge the frames with the same suspect.
 
-    Of a company with a smaller one in it that was too slow as well, it was one of those.
+    If a subset of the timers was too slow by itself, that subset is to blame.
     """
-    found: dict[_Who, list[LongFrame]] = {}
-    companies: list[frozenset[tuple[int, int]]] = []
+    found: dict[_Culprit, list[LongFrame]] = {}
+    known_sets: list[frozenset[tuple[int, int]]] = []
     looked = 0
 
-    def size(each: tuple[_Who, list[LongFrame]]) -> int:
+    def size(each: tuple[_Culprit, list[LongFrame]]) -> int:
         (_, names), _ = each
         return len(names) if isinstance(names, frozenset) else 0
 
     for (what, names), frames in sorted(groups.items(), key=size):
-        who: _Who = what, names
+        culprit: _Culprit = what, names
         if isinstance(names, frozenset):
-            known = next((each for each in companies if each and each <= names), None)
+            known = next((each for each in known_sets if each and each <= names), None)
             if known is None:
                 known = names
-                if len(names) > 1 and looked < _MOST_COMPANIES:
+                if len(names) > 1 and looked < _MOST_SETS:
                     looked += 1
                     known = _likely(seen, names, frames)
-                companies.append(known)
-            who = what, known
-        found.setdefault(who, []).extend(frames)
+                known_sets.append(known)
+            culprit = what, known
+        found.setdefault(culprit, []).extend(frames)
     return found
 
 
 def _likely(
     seen: Survey, names: frozenset[tuple[int, int]], frames: list[LongFrame]
 ) -> frozenset[tuple[int, int]]:
-    """Return which timers of a company are likely to have taken the time; all if that is open."""
+    """Return the timers that probably took the time; all of them if undecided."""
     worst = max(frames, key=lambda long: long.took_ns)
     called, history = set(worst.fired), seen.history
     likely = suspect(history, seen.timeline, worst.cursor, called, worst.took_ns)
@@ -116,9 +118,11 @@ def _likely(
     return frozenset(name for name in names if seen.text(name[1]) == likely.label) or names
 
 
-def _blocking(seen: Survey, who: _Who, worst: LongFrame, frames: list[LongFrame]) -> Finding:
+def _blocking(
+    seen: Survey, culprit: _Culprit, worst: LongFrame, frames: list[LongFrame]
+) -> Finding:
     survey = seen.long_frames
-    name, timer_id, clock_id = _named(seen, who, worst)
+    name, timer_id, clock_id = _named(seen, culprit, worst)
     often = "" if len(frames) == 1 else f" It took too long {len(frames):,} times."
     late = Counter[str]()
     for long in frames:
@@ -139,7 +143,7 @@ def _blocking(seen: Survey, who: _Who, worst: LongFrame, frames: list[LongFrame]
         f"frame is {survey.budget.limit_text}. {others}{often} Spread the work over several "
         "frames, or move it to a thread."
     )
-    member_id = who[1] if who[0] == "member" and isinstance(who[1], int) else 0
+    member_id = culprit[1] if culprit[0] == "member" and isinstance(culprit[1], int) else 0
     return Finding(
         BLOCKING,
         text,
@@ -152,11 +156,11 @@ def _blocking(seen: Survey, who: _Who, worst: LongFrame, frames: list[LongFrame]
     )
 
 
-def _named(seen: Survey, who: _Who, worst: LongFrame) -> tuple[str, int, int]:
-    """Return what took so long in words, the number of its timer and that of its clock."""
-    _, names = who
+def _named(seen: Survey, culprit: _Culprit, worst: LongFrame) -> tuple[str, int, int]:
+    """Return the culprit in words, the number of its timer and that of its clock."""
+    _, names = culprit
     if not isinstance(names, frozenset):
-        member = seen.members.get(names) if who[0] == "member" else None
+        member = seen.members.get(names) if culprit[0] == "member" else None
         if member is not None:
             return f"“{member.name}”", 0, member.clock_id
         return f"The calls in {worst.phase.text}", 0, 0

@@ -1,4 +1,4 @@
-"""Rules about intervals: shorter than a frame, beating against it, drifting, kept wrongly."""
+"""Rules about intervals: shorter than a frame, beating with it, drifting, at a wrong pace."""
 
 from __future__ import annotations
 
@@ -18,33 +18,33 @@ if TYPE_CHECKING:
 
     from inspector.analysis.lint.seen import Chain, SeenTimer, Survey
 
-#: An interval longer than so many frames does not visibly beat against them.
+#: An interval of more frames than this does not visibly beat with them.
 BEAT_MOST_FRAMES: Final = 5
 #: An interval this close to a whole number of frames fits.
 BEAT_TOLERANCE: Final = Fraction(1, 50)
-#: Fewer calls are not called a pattern.
+#: Fewer calls do not make a pattern.
 BEAT_LEAST_CALLS: Final = 12
 #: An interval shorter than this share of a frame is sub-frame.
 SUB_FRAME_SHARE: Final = Fraction(9, 10)
-#: A chain of one-shots must have so many links before it is called an interval.
+#: A chain of one-shots with fewer links is not an interval.
 DRIFT_STEPS: Final = 8
-#: What drifts loses at least this share of its interval with each call,
+#: A drifting timer loses at least this share of its interval with each call,
 DRIFT_LEAST_SHARE: Final = 0.005
-#: and neither more than this, nor more than so many frames, or it waits for something else;
+#: but not more than this share, nor more than this many frames, or it waits for something;
 DRIFT_MOST_SHARE: Final = 0.5
 DRIFT_MOST_FRAMES: Final = 4
-#: a frame timer more than counting whole frames explains, in frames over a run of calls.
+#: a frame timer loses more than rounding to frames explains, in frames over a run of calls.
 DRIFT_LEAST_FRAMES: Final = 1.5 / RUN
-#: Off by more than this share it does not drift: it has another pace.
+#: A timer off by more than this share has a wrong pace; it does not drift.
 PACE_SHARE: Final = 0.25
-#: A frame timer is looked at from so many measured runs on.
+#: The pace of a frame timer with fewer measured runs is unknown.
 LEAST_RUNS: Final = 2
 
 
 def uneven(seen: Survey) -> Iterator[Finding]:
-    """Find intervals that do not fit the frames, and frame timers that do not keep theirs.
+    """Find intervals that do not fit the frames, and frame timers off their interval.
 
-    Of timers of one name and interval, with the same caller, one is named.
+    Timers with the same name, interval and caller make one finding.
     """
     named: set[object] = set()
     for call in timers_of(seen):
@@ -76,7 +76,7 @@ def _every(seen: Survey, call: SeenTimer | SeenMember, period_ns: Fraction) -> s
 def _sub_frame(
     seen: Survey, call: SeenTimer | SeenMember, period_ns: Fraction
 ) -> tuple[FindingKind, str] | None:
-    """Return that an interval is shorter than a frame."""
+    """Return the finding if an interval is shorter than a frame."""
     if period_ns >= seen.frame_ns * SUB_FRAME_SHARE:
         return None
     if call.is_member:
@@ -99,7 +99,7 @@ def _sub_frame(
 def _beat(
     seen: Survey, call: SeenTimer | SeenMember, period_ns: Fraction
 ) -> tuple[FindingKind, str] | None:
-    """Return that an interval is no multiple of the frame, so that calls come unevenly."""
+    """Return the finding if calls are uneven because an interval is not a multiple of a frame."""
     frames = period_ns / seen.frame_ns
     off = abs(frames - round(frames))
     fits = not SUB_FRAME_SHARE <= frames <= BEAT_MOST_FRAMES or off <= BEAT_TOLERANCE * frames
@@ -117,7 +117,7 @@ def _beat(
 
 
 def _pattern(gaps: list[int]) -> str:
-    """Return gaps as ``1-1-1-2``: the shortest stretch that repeats, else the beginning."""
+    """Return gaps as ``1-1-1-2``: the shortest repeating stretch, else the beginning."""
     for length in range(1, len(gaps) // 2 + 1):
         stretch = gaps[:length]
         if all(gap == stretch[place % length] for place, gap in enumerate(gaps)):
@@ -126,7 +126,7 @@ def _pattern(gaps: list[int]) -> str:
 
 
 def _nearest_even(period_ns: Fraction, frame_ns: int) -> str:
-    """Return which intervals near one are whole frames, in a sentence."""
+    """Return a sentence on the nearest intervals that are whole frames."""
     below = max(1, int(period_ns // frame_ns))
     options = sorted({below, below + 1})
     texts = [format_duration(count * frame_ns) for count in options]
@@ -134,7 +134,7 @@ def _nearest_even(period_ns: Fraction, frame_ns: int) -> str:
 
 
 def _pace(seen: Survey, call: SeenMember, period_ns: Fraction) -> tuple[FindingKind, str] | None:
-    """Return that a timer comes sooner or later than its interval says, each time."""
+    """Return the finding if a timer is always called sooner or later than its interval says."""
     if len(call.runs) < LEAST_RUNS:
         return None
     interval_ns, slip_ns = call.interval_ns, call.pace_ns - call.interval_ns
@@ -161,7 +161,7 @@ def _pace(seen: Survey, call: SeenMember, period_ns: Fraction) -> tuple[FindingK
 
 
 def drifting(seen: Survey) -> Iterator[Finding]:
-    """Find chains of one-shots, and intervals of clocks, that lose time at every link."""
+    """Find chains of one-shots, and intervals of clocks, that lose time with every call."""
     for chain in seen.chains.values():
         if chain.delay_ns <= 0 or chain.steps < DRIFT_STEPS:
             continue

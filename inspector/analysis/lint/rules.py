@@ -1,7 +1,7 @@
-"""What looks wrong with the timers of a session, with evidence.
+"""The lint rules, and the findings of a session.
 
-Nothing here is an error by itself. Each finding says what was seen, where, and what would
-help; the thresholds are named below and chosen so that a sound scene has no findings.
+A finding is not an error by itself: it gives the evidence and a remedy. The thresholds of the
+rules are chosen so that a sound scene has no findings.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from inspector.analysis.lint.findings import (
     DRIFT,
     HERD,
     LEAK,
-    LEFT_OUT,
     NEVER_FIRED,
     ORPHAN,
     OVER_BUDGET,
     PACE,
+    SKIPPED_TICKS,
     STORM,
     SUB_FRAME,
     Finding,
@@ -41,17 +41,17 @@ if TYPE_CHECKING:
     from inspector.events.history import History
 
 _USUAL_BUDGET: Final = FrameBudget.of_rate(Fraction(60))
-#: Of the text of a finding of a package, in characters.
+#: The longest text of a package's finding, in characters.
 _LONGEST_TEXT: Final = 2_000
 
 
 @dataclass(frozen=True, slots=True)
 class LintRule:
-    """What finds one kind of problem, or several that exclude each other.
+    """Finds one kind of problem, or several that exclude each other.
 
     Attributes:
-        kinds: What it finds.
-        find: Finds it in what was seen of a session.
+        kinds: The kinds of its findings.
+        find: Yields its findings in a session.
     """
 
     kinds: tuple[FindingKind, ...]
@@ -59,7 +59,7 @@ class LintRule:
 
 
 def _check(rule: LintRule) -> str:
-    """Return what is wrong with a rule of a package, or nothing."""
+    """Return what is wrong with a package's rule; empty if it is usable."""
     if not rule.kinds:
         return "it has no kinds"
     return next(filter(None, (misfit_of(kind, FindingKind) for kind in rule.kinds)), "")
@@ -76,7 +76,7 @@ RULES: Final = Registry(
         LintRule((HERD,), herds),
         LintRule((SUB_FRAME, BEAT, PACE), uneven),
         LintRule((DRIFT,), drifting),
-        LintRule((LEFT_OUT,), skipped),
+        LintRule((SKIPPED_TICKS,), skipped),
         LintRule((OVER_BUDGET,), over_budget_frames),
         LintRule((BLOCKING,), blocking),
     ),
@@ -97,15 +97,15 @@ def findings(
     *,
     budget: FrameBudget = _USUAL_BUDGET,
 ) -> list[Finding]:
-    """Return what looks wrong with the timers of a session, the earliest evidence first.
+    """Return the problems of a session, the earliest evidence first.
 
     A million events take a few seconds.
 
     Args:
         history: The past of the session.
-        start: Cursor from which on to look; from the oldest kept event if left out.
-        end: Cursor up to which to look; to the newest event if left out.
-        budget: What a frame may take; that of 60 frames per second if left out.
+        start: Cursor to start at; by default the oldest event in the log.
+        end: Cursor to stop at; by default the newest event.
+        budget: The frame budget; by default that of 60 fps.
     """
     first = history.first if start is None else max(start, history.first)
     last = history.end if end is None else min(end, history.end)
@@ -115,7 +115,7 @@ def findings(
 
 
 def _found_by(rule: LintRule, seen: Survey) -> Iterable[Finding]:
-    """Return what a rule finds; a rule of a package that fails is left out from then on."""
+    """Return the findings of a rule; a package's rule that fails is skipped from then on."""
     extension = RULES.extension_of(rule)
     if extension is None:
         return rule.find(seen)
@@ -130,10 +130,10 @@ def _found_by(rule: LintRule, seen: Survey) -> Iterable[Finding]:
 
 
 def _checked(finding: Finding, rule: LintRule) -> Finding:
-    """Return a finding of a package as it can be shown.
+    """Return a package's finding with a text that can be shown.
 
     Raises:
-        TypeError: It is not one of its rule.
+        TypeError: It is not a finding of the rule.
     """
     if misfit_of(finding, Finding) or finding.kind not in rule.kinds:
         message = f"{shown(finding)} is not a finding of this rule"

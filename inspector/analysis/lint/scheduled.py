@@ -1,10 +1,10 @@
-"""What happens to frame timers and ticker timers, and to what they hang under, event by event."""
+"""Surveys frame timers, ticker timers and their ancestors, event by event."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from inspector.analysis.lint.seen import Place, SeenMember, Survey
+from inspector.analysis.lint.seen import SeenMember, Survey, TimerGroup
 from inspector.events.member_names import MemberNames
 from inspector.vocabulary import (
     CALL_ENDED,
@@ -26,28 +26,28 @@ if TYPE_CHECKING:
     from inspector.events.timeline import Timeline
     from inspector.vocabulary import RawEvent
 
-#: What is called by an interval.
+#: Members called at an interval.
 TIMERS: Final = frozenset({MemberKind.FRAME_TIMER, MemberKind.TICKER_TIMER})
-#: So many calls without a pause between them are one measurement of the pace.
+#: Calls without a pause in between that make one measurement of the pace.
 RUN: Final = 8
-#: So many measurements of each timer are kept.
+#: The most measurements to keep for a timer.
 _MOST_RUNS: Final = 64
-#: Fields that are just remembered, and as what.
+#: Fields that are copied, and the attributes they go to.
 _KEPT_FIELDS: Final = {Field.OWNER.value: "owner_id", Field.CALLS_LEFT.value: "calls_left"}
-#: Other fields come with every frame, or say nothing about the pace.
+#: Fields that change the pace. Others change in every frame, or do not affect it.
 _PACE_FIELDS: Final = frozenset({Field.PAUSED, Field.RATE})
 
 
 class ScheduledCalls:
-    """Takes the events about what is called in frames."""
+    """Takes the events about calls in frames."""
 
     def __init__(self, seen: Survey, before: Timeline, clocks: Timeline) -> None:
-        """Begin with what was there.
+        """Begin with the members of a state.
 
         Args:
-            seen: Gets what is seen.
+            seen: The survey to fill.
             before: The state before the first event.
-            clocks: The clocks as of the event that is taken; updated by the caller.
+            clocks: The clocks at the current event; updated by the caller.
         """
         self._seen = seen
         self._members = seen.members
@@ -82,7 +82,7 @@ class ScheduledCalls:
             self._remove(subject, (cursor, at_ns))
 
     def clock_removed(self) -> None:
-        """Take it that clocks are gone, and what was on them."""
+        """Remove the members of clocks that were removed."""
         for clock_id in [each for each in self._of_clock if each not in self._clocks.clocks]:
             for number in self._of_clock.pop(clock_id):
                 self._remove(number)
@@ -114,14 +114,13 @@ class ScheduledCalls:
             self._count(call, 1)
 
     def _count(self, call: SeenMember, more: int) -> None:
-        """Count a timer among those of its name, or no longer."""
         key = call.caller, call.name, 0
-        place = self._seen.places.setdefault(key, Place(call))
-        place.added += more
-        place.pending += more
+        group = self._seen.groups.setdefault(key, TimerGroup(call))
+        group.added += more
+        group.pending += more
 
     def _rename(self, call: SeenMember, event: RawEvent) -> None:
-        """Count a timer among those of its new name."""
+        """Move a timer to the group of its new name."""
         is_counted = call.kind in TIMERS and not call.ended
         if is_counted:
             self._count(call, -1)
@@ -135,11 +134,11 @@ class ScheduledCalls:
             if call.ended:
                 continue
             call.ended = True
-            place = self._seen.places.get((call.caller, call.name, 0))
-            if call.kind in TIMERS and place is not None:
-                place.cleared += 1
-                place.pending -= 1
-        # What comes to its parent from now on is nothing to it.
+            group = self._seen.groups.get((call.caller, call.name, 0))
+            if call.kind in TIMERS and group is not None:
+                group.cleared += 1
+                group.pending -= 1
+        # Later changes of its parent do not concern it.
         self._names.take_out(subject)
 
     def _branch(self, subject: int) -> list[SeenMember]:
@@ -194,7 +193,7 @@ class ScheduledCalls:
             call.run_began_ns, call.run_calls = now_ns, 0
 
     def _scheduler_ns(self, call: SeenMember, at_ns: int) -> int:
-        """Return an instant in the time of a timer's scheduler, but for a constant."""
+        """Return an instant in the time of a timer's scheduler, up to a constant."""
         if call.clock_id not in self._clocks.clocks:
             return at_ns
         scheduler = self._members.get(call.scheduler_id)

@@ -1,4 +1,4 @@
-"""Rules about what is scheduled: leaks, storms, herds, waiting in vain, skipped calls."""
+"""Rules about scheduling: leaks, storms, herds, orphans, skipped calls, timers never called."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from inspector.analysis.evidence import listed
 from inspector.analysis.lint.findings import (
     HERD,
     LEAK,
-    LEFT_OUT,
     NEVER_FIRED,
     ORPHAN,
+    SKIPPED_TICKS,
     STORM,
     Finding,
     FindingKind,
@@ -27,32 +27,32 @@ from inspector.vocabulary import MemberKind, TimerKind
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from inspector.analysis.lint.seen import Caller, Load, Place
+    from inspector.analysis.lint.seen import Caller, Load, TimerGroup
 
-#: So many timers of one place must wait before that is called a leak,
+#: A leak has at least this many pending timers,
 LEAK_TIMERS: Final = 30
-#: of which no more than this share was ever cleared,
+#: of which at most this share was cleared,
 LEAK_CLEARED_SHARE: Final = 0.1
-#: on a clock that is stopped: for so long at least.
+#: and timeouts leak on a clock that has been stopped for at least this long.
 LEAK_STOPPED_NS: Final = 20 * NS_PER_SECOND
-#: What waits for something that is stopped is not worth a word before this.
+#: A blocked timer is reported after this wait.
 NEVER_FIRED_NS: Final = 30 * NS_PER_SECOND
 #: A timer, or one-shots of one name, called more often than this in one frame are a storm.
 STORM_PER_FRAME: Final = 20
-#: A crowd in one frame is a herd if it is so many times what a frame has on average.
+#: A herd has at least this many times the calls of an average frame.
 HERD_TIMES_AVERAGE: Final = 4
 
-#: What the target of a scheduler has.
+#: Calls of a target.
 _OF_TARGETS: Final = frozenset({MemberKind.FRAME_TIMER, MemberKind.UPDATE})
 
 
 def timers_of(seen: Survey) -> Iterator[SeenTimer | SeenMember]:
-    """Go through everything that was seen and is called by an interval or after a delay."""
+    """Yield every timer of the survey."""
     frame_timers = (each for each in seen.members.values() if each.kind in TIMERS)
     return chain(seen.timers.values(), frame_timers)
 
 
-def finding_of(  # noqa: PLR0913, PLR0917 - all of it makes a finding
+def finding_of(  # noqa: PLR0913, PLR0917 - the values of a finding
     seen: Survey,
     kind: FindingKind,
     text: str,
@@ -62,10 +62,7 @@ def finding_of(  # noqa: PLR0913, PLR0917 - all of it makes a finding
     frame: int | None = None,
     clock_id: int = 0,
 ) -> Finding:
-    """Return a finding about a call; see :class:`Finding`.
-
-    Its frame is the one of that instant, and its clock that of the call, if left out.
-    """
+    """Return a finding about a call, by default in the frame of the instant and on its clock."""
     return Finding(
         kind,
         text,
@@ -79,21 +76,21 @@ def finding_of(  # noqa: PLR0913, PLR0917 - all of it makes a finding
 
 
 def leaks(seen: Survey) -> Iterator[Finding]:
-    """Find timers that become more and more: repeating ones, or those of a stopped clock."""
-    for place in seen.places.values():
-        marks, call = place.marks, place.first
-        if place.pending < LEAK_TIMERS or len(marks) < 4:  # noqa: PLR2004 - one a quarter
+    """Find growing numbers of repeating timers, or of timers on a stopped clock."""
+    for group in seen.groups.values():
+        marks, call = group.marks, group.first
+        if group.pending < LEAK_TIMERS or len(marks) < 4:  # noqa: PLR2004 - one a quarter
             continue
         grows = all(earlier < later for earlier, later in pairwise(marks))
-        why = _leaking(seen, place)
-        if not grows or place.cleared > LEAK_CLEARED_SHARE * place.added or not why:
+        why = _leaking(seen, group)
+        if not grows or group.cleared > LEAK_CLEARED_SHARE * group.added or not why:
             continue
         site = seen.text(call.site) if isinstance(call, SeenTimer) else ""
         where = f", set at {short_site(site)}," if site else ""
         wait = "belong to" if call.is_member else "wait on"
         counts = ", ".join(f"{count:,}" for count in marks)
         text = (
-            f"{place.pending:,} timers {seen.name(call)}{where} {wait} {seen.caller_name(call)}, "
+            f"{group.pending:,} timers {seen.name(call)}{where} {wait} {seen.caller_name(call)}, "
             f"and their number grows: {counts} after each quarter of the time; {why}."
         )
         at_ns = max(call.added_ns, 0)
@@ -101,9 +98,9 @@ def leaks(seen: Survey) -> Iterator[Finding]:
         yield finding_of(seen, LEAK, text, call, at_ns, call.cursor, frame)
 
 
-def _leaking(seen: Survey, place: Place) -> str:
-    """Return why the timers of a place stay; empty when they end by themselves."""
-    call = place.first
+def _leaking(seen: Survey, group: TimerGroup) -> str:
+    """Return why the timers of a group stay; empty when they end by themselves."""
+    call = group.first
     if isinstance(call, SeenMember):
         return "few of them are ever unscheduled" if call.calls_left < 0 else ""
     if call.interval_ns:
@@ -118,7 +115,7 @@ def _leaking(seen: Survey, place: Place) -> str:
 
 
 def never_called(seen: Survey) -> Iterator[Finding]:
-    """Find what was scheduled while something stopped it, and has been stopped ever since."""
+    """Find timers that have been blocked since before they were set."""
     groups: dict[tuple[int, int], tuple[Blocker, list[SeenTimer | SeenMember]]] = {}
     of_clocks: dict[int, tuple[Blocker, ...]] = {}
     timeline = seen.timeline
@@ -163,7 +160,7 @@ def _never_called(seen: Survey, blocker: Blocker, calls: list[SeenTimer | SeenMe
 
 
 def storms(seen: Survey) -> Iterator[Finding]:
-    """Find timers that are called very often in one frame."""
+    """Find timers that are called too often in one frame."""
     for ((is_member, _), _), load in seen.storms.items():
         if load.count <= STORM_PER_FRAME:
             continue
@@ -184,7 +181,7 @@ def storms(seen: Survey) -> Iterator[Finding]:
 
 
 def herds(seen: Survey) -> Iterator[Finding]:
-    """Find frames in which many timers of one clock or scheduler are called together."""
+    """Find many timers of one clock or scheduler that are called in the same frame."""
     frames = max(1, len(seen.frame_starts))
     calls: Counter[Caller] = Counter()
     for call in timers_of(seen) if seen.crowds else ():
@@ -242,11 +239,11 @@ def skipped(seen: Survey) -> Iterator[Finding]:
                 "frame shows what took so long."
             )
         text = f"{call.missed:,} {were} skipped {why}"
-        yield finding_of(seen, LEFT_OUT, text, call, at_ns, cursor)
+        yield finding_of(seen, SKIPPED_TICKS, text, call, at_ns, cursor)
 
 
 def orphans(seen: Survey) -> Iterator[Finding]:
-    """Find what is still scheduled for nodes and components that were destroyed."""
+    """Find calls that are still scheduled for destroyed nodes and components."""
     of_owner: dict[int, list[SeenMember]] = {}
     for call in seen.members.values():
         target = seen.members.get(call.known.parent_id)

@@ -1,4 +1,4 @@
-"""What the rules look at: every call as far as it was seen, and what stands out in frames."""
+"""The survey that rules search: every call of a session, and frames with many calls."""
 
 from __future__ import annotations
 
@@ -21,34 +21,34 @@ if TYPE_CHECKING:
     from inspector.events.member_names import KnownMember
     from inspector.events.timeline import Timeline
 
-#: So many different timers in one frame are worth remembering.
+#: At least this many timers in one frame are a crowd.
 CROWD: Final = 30
-#: So many frames of each timer are remembered, to see its pattern.
+#: The most frames to remember for a timer, for its pattern.
 MOST_FRAMES: Final = 64
-#: In whose time frame timers are called.
+#: Members in whose time frame timers are called.
 _SCHEDULERS: Final = frozenset({MemberKind.SCHEDULER, MemberKind.TICKER})
 
-#: What makes calls: whether it is a scheduler or ticker, and its number or that of the clock.
+#: What makes a call: whether it is a scheduler or ticker, and its number or that of the clock.
 Caller: TypeAlias = tuple[bool, int]
 
 
 @dataclass(slots=True)
 class SeenCall:
-    """Something that is called, as far as it was seen.
+    """A call in the survey.
 
     Attributes:
         number: Its number.
         clock_id: Its clock.
-        added_ns: When it was scheduled; -1 when that was not seen.
-        cursor: Where that is in the log.
+        added_ns: When it was scheduled; -1 if before the survey.
+        cursor: Where it was scheduled in the log.
         interval_ns: From one due instant to the next; 0 for once or every frame.
         calls: How often it was called.
         missed: How many calls were skipped.
-        missed_at: Where that was seen the last time: cursor and instant.
-        ended: Whether it is gone.
+        missed_at: Cursor and instant at which calls were last skipped.
+        ended: Whether it was cleared, removed or used up.
         last_ns: Session instant of its last call.
-        last_cursor: Where that is.
-        frames: The frames in which it was called; of the first calls.
+        last_cursor: Its last call in the log.
+        frames: The frames of its first calls.
     """
 
     is_member: ClassVar = False
@@ -68,7 +68,7 @@ class SeenCall:
 
     @property
     def id(self) -> CallId:
-        """Which call it is."""
+        """Its identity."""
         return CallId(self.number, self.is_member)
 
     @property
@@ -82,12 +82,12 @@ class SeenTimer(SeenCall):
     """A timer of a clock.
 
     Attributes:
-        label: What it is called (sid).
-        site: Where it was set (sid).
-        kind: What kind it is.
+        label: Its name (sid).
+        site: Its call site (sid).
+        kind: Its :class:`TimerKind`.
         due_ns: When it is due, in local time.
         delay_ns: Local time from setting it to its first due instant.
-        shift_ns: By how much its ticks were moved off their grid, in local time.
+        shift_ns: How far its ticks have shifted off their grid, in local time.
     """
 
     label: int = 0
@@ -100,16 +100,16 @@ class SeenTimer(SeenCall):
 
 @dataclass(slots=True)
 class SeenMember(SeenCall):
-    """A frame timer or ticker timer, or what such timers hang under.
+    """A frame timer or ticker timer, or an ancestor of one.
 
     Attributes:
-        known: Its name, what it is and where it hangs, as of the last event.
-        scheduler_id: The scheduler or ticker in whose time it is called; 0 while not known.
+        known: Its name, kind and parent, as of the last event.
+        scheduler_id: The scheduler or ticker in whose time it is called; 0 if unknown.
         calls_left: How many calls are left; -1 for no end.
         rate: Time scale of a scheduler, over the denominator of rates.
-        owner_id: The node or component that a target is, 0 for none.
-        ended_at: Where it was removed: cursor and instant; ``None`` when that was not seen.
-        runs: Mean time from call to call over a few calls each, in time of its scheduler.
+        owner_id: The node or component behind a target, 0 for none.
+        ended_at: Cursor and instant of its removal; ``None`` if not in the log.
+        runs: Mean times from call to call over :data:`RUN` calls, in time of its scheduler.
         run_began_ns: When the present run of calls began, in that time; -1 for none.
         run_calls: How many calls the present run has.
     """
@@ -128,12 +128,12 @@ class SeenMember(SeenCall):
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """Its display name."""
         return self.known.name
 
     @property
     def kind(self) -> MemberKind | None:
-        """What it is; ``None`` when that is not known."""
+        """Its kind; ``None`` if unknown."""
         return self.known.kind
 
     @property
@@ -143,24 +143,24 @@ class SeenMember(SeenCall):
 
     @property
     def pace_ns(self) -> float:
-        """Time from call to call in the time of its scheduler, usually; 0 when not known."""
+        """Median time from call to call, in the time of its scheduler; 0 if unknown."""
         return median(self.runs) if self.runs else 0.0
 
     def end_run(self) -> None:
-        """Begin the measurement of the pace again with the next call."""
+        """Restart the measurement of the pace with the next call."""
         self.run_began_ns, self.run_calls = -1, 0
 
 
 @dataclass(slots=True)
-class Place:
-    """All timers that have one name, one caller and, where that is known, one call site.
+class TimerGroup:
+    """Timers with the same name, caller and, if known, call site.
 
     Attributes:
-        first: The first of them that was seen.
+        first: The first timer of the group.
         added: How many were scheduled.
-        cleared: How many of them were cleared or unscheduled.
-        pending: How many of them wait.
-        marks: How many waited after each quarter of the session.
+        cleared: How many were cleared or unscheduled.
+        pending: How many are pending.
+        marks: How many were pending after each quarter of the session.
     """
 
     first: SeenTimer | SeenMember
@@ -172,13 +172,13 @@ class Place:
 
 @dataclass(slots=True)
 class Chain:
-    """One-shots of one name and place that follow one another, each set after the last.
+    """One-shots of one name and call site, each set after the previous one fired.
 
     Attributes:
-        last: The newest of them.
-        delay_ns: What each of them was set to, in local time.
-        steps: How often one followed another.
-        slip_ns: Local time that was lost between them, in all.
+        last: The newest one-shot.
+        delay_ns: Their common delay, in local time.
+        steps: How many followed another.
+        slip_ns: Local time lost between them, in all.
     """
 
     last: SeenTimer
@@ -189,14 +189,14 @@ class Chain:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What was called in one frame, and stands out.
+    """Many calls in one frame: a crowd of timers, or a storm of calls of one timer or name.
 
     Attributes:
         frame: Index of the frame.
-        at_ns: Session instant at which that is seen.
-        cursor: Where that is in the log.
-        numbers: What was called: all calls of a crowd, the last one of a storm.
-        count: How many different calls that were, or how many calls of one name.
+        at_ns: Session instant of the evidence.
+        cursor: The evidence in the log.
+        numbers: The calls: all of a crowd, the last of a storm.
+        count: How many timers a crowd has, or how often a storm was called.
         own: How often the last of them was called.
     """
 
@@ -209,31 +209,31 @@ class Load:
 
 
 class Survey:
-    """What was seen in a session.
+    """A survey of a session.
 
     Attributes:
-        history: Where.
+        history: The past of the session.
         timeline: The state at the end.
-        timers: Every timer of a clock that was seen, by number.
-        members: Every scheduler, target, frame timer … that was seen, by number.
-        places: Timers by caller, name and call site.
+        timers: Every timer of a clock, by number.
+        members: Every scheduler, target, frame timer …, by number.
+        groups: Timers by caller, name and call site.
         chains: One-shots of clocks by clock, name and call site.
         crowds: By caller: the frame in which the most of its timers were called.
         storms: By caller and name, or the call itself: the frame with the most calls.
-        frame_ns: Session nanoseconds from frame to frame, the median; 0 without frames.
+        frame_ns: Median session time from frame to frame; 0 without frames.
         is_steady: Whether nearly all frames were that long.
-        frame_starts: When the frames began that were seen.
+        frame_starts: Session instants at which frames began.
         first_frame: Index of the first of them.
-        long_frames: What was seen of frames over their budget.
+        long_frames: The frames over budget.
     """
 
     def __init__(self, history: History, timeline: Timeline, budget: FrameBudget) -> None:
-        """Begin with nothing seen."""
+        """Begin empty."""
         self.history = history
         self.timeline = timeline
         self.timers: dict[int, SeenTimer] = {}
         self.members: dict[int, SeenMember] = {}
-        self.places: dict[tuple[Caller, str | int, int], Place] = {}
+        self.groups: dict[tuple[Caller, str | int, int], TimerGroup] = {}
         self.chains: dict[tuple[int, int, int], Chain] = {}
         self.crowds: dict[Caller, Load] = {}
         self.storms: dict[tuple[Caller, int], Load] = {}
@@ -244,7 +244,7 @@ class Survey:
         self.long_frames = LongFrames(budget)
         self._rates: dict[int, Fraction] = {}
 
-    def note_load(  # noqa: C901, PLR0913, PLR0917 - where it was seen
+    def note_load(  # noqa: C901, PLR0913, PLR0917 - the frame and its evidence
         self,
         calls: dict[int, int],
         seen: Mapping[int, SeenTimer] | Mapping[int, SeenMember],
@@ -253,9 +253,9 @@ class Survey:
         cursor: int,
         since_ns: int,
     ) -> None:
-        """Take how often each call was made for one frame, and where that is seen.
+        """Take how often each call was made in one frame.
 
-        One-shots that were set later than ``since_ns`` may make a storm together.
+        One-shots set after ``since_ns`` may make a storm together.
         """
         storms: dict[tuple[Caller, int], tuple[int, int]] = {}
         for number, count in calls.items():
@@ -282,7 +282,7 @@ class Survey:
                 self.crowds[caller] = Load(frame, at_ns, cursor, tuple(sorted(numbers)), count)
 
     def rate(self, clock_id: int) -> Fraction:
-        """Return the effective rate of a clock at the end; 0 when it is stopped or gone."""
+        """Return the effective rate of a clock at the end; 0 if it is stopped or removed."""
         rate = self._rates.get(clock_id)
         if rate is None:
             is_there = clock_id in self.timeline.clocks
@@ -291,27 +291,27 @@ class Survey:
         return rate
 
     def period_ns(self, call: SeenTimer | SeenMember) -> Fraction:
-        """Return an interval in session time at present rates; 0 when that says nothing."""
+        """Return an interval in session time at present rates; 0 if unknown."""
         rate = self.rate(call.clock_id)
         if isinstance(call, SeenMember) and call.scheduler_id in self.members:
             rate *= Fraction(self.members[call.scheduler_id].rate, RATE_DENOMINATOR)
         return call.interval_ns / rate if rate and self.frame_ns else Fraction(0)
 
     def text(self, sid: int) -> str:
-        """Return a text of the string table."""
+        """Return a text by its number in the string table."""
         return text_of(self.history, sid)
 
     def name(self, call: SeenTimer | SeenMember) -> str:
-        """Return what a call is called, in quotes."""
+        """Return the name of a call in quotes."""
         return f"“{self.text(call.label) if isinstance(call, SeenTimer) else call.name}”"
 
     def title(self, call: SeenTimer | SeenMember) -> str:
-        """Return what a call is called, with the scheduler or ticker it belongs to."""
+        """Return the name of a call, with its scheduler or ticker if it has one."""
         is_timer = isinstance(call, SeenTimer)
         return self.name(call) if is_timer else f"{self.name(call)} of {self.caller_name(call)}"
 
     def caller_name(self, call: SeenTimer | SeenMember) -> str:
-        """Return what calls something: a clock, a scheduler or a ticker."""
+        """Return the clock, scheduler or ticker that makes a call, in words."""
         if isinstance(call, SeenTimer):
             return self.clock_name(call.clock_id)
         scheduler = self.members.get(call.scheduler_id or self.scheduler_of(call))
@@ -322,9 +322,9 @@ class Survey:
         return name if kind in scheduler.name.lower() else f"{kind} {name}"
 
     def scheduler_of(self, call: SeenMember) -> int:
-        """Return the scheduler or ticker that something hangs under, 0 for none."""
+        """Return the scheduler or ticker above a call, 0 for none."""
         above = self.members.get(call.known.parent_id)
-        # In a damaged recording, where a number comes back, the way up may lead in a circle.
+        # In a damaged recording that reuses a number, parents may form a cycle.
         passed = set()
         while above is not None and above.number not in passed:
             if above.kind in _SCHEDULERS:
@@ -334,11 +334,11 @@ class Survey:
         return 0
 
     def clock_name(self, clock_id: int) -> str:
-        """Return what a clock is called, in quotes; its number when it is gone."""
+        """Return the name of a clock in quotes; its number if it was removed."""
         clock = self.timeline.clocks.get(clock_id)
         return f"clock {clock_id}" if clock is None else f"“{clock.name}”"
 
     def frame_of(self, at_ns: int) -> int | None:
-        """Return the frame to which an instant belongs, ``None`` when none came after it."""
+        """Return the frame of an instant, ``None`` when no frame followed it."""
         place = bisect_left(self.frame_starts, at_ns)
         return self.first_frame + place if place < len(self.frame_starts) else None

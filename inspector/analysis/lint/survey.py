@@ -1,4 +1,4 @@
-"""One pass over the events of a session: what the rules look at."""
+"""One pass over the events of a session, for all rules."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from inspector.analysis.lint.long_frames import ABOUT_LONG_FRAMES
 from inspector.analysis.lint.scheduled import ScheduledCalls
-from inspector.analysis.lint.seen import Chain, Place, SeenTimer, Survey
+from inspector.analysis.lint.seen import Chain, SeenTimer, Survey, TimerGroup
 from inspector.events.schema import ABOUT_CLOCKS, ABOUT_MEMBERS, ABOUT_TIMERS
 from inspector.events.timeline import MISFIT, Timeline
 from inspector.vocabulary import (
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
     from inspector.vocabulary import RawEvent
 
 _STRETCH: Final = 50_000
-#: Fewer frames say nothing about the frame rate.
+#: With fewer frames the frame rate is unknown.
 STEADY_FRAMES: Final = 60
-#: How many marks the session is divided into to see what grows.
+#: Parts of the session after which timers are counted, to detect growth.
 QUARTERS: Final = 4
 
 
 def survey(history: History, start: int, end: int, budget: FrameBudget) -> Survey:
-    """Go once through the events between two cursors."""
+    """Survey the events between two cursors."""
     seen = Survey(history, history.state_before(end), budget)
     surveyor = _Surveyor(seen, history.state_before(start))
     marks = _quarters(history, start, end)
@@ -49,17 +49,17 @@ def survey(history: History, start: int, end: int, budget: FrameBudget) -> Surve
             upto = min(cursor + _STRETCH, mark)
             surveyor.read(history.events(cursor, upto), cursor)
             cursor = upto
-        for place in seen.places.values():
-            place.marks.append(place.pending)
+        for group in seen.groups.values():
+            group.marks.append(group.pending)
     surveyor.finish()
     return seen
 
 
 def _quarters(history: History, start: int, end: int) -> list[int]:
-    """Return the cursors at which each quarter of the time between two cursors ends."""
+    """Return the cursors that divide the time between two cursors into quarters."""
     if end <= start:
         return []
-    # Of a damaged recording either end may be missing.
+    # In a damaged recording either end may be missing.
     first_ns, last_ns = history.first_ns, history.last_ns
     if first := history.events(start, start + 1):
         first_ns = first[0][0]
@@ -73,7 +73,7 @@ def _quarters(history: History, start: int, end: int) -> list[int]:
 
 
 class _Surveyor:
-    """Takes events one by one; knows just enough of the clocks to tell local times."""
+    """Takes events one by one, and folds clocks for their local times."""
 
     def __init__(self, seen: Survey, before: Timeline) -> None:
         self.seen = seen
@@ -91,7 +91,7 @@ class _Surveyor:
             timer.due_ns, timer.interval_ns = table.due[row], table.interval[row]
             timer.calls = table.fired[row]
             seen.timers[timer_id] = timer
-            self._place(timer).pending += 1
+            self._group(timer).pending += 1
 
     def read(self, events: Sequence[RawEvent], cursor: int) -> None:
         """Take the events that begin at a cursor."""
@@ -118,7 +118,7 @@ class _Surveyor:
 
     def _clock(self, event: RawEvent) -> None:
         at_ns, kind, subject, a, b = event
-        # Names are not needed here, and the table of this timeline has none.
+        # The string table of this timeline is empty, and names do not matter here.
         self.clocks.apply_all([(at_ns, kind, subject, a, 0 if kind == CLOCK_ADDED else b)])
         if kind == CLOCK_REMOVED:
             self.scheduled.clock_removed()
@@ -139,9 +139,9 @@ class _Surveyor:
             self._armed(timer, at_ns, a, b)
         elif kind == TIMER_CLEARED:
             timer.ended = True
-            place = self._place(timer)
-            place.cleared += 1
-            place.pending -= 1
+            group = self._group(timer)
+            group.cleared += 1
+            group.pending -= 1
         elif kind == TICKS_MISSED:
             timer.missed += a
             timer.missed_at = cursor, at_ns
@@ -149,9 +149,9 @@ class _Surveyor:
     def _armed(self, timer: SeenTimer, at_ns: int, due_ns: int, interval_ns: int) -> None:
         timer.due_ns, timer.interval_ns = due_ns, interval_ns
         timer.delay_ns = due_ns - self.clocks.local_ns(timer.clock_id, at_ns)
-        place = self._place(timer)
-        place.added += 1
-        place.pending += 1
+        group = self._group(timer)
+        group.added += 1
+        group.pending += 1
         if not interval_ns:
             self._join_chain(timer)
 
@@ -162,28 +162,28 @@ class _Surveyor:
         self.calls[timer.number] = self.calls.get(timer.number, 0) + 1
         if next_ns == NEVER:
             timer.ended = True
-            self._place(timer).pending -= 1
+            self._group(timer).pending -= 1
             return
         if next_ns != timer.due_ns:
             timer.shift_ns += next_ns - timer.due_ns - timer.interval_ns
         timer.due_ns = next_ns
 
-    def _place(self, timer: SeenTimer) -> Place:
+    def _group(self, timer: SeenTimer) -> TimerGroup:
         key = (False, timer.clock_id), timer.label, timer.site
-        place = self.seen.places.get(key)
-        if place is None:
-            place = self.seen.places[key] = Place(timer)
-        return place
+        group = self.seen.groups.get(key)
+        if group is None:
+            group = self.seen.groups[key] = TimerGroup(timer)
+        return group
 
     def _join_chain(self, timer: SeenTimer) -> None:
-        """Note that a one-shot follows another of its name; or that it does not."""
+        """Add a one-shot to the chain of its name, or break the chain."""
         key = timer.clock_id, timer.label, timer.site
         chain = self.seen.chains.get(key)
         if chain is None:
             self.seen.chains[key] = Chain(timer, timer.delay_ns)
             return
         if not chain.last.ended or not chain.last.calls or chain.delay_ns != timer.delay_ns:
-            # Several at once, cleared, or each with a delay of its own: no interval.
+            # Several at once, cleared, or with different delays: not an interval.
             chain.delay_ns = -1
             chain.last = timer
             return
@@ -203,7 +203,7 @@ class _Surveyor:
             seen.note_load(calls, seen.timers, index, at_ns, cursor, since_ns)
 
     def finish(self) -> None:
-        """Work out what a frame is."""
+        """Work out the usual frame time."""
         seen = self.seen
         starts = seen.frame_starts
         lengths = sorted(later - earlier for earlier, later in pairwise(starts))

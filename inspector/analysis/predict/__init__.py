@@ -1,1 +1,1 @@
-"""When a timer fires, and what a change would do to that."""
+"""When timers fire, now and after a change."""

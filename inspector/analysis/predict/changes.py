@@ -1,7 +1,7 @@
-"""What a pause, a rate or a time scale would do to when timers fire.
+"""How a pause, a rate or a time scale would change when timers fire.
 
-Frame timers wait in the time of their scheduler, which passes in frames. What is said of them
-is the instant at which that time has come; they are called in the first frame from then on.
+Frame timers wait in the time of their scheduler, which passes in frames: they are called in
+the first frame at or after the predicted instant.
 """
 
 from __future__ import annotations
@@ -27,27 +27,26 @@ if TYPE_CHECKING:
     from inspector.commands.command import Command
     from inspector.events.members import MemberState
 
-#: What is paused by flags, and has its timers with its director's scheduler.
+#: Members paused by flags, whose timers are on their director's scheduler.
 _FLAGGED: Final = frozenset({MemberKind.COMPONENT, MemberKind.NODE})
-#: The rules of our own scheduler: a pause from a priority on is one of targets.
+#: The rules of our own scheduler, which pauses targets from a priority on.
 _SOUND: Final = "sound"
 
 
 def preview(timeline: Timeline, command: Command) -> Preview | None:
-    """Return what a command would do now to when timers fire.
+    """Return how a command would change when timers fire.
 
-    Of a clock that is every timer of its branch, and those of the schedulers on it; of a
-    component or node what its components were given. Nothing is changed and nothing is called:
-    what ``on_enable`` and ``on_disable`` would do is not seen. Ten thousand timers on one clock
-    take a millisecond or two.
+    For a clock: every timer of its branch, including the schedulers on it. For a component or
+    node: the timers of its components. Nothing is called, so the effects of ``on_enable`` and
+    ``on_disable`` are unknown. Ten thousand timers on one clock take a millisecond or two.
 
     Args:
-        timeline: The state now.
-        command: What would be submitted.
+        timeline: The present state.
+        command: The command to preview.
 
     Returns:
-        ``None`` for commands that change no rate, no time scale and no pause, for a clock or
-        member that is not there, and for what would be refused.
+        ``None`` for a command that changes no rate, time scale or pause, whose clock or member
+        does not exist, or that would be refused.
     """
     try:
         effect = command.effect(timeline)
@@ -86,18 +85,18 @@ def _preview(
     """Return a preview of timers of clocks and of scheduled calls.
 
     Args:
-        timeline: The state now.
-        text: What would be changed, in words.
-        timers: Numbers, order among ties, instants before and after of timers.
-        scheduled: The same of each scheduled call, and whether a frame calls it.
+        timeline: The present state.
+        text: The change in words.
+        timers: Numbers of timers, order among ties, instants before and after.
+        scheduled: The same for each scheduled call, and whether a frame calls it.
     """
     columns = np.array(scheduled, np.int64).reshape(-1, 5).T
     numbers, order, old_ns, new_ns = (
         np.concatenate(both) for both in zip(timers, columns[:4], strict=True)
     )
     is_member = np.arange(len(numbers)) >= len(timers[0])
-    # What is due since the last event is called for its own instant, before a command that
-    # comes now; a frame timer in the frame after it. See also predict/timers.py.
+    # A timer that came due since the last event fires before a command submitted now; a frame
+    # timer is called in the frame after the command. See also predict/timers.py.
     reached_ns, now_ns = timeline.newest_ns, timeline.at_ns
     is_before = (old_ns > reached_ns) & (old_ns < now_ns)
     is_before[len(timers[0]) :] &= columns[4] == 0
@@ -112,7 +111,7 @@ def _preview(
 def _scheduled(
     timeline: Timeline, calls: Iterable[MemberState], changed: DueTimes
 ) -> list[tuple[int, int, int, int, bool]]:
-    """Return the number, the order among ties and the dues of calls, before and after."""
+    """Return number, order among ties, due instants before and after, and ``is_per_frame``."""
     present, found = DueTimes(timeline), []
     for call in calls:
         if call.kind not in TIMED_CALLS:
@@ -124,7 +123,7 @@ def _scheduled(
 
 
 def _clocks_after(timeline: Timeline, effect: ClockEffect) -> Timeline:
-    """Return the clocks as they would be after a change."""
+    """Return the clocks after a change."""
     after = Timeline([""])
     after.clocks = {number: clock.copy() for number, clock in timeline.clocks.items()}
     after.root_id = timeline.root_id
@@ -137,7 +136,7 @@ def _clocks_after(timeline: Timeline, effect: ClockEffect) -> Timeline:
 def _session_dues(
     timeline: Timeline, clocks: Timeline, rows: NDArray[np.intp]
 ) -> NDArray[np.int64]:
-    """Return the instants at which timers are due by the clocks of a timeline."""
+    """Return the session instants at which timers are due on the given clocks."""
     due_ns = timeline.timers.numpy("due")[rows]
     owners, owner_of_row = np.unique(timeline.timers.numpy("clock")[rows], return_inverse=True)
     found = np.full(len(rows), NEVER, np.int64)
@@ -157,7 +156,7 @@ def _session_dues(
 def _scheduler_change(
     timeline: Timeline, effect: MemberEffect
 ) -> tuple[list[MemberState], SchedulerChange]:
-    """Return below what calls may change, and what would be different there."""
+    """Return the members whose calls may change, and the change."""
     member = timeline.members.by_id[effect.member_id]
     heads = list(_targets_of(timeline, member)) if member.kind in _FLAGGED else [member]
     paused = {head.id for head in heads} if effect.pauses else set()
@@ -168,7 +167,7 @@ def _scheduler_change(
 
 
 def _targets_of(timeline: Timeline, above: MemberState) -> Iterator[MemberState]:
-    """Go through the targets that are components of a branch, with their own director."""
+    """Yield the targets of the components of a branch."""
     members = timeline.members
     below = {each.id for each in members.branch(above.id)}
     director = members.path(above.id)[-1]
@@ -178,7 +177,7 @@ def _targets_of(timeline: Timeline, above: MemberState) -> Iterator[MemberState]
 
 
 def _would_be_on(timeline: Timeline, target: MemberState, resumed: MemberState) -> bool:
-    """Whether the component that a target is would run if something above it, or it, did."""
+    """Return whether the component behind a target would run if a member were resumed."""
     members = timeline.members
     path = members.path(target.fields[Field.OWNER])
     return path[0].fields.get(Field.LIFE) != Life.DESTROYING and not any(
@@ -189,12 +188,12 @@ def _would_be_on(timeline: Timeline, target: MemberState, resumed: MemberState) 
 def _resumed_with(
     timeline: Timeline, member: MemberState, heads: Iterable[MemberState]
 ) -> set[int]:
-    """Return whose own pause ends when a member is resumed.
+    """Return the members whose own pause ends when a member is resumed.
 
     Args:
-        timeline: The state now.
-        member: What would be resumed.
-        heads: That, or for a component or node the targets of its branch.
+        timeline: The present state.
+        member: The member to resume.
+        heads: The same member, or for a component or node the targets of its branch.
     """
     members = timeline.members
     resumed: set[int] = set()
@@ -203,17 +202,17 @@ def _resumed_with(
             continue
         scheduler = members.scheduler_of(head.id)
         is_sound = scheduler and members.field_text(scheduler.id, Field.RULES) == _SOUND
-        # Schedulers modelled on others resume all that a target has, whoever paused it.
+        # Dialects resume everything of a target, even what was paused separately.
         takes_all = head.kind is MemberKind.TARGET and not is_sound
         resumed |= {each.id for each in members.branch(head.id)} if takes_all else {head.id}
     return resumed
 
 
 def _from_priority(timeline: Timeline, scheduler: MemberState, priority: int) -> Iterable[int]:
-    """Return what a pause from a priority on lets wait."""
+    """Yield the members that a pause from a priority on would pause."""
     members = timeline.members
     if members.field_text(scheduler.id, Field.RULES) != _SOUND:
-        # Those that are modelled on others pause all timers, and choose among updates only.
+        # Dialects pause all timers; the priority only selects updates.
         yield scheduler.id
         return
     for each in members.branch(scheduler.id):

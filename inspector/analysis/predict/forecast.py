@@ -1,4 +1,4 @@
-"""What was predicted for a timer, and what came of it: from the past, and as time goes on."""
+"""Predictions for a timer and their outcome, from the past and as time passes."""
 
 from __future__ import annotations
 
@@ -13,34 +13,34 @@ if TYPE_CHECKING:
     from inspector.events.history import History
     from inspector.events.timeline import Timeline
 
-#: So many calls to come are predicted from an instant of the past.
+#: The most calls to predict from an instant of the past.
 MOST_CALLS: Final = 3
-#: So many events are looked through to say what came of it: that takes a few milliseconds.
+#: The most events to search for the outcome, which takes a few milliseconds.
 MOST_EVENTS: Final = 50_000
 
 
 def scored_calls(
     history: History, timeline: Timeline, timer_id: int, most: int = MOST_CALLS
 ) -> list[Score]:
-    """Return what was predicted from a state of the past for a timer, and what came of it.
+    """Return the predictions for a timer from a state of the past, with their outcome.
 
     Args:
-        history: The past, including what came after that state.
-        timeline: The state from which on.
-        timer_id: The timer; there is nothing to predict for one that does not wait.
-        most: So many calls at most.
+        history: The past, including events after that state.
+        timeline: The state to predict from.
+        timer_id: The timer; without predictions if it is not pending.
+        most: The most calls to predict.
     """
     return score(_next_calls(timeline, timer_id, most), history, MOST_EVENTS)
 
 
 class Forecast:
-    """Predicts the next call of a timer again and again, and counts what came true.
+    """Predicts the next call of a timer again and again, and counts correct predictions.
 
     Attributes:
         timer_id: The timer.
         made: How many predictions have been decided.
         came_true: How many of them came true.
-        last_false: The last one that did not, ``None`` for none.
+        last_false: The last prediction that did not come true, ``None`` for none.
     """
 
     def __init__(self, timer_id: int) -> None:
@@ -52,11 +52,11 @@ class Forecast:
         self._open: Prediction | None = None
 
     def look(self, history: History, timeline: Timeline) -> None:
-        """Decide what was predicted last, if it can be; then predict the next call.
+        """Decide the open prediction if possible, then predict the next call.
 
         Args:
             history: The past up to the state.
-            timeline: The state now; later than that of the last look.
+            timeline: The present state; later than in the previous call.
         """
         if self._open is not None and self._open.at_ns < timeline.at_ns:
             (found,) = score([self._open], history, MOST_EVENTS)

@@ -1,4 +1,4 @@
-"""What a command would do to timers: when each fires as things are, and when it would."""
+"""Previews of commands: when each timer fires now, and when it would fire then."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class DuePreview:
-    """When a timer fires as things are, and when it would.
+    """When a timer fires, before and after a change.
 
     Attributes:
-        call: Which timer.
-        old_ns: Session instant as things are, ``None`` for never.
+        call: The timer.
+        old_ns: Session instant without the change, ``None`` for never.
         new_ns: Session instant after the change, ``None`` for never.
     """
 
@@ -34,14 +34,14 @@ class DuePreview:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Preview(Sequence[DuePreview]):
-    """What a change would do, for every timer of the branch, the earliest as it is first.
+    """The effect of a change on every timer of a branch, sorted by the present instants.
 
     Attributes:
-        text: What would be changed, in words.
+        text: The change in words.
         numbers: The timers; int64, shape (timers,).
-        is_member: Whether that is a number of ``timeline.members``: a frame timer, a loop.
-        old_ns: When they fire as things are; ``NEVER`` for never.
-        new_ns: When they would; ``NEVER`` for never.
+        is_member: Whether a number is from ``timeline.members``: a frame timer, a loop.
+        old_ns: When they fire without the change; ``NEVER`` for never.
+        new_ns: When they fire after the change; ``NEVER`` for never.
     """
 
     text: str
@@ -73,12 +73,12 @@ class Preview(Sequence[DuePreview]):
 
     @property
     def changed(self) -> int:
-        """How many timers would fire at another instant."""
+        """How many timers would fire at a different instant."""
         return int(np.count_nonzero(self.old_ns != self.new_ns))
 
     @property
     def sentence(self) -> str:
-        """What it would come to, in one sentence."""
+        """The effect in one sentence."""
         count = len(self)
         if not count:
             return f"{self.text}: no timer is pending there."

@@ -1,4 +1,4 @@
-"""Whether predictions came true; if not, what came between."""
+"""Whether predictions came true, and if not, what changed in between."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _TIMER_EVENTS = {TICKS_MISSED, TIMER_CLEARED, TIMER_FIRED}
 
 
 class Outcome(Enum):
-    """What became of a prediction."""
+    """The outcome of a prediction."""
 
     TRUE = "came true"
     FALSE = "did not come true"
@@ -41,14 +41,14 @@ class Outcome(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """What became of a prediction.
+    """A prediction and its outcome.
 
     Attributes:
-        prediction: What was predicted.
-        outcome: What became of it.
-        text: The same in a sentence, with what came between.
-        fired_ns: Session instant at which it fired; ``None`` if it did not.
-        cursor: Where the firing, or what came between, is in the log.
+        prediction: The prediction.
+        outcome: Its outcome.
+        text: The outcome in a sentence, with the change that prevented it.
+        fired_ns: Session instant at which the timer fired; ``None`` if it did not.
+        cursor: The firing, or the change, in the log.
     """
 
     prediction: Prediction
@@ -61,13 +61,12 @@ class Score:
 def score(
     predictions: Iterable[Prediction], history: History, most_events: int | None = None
 ) -> list[Score]:
-    """Return what became of predictions, as far as the past goes by now.
+    """Return the outcome of predictions, as far as the log goes.
 
     Args:
-        predictions: In any order; each remembers where the log was.
-        history: The past, including what came after.
-        most_events: So many events are looked through at most, all of them if left out; what
-            was to be later than that stays open.
+        predictions: In any order; each has its cursor in the log.
+        history: The past, including later events.
+        most_events: The most events to search, by default all; later predictions stay open.
     """
     made = list(predictions)
     if not made:
@@ -79,7 +78,7 @@ def score(
 
 
 class _Events:
-    """What happened to the timers and clocks of predictions since the first was made."""
+    """The events of the predicted timers and their clocks since the first prediction."""
 
     def __init__(self, history: History, start: int, end: int, made: list[Prediction]) -> None:
         self._history = history
@@ -145,7 +144,7 @@ class _Events:
         return Score(prediction, Outcome.FALSE, f"{text}.", fired_ns, cursor)
 
     def _lateness(self, prediction: Prediction, fired: tuple[int, RawEvent] | None) -> str:
-        """Return why nothing that was changed has put a call off; or nothing."""
+        """Return how lateness delayed a call without a change; empty if it did not."""
         if fired is None or fired[1][0] < prediction.at_ns:
             return ""
         before = self._firing(replace(prediction, number=prediction.number - 1))
@@ -156,7 +155,7 @@ class _Events:
         return f"it was {late} and its policy counts from there"
 
     def _firing(self, prediction: Prediction) -> tuple[int, RawEvent] | None:
-        """Return the firing whose number was predicted; those besides the schedule do not count."""
+        """Return the firing with the predicted number; extra calls do not count."""
         number, due_ns = 0, prediction.first_due_ns
         for cursor, event in self._of_timer.get(prediction.timer_id, ()):
             if cursor < prediction.cursor or event[1] != TIMER_FIRED:
@@ -169,7 +168,7 @@ class _Events:
         return None
 
     def _between(self, prediction: Prediction) -> list[tuple[int, RawEvent]]:
-        """Return what changed what was predicted, the earliest first."""
+        """Return the changes that affected a prediction, earliest first."""
         found = [
             (cursor, event)
             for cursor, event in self._of_clock
@@ -186,12 +185,12 @@ class _Events:
             if event[1] == TIMER_FIRED:
                 due_ns = event[4]
         found.sort()
-        # What came after it was gone does not matter any more.
+        # Changes after its end do not matter.
         last = next((place for place, each in enumerate(found) if _is_last(each[1])), len(found))
         return found[: last + 1]
 
     def _changes_text(self, between: list[tuple[int, RawEvent]]) -> str:
-        """Return the first change, and the first one of another kind, if there is one."""
+        """Return the first change, and the first change of another kind if any, in words."""
         first = between[0][1]
         other = next((event for _, event in between if event[1] != first[1]), None)
         text = self._change_text(first)
@@ -223,11 +222,11 @@ class _Events:
 
 
 def _is_last(event: RawEvent) -> bool:
-    """Return whether a timer is called no more after an event."""
+    """Return whether an event ends a timer."""
     is_used_up = event[1] == TIMER_FIRED and event[4] == NEVER
     return is_used_up or event[1] in {CLOCK_REMOVED, TIMER_CLEARED}
 
 
 def _is_extra(event: RawEvent, due_ns: int) -> bool:
-    """Return whether a timer was called besides its schedule: early, or with the same due next."""
+    """Return whether a timer was called outside its schedule: early, or still due as before."""
     return event[3] < 0 or event[4] == due_ns

@@ -1,4 +1,4 @@
-"""A preview as a short table: which timer, when it fires as things are, and when it would."""
+"""A preview as a short table of timers, with the instants before and after."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from inspector.analysis.predict.preview import DuePreview, Preview
     from inspector.events.timeline import Timeline
 
-#: So many timers are listed if nothing else is said.
+#: Timers listed by default.
 MOST_ROWS: Final = 8
 
 
@@ -22,10 +22,10 @@ class PreviewRow:
     """One timer of a preview, in words.
 
     Attributes:
-        name: What the timer is called.
-        old: When it fires as things are.
-        new: When it would.
-        difference: What that comes to.
+        name: The name of the timer.
+        old: When it fires now.
+        new: When it would fire.
+        difference: How much earlier or later that is.
     """
 
     name: str
@@ -39,9 +39,9 @@ class PreviewTable:
     """The first timers of a preview, and how many more there are.
 
     Attributes:
-        sentence: What it would come to.
-        rows: The timers that fire first, of those that would fire at another instant.
-        rest: How many more would, and how many would not, in a sentence; or nothing.
+        sentence: The effect in one sentence.
+        rows: The first timers that would fire at a different instant.
+        rest: How many more would, and how many would not; empty for none.
     """
 
     sentence: str
@@ -49,7 +49,7 @@ class PreviewTable:
     rest: str
 
     def lines(self) -> list[str]:
-        """Return it as lines of text, the columns one below the other."""
+        """Return the table as text, with aligned columns."""
         if not self.rows:
             return [self.sentence]
         titles = PreviewRow("timer", "fires at", "would fire at", "")
@@ -64,14 +64,12 @@ class PreviewTable:
 
 
 def preview_table(timeline: Timeline, preview: Preview, most: int = MOST_ROWS) -> PreviewTable:
-    """Return the first timers of a preview in words.
-
-    Costs hardly more than counting, however many timers there are.
+    """Return the first timers of a preview in words, at about the cost of counting them.
 
     Args:
         timeline: The state for which the preview was made.
-        preview: What a change would do.
-        most: So many timers are listed.
+        preview: The preview.
+        most: The most timers to list.
     """
     changed = np.flatnonzero(preview.old_ns != preview.new_ns)
     rows = tuple(_row(timeline, preview[int(place)]) for place in changed[:most])
@@ -102,6 +100,6 @@ def _difference(due: DuePreview) -> str:
     if due.new_ns is None:
         return "waits"
     if due.old_ns is None:
-        return "goes on"
+        return "resumes"
     shift_ns = due.new_ns - due.old_ns
     return f"{format_duration(abs(shift_ns))} {'later' if shift_ns > 0 else 'earlier'}"

@@ -1,9 +1,9 @@
-"""When timers fire next, at present rates: exact, because a timer counts, never adds up.
+"""When timers fire next at present rates: exact, as timers count ticks and never add up deltas.
 
-A prediction holds for as long as no rate, pause or parent changes, nor the timer itself. A
-host that is late calls a timer for the instant at which it was due, so that makes no
-difference, except to policies that count from the call. Afterwards it can be said which came
-true, and what came between: :mod:`inspector.analysis.predict.scores`.
+A prediction holds until a rate, a pause, a parent or the timer itself changes. A late host
+calls a timer for the instant at which it was due, so lateness only matters to policies that
+count from the call. :mod:`inspector.analysis.predict.scores` tells which predictions came
+true, and what changed in between.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """One call of a timer that is to come.
+    """A future call of a timer.
 
     Attributes:
         timer_id: The timer.
-        at_ns: Session instant at which it is called.
-        number: Which call it is, counted from 1 after the prediction was made.
-        due_ns: When it is due then, in local time of its clock.
-        cursor: Where the log was when this was predicted.
-        path: The timer's clock and those above it, the root last.
-        first_due_ns: When the timer was due when this was predicted, in local time.
+        at_ns: Session instant of the call.
+        number: Number of the call, counted from 1 after the prediction was made.
+        due_ns: Its due instant, in local time of the clock.
+        cursor: End of the log when the prediction was made.
+        path: The timer's clock and its ancestors, the root last.
+        first_due_ns: The timer's due instant when the prediction was made, in local time.
     """
 
     timer_id: int
@@ -51,10 +51,10 @@ def next_fires(timeline: Timeline, timer_id: int, until_ns: int, most: int = 100
     """Return the session instants at which a timer fires next, at present rates.
 
     Args:
-        timeline: The state from which on.
+        timeline: The state to predict from.
         timer_id: A pending timer.
-        until_ns: Session instant behind which nothing is predicted.
-        most: So many at most.
+        until_ns: The last session instant to predict.
+        most: The most calls to predict.
 
     Raises:
         KeyError: The timer is not pending.
@@ -72,10 +72,10 @@ def upcoming(
     """Return the next calls of many timers at present rates, the earliest first.
 
     Args:
-        timeline: The state from which on.
-        until_ns: Session instant behind which nothing is predicted.
-        timer_ids: The timers that matter, all if left out; those not pending are left out.
-        most: So many calls at most, over all timers.
+        timeline: The state to predict from.
+        until_ns: The last session instant to predict.
+        timer_ids: The timers, by default all; timers that are not pending are ignored.
+        most: The most calls to predict, over all timers.
     """
     timeline.resolve_dues()
     table = timeline.timers
@@ -87,33 +87,33 @@ def upcoming(
 
 
 def _ranked(timeline: Timeline, timer_id: int) -> Iterator[tuple[int, int, Prediction]]:
-    """Go through the calls of a timer with what decides which of several comes first."""
+    """Yield the calls of a timer, each with its sort key."""
     order = timeline.timers.order[timeline.timers.index(timer_id)]
     return ((call.at_ns, order, call) for call in _calls(timeline, timer_id))
 
 
 def waiting(timeline: Timeline, clock_id: int, label_sid: int, most: int) -> list[int]:
-    """Return timers of a clock that have one name and wait, the earliest due first.
+    """Return the pending timers of a clock with a name, the earliest due first.
 
     Args:
         timeline: The state, present or past.
-        clock_id: Their clock.
-        label_sid: Their name, as a number of the string table.
-        most: So many at most.
+        clock_id: The clock.
+        label_sid: The name, as a number of the string table.
+        most: The most timers to return.
     """
     import numpy as np  # noqa: PLC0415 - predicting one timer needs none
 
     table = timeline.timers
     if not len(table):
         return []
-    is_meant = (table.numpy("clock") == clock_id) & (table.numpy("label") == label_sid)
-    places = np.flatnonzero(is_meant)
+    matches = (table.numpy("clock") == clock_id) & (table.numpy("label") == label_sid)
+    places = np.flatnonzero(matches)
     by_due = places[np.argsort(table.numpy("due")[places], kind="stable")]
     return [int(number) for number in table.numpy("id")[by_due[:most]]]
 
 
 def _calls(timeline: Timeline, timer_id: int) -> Iterator[Prediction]:
-    """Go through the calls of a timer to come, without an end if it repeats.
+    """Yield the future calls of a timer, without end if it repeats.
 
     Raises:
         KeyError: The timer is not pending.
@@ -122,8 +122,8 @@ def _calls(timeline: Timeline, timer_id: int) -> Iterator[Prediction]:
     row = table.index(timer_id)
     due_ns, interval_ns, kind = table.due[row], table.interval[row], table.kind[row]
     path = timeline.path(table.clock[row])
-    # What was due before something that has happened is called with the next wake-up. What is
-    # due since then is called for its own instant, however far time has passed by now.
+    # A timer due before the newest event fires with the next wake-up. A timer due since then
+    # is called for its own instant, however far time has passed.
     reached_ns = timeline.newest_ns
     numbers = tuple(clock.id for clock in path)
     number, first_due_ns = 0, due_ns
@@ -142,7 +142,7 @@ def _calls(timeline: Timeline, timer_id: int) -> Iterator[Prediction]:
 
 
 def _next_due(due_ns: int, interval_ns: int, kind: int, at_ns: int, path: list[ClockState]) -> int:
-    """Return when it is due again, by its policy; a fast clock is a little late on time."""
+    """Return the next due instant; on a fast clock even a punctual call is a little late."""
     if kind not in {TimerKind.INTERVAL_DELAY, TimerKind.INTERVAL_SKIP}:
         return due_ns + interval_ns
     now_ns = at_ns
