@@ -251,6 +251,16 @@ def test_that_columns_are_as_they_were_at_the_next_start(
     assert again.horizontalHeader().visualIndex(AnimalColumn.NAME) == 0
 
 
+def test_that_the_last_column_takes_what_is_left_however_little(view: TableView) -> None:
+    others = view.columnWidth(AnimalColumn.NAME) + view.columnWidth(AnimalColumn.LEGS)
+
+    view.resize(others + 90 + 2 * view.frameWidth(), 200)
+    QApplication.processEvents()
+
+    assert view.columnWidth(AnimalColumn.NOTE) == 90
+    assert view.horizontalScrollBar().maximum() == 0
+
+
 def test_that_a_table_that_is_resized_remembers_nothing(qtbot: QtBot, model: AnimalModel) -> None:
     choices: dict[str, str] = {}
     view = shown(qtbot, model, choices)

@@ -222,13 +222,12 @@ class TableView(Arranging, PaintedTable):
         columns = self._model.columns
         for column in columns:
             spec = column.spec
-            if spec.sample:
+            if spec.sample or column is columns[-1]:
                 widest = max(map(self.width_for, (spec.sample, spec.title + mark)))
                 self.setColumnWidth(column, widest + column.is_apart * _GAP)
-            elif column is not columns[-1]:
-                titles.setSectionResizeMode(column, QHeaderView.ResizeMode.Stretch)
             else:
-                titles.setStretchLastSection(True)
+                titles.setSectionResizeMode(column, QHeaderView.ResizeMode.Stretch)
+        titles.setStretchLastSection(not columns[-1].spec.sample)
 
     def width_for(self, text: str) -> int:
         """Return how wide a column has to be for a text."""
