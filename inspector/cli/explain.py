@@ -25,8 +25,8 @@ from inspector.cli.call_names import find_timer
 from inspector.cli.endless_code import EndlessCodeNote
 from inspector.cli.preview import considered_command
 from inspector.cli.terminal import Progress, say
+from inspector.clocks.rate import DEFAULT_FRAME_RATE
 from inspector.clocks.sources.system_source import SystemTimeSource
-from inspector.commands.scene import DEFAULT_FRAME_RATE
 from inspector.errors import ArgumentError, UnreadableFileError
 from inspector.events.history import History
 from inspector.events.recording import (

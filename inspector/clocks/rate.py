@@ -4,11 +4,14 @@ A clock's local time is ``(parent * n + off) // D`` in integers, with one fixed
 denominator ``D``. A change of rate at parent instant ``P`` is
 ``off += P * (n_old - n_new)``: nothing is rounded, so local time never jumps and
 no error builds up however often the rate changes. Pause is ``n = 0``.
+
+Frame rates are exact numbers too.
 """
 
 from fractions import Fraction
+from typing import Final
 
-from inspector.foreign.numbers import number_in, refusal, shown
+from inspector.foreign.numbers import number_in, refusal, rounded, shown
 from inspector.timebase import plain_number
 from inspector.vocabulary import RATE_DENOMINATOR
 
@@ -16,6 +19,10 @@ D = RATE_DENOMINATOR
 
 #: Higher rates are taken for mistakes.
 MAX_RATE = 1_000_000
+
+DEFAULT_FRAME_RATE: Final = Fraction(60)
+SLOWEST_FRAME_RATE: Final = Fraction(1, 60)
+FASTEST_FRAME_RATE: Final = Fraction(10_000)
 
 
 def rate_numerator(rate: float | Fraction | str) -> int:
@@ -52,6 +59,23 @@ def _parse(text: str) -> Fraction:
     if stripped.endswith("%"):
         return number_in(stripped[:-1].strip()) / 100
     return number_in(stripped.removesuffix("x").strip())
+
+
+def checked_frame_rate(frames_per_second: float | Fraction) -> Fraction:
+    """Return the frame rate as an exact number.
+
+    Raises:
+        ValueError: It is not a number, or outside of 1/60 to 10 000.
+    """
+    try:
+        rate = Fraction(frames_per_second)
+    except (ValueError, OverflowError, TypeError):
+        message = f"not a frame rate: {shown(frames_per_second)}"
+        raise ValueError(message) from None
+    if not SLOWEST_FRAME_RATE <= rate <= FASTEST_FRAME_RATE:
+        message = f"a frame rate lies between 1/60 and 10,000, not {rounded(rate)}"
+        raise ValueError(message)
+    return rate
 
 
 def local_ns(parent_ns: int, n: int, off: int) -> int:

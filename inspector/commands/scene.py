@@ -5,23 +5,19 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar
 
 from typing_extensions import override
 
 from inspector.clocks.failures import FailurePolicy
+from inspector.clocks.rate import checked_frame_rate
 from inspector.commands.command import Action, Capability, Command, checked
 from inspector.errors import CommandError
-from inspector.foreign.numbers import rounded, shown
 from inspector.timebase import format_instant
 
 if TYPE_CHECKING:
     from inspector.commands.command import Target
     from inspector.events.timeline import Timeline
-
-DEFAULT_FRAME_RATE: Final = Fraction(60)
-SLOWEST_FRAME_RATE: Final = Fraction(1, 60)
-FASTEST_FRAME_RATE: Final = Fraction(10_000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,20 +163,3 @@ class RewindTo(GoBack):
             message = f"{format_instant(at_ns)} is no instant to go back to: {why}."
             raise CommandError(message)
         return history.first + bisect_right(history.at_ns, at_ns)
-
-
-def checked_frame_rate(frames_per_second: float | Fraction) -> Fraction:
-    """Return the frame rate as an exact number.
-
-    Raises:
-        ValueError: It is not a number, or outside of 1/60 to 10 000.
-    """
-    try:
-        rate = Fraction(frames_per_second)
-    except (ValueError, OverflowError, TypeError):
-        message = f"not a frame rate: {shown(frames_per_second)}"
-        raise ValueError(message) from None
-    if not SLOWEST_FRAME_RATE <= rate <= FASTEST_FRAME_RATE:
-        message = f"a frame rate lies between 1/60 and 10,000, not {rounded(rate)}"
-        raise ValueError(message)
-    return rate

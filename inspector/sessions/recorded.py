@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from typing_extensions import override
 
-from inspector.commands.scene import DEFAULT_FRAME_RATE
+from inspector.clocks.rate import DEFAULT_FRAME_RATE
 from inspector.events.annotations import AnnotationChange
 from inspector.events.log import EventLog
 from inspector.events.recording import open_recording

@@ -10,10 +10,11 @@ from time import perf_counter_ns
 from typing import TYPE_CHECKING, Final, Protocol
 
 from inspector.clocks.failures import BrokenOffError, EndlessInstantError, FailurePolicy
+from inspector.clocks.rate import DEFAULT_FRAME_RATE
 from inspector.clocks.transport import Transport
 from inspector.clocks.tree import ClockTree
 from inspector.commands.command import Undoing
-from inspector.commands.scene import DEFAULT_FRAME_RATE, Reload
+from inspector.commands.scene import Reload
 from inspector.errors import CommandError
 from inspector.events.history import LogHistory
 from inspector.events.log import DEFAULT_BUDGET_BYTES, EventLog

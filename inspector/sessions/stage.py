@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from typing_extensions import override
 
 from inspector.clocks.mistakes import missing_attribute
-from inspector.commands.scene import DEFAULT_FRAME_RATE, checked_frame_rate
+from inspector.clocks.rate import DEFAULT_FRAME_RATE, checked_frame_rate
 from inspector.timebase import NS_PER_SECOND, seconds_to_ns
 from inspector.vocabulary import MARK, Phase
 

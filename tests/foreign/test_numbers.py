@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from inspector.analysis.lab.display import display_named
 from inspector.analysis.statistics.frame_budget import checked_budget_ms
 from inspector.clocks import ClockTree
-from inspector.clocks.rate import rate_numerator
-from inspector.commands.scene import checked_frame_rate
+from inspector.clocks.rate import checked_frame_rate, rate_numerator
 from inspector.events.conditions.breakpoint import Breakpoint, BreakpointError
 from inspector.events.conditions.conditions import ConditionError, parsed_condition
 from inspector.foreign.numbers import count_in, number_in, refusal, rounded, shown

@@ -75,6 +75,16 @@ def test_that_asking_for_help_loads_no_command_and_no_widgets() -> None:
     assert _printed_by(program).splitlines()[-1] == "[]"
 
 
+def test_that_looking_for_a_scene_loads_no_commands() -> None:
+    program = (
+        "import sys; from inspector.sessions.scene import find_scene; find_scene('1')\n"
+        "later = ('inspector.commands', 'inspector.events', 'inspector.frames')\n"
+        "print([name for name in sys.modules if name.startswith(later)])"
+    )
+
+    assert _printed_by(program).strip() == "[]"
+
+
 @pytest.mark.parametrize("name", inspector.__all__)
 def test_that_every_public_name_is_there(name: str) -> None:
     assert getattr(inspector, name) is not None

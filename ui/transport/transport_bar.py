@@ -10,8 +10,9 @@ from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QFont, QPalette
 from PySide6.QtWidgets import QLabel, QSizePolicy, QSpinBox, QToolBar, QToolButton, QWidget
 
+from inspector.clocks.rate import checked_frame_rate
 from inspector.commands.command import Capability
-from inspector.commands.scene import SetFrameRate, checked_frame_rate
+from inspector.commands.scene import SetFrameRate
 from inspector.commands.transport import MAX_STEP_FRAMES
 from inspector.display_text import as_plain
 from inspector.foreign.numbers import number_in, refusal
