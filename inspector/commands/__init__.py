@@ -1,8 +1,8 @@
-"""What a session can be told to do: a class for each command, a file for each family of them.
+"""The commands of a session: a class for each command, a file for each family.
 
-A command never changes a display. It is submitted, applied by the session at a frame
-boundary (at once while the scene is held), recorded as an event together with its refusal,
-if any, and shown when that event comes back.
+A command never changes the display directly. The session applies it at a frame boundary (at
+once while the scene is held) and records it as an event, with its refusal if any; the display
+follows that event.
 """
 
 from inspector.commands import (

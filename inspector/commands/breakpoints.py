@@ -44,7 +44,7 @@ class BreakpointCommand(Command, ABC):
 
     @abstractmethod
     def check(self, target: Target) -> None:
-        """Refuse what cannot be done.
+        """Check that the command is possible.
 
         Raises:
             CommandError: There is no such breakpoint, or there are too many.
@@ -57,11 +57,11 @@ class BreakpointCommand(Command, ABC):
 
 @dataclass(frozen=True, slots=True)
 class AddBreakpoint(BreakpointCommand):
-    """Look out for something, from now on.
+    """Add a breakpoint.
 
     Attributes:
-        breakpoint: What to look out for.
-        is_kept: It was looked out for in the session before, so nobody has asked for it now.
+        breakpoint: The breakpoint.
+        is_kept: Whether it comes from the previous session, not from the user.
     """
 
     words: ClassVar = "break when {breakpoint.text}: {breakpoint.action.value}"
@@ -102,7 +102,7 @@ class NumberedBreakpointCommand(BreakpointCommand):
 
 @dataclass(frozen=True, slots=True)
 class ChangeBreakpoint(NumberedBreakpointCommand):
-    """Put another breakpoint in the place of one, which keeps its number and its hits."""
+    """Change a breakpoint; it keeps its number and its hits."""
 
     words: ClassVar = "{subject} breakpoint {number}: {breakpoint.text}"
 
@@ -124,7 +124,7 @@ class ChangeBreakpoint(NumberedBreakpointCommand):
 
 @dataclass(frozen=True, slots=True)
 class RemoveBreakpoint(NumberedBreakpointCommand):
-    """Look out for something no longer."""
+    """Remove a breakpoint."""
 
     words: ClassVar = "remove breakpoint {number}"
 

@@ -1,4 +1,4 @@
-"""Commands on clocks: pause a branch, resume it, give it another rate."""
+"""Commands on clocks: pause, resume, set the rate."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ class ClockCommand(Command):
         return self.clock_id if self.clock_id in timeline.clocks else 0
 
     def state(self, timeline: Timeline) -> ClockState | None:
-        """Return the state of the clock, ``None`` if it is gone."""
+        """Return the state of the clock, ``None`` if it was removed."""
         return timeline.clocks.get(self.clock_id)
 
     def clock(self, target: Target) -> Clock:
-        """Return the clock; raises a :class:`CommandError` if it is gone."""
+        """Return the clock; raises a :class:`CommandError` if it was removed."""
         clock = target.scene.clock(self.clock_id)
         if clock is None:
             message = f"There is no {self.subject(target.timeline)} any more."
@@ -54,7 +54,7 @@ class OwnPause(ClockCommand):
     """A command on a clock's own pause.
 
     Attributes:
-        pauses: Whether it begins the pause, or ends it.
+        pauses: Whether it begins or ends the pause.
     """
 
     __slots__ = ()
@@ -95,7 +95,7 @@ class PauseClock(OwnPause):
 
 @dataclass(frozen=True, slots=True)
 class ResumeClock(OwnPause):
-    """Undo a branch's own pause."""
+    """End a branch's own pause."""
 
     words: ClassVar = "resume {subject}"
     pauses: ClassVar = False
@@ -103,7 +103,7 @@ class ResumeClock(OwnPause):
 
 @dataclass(frozen=True, slots=True)
 class SetRate(ClockCommand):
-    """Give a branch another rate."""
+    """Set the rate of a branch."""
 
     words: ClassVar = "set the rate of {subject} to {rate}"
     capability: ClassVar = Capability.RATE

@@ -1,4 +1,4 @@
-"""The base of all commands, the registry of them, and what they are applied to."""
+"""The base class of all commands, their registry, and their target."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 _V = TypeVar("_V")
 
-#: What the values of a command raise that no journal has written.
+#: Errors from reading values that are not a command.
 UNREADABLE: Final = (
     ValueError,
     TypeError,
@@ -41,15 +41,15 @@ UNREADABLE: Final = (
     CommandError,
 )
 
-#: So many commands can be undone; older ones have passed.
+#: The newest commands that can be undone.
 MAX_UNDONE: Final = 1_000
 
-#: Carries out a command; what returns a generator is done when that is exhausted.
+#: Carries out a command; if it returns a generator, the command is done when that ends.
 Action: TypeAlias = Callable[[], object]
 
 
 class Capability(Enum):
-    """What a session lets people do."""
+    """What users can do with a session."""
 
     TRANSPORT = "run and hold"
     STEP = "step"
@@ -69,12 +69,12 @@ class Capability(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ClockEffect:
-    """What a command does to a clock.
+    """The effect of a command on a clock.
 
     Attributes:
-        text: The same in words, as ``Pausing “game”``.
+        text: The effect in words, such as ``Pausing “game”``.
         clock_id: The clock.
-        event: What the clock would report; ``None`` when nothing changes.
+        event: The event of the change; ``None`` when nothing changes.
     """
 
     text: str
@@ -84,15 +84,15 @@ class ClockEffect:
 
 @dataclass(frozen=True, slots=True)
 class MemberEffect:
-    """What a command does to a scheduler, a target, a call, a component or a ticker.
+    """The effect of a command on a scheduler, a target, a call, a component or a ticker.
 
     Attributes:
-        text: The same in words, as ``Pausing “hero”``.
+        text: The effect in words, such as ``Pausing “hero”``.
         member_id: The member.
         pauses: Whether the member is paused.
         resumes: Whether the member's own pause ends.
         min_priority: Its targets are paused from this priority on; ``None`` for none.
-        time_scale: Its new time scale, ``None`` for the one it has.
+        time_scale: Its new time scale, ``None`` if unchanged.
     """
 
     text: str
@@ -104,20 +104,20 @@ class MemberEffect:
 
 
 class Command:
-    """What a session can be told to do.
+    """A request to change a session.
 
-    A command is a frozen dataclass derived from this class. As soon as one says its words it
-    is known: to journals, menus, tests. Its fields are its values, and their types say what
-    is accepted, see :mod:`inspector.commands.values`.
+    A command is a frozen dataclass derived from this class. A subclass with ``words`` is
+    registered for journals, menus and tests. Its fields are its values; their types decide
+    which values are accepted, see :mod:`inspector.commands.values`.
 
     Attributes:
-        words: What is asked for; ``{subject}`` is :meth:`subject`, ``{rate}`` a value.
-        capability: What a session must be capable of to take it.
+        words: The command in words; ``{subject}`` is :meth:`subject`, ``{rate}`` a value.
+        capability: The capability that a session needs for it.
         lets_time_pass: Whether a stopped scene continues with it.
         waits_for_wake_end: Whether it holds or replaces the transport, which has to wait for
             the end of a wake-up.
-        ends_step: Whether it ends a step that is still going on.
-        asker: Who asks for it, if its values tell; else empty.
+        ends_step: Whether it ends a step in progress.
+        asker: Who requests it, if its values tell; else empty.
     """
 
     __slots__ = ()
@@ -133,11 +133,11 @@ class Command:
             COMMANDS[cls.__name__] = cls
 
     def sentence(self, timeline: Timeline) -> str:
-        """Return what is asked for, in words, with names instead of numbers."""
+        """Return the command in words, with names instead of numbers."""
         return self.words.format(subject=self.subject(timeline), **said_values(self))
 
-    def subject(self, timeline: Timeline) -> str:  # noqa: ARG002 - for those that override it
-        """Return what the command is about, by its name in quotes, or else completes its words."""
+    def subject(self, timeline: Timeline) -> str:  # noqa: ARG002 - for subclasses
+        """Return the name of its subject in quotes, or another text for ``{subject}``."""
         return ""
 
     def clock_about(self, timeline: Timeline) -> int:  # noqa: ARG002 - likewise
@@ -149,10 +149,10 @@ class Command:
         return ""
 
     def prepare(self, target: Target, number: int) -> Action:  # noqa: ARG002 - likewise
-        """Return what carries out the command; nothing has happened when it is refused.
+        """Return what carries out the command; a refusal leaves the target unchanged.
 
         Args:
-            target: What it is applied to.
+            target: The run to change.
             number: Number of the command, the cause in the events that follow from it.
 
         Raises:
@@ -162,21 +162,21 @@ class Command:
         raise CommandError(message)
 
     def inverse(self, target: Target) -> Command | None:  # noqa: ARG002 - likewise
-        """Return what would undo the command; ``None`` when nothing does, or it changes nothing."""
+        """Return the command that undoes it; ``None`` if it cannot be undone or changes nothing."""
         return None
 
     def effect(self, timeline: Timeline) -> ClockEffect | MemberEffect | None:  # noqa: ARG002
-        """Return what it would change about when timers fire; ``None`` for nothing.
+        """Return how it would change when timers fire; ``None`` if it would not.
 
         Raises:
-            ValueError: A value is of the right kind, but cannot be used.
+            ValueError: A value has the right type, but is unusable.
         """
         return None
 
     # ------------------------------------------------------------------ as values
 
     def problem(self) -> str:
-        """Return a sentence on the first value that cannot be used, empty when all can be."""
+        """Return a sentence on the first unusable value, empty if there is none."""
         for name, kind in value_kinds(type(self)).items():
             value = getattr(self, name)
             if not kind.is_usable(value):
@@ -184,16 +184,16 @@ class Command:
         return ""
 
     def as_values(self) -> dict[str, object]:
-        """Return it as plain values, for a journal."""
+        """Return the command as plain values, for a journal."""
         kinds = value_kinds(type(self))
         values = {name: kind.written(getattr(self, name)) for name, kind in kinds.items()}
         return {"command": type(self).__name__} | values
 
     @classmethod
     def from_values(cls, values: dict[str, object]) -> Self:
-        """Return the command that :meth:`as_values` gave.
+        """Return the command from the result of :meth:`as_values`.
 
-        What is missing is what an older version did not know, and has its default.
+        Values missing from the journal of an older version have their defaults.
         """
         kinds = value_kinds(cls)
         found = {name: kind.read(values[name]) for name, kind in kinds.items() if name in values}
@@ -206,12 +206,12 @@ COMMANDS: Final[dict[str, type[Command]]] = {}
 
 @dataclass(frozen=True, slots=True)
 class BadCommand(Command):
-    """What was submitted and cannot be used; it is refused, and recorded as that.
+    """An unusable command, which is refused and recorded as such.
 
     Attributes:
-        text: What was asked for, in words.
+        text: The command in words.
         refusal: Why it is refused.
-        name: What it is called in a journal.
+        name: Its name in a journal.
     """
 
     text: str
@@ -236,9 +236,9 @@ class BadCommand(Command):
 
 
 def usable(command: object) -> Command:
-    """Return a command as it is, or a :class:`BadCommand` for what cannot be used.
+    """Return the command itself if it is usable, else a :class:`BadCommand`.
 
-    Commands come from the window, from scripts and from files, so anything may be in them.
+    Commands come from the window, scripts and files, so their values can be anything.
     """
     name = type(command).__name__
     if not isinstance(command, Command):
@@ -255,16 +255,12 @@ def _spaced(name: str) -> str:
 
 
 def command_from_values(values: dict[str, object]) -> Command:
-    """Return the command in the values of a journal; raises what is :data:`UNREADABLE`."""
+    """Return the command from the values of a journal; raises :data:`UNREADABLE` errors."""
     return COMMANDS[str(values["command"])].from_values(values)
 
 
 def command_in(form: str) -> Command | None:
-    """Return the command that a timeline or a log tells of, ``None`` if it does not say.
-
-    Args:
-        form: A command as JSON, as journals write it.
-    """
+    """Return the command from its JSON form in a log, ``None`` if it is unreadable."""
     try:
         return command_from_values(json.loads(form))
     except UNREADABLE:
@@ -275,7 +271,7 @@ def checked(check: Callable[[_V], _T], value: _V) -> _T:
     """Return a checked value.
 
     Raises:
-        CommandError: It cannot be used; the message says why.
+        CommandError: It is unusable; the message says why.
     """
     try:
         return check(value)
@@ -286,7 +282,7 @@ def checked(check: Callable[[_V], _T], value: _V) -> _T:
 
 
 class Stage(Protocol):
-    """What a scene was built with, as far as commands know it."""
+    """The part of a scene's stage that commands use."""
 
     frame_rate: Fraction
 
@@ -295,10 +291,10 @@ class Stage(Protocol):
 
 
 class Undoing:
-    """What would undo each command, worked out before it is carried out.
+    """The inverses of commands, worked out before each command is carried out.
 
-    Time that has passed, timers that fired or were cleared and marks stay: nothing
-    undoes them but going back in time.
+    Passed time, timers that fired or were cleared, and marks can only be undone by going back
+    in time.
     """
 
     def __init__(self) -> None:
@@ -306,7 +302,7 @@ class Undoing:
         self._inverses: dict[int, Command] = {}
 
     def note(self, number: int, inverse: Command | None) -> None:
-        """Remember what would undo a command that is about to be carried out, if anything."""
+        """Remember the inverse of a command that is about to be carried out, if it has one."""
         if inverse is None:
             return
         self._inverses[number] = inverse
@@ -314,11 +310,11 @@ class Undoing:
             del self._inverses[next(iter(self._inverses))]
 
     def of(self, number: int) -> Command | None:
-        """Return the command that undoes a command, ``None`` when nothing does."""
+        """Return the inverse of a command, ``None`` if it cannot be undone."""
         return self._inverses.get(number)
 
     def done(self, number: int) -> None:
-        """Note that a command was undone; once is enough."""
+        """Forget the inverse of a command that was undone."""
         self._inverses.pop(number, None)
 
     @property
@@ -332,57 +328,57 @@ class BreakpointControl(Protocol):
 
     @property
     def next_number(self) -> int:
-        """The number that the next one will have."""
+        """The number of the next breakpoint."""
 
     def get(self, number: int) -> Breakpoint | None:
-        """Return a breakpoint by its number, ``None`` if it is gone."""
+        """Return a breakpoint by its number, ``None`` if it was removed."""
 
     def check_room(self) -> None:
-        """Refuse one more when there are too many, with a :class:`BreakpointError`."""
+        """Raise a :class:`BreakpointError` if there are too many breakpoints to add another."""
 
     def add(self, breakpoint_: Breakpoint) -> int:
-        """Look out for one more; returns its number."""
+        """Add a breakpoint; returns its number."""
 
     def replace(self, number: int, breakpoint_: Breakpoint) -> bool:
         """Change a breakpoint, keeping its hits."""
 
     def remove(self, number: int) -> bool:
-        """Forget a breakpoint."""
+        """Remove a breakpoint."""
 
 
 class RecorderControl(Protocol):
     """What writes recordings."""
 
     def start(self, path: Path | None) -> object:
-        """Start recording to a file, a new one if none is named."""
+        """Start recording to a file, by default a new one."""
 
     def stop(self) -> object:
         """End the recording."""
 
     def save_last(self, duration_ns: int, path: Path | None) -> object:
-        """Write the last of the past to a file."""
+        """Save the last ``duration_ns`` of session time to a file."""
 
     def note_problem(self, problem: str) -> None:
-        """Take note of what the disk refused."""
+        """Report an error of the disk."""
 
 
 class Target(Protocol):
-    """One run of a scene: what commands are applied to.
+    """One run of a scene: the target of commands.
 
     Attributes:
-        timeline: Its state, for what clocks, timers and members are called.
+        timeline: Its state, for the names of clocks, timers and members.
         tree: Its clocks.
-        transport: Between the time source and the clocks.
+        transport: Its transport.
         director: Runs its frames.
-        pauses: By scheduler: what undoes each pause of its targets by a command.
-        failure_policy: What follows when a callback raises.
-        undoing: What would undo each command.
-        stage: What its ``build`` was given.
+        pauses: By scheduler: callables that undo each pause from a priority on.
+        failure_policy: The policy when a callback raises.
+        undoing: The inverse of each command.
+        stage: The argument of its ``build``.
         frame_rate: Target frames per second.
         frames_run: How many frames have begun.
-        breakpoints: What is looked out for.
+        breakpoints: The breakpoints of the session.
         recorder: Writes recordings; ``None`` for a replay, in which nothing is new.
-        scene: The run itself; raises a :class:`CommandError` when its scene was not built.
+        scene: The run itself; raises a :class:`CommandError` if the scene was not built.
     """
 
     timeline: Timeline
@@ -410,13 +406,13 @@ class Target(Protocol):
     # ruff: enable[D102]
 
     def clock(self, clock_id: int) -> Clock | None:
-        """Return a clock by its number, ``None`` if it is gone."""
+        """Return a clock by its number, ``None`` if it was removed."""
 
     def timer(self, clock_id: int, timer_id: int, due_ns: int) -> Timer | None:
-        """Return a pending timer by its number, ``None`` if it is gone."""
+        """Return a pending timer by its number, ``None`` if it has fired or was cleared."""
 
     def check_journal(self) -> None:
-        """Refuse to go back when what is needed for it was given up."""
+        """Refuse to go back if the journal needed for it was given up."""
 
     def watch(self) -> None:
-        """Have the breakpoints look at what comes from now on."""
+        """Check the breakpoints against all events from now on."""

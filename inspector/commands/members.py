@@ -52,14 +52,14 @@ class MemberCommand(Command):
         return 0 if member is None else member.clock_id
 
     def state(self, timeline: Timeline) -> MemberState | None:
-        """Return the state of the member, ``None`` if it is gone."""
+        """Return the state of the member, ``None`` if it was removed."""
         return timeline.members.by_id.get(self.member_id)
 
     @override
     def prepare(self, target: Target, number: int) -> Action:
         """Return what carries out the command.
 
-        What fails in it is recorded like every callback that raises.
+        Errors in it are recorded like those of callbacks.
 
         Raises:
             CommandError: It cannot be carried out; the message says why.
@@ -91,10 +91,10 @@ class MemberCommand(Command):
         return carry_out
 
     def action(self, member: object, target: Target) -> Action | None:
-        """Return what is done to the member; ``None`` when it is of another kind.
+        """Return the change of the member; ``None`` if its kind does not support it.
 
         Raises:
-            CommandError: It cannot be done; the message says why.
+            CommandError: It is not possible; the message says why.
         """
         raise NotImplementedError
 
@@ -108,7 +108,7 @@ class MemberPause(MemberCommand):
     """A command on a member's own pause.
 
     Attributes:
-        pauses: Whether it begins the pause, or ends it.
+        pauses: Whether it begins or ends the pause.
     """
 
     __slots__ = ()
@@ -148,7 +148,7 @@ class PauseMember(MemberPause):
 
 @dataclass(frozen=True, slots=True)
 class ResumeMember(MemberPause):
-    """Undo a member's own pause."""
+    """End a member's own pause."""
 
     words: ClassVar = "resume {subject}"
     cannot_be: ClassVar = "resumed by itself"
@@ -157,7 +157,7 @@ class ResumeMember(MemberPause):
 
 @dataclass(frozen=True, slots=True)
 class PauseFromPriority(MemberCommand):
-    """Pause every target of a scheduler whose priority is not below a number."""
+    """Pause every target of a scheduler from a priority on."""
 
     words: ClassVar = "pause everything in {subject} from priority {min_priority} on"
     cannot_be: ClassVar = "paused from a priority on"
@@ -187,7 +187,7 @@ class PauseFromPriority(MemberCommand):
 
 @dataclass(frozen=True, slots=True)
 class ResumeFromPriority(MemberCommand):
-    """Undo the last :class:`PauseFromPriority` of a scheduler, and nothing else."""
+    """Undo the last :class:`PauseFromPriority` of a scheduler."""
 
     words: ClassVar = "resume what was paused by priority in {subject}"
     cannot_be: ClassVar = "resumed from a priority on"
@@ -210,7 +210,7 @@ class ResumeFromPriority(MemberCommand):
 
 @dataclass(frozen=True, slots=True)
 class UnscheduleMember(MemberCommand):
-    """Take back a call, or everything of a target."""
+    """Unschedule a call, or all calls of a target."""
 
     words: ClassVar = "unschedule {subject}"
     cannot_be: ClassVar = "unscheduled"
@@ -222,7 +222,7 @@ class UnscheduleMember(MemberCommand):
 
 @dataclass(frozen=True, slots=True)
 class SetTimeScale(MemberCommand):
-    """Give a scheduler another time scale."""
+    """Set the time scale of a scheduler."""
 
     words: ClassVar = "set the time scale of {subject} to {rate}"
     cannot_be: ClassVar = "given a time scale"

@@ -1,4 +1,4 @@
-"""Commands on recordings: start one, end it, save the last of the past."""
+"""Commands on recordings: start, stop, save the last seconds."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 class RecordingCommand(Command, ABC):
-    """A command on recordings; it does nothing when it is done again, going back in time.
+    """A command on recordings; going back in time does not repeat it.
 
-    What is on the disk must not decide whether it is refused: the scene could not be run
-    again to the same end. What the disk refuses is told by the recorder.
+    It is never refused because of the disk, or running the scene again could give a different
+    result. The recorder reports errors of the disk.
     """
 
     __slots__ = ()
@@ -55,7 +55,7 @@ class RecordingCommand(Command, ABC):
 
 @dataclass(frozen=True, slots=True)
 class StartRecording(RecordingCommand):
-    """Record to a file from now on, with what is still known of the past."""
+    """Record to a file from now on, including the events in the log."""
 
     words: ClassVar = "record to {path}"
 

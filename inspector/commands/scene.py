@@ -1,4 +1,4 @@
-"""Commands on the scene as a whole: its frame rate, notes, going back, loading it again."""
+"""Commands on the scene: frame rate, marks, failure policy, going back, reloading."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SetFrameRate(Command):
-    """Change how many frames run per second of session time."""
+    """Set the number of frames per second of session time."""
 
     words: ClassVar = "run {frames_per_second} frames per second"
     capability: ClassVar = Capability.FRAME_RATE
@@ -43,7 +43,7 @@ class SetFrameRate(Command):
 
 @dataclass(frozen=True, slots=True)
 class AddMark(Command):
-    """Add a note at the present instant."""
+    """Add a mark at the present instant."""
 
     words: ClassVar = "mark “{text}”"
     capability: ClassVar = Capability.MARK
@@ -88,8 +88,8 @@ class Reload(Command):
 class GoBack(Command):
     """A command that goes back in time.
 
-    It puts another run of the scene in the place of the present one; only what is refused is
-    applied to that.
+    A new run of the scene replaces the present one; only a refused command is applied to the
+    present one.
     """
 
     __slots__ = ()
@@ -102,25 +102,25 @@ class GoBack(Command):
     def prepare(self, target: Target, number: int) -> Action:
         self.frame_to_go_back_to(target.timeline, target.frames_run)
         target.check_journal()
-        _ = target.scene  # Refuses when none is running.
+        _ = target.scene  # Refuses if no scene was built.
         return Command.prepare(self, target, number)
 
     def frame_to_go_back_to(self, timeline: Timeline, frames: int) -> int:
-        """Return after how many frames a scene stands that has gone back.
+        """Return how many frames the new run has to run.
 
         Args:
             timeline: The state of the scene.
             frames: How many frames have begun.
 
         Raises:
-            CommandError: There is nothing to go back to; the message says why.
+            CommandError: There is no such frame; the message says why.
         """
         raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)
 class StepBack(GoBack):
-    """Go back ``frames`` frames, to how everything was when that frame had ended."""
+    """Go back ``frames`` frames, to the end of that frame."""
 
     words: ClassVar = "go back {frames:,} frames"
 
@@ -158,7 +158,7 @@ class RewindTo(GoBack):
     def frame_to_go_back_to(self, timeline: Timeline, frames: int) -> int:
         history, at_ns = timeline.frames, self.at_ns
         if at_ns < 0 or at_ns > timeline.at_ns:
-            # Without the present: that was measured, and is another one when all is run again.
+            # The present is measured, so another run ends at another instant.
             why = "the session begins at 0" if at_ns < 0 else "it has not come yet"
             message = f"{format_instant(at_ns)} is no instant to go back to: {why}."
             raise CommandError(message)

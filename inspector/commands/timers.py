@@ -1,4 +1,4 @@
-"""Commands on timers of clocks: cancel one, call one now."""
+"""Commands on timers of clocks: clear, fire now."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class TimerCommand(Command):
         return timers.row(self.timer_id).clock_id if self.timer_id in timers else 0
 
     def timer(self, target: Target) -> Timer:
-        """Return the timer; raises a :class:`CommandError` if it is gone."""
+        """Return the timer; raises a :class:`CommandError` if it is not pending."""
         scene, table = target.scene, target.timeline.timers
         timer = None
         if self.timer_id in table:
@@ -61,7 +61,7 @@ class ClearTimer(TimerCommand):
 
 @dataclass(frozen=True, slots=True)
 class FireTimer(TimerCommand):
-    """Call a timer now; a one-shot is used up, a repeating one keeps its schedule."""
+    """Call a timer now; a one-shot is used up, a repeating timer keeps its schedule."""
 
     words: ClassVar = "fire {subject} now"
 

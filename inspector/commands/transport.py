@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from inspector.commands.command import Target
     from inspector.events.timeline import Timeline
 
-#: More frames than this in one step is taken for a slip of the finger.
+#: A step of more frames than this is probably a typo.
 MAX_STEP_FRAMES: Final = 1_000_000
 
 _NAMES_LISTED: Final = 3
@@ -38,7 +38,7 @@ class Run(Command):
 
 @dataclass(frozen=True, slots=True)
 class Hold(Command):
-    """Let no session time pass, until the next step or run."""
+    """Stop session time until the next step or run."""
 
     words: ClassVar = "hold"
     capability: ClassVar = Capability.TRANSPORT
@@ -67,10 +67,10 @@ class Step(Command):
         return self.steps(scene)
 
     def steps(self, scene: Target) -> Action:
-        """Return what runs the step; by default it goes to :meth:`end_ns`.
+        """Return what runs the step; by default, one to :meth:`end_ns`.
 
         Raises:
-            CommandError: It cannot be taken; the message says why.
+            CommandError: The step is not possible; the message says why.
         """
         target_ns, now_ns = self.end_ns(scene), scene.tree.now_ns
         if target_ns > MAX_NS:
@@ -80,10 +80,10 @@ class Step(Command):
         return lambda: _step_to(scene, target_ns)
 
     def end_ns(self, scene: Target) -> int:
-        """Return the instant at which it ends.
+        """Return the instant at which the step ends.
 
         Raises:
-            CommandError: There is none; the message says why.
+            CommandError: There is no such instant; the message says why.
         """
         raise NotImplementedError
 
@@ -159,7 +159,7 @@ class StepTo(Step):
 
 
 def _why_no_timer_is_next(scene: Target) -> str:
-    """Return a sentence on why nothing will fire, for when nothing will."""
+    """Return a sentence on why no timer will fire."""
     stopped: dict[int, str] = {}
     pending = 0
     for clock in scene.tree.root.walk():
@@ -181,10 +181,10 @@ def _why_no_timer_is_next(scene: Target) -> str:
 
 
 def _check_length(duration_ns: int, scene: Target) -> None:
-    """Refuse what would take more frames than anybody waits for.
+    """Refuse a step of too many frames.
 
     Raises:
-        CommandError: It would.
+        CommandError: It has more than :data:`MAX_STEP_FRAMES`.
     """
     period_ns = scene.transport.frame_period_ns
     if period_ns is None or duration_ns <= MAX_STEP_FRAMES * period_ns:
@@ -198,7 +198,7 @@ def _check_length(duration_ns: int, scene: Target) -> None:
 
 
 def _step_frames(scene: Target, count: int) -> Generator[None]:
-    """Run frames, one at each turn: what runs them again can make a pause in between."""
+    """Run one frame per turn, so that a rerun can pause in between."""
     for _ in range(count):
         scene.transport.step_frame()
         if scene.tree.is_halted:
@@ -207,7 +207,7 @@ def _step_frames(scene: Target, count: int) -> Generator[None]:
 
 
 def _step_to(scene: Target, target_ns: int) -> Generator[None]:
-    """Go to an instant, a frame at each turn."""
+    """Go to an instant, one frame per turn."""
     transport, tree, director = scene.transport, scene.tree, scene.director
     while (frame_ns := transport.next_frame_ns) is not None and frame_ns < target_ns:
         frames = director.frame_index

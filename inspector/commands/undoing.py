@@ -1,4 +1,4 @@
-"""Undoing commands: what would undo each of them, and the command that does."""
+"""Undoing commands: the inverse of each command, and the command that applies it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Undo(Command):
-    """Undo what a command has changed, where that has a meaning."""
+    """Undo the change of a command."""
 
     words: ClassVar = "undo command {number}{subject}"
     capability: ClassVar = Capability.UNDO

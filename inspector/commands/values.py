@@ -1,6 +1,6 @@
-"""What the values of commands may be, and how they are written in a journal.
+"""The kinds of values of commands: validation, and their form in a journal.
 
-The type of a field says which of these kinds its values are of.
+The type of a field decides the kind of its value.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from inspector.foreign.numbers import number_in
 from inspector.timebase import format_duration, format_instant
 from inspector.vocabulary import rate_text
 
-#: Fractions with longer numerators or denominators than this are no rates.
+#: Longer numerators or denominators, in bits, are not usable as rates.
 _MOST_BITS: Final = 256
 _MOST_CHARACTERS: Final = 60
 _MOST_TEXT: Final = 10_000
 
 
-def _as_it_is(value: Any) -> Any:  # noqa: ANN401 - whatever it is
+def _as_it_is(value: Any) -> Any:  # noqa: ANN401 - any value
     return value
 
 
@@ -33,10 +33,10 @@ class ValueKind:
     """One kind of value.
 
     Attributes:
-        text: What it must be, in words.
-        is_usable: Whether a value can be used.
-        written: Returns a usable value as a plain one, for JSON.
-        read: Returns the value that was written; raises what says that it is none.
+        text: The requirement in words.
+        is_usable: Tells whether a value is usable.
+        written: Converts a usable value to a plain one, for JSON.
+        read: Converts it back; raises if it is not such a value.
     """
 
     text: str
@@ -46,7 +46,7 @@ class ValueKind:
 
 
 def _is_whole(value: object) -> bool:
-    # True is a whole number as well, but not meant as one.
+    # A bool is an int, but not accepted as a number.
     return type(value) is int and -(2**63) <= value < 2**63
 
 
@@ -65,7 +65,7 @@ def _as_number_text(value: Fraction | float) -> str | int:
     return value if isinstance(value, int) else str(Fraction(value))
 
 
-#: The kinds of values, by the type of the field; a file that declares another adds it.
+#: The kinds of values by type of the field; another file may add its own.
 VALUE_KINDS: Final[dict[type, ValueKind]] = {
     int: ValueKind("a whole number", _is_whole),
     bool: ValueKind("true or false", lambda value: isinstance(value, bool)),
@@ -87,7 +87,7 @@ _KINDS_OF: Final[dict[type, dict[str, ValueKind]]] = {}
 
 
 def value_kinds(command: type[Any]) -> dict[str, ValueKind]:
-    """Return the kinds of a command's values, by the names of its fields."""
+    """Return the kinds of a command's values by field name."""
     kinds = _KINDS_OF.get(command)
     if kinds is None:
         types = get_type_hints(command)
@@ -103,8 +103,8 @@ def _rate_text(rate: Fraction) -> str:
         return str(rate)
 
 
-#: How the values of some fields are said; all others are said as they are.
-_SAID: Final[dict[str, Callable[[Any], str]]] = {
+#: Formats of some fields in the words of a command; all other values appear unchanged.
+_FORMATS: Final[dict[str, Callable[[Any], str]]] = {
     "at_ns": format_instant,
     "duration_ns": format_duration,
     "frames_per_second": lambda rate: f"{float(rate):.10g}",
@@ -114,16 +114,16 @@ _SAID: Final[dict[str, Callable[[Any], str]]] = {
 
 
 def said_values(command: object) -> dict[str, Any]:
-    """Return a command's values as its words have them, by the names of its fields."""
+    """Return a command's values as they appear in its words, by field name."""
     values = {name: getattr(command, name) for name in value_kinds(type(command))}
-    return {name: _SAID[name](v) if name in _SAID else v for name, v in values.items()}
+    return {name: _FORMATS.get(name, _as_it_is)(v) for name, v in values.items()}
 
 
 def shown(value: object) -> str:
-    """Return a value for a message, cut to a length, whatever it thinks of being shown."""
+    """Return a value for a message, shortened; even if its ``repr`` raises."""
     try:
         text = repr(value)
-    except Exception:  # noqa: BLE001 - it may be anybody's object, or a number too long to write
+    except Exception:  # noqa: BLE001 - any object, or a number with too many digits
         digits = sys.get_int_max_str_digits()
         is_number = isinstance(value, int | Fraction)
         text = f"a number of more than {digits:,} digits" if is_number else type(value).__name__

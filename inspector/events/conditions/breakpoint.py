@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 _ChoiceT = TypeVar("_ChoiceT", bound=Enum)
 _PlainT = TypeVar("_PlainT", str, int, bool)
 
-#: Longer pasts than this are a recording's business.
+#: To save more than this, make a recording.
 MAX_SAVED_NS: Final = 24 * 3_600 * NS_PER_SECOND
 DEFAULT_SAVED_NS: Final = 10 * NS_PER_SECOND
 
 
 class BreakpointError(CommandError):
-    """A breakpoint makes no sense; the message says why."""
+    """A breakpoint is invalid; the message says why."""
 
 
 class BreakKind(Enum):
-    """What a breakpoint looks out for."""
+    """The trigger of a breakpoint."""
 
     TIMER_FIRES = "timer fires"
     LATENESS_ABOVE = "lateness above"
@@ -50,14 +50,14 @@ class BreakKind(Enum):
 
     @property
     def needs_reason(self) -> bool:
-        """Whether what happened does not tell by itself what was looked out for."""
+        """Whether the event alone does not tell the condition."""
         return self.needs_limit or self is BreakKind.CONDITION
 
 
-#: By kind: what is to hold, the field that names its subject, and the same in words.
+#: By kind: the condition, the field that names its subject, and the condition in words.
 _LOOKS: Final = {
     BreakKind.TIMER_FIRES: (
-        # A call of a scheduler's or ticker's timer is an event of another kind.
+        # Timers of schedulers and tickers have a different kind of event.
         '(kind == "timer_fired" or kind == "call_ended" and timer contains "")',
         "timer",
         "{subject} fires",
@@ -88,17 +88,17 @@ class BreakAction(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Breakpoint:
-    """What to look out for, and what to do then.
+    """A condition on events, and the action of a hit.
 
     Attributes:
-        kind: What it looks out for.
+        kind: The kind of condition.
         subject: Name of the timer, the clock or the state; empty for any.
-        limit_ns: What the duration must be above, for the kinds that compare.
+        limit_ns: The duration to exceed, for the kinds that compare.
         condition: The whole condition, for :attr:`BreakKind.CONDITION`.
-        action: What a hit does.
-        from_hit: The first hit that does something, counted from 1.
-        is_once: Whether it is off after it has done something.
-        is_enabled: Whether it looks out at all.
+        action: The action of a hit.
+        from_hit: The first hit with an action, counted from 1.
+        is_once: Whether the action turns it off.
+        is_enabled: Whether it is on.
         saved_ns: How much of the past :attr:`BreakAction.SAVE` keeps.
     """
 
@@ -113,10 +113,10 @@ class Breakpoint:
     saved_ns: int = DEFAULT_SAVED_NS
 
     def __post_init__(self) -> None:
-        """Check everything.
+        """Check all values.
 
         Raises:
-            BreakpointError: It makes no sense.
+            BreakpointError: A value is invalid.
         """
         if isinstance(self.from_hit, bool) or not isinstance(self.from_hit, int):
             raise BreakpointError(f"Hits are counted in whole numbers, not {self.from_hit!r}.")
@@ -127,7 +127,9 @@ class Breakpoint:
             raise BreakpointError(f"A limit is 0 or more, not {limit}.")
         if not 0 < self.saved_ns <= MAX_SAVED_NS:
             saved = format_duration(self.saved_ns)
-            raise BreakpointError(f"Save between nothing and a day of the past, not {saved}.")
+            raise BreakpointError(
+                f"The time to save must be above 0 and at most a day, not {saved}."
+            )
         try:
             self.parsed()
         except ConditionError as error:
@@ -135,7 +137,7 @@ class Breakpoint:
 
     @property
     def condition_text(self) -> str:
-        """What it looks out for, in the language of conditions."""
+        """The condition in the language of conditions."""
         if self.kind is BreakKind.CONDITION:
             return self.condition
         condition, field, _ = _LOOKS[self.kind]
@@ -143,16 +145,16 @@ class Breakpoint:
         return f"{text} and {field} == {quoted(self.subject)}" if field and self.subject else text
 
     def parsed(self) -> Condition:
-        """Return the condition, ready to be asked.
+        """Return the parsed condition.
 
         Raises:
-            ConditionError: It makes no sense; the message says where and why.
+            ConditionError: It is invalid; the message says where and why.
         """
         return parsed_condition(self.condition_text)
 
     @property
     def text(self) -> str:
-        """What it looks out for, in words."""
+        """The condition in words."""
         if self.kind is BreakKind.CONDITION:
             return self.condition
         _, field, words = _LOOKS[self.kind]
@@ -163,7 +165,7 @@ class Breakpoint:
     # ------------------------------------------------------------- as plain values
 
     def as_values(self) -> dict[str, str | int | bool]:
-        """Return it as plain values, for a file."""
+        """Return the breakpoint as plain values, for a file."""
         values: dict[str, str | int | bool] = {"kind": self.kind.value}
         if self.subject:
             values["subject"] = self.subject
@@ -179,10 +181,10 @@ class Breakpoint:
 
     @classmethod
     def from_values(cls, values: object) -> Breakpoint:
-        """Return the breakpoint that :meth:`as_values` gave.
+        """Return the breakpoint from the result of :meth:`as_values`.
 
         Raises:
-            BreakpointError: It is not one; the message says what is wrong.
+            BreakpointError: The values are invalid; the message says why.
         """
         if not isinstance(values, Mapping):
             raise BreakpointError(f"A breakpoint is a set of named values, not {values!r}.")
@@ -218,7 +220,7 @@ def _checked(
     kind: type[_PlainT], values: Mapping[object, object], name: str, default: _PlainT
 ) -> _PlainT:
     value = values.get(name, default)
-    # True is a whole number as well, but not meant as one.
+    # A bool is an int, but not accepted as a number.
     if type(value) is not kind:
         words = {str: "a text", int: "a whole number", bool: "true or false"}
         raise BreakpointError(f"“{name}” of a breakpoint is {words[kind]}, not {value!r}.")
