@@ -1,14 +1,12 @@
-"""Who took how long within one frame: its phases, and the calls within them.
+"""Where the time of a frame goes: its phases, and the calls within them.
 
-What is known of a frame is how long each phase took, when each call began, counted from
-the beginning of the frame, and how long it took. When a phase began is not known, so it is
-laid out: the phases one after another in their order, each as early as the ones before it
-and its own calls allow. A phase found that way never overlaps another and holds all calls
-that were made in it. The timers of the clock tree fire before the frame: their phase ends
-where the frame begins. A single timer is not measured; its firings share their phase in
-equal parts, in the order in which they happened, and say how late they were instead.
+The log has the duration of each phase, and the beginning and duration of each call. It does
+not have the beginning of a phase, so phases are laid out in order, each as early as the phases
+before it and its own calls allow. They never overlap, and contain their calls. The timers of
+the clock tree fire before the frame, so their phase ends where the frame begins. Single timers
+are not measured: firings share their phase in equal parts, in order, and show their lateness.
 
-The cost is that of the frame, not of the log.
+The cost depends on the frame, not on the log.
 """
 
 from __future__ import annotations
@@ -49,15 +47,15 @@ class Span:
 
     Attributes:
         member_id: The member that was called, 0 for a phase or a timer.
-        label: What people call it.
+        label: Its display name.
         kind: ``"phase"``, ``"timer"``, or the kind of the member in words.
-        phase: The phase of the frame it is or lies in.
-        began_ns: From the beginning of the frame; below 0 for what came before it.
-        took_ns: How long it took; of a timer, its share of the phase, which was not measured.
-        depth: 0 for a phase, 1 for what it called, 2 for what that called.
+        phase: The phase itself, or the phase it lies in.
+        began_ns: From the beginning of the frame; below 0 before it.
+        took_ns: Its duration; for a timer, its share of the phase, which is not measured.
+        depth: 0 for a phase, 1 for its calls, 2 for their calls.
         timer_id: The timer that fired, 0 for anything else.
         lateness_ns: How late the timer fired.
-        own_ns: What it took without what it called.
+        own_ns: Its duration without its calls.
     """
 
     member_id: int
@@ -73,7 +71,7 @@ class Span:
 
     @property
     def end_ns(self) -> int:
-        """Where it ends, from the beginning of the frame."""
+        """Its end, from the beginning of the frame."""
         return self.began_ns + self.took_ns
 
     @property
@@ -83,18 +81,18 @@ class Span:
 
     @property
     def is_measured(self) -> bool:
-        """Whether it was measured by itself: timers are not."""
+        """Whether it was measured by itself, unlike timers."""
         return not self.timer_id
 
 
 def spans_of(history: History, timeline: Timeline, index: int) -> tuple[Span, ...]:
-    """Return the spans of a frame: each phase, followed by what was called in it.
+    """Return the spans of a frame: each phase, followed by its calls.
 
-    When the frame's events have fallen off the log, only the phases are known.
+    Once the frame's events are no longer in the log, only the phases are known.
 
     Args:
-        history: The events, back to what is kept.
-        timeline: Where the frame is looked up, and what members are called.
+        history: The log.
+        timeline: Has the frame and the names of members.
         index: The frame.
 
     Raises:
@@ -112,7 +110,7 @@ def spans_of(history: History, timeline: Timeline, index: int) -> tuple[Span, ..
 
 
 def phases_of(timeline: Timeline, index: int) -> tuple[Span, ...]:
-    """Return the phases of a frame, without what was called in them.
+    """Return the phases of a frame without their calls.
 
     Raises:
         IndexError: There is no such frame, or not any more.
@@ -123,7 +121,7 @@ def phases_of(timeline: Timeline, index: int) -> tuple[Span, ...]:
 
 
 def are_calls_kept(history: History, timeline: Timeline, index: int) -> bool:
-    """Return whether the events of a frame are still there, so that its calls are known.
+    """Return whether the events of a frame, and so its calls, are still in the log.
 
     Raises:
         IndexError: There is no such frame, or not any more.
@@ -132,7 +130,7 @@ def are_calls_kept(history: History, timeline: Timeline, index: int) -> bool:
 
 
 def extent_of(history: History, timeline: Timeline, index: int) -> tuple[int, int]:
-    """Return cursors around all events of a frame with the timers before it, not far away.
+    """Return cursors closely around the events of a frame and the timers before it.
 
     Raises:
         IndexError: There is no such frame, or not any more.
@@ -140,21 +138,21 @@ def extent_of(history: History, timeline: Timeline, index: int) -> tuple[int, in
     frames = timeline.frames
     former_ns = frames.frame(index - 1).at_ns if index > frames.first else None
     start = history.first if former_ns is None else history.cursor_at(former_ns - 1)
-    # Time may pass within a frame, but its end comes before anything of the next.
+    # Time may pass within a frame, but it ends before the next frame begins.
     is_last = index + 1 == frames.end
     end = history.end if is_last else history.cursor_at(frames.frame(index + 1).at_ns)
     return max(start, history.first), end
 
 
 def heaviest_in(history: History, timeline: Timeline, index: int) -> str:
-    """Return in words what took at least half of a frame; nothing if that is not known.
+    """Return in words what took at least half of a frame; empty if unknown.
 
     Raises:
         IndexError: There is no such frame, or not any more.
     """
     spans = spans_of(history, timeline, index)
     total_ns = sum(span.took_ns for span in spans if span.is_phase)
-    # A phase without calls of its own is as much as is known of it.
+    # A phase without measured calls stands for itself.
     longest = max(spans, key=lambda span: (span.own_ns, span.depth), default=None)
     if longest is None or 2 * longest.own_ns < total_ns:
         return ""
@@ -172,9 +170,9 @@ def heaviest_in(history: History, timeline: Timeline, index: int) -> str:
 def _events_of(
     history: History, timeline: Timeline, index: int
 ) -> tuple[int, Sequence[RawEvent]] | None:
-    """Return where a frame's events begin and those events, with the timers before it.
+    """Return a frame's events, with the timers before it, and the cursor of the first.
 
-    ``None`` when they are not kept any more.
+    ``None`` when they are no longer in the log.
     """
     start, end = extent_of(history, timeline, index)
     events = history.events(start, end)
@@ -212,7 +210,7 @@ _Call = tuple[int, int, int, int]  # began, took, place in the log, member
 def _sorted_events(
     events: Iterable[RawEvent],
 ) -> tuple[dict[Phase, int], dict[Phase, list[_Call]], list[tuple[int, int]]]:
-    """Return how long the phases took, the calls by phase, and which timers fired how late."""
+    """Return the phases with durations, the calls by phase, and timers with lateness."""
     phases: dict[Phase, int] = {}
     calls: dict[Phase, list[_Call]] = {}
     firings: list[tuple[int, int]] = []
@@ -230,7 +228,7 @@ def _sorted_events(
         elif kind == PHASE_ENDED:
             phase = Phase(subject)
             phases[phase] = phases.get(phase, 0) + b
-            # A call ends before its phase does; those of timers came before the frame.
+            # A call ends before its phase; calls of timers come before the frame.
             if phase is not Phase.TIMERS and waiting:
                 calls.setdefault(phase, []).extend(waiting)
                 waiting = []
@@ -238,8 +236,8 @@ def _sorted_events(
 
 
 def _nested(calls: list[_Call], phase: Phase, names: _Names) -> list[Span]:
-    """Return the calls of a phase by when they began, each as deep as what it lies in."""
-    # What began at once and took as long is the outer one when it ended later.
+    """Return the calls of a phase in order of their beginnings, nested by depth."""
+    # Of two calls with the same beginning and duration, the one that ended later is the outer.
     ordered = sorted(calls, key=lambda call: (call[0], -call[1], -call[2]))
     spans: list[Span] = []
     own: list[int] = []
@@ -262,7 +260,7 @@ def _nested(calls: list[_Call], phase: Phase, names: _Names) -> list[Span]:
 def _laid_out(
     phases: dict[Phase, int], inside: dict[Phase, list[Span]], *, has_timers: bool = False
 ) -> list[Span]:
-    """Return the phases, each with its calls behind it, as early as they allow."""
+    """Return the phases as early as possible, each followed by its calls."""
     spans: list[Span] = []
     end_ns = 0
     for phase in Phase:
@@ -272,7 +270,7 @@ def _laid_out(
         took_ns = phases.get(phase, 0)
         if phase is Phase.TIMERS:
             began_ns = -took_ns
-            # Counted from the frame before, so only their distances mean something.
+            # They count from the frame before, so only their distances matter.
             shift = began_ns - min((span.began_ns for span in calls), default=0)
             calls = [replace(span, began_ns=span.began_ns + shift) for span in calls]
         else:
@@ -288,7 +286,7 @@ def _laid_out(
 
 
 def _with_timers(spans: list[Span], firings: list[tuple[int, int]], names: _Names) -> list[Span]:
-    """Return the spans with the timers that fired behind the phase they fired in."""
+    """Insert the timers that fired after their phase."""
     if not firings:
         return spans
     phase = spans[0]
@@ -314,19 +312,19 @@ def member_in(timeline: Timeline, number: int) -> tuple[str, str] | None:
     if member is None:
         return None
     above = members.get(member.parent_id)
-    # Many targets have a call of the same name, and many nodes a component.
+    # Calls of many targets share a name, and so do components of many nodes.
     is_owned = above is not None and above.kind in _OWNERS
     name = f"{above.name}: {member.name}" if above and is_owned else member.name
     return name, member.kind.text
 
 
 def timer_in(timeline: Timeline, number: int) -> str:
-    """Return the label of a timer, nothing if there is none."""
+    """Return the label of a timer, empty if there is none."""
     return timeline.timers.row(number).label if number in timeline.timers else ""
 
 
 class _Names:
-    """What members and timers are called, also those that are gone by now."""
+    """Names of members and timers, including removed ones."""
 
     def __init__(
         self, history: History, timeline: Timeline, start: int, events: Sequence[RawEvent]
@@ -339,7 +337,6 @@ class _Names:
         self._added: dict[tuple[int, int], int] | None = None
 
     def member(self, number: int) -> tuple[str, str]:
-        """Return the name of a member, and its kind in words."""
         for timeline in (self._timeline, None):
             if found := member_in(timeline or self._state(), number):
                 return found
@@ -348,25 +345,24 @@ class _Names:
         return name, "call" if kind is None else MemberKind(kind).text
 
     def timer(self, number: int) -> str:
-        """Return the label of a timer."""
         for timeline in (self._timeline, None):
             if found := timer_in(timeline or self._state(), number):
                 return found
         return self._name_added(TIMER_ADDED, number, "timer")
 
     def _state(self) -> Timeline:
-        """Return the state before the frame, in which most that is gone still was."""
+        """Return the state before the frame, which has most of the removed ones."""
         if self._past is None:
             self._past = self._history.state_before(self._start)
         return self._past
 
     def _name_added(self, kind: int, number: int, word: str) -> str:
-        """Return the name of what came and went since the frame before."""
+        """Return the name of a member or timer added and removed since the frame before."""
         name = self._found_within().get((kind, number), 0)
         return self._history.strings[name] or f"{word} {number}"
 
     def _found_within(self) -> dict[tuple[int, int], int]:
-        """Return names and kinds of what came since the frame before, by kind of event."""
+        """Return names and kinds added since the frame before, by kind of event and number."""
         if self._added is None:
             kinds = (MEMBER_ADDED, MEMBER_ORIGIN, TIMER_ADDED)
             self._added = {

@@ -1,8 +1,7 @@
-"""Who took how long in several frames together, added up a slice at a time.
+"""Where the time of several frames goes, added up slice by slice.
 
-A frame may have a million calls, and a range of frames any number of them. So the events are
-read some thousands at a time, each once, and somebody who has other things to do, as the
-window's thread, goes on with the next slice later.
+A frame may have a million calls, and a range of frames many more. So events are read once, a
+few thousand at a time, and the window's thread can do other work between slices.
 """
 
 from __future__ import annotations
@@ -31,29 +30,29 @@ if TYPE_CHECKING:
 
 #: Events, or rows, in a slice: about 10 ms on a slow machine.
 SLICE: Final = 4_096
-#: Names in a slice: each is looked up in a table.
+#: Names in a slice; each takes a lookup.
 _NAMES: Final = 256
-#: From one state of the past to the next, so many events are rather folded than skipped.
+#: Up to this many events are folded to reach the next state of the past, not skipped.
 _FOLDED: Final = 10 * SLICE
-#: States of the past on the way to one that nobody has looked at so far.
+#: The most states of the past to fold on the way to an older state.
 _MOST_STATES: Final = 50
-#: A damaged recording may name others.
+#: A damaged recording may name other phases.
 _AFTER_TIMERS: Final = frozenset(Phase) - {Phase.TIMERS}
 
 
 @dataclass(frozen=True, slots=True)
 class SpanTotal:
-    """What one member, timer or phase took in some frames together.
+    """The total time of one member, timer or phase in a range of frames.
 
     Attributes:
         member_id: The member, 0 for a phase or a timer.
         timer_id: The timer, 0 for anything else.
-        label: What people call it.
+        label: Its display name.
         kind: As in :class:`~inspector.analysis.frame_spans.Span`.
-        phase: The phase it was called in; the first of several.
+        phase: The phase of its first call.
         calls: How often it was called.
-        took_ns: What the calls took together; 0 for timers, which are not measured.
-        longest_ns: What the longest of them took.
+        took_ns: Duration of all calls; 0 for timers, which are not measured.
+        longest_ns: Duration of the longest call.
     """
 
     member_id: int
@@ -72,28 +71,25 @@ class SpanTotal:
 
 
 class _Sum:
-    """What is added up of one member or timer."""
+    """The running total of one member or timer."""
 
     __slots__ = ("calls", "cursor", "longest_ns", "place", "took_ns")
 
     def __init__(self, cursor: int, place: int) -> None:
         self.calls = self.took_ns = self.longest_ns = 0
-        # Of its first call, and how many phases had ended by then.
+        # The cursor of its first call, and how many phases had ended before it.
         self.cursor = cursor
         self.place = place
 
 
 class FrameSums:
-    """Adds up what the frames of a range have called.
-
-    Frames that are not there are left out, as are the calls of those whose events have
-    fallen off.
+    """Adds up the calls in a range of frames, as far as they are still in the log.
 
     Attributes:
         is_done: Whether everything has been added up.
-        totals: What came of it, the longest first; empty until then.
-        unlisted: How many members and timers were left out, those that took least.
-        touched: Events and rows that the last slice has looked at.
+        totals: The result, the longest first; empty until then.
+        unlisted: How many of the shortest members and timers are not in the result.
+        touched: Events and rows read in the last slice.
     """
 
     def __init__(
@@ -105,14 +101,14 @@ class FrameSums:
         *,
         most: int | None = None,
     ) -> None:
-        """Prepare; nothing is read yet.
+        """Prepare without reading.
 
         Args:
-            history: The events, back to what is kept.
-            timeline: Where frames are looked up, and what members are called.
+            history: The log.
+            timeline: Has the frames and the names of members.
             start: The first frame.
-            stop: The frame behind the last.
-            most: So many members and timers are listed; all if left out.
+            stop: The frame after the last.
+            most: The most members and timers to list; by default all.
         """
         self.is_done = False
         self.totals: tuple[SpanTotal, ...] = ()
@@ -124,20 +120,20 @@ class FrameSums:
         self._start = max(start, frames.first)
         self._stop = min(stop, frames.end)
         self._sums: dict[tuple[bool, int], _Sum] = {}
-        # The phase that ended there, by how many had ended before.
+        # The phases in the order in which they ended.
         self._ended: list[Phase] = []
         self._is_begun = False
-        # A state of the past, for the names of what is gone by now, and its cursor.
+        # A state of the past with its cursor, for the names of removed members and timers.
         self._past: tuple[Timeline, int] | None = None
         self._steps = self._add_up()
 
     def read_on(self) -> None:
-        """Go on by a slice."""
+        """Read the next slice."""
         self.touched = next(self._steps, 0)
         self.is_done = not self.touched
 
     def _add_up(self) -> Iterator[int]:
-        """Do everything; yields after each slice how much it has looked at."""
+        """Add up everything; yields after each slice how much was read."""
         phases: tuple[SpanTotal, ...] = ()
         if self._start < self._stop:
             yield from self._read()
@@ -150,7 +146,7 @@ class FrameSums:
             yield len(some)
         self.unlisted = len(self._sums) - len(chosen)
         totals: list[SpanTotal] = []
-        # In the order of their calls, in which a state of the past goes on from one to another.
+        # In the order of their calls, so that the state of the past only moves forward.
         chosen.sort(key=lambda key: self._sums[key].cursor)
         for count, key in enumerate(chosen, 1):
             if self._named(self._timeline, *key) is None:
@@ -192,7 +188,7 @@ class FrameSums:
             cursor = stop
 
     def _is_first(self, at_ns: int, number: int) -> bool:
-        """Whether a frame that begins is the first of those that are wanted."""
+        """Return whether a frame that begins is the first of the range."""
         first_ns = self._timeline.frames.frame(self._start).at_ns
         # Numbers differ where a frame began and never ended.
         return at_ns > first_ns or (at_ns == first_ns and number >= self._start)
@@ -235,7 +231,7 @@ class FrameSums:
     # ----------------------------------------------------------------- telling
 
     def _phases(self) -> tuple[SpanTotal, ...]:
-        """Return the phases; the frames themselves tell what they took."""
+        """Return the totals of the phases, from the frames."""
         frames = self._timeline.frames
         seen = set(self._ended) if self._sums else set()
         totals = []
@@ -253,7 +249,7 @@ class FrameSums:
         return any(self._phase_of(each) is phase for each in islice(self._sums.values(), SLICE))
 
     def _phase_of(self, found: _Sum) -> Phase:
-        """Return the phase of the first call: what ended next. A call ends before its phase."""
+        """Return the phase of the first call: the next to end, as a call ends before its phase."""
         return self._ended[found.place] if found.place < len(self._ended) else Phase.TIMERS
 
     def _total(self, is_timer: bool, number: int) -> SpanTotal:  # noqa: FBT001 - a key
@@ -275,18 +271,18 @@ class FrameSums:
 
     @staticmethod
     def _named(timeline: Timeline, is_timer: bool, number: int) -> tuple[str, str] | None:  # noqa: FBT001
-        """Return the name and the kind of something, ``None`` if it is not there."""
+        """Return the name and the kind of a member or timer, ``None`` if it does not exist."""
         if not is_timer:
             return member_in(timeline, number)
         label = timer_in(timeline, number)
         return (label, TIMER_KIND) if label else None
 
     def _go_back_to(self, key: tuple[bool, int]) -> Iterator[int]:
-        """Have a state of the past in which something is still there that is gone by now."""
+        """Fold a state of the past in which a member or timer still exists."""
         history, cursor = self._history, self._sums[key].cursor
         if self._past is None or cursor - self._past[1] > _FOLDED:
             at = history.first if self._past is None else self._past[1]
-            # The first who looks back that far has the events folded: bit by bit.
+            # The first look that far back folds many events, so it is split into steps.
             step = max(KEYFRAME_EVERY, (cursor - at) // _MOST_STATES)
             while at < cursor:
                 at = min(at + step, cursor)
@@ -304,7 +300,7 @@ class FrameSums:
 
 
 def totals_of(history: History, timeline: Timeline, start: int, stop: int) -> tuple[SpanTotal, ...]:
-    """Return what everything took in the frames ``start`` to ``stop - 1``, the longest first."""
+    """Return all totals of the frames ``start`` to ``stop - 1``, the longest first."""
     sums = FrameSums(history, timeline, start, stop)
     while not sums.is_done:
         sums.read_on()

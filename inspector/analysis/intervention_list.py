@@ -1,8 +1,7 @@
-"""What was changed from outside, in the order in which it happened, and what came of it.
+"""Interventions: the commands and breakpoint hits of a session, in order, with their outcome.
 
-The commands and the breakpoint hits of a timeline, as panels list them, plots mark them
-and exports carry them. Read from what the timeline says alone, so that a recording tells
-the same as the session it was made of.
+Panels, plots and exports show them. They are read from the timeline alone, so that a recording
+shows the same as the session it was made of.
 """
 
 from __future__ import annotations
@@ -28,16 +27,16 @@ class Intervention:
         number: Number of the command, or of the breakpoint.
         is_hit: Whether it is a breakpoint that was hit.
         at_ns: Session time.
-        frame: Index of the frame it came before or was in; of a hit, the one that caused it.
-        text: What was asked for, or what happened, in words.
+        frame: Index of the frame after a command; of the frame with a hit.
+        text: The command, or the hit, in words.
         refusal: Why the command was refused, empty if it was not.
-        by: Who: ``you`` or a breakpoint.
+        by: Its origin: ``you`` or a breakpoint.
         clock_id: The clock it is about, 0 for none.
-        clock_name: The clock whose local time is known: that one, or the root.
-        local_ns: Its local time, ``None`` if it is not known.
-        host_ms: When it was in the host's own time, milliseconds since 1970; 0 if not known.
-        undone_by: Number of the command that has undone it, 0 while it is in force.
-        command: The command itself, ``None`` if it is not known or none.
+        clock_name: The clock of ``local_ns``: that clock, or the root.
+        local_ns: Local time of that clock, ``None`` if unknown.
+        host_ms: The host's own time, milliseconds since 1970; 0 if unknown.
+        undone_by: Number of the command that undid it, 0 while it is in force.
+        command: The command itself, ``None`` for a hit or if unknown.
     """
 
     number: int
@@ -56,17 +55,17 @@ class Intervention:
 
     @property
     def undoes(self) -> int:
-        """Which command it was to undo, 0 for none."""
+        """Number of the command that it undoes, 0 for none."""
         return self.command.number if isinstance(self.command, Undo) else 0
 
     @property
     def label(self) -> str:
-        """Its number as lists and pictures write it: ``3``, or ``b1`` for a breakpoint."""
+        """Its number in lists and pictures: ``3``, or ``b1`` for a breakpoint."""
         return f"b{self.number}" if self.is_hit else str(self.number)
 
     @property
     def outcome(self) -> str:
-        """What came of it, in words."""
+        """The outcome in words."""
         if self.is_hit:
             return f"hit in frame {self.frame:,}"
         if self.refusal:
@@ -75,14 +74,14 @@ class Intervention:
 
 
 class InterventionList:
-    """The interventions of a timeline, taken over as it grows.
+    """The interventions of a timeline, updated as it grows.
 
     Attributes:
-        entries: All so far, in order; one that is undone is replaced in its place.
+        entries: All interventions, in order; undoing an intervention replaces its entry.
     """
 
     def __init__(self, timeline: Timeline) -> None:
-        """Begin empty; :meth:`take_new` takes over what the timeline holds."""
+        """Begin empty; :meth:`take_new` adds the interventions of the timeline."""
         self.entries: list[Intervention] = []
         self._timeline = timeline
         self._commands_seen = 0
@@ -91,11 +90,11 @@ class InterventionList:
         self._rows: dict[int, int] = {}
 
     def take_new(self) -> frozenset[int]:
-        """Take over what is new.
+        """Add new interventions.
 
         Returns:
-            The places in :attr:`entries`, before the new ones, of which something else
-            came: they were undone, or what undid them was.
+            The indices of earlier :attr:`entries` whose outcome changed: they were undone, or
+            their undoing was.
         """
         timeline = self._timeline
         commands = timeline.commands[self._commands_seen :]
@@ -105,7 +104,7 @@ class InterventionList:
         self._commands_seen += len(commands)
         self._hits_seen += len(hits)
         news = [self._command(each) for each in commands] + [_hit(each) for each in hits]
-        # A hit is in a frame; a command comes before the frame that it counts for.
+        # A hit is in its frame; a command comes before its frame.
         news.sort(key=lambda each: (each.at_ns, each.frame, each.is_hit))
         first = len(self.entries)
         changed: set[int] = set()
@@ -132,14 +131,14 @@ class InterventionList:
             by=record.by or "you",
             clock_id=record.clock_id,
             clock_name="" if clock is None else clock.name,
-            # Without the host's time nothing but the command itself was noted.
+            # Without the host's time, only the command itself was recorded.
             local_ns=record.local_ns if record.host_ms else None,
             host_ms=record.host_ms,
             command=command_in(record.form),
         )
 
     def _undo(self, number: int, by: int) -> set[int]:
-        """Note that a command was undone; undoing an undoing puts its target in force again."""
+        """Mark a command as undone; undoing an undo puts its target in force again."""
         changed = set()
         is_undone = True
         while number:
@@ -169,15 +168,15 @@ def _hit(record: BreakHit) -> Intervention:
 def interventions_between(
     timeline: Timeline, start: int = 0, stop: int | None = None
 ) -> tuple[Intervention, ...]:
-    """Return what was changed from outside before or in some frames.
+    """Return the interventions before or in a range of frames.
 
-    That the session was let run at its beginning changed nothing, and is left out.
+    The run command at the beginning of a session does not count.
 
     Args:
         timeline: The session.
         start: The first frame.
-        stop: The frame behind the last, none for all that follow. What came after the
-            newest frame belongs to that.
+        stop: The frame after the last; by default up to the end. Interventions after the
+            newest frame belong to that frame.
     """
     found = InterventionList(timeline)
     found.take_new()
@@ -198,7 +197,7 @@ def held_host_ms(timeline: Timeline, at_ns: int) -> int:
         at_ns: Session time at which it was held.
 
     Returns:
-        0 when that is not known: it is still held, or nothing asked for it.
+        0 if unknown: it is still held, or not by a command.
     """
     began_ms = 0
     for record in timeline.commands:

@@ -1,4 +1,4 @@
-"""Bookmarks, notes, named ranges and marks of a session, by the frames they fall into."""
+"""Landmarks: bookmarks, notes, named ranges and marks of a session, by frame."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ if TYPE_CHECKING:
     from inspector.events.annotations import Annotation
     from inspector.events.timeline import Timeline
 
-#: What the kinds are called, those that people left before those that the scene made.
+#: The kinds of landmarks: annotations of users first, then marks of the scene.
 LANDMARK_KINDS: Final = ("bookmark", "note", "range", "mark")
 
 
 @dataclass(frozen=True, slots=True)
 class Landmark:
-    """A bookmark, a note or a named range that a user left, or a mark of the scene.
+    """A user's bookmark, note or named range, or a mark of the scene.
 
     Attributes:
         kind: One of :data:`LANDMARK_KINDS`.
-        at_ns: Session time; where a range begins.
-        frame: The frame that had begun by then; the first there is, before that.
-        name: What to call it in one line.
-        text: What it says besides, maybe on several lines.
-        end_ns: Session time at which a range ends, ``None`` for the others.
-        last_frame: The last frame of a range; of the others, ``frame`` again.
+        at_ns: Session time; the beginning of a range.
+        frame: The frame in progress then, or the first frame.
+        name: Its name in one line.
+        text: More text, possibly several lines.
+        end_ns: Session time at which a range ends, else ``None``.
+        last_frame: The last frame of a range, else ``frame``.
     """
 
     kind: str
@@ -38,7 +38,7 @@ class Landmark:
     last_frame: int = 0
 
     def __post_init__(self) -> None:
-        """Let what is no range end in the frame where it is."""
+        """End all other kinds in their own frame."""
         if self.end_ns is None or self.last_frame < self.frame:
             object.__setattr__(self, "last_frame", self.frame)
 
@@ -49,16 +49,15 @@ def landmarks_between(
     start: int = 0,
     stop: int | None = None,
 ) -> tuple[Landmark, ...]:
-    """Return what users left in some frames, and what the scene marked there.
+    """Return the annotations and marks in a range of frames, the earliest first.
+
+    Landmarks after the newest frame belong to that frame.
 
     Args:
         timeline: The session.
-        annotations: What people left in it.
+        annotations: The users' annotations.
         start: The first frame.
-        stop: The frame behind the last, none for all that follow.
-
-    Returns:
-        The earliest first. What comes after the newest frame belongs to that.
+        stop: The frame after the last; by default up to the end.
     """
     frames = timeline.frames
     if frames.end <= frames.first:
@@ -88,5 +87,5 @@ def landmarks_between(
 
 
 def landmarks_within(found: Iterable[Landmark], start: int, stop: int) -> tuple[Landmark, ...]:
-    """Return those any part of which is in frames ``start`` up to, not including, ``stop``."""
+    """Return the landmarks that overlap the frames ``start`` to ``stop - 1``."""
     return tuple(each for each in found if each.last_frame >= start and each.frame < stop)

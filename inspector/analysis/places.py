@@ -1,7 +1,7 @@
-"""Places in a session's past: what people type for an instant, and where that is.
+"""Places in a session's past, as typed: an instant, a frame, or a relative step.
 
-Understood are an instant (``02:10.5``, ``250ms``, ``1.5``), a frame (``frame 812``), a
-way from the present place (``+1.5s``, ``-2 frames``, ``+3 timers``), ``start`` and ``end``.
+An instant is ``02:10.5``, ``250ms`` or ``1.5``; a frame is ``frame 812``; a step is ``+1.5s``,
+``-2 frames`` or ``+3 timers``. ``start`` and ``end`` are understood as well.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 EXAMPLES: Final = "02:10.5, frame 812, +3 timers, -2 frames or +1.5s"
 
-#: Events that are looked through at once.
+#: Events read at once.
 _CHUNK: Final = 4_096
 _SPACES: Final = re.compile(r"\s+")
 _FRAME: Final = re.compile(r"(?:frame|f|#)\s*(?:number|no\.?)?\s*#?\s*(\d[\d,_ ]*)", re.IGNORECASE)
@@ -27,7 +27,7 @@ _COUNTED: Final = re.compile(r"([-+\N{MINUS SIGN}])\s*(\d+)?\s*(frame|timer)s?",
 _RELATIVE: Final = re.compile(r"([-+\N{MINUS SIGN}])\s*(\S.*)")
 _FIRST_WORDS: Final = frozenset({"start", "begin", "beginning", "first"})
 _LAST_WORDS: Final = frozenset({"end", "newest", "last", "now", "live"})
-#: Longer numbers are no number of a frame.
+#: Longer numbers are not frame numbers.
 _MOST_DIGITS: Final = 18
 
 
@@ -44,7 +44,7 @@ class Places:
     """
 
     def __init__(self, history: History, frames: FrameHistory, last_ns: int) -> None:
-        """Look into a past.
+        """Search a session.
 
         Args:
             history: Its events.
@@ -59,14 +59,14 @@ class Places:
     # ---------------------------------------------------------------- as it is typed
 
     def find(self, text: str, from_ns: int) -> int:
-        """Return the instant that was typed.
+        """Return the instant for a typed text.
 
         Args:
-            text: What was typed.
-            from_ns: Where steps begin.
+            text: The typed text.
+            from_ns: The instant at which steps begin.
 
         Raises:
-            PlaceError: It cannot be understood, or lies outside of what is known.
+            PlaceError: The text is not understood, or the instant is outside the log.
         """
         typed = _SPACES.sub(" ", text.strip())
         word = typed.casefold()
@@ -106,7 +106,7 @@ class Places:
         """Return when a frame began.
 
         Raises:
-            PlaceError: There is no such frame, or it is not kept.
+            PlaceError: There is no such frame, or it is no longer in the log.
         """
         frames = self._frames
         if not len(frames):
@@ -122,12 +122,12 @@ class Places:
         return at_ns
 
     def frames_from(self, at_ns: int, steps: int) -> int:
-        """Return when the frame began that is ``steps`` frames on, backwards below 0.
+        """Return the beginning of the frame ``steps`` frames later; earlier below 0.
 
-        Between two frames one step leads to the beginning of either of them.
+        Between two frames, one step leads to the beginning of either.
 
         Raises:
-            PlaceError: There are not so many frames.
+            PlaceError: There are fewer frames.
         """
         if not steps:
             return self._checked(at_ns)
@@ -146,12 +146,12 @@ class Places:
     # ---------------------------------------------------------------- timers
 
     def timers_from(self, at_ns: int, steps: int) -> int:
-        """Return the instant ``steps`` firings of timers on, backwards below 0.
+        """Return the instant ``steps`` timer firings later; earlier below 0.
 
-        Timers that fire at the same instant count once: looking there shows them all.
+        Timers that fire at the same instant count once.
 
         Raises:
-            PlaceError: Not so many have fired.
+            PlaceError: Fewer timers fired.
         """
         if not steps:
             return self._checked(at_ns)

@@ -1,4 +1,4 @@
-"""Displays that a timer can be run under: when each of their refreshes comes."""
+"""Displays of the lab: the instants of their refreshes."""
 
 import random
 from bisect import bisect_left
@@ -11,16 +11,16 @@ from typing import Final
 from inspector.foreign.numbers import count_in, number_in, refusal, shown
 from inspector.timebase import NS_PER_SECOND
 
-#: Rates of displays that people have, in hertz.
+#: Common display rates, in hertz.
 DISPLAY_RATES: Final = (30, 48, 60, 72, 90, 120, 144, 165, 240)
 
-#: Faster displays than this, in hertz, are taken for a slip of the keyboard.
+#: A higher display rate, in hertz, is probably a typo.
 HIGHEST_RATE: Final = 1_000
 
-#: How a display with variable refresh is written.
+#: The name of a display with variable refresh.
 VARIABLE: Final = "variable"
 
-#: What a display with variable refresh does, in a sentence.
+#: The behaviour of a display with variable refresh, in a sentence.
 VARIABLE_MODEL: Final = (
     "Frame times vary between those of 48 and 144 Hz, starting at 90 Hz, by up to 1.5 ms from one "
     "frame to the next; the same seed gives the same frames."
@@ -40,7 +40,7 @@ class Display:
     """The refreshes of one display, each a frame of the program.
 
     Attributes:
-        name: What people call it.
+        name: Its display name.
         frames_ns: The instants of the refreshes, ascending; the program begins at 0.
         end_ns: When the run ends; nothing is expected after it.
     """
@@ -51,7 +51,7 @@ class Display:
 
     @property
     def mean_rate(self) -> float:
-        """Refreshes per second, on average; 60 if there was none."""
+        """Mean refreshes per second; 60 without refreshes."""
         if not self.frames_ns:
             return 60.0
         return len(self.frames_ns) * NS_PER_SECOND / self.frames_ns[-1]
@@ -69,7 +69,7 @@ class Display:
         return bisect_left(self.frames_ns, at_ns)
 
     def neighbours_ns(self, at_ns: int) -> tuple[int, int | None]:
-        """Return the refreshes before and after that which an instant is seen in.
+        """Return the refreshes before and after the one that shows an instant.
 
         The second is ``None`` if the run ends before it.
         """
@@ -80,7 +80,7 @@ class Display:
 
 
 def display_named(text: str, duration_ns: int) -> Display:
-    """Return the display that a person wrote.
+    """Return the display for a typed text.
 
     Args:
         text: A rate in hertz (``60``, ``59.94``, ``60000/1001``, ``144 Hz``), or
@@ -88,7 +88,7 @@ def display_named(text: str, duration_ns: int) -> Display:
         duration_ns: How long it runs.
 
     Raises:
-        ValueError: It is no display, or there would be too many refreshes.
+        ValueError: It is not a display, or there would be too many refreshes.
     """
     word = text.strip().lower().removesuffix("hz").strip()
     kind, colon, seed = word.partition(":")
@@ -132,7 +132,7 @@ def variable_display(duration_ns: int, seed: int = 1) -> Display:
         ValueError: There would be too many refreshes.
     """
     _check_count(duration_ns // _SHORTEST_NS)
-    dice = random.Random(seed)  # noqa: S311 - the same frame times every time are wanted
+    dice = random.Random(seed)  # noqa: S311 - frame times must be reproducible
     name = VARIABLE if seed == 1 else f"{VARIABLE}:{seed}"
     frames_ns: list[int] = []
     frame_ns, at_ns = NS_PER_SECOND // 90, 0
@@ -148,12 +148,12 @@ def variable_display(duration_ns: int, seed: int = 1) -> Display:
 def recorded_display(
     name: str, frame_times_ns: Iterable[int], duration_ns: int | None = None
 ) -> Display:
-    """Return the frames of a recording, as long as it lasts or a shorter duration.
+    """Return the frames of a recording as a display, for its length or a shorter duration.
 
     Raises:
         ValueError: There are too many frames.
     """
-    # Two frames in one instant are one to a timer.
+    # To a timer, two frames at the same instant are one.
     instants = sorted(set(accumulate(frame_times_ns)) - {0})
     end_ns = instants[-1] if instants else 0
     if duration_ns is not None:

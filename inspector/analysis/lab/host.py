@@ -1,4 +1,4 @@
-"""A clock tree in virtual time, in a program that looks at its clocks once a frame."""
+"""A clock tree in virtual time, in a program that reads its clocks once per frame."""
 
 from collections.abc import Callable
 from typing import Final
@@ -7,12 +7,12 @@ from inspector.clocks.clock import Clock
 from inspector.clocks.transport import Transport
 from inspector.clocks.tree import ClockTree
 
-#: Nothing is cut off a stall: the lab shows what it does to timers.
+#: Stalls are not cut: the lab shows how they affect timers.
 _NO_CUT_NS: Final = 10**18
 
 
 class FrameSource:
-    """A time source that never wakes the engine between two frames, like a busy program."""
+    """A time source that wakes the engine only at frames, like a busy program."""
 
     def __init__(self) -> None:
         """Begin at 0."""
@@ -25,11 +25,11 @@ class FrameSource:
         return self._now_ns
 
     def set_wake(self, at_ns: int | None) -> None:
-        """Ask to be woken at ``at_ns``, or in the first frame after it."""
+        """Request a wake-up in the first frame at or after ``at_ns``."""
         self._wake_ns = at_ns
 
     def attach(self, on_wake: Callable[[], None]) -> None:
-        """Say what to call on a wake-up."""
+        """Set the callback of wake-ups."""
         self._on_wake = on_wake
 
     def close(self) -> None:
@@ -37,7 +37,7 @@ class FrameSource:
         self._on_wake = self._wake_ns = None
 
     def pass_to(self, frame_ns: int) -> None:
-        """Let time pass up to a frame, then wake for whatever has come due meanwhile."""
+        """Advance to a frame, then wake the engine for everything due."""
         self._now_ns = frame_ns
         while self._wake_ns is not None and self._wake_ns <= frame_ns:
             self._wake_ns = None
@@ -46,7 +46,7 @@ class FrameSource:
 
 
 class FrameHost:
-    """A running clock tree that is looked at once a frame.
+    """A running clock tree that is read once per frame.
 
     Attributes:
         root: The root clock.
@@ -71,5 +71,5 @@ class FrameHost:
         return self._source.now_ns()
 
     def pass_to(self, frame_ns: int) -> None:
-        """Go on to the next frame."""
+        """Advance to the next frame."""
         self._source.pass_to(frame_ns)

@@ -1,8 +1,7 @@
-"""The refresh-rate lab: what a display's rate does to timers, found without waiting.
+"""The refresh-rate lab: how display rates affect timers, measured in virtual time.
 
-Timers are run on every subject under every display side by side, in virtual time. Their
-firings are set against those that were asked for: the first after the delay or else one
-interval, the others one interval apart, whatever the display does.
+Timers run on every subject under every display. Their firings are compared with the expected
+ones: the first after the delay, or one interval without a delay, the others one interval apart.
 """
 
 from collections.abc import Generator, Iterable, Iterator
@@ -19,7 +18,7 @@ from inspector.timebase import NS_PER_MS, format_instant
 
 
 class Verdict(Enum):
-    """What is to be thought of a run."""
+    """The verdict on a run."""
 
     EXACT = "exact"
     ON_TIME = "within a frame"
@@ -29,18 +28,18 @@ class Verdict(Enum):
 
     @property
     def is_right(self) -> bool:
-        """Whether no firing was more than a frame away from where it belongs."""
+        """Whether every firing was within a frame of its expected instant."""
         return self not in (Verdict.EARLY, Verdict.LATE)
 
 
 @dataclass(frozen=True, slots=True)
 class Divergence:
-    """The first firing that is more than one frame away from where it belongs.
+    """The first firing that is more than one frame away from its expected instant.
 
     Attributes:
         index: Its number, from 0.
-        expected_ns: When it was due; ``None`` for one too many.
-        actual_ns: When it came; ``None`` if it never did.
+        expected_ns: When it was due; ``None`` if it was not expected.
+        actual_ns: When it fired; ``None`` if it never did.
     """
 
     index: int
@@ -49,13 +48,13 @@ class Divergence:
 
     @property
     def at_ns(self) -> int:
-        """The instant from which on something is wrong."""
+        """The earlier of the two instants."""
         instants = [at for at in (self.expected_ns, self.actual_ns) if at is not None]
         return min(instants, default=0)
 
     @property
     def text(self) -> str:
-        """Which firing, when and by how much, for people."""
+        """The firing, its instant and its error, in words."""
         number = f"firing {self.index + 1:,}"
         if self.actual_ns is None:
             return f"{number}, due at {instant_text(self.expected_ns or 0)}, never came"
@@ -69,13 +68,13 @@ class Divergence:
 
 @dataclass(frozen=True, slots=True)
 class Lateness:
-    """How late the firings of a run were for their numbers; below 0 for too early.
+    """The lateness of the firings of a run; below 0 for early.
 
     Attributes:
-        min_ns: The least.
-        median_ns: The lower median, so that it is one of them.
-        max_ns: The most.
-        last_ns: That of the last firing: the drift at the end.
+        min_ns: The minimum.
+        median_ns: The lower median, which is one of the values.
+        max_ns: The maximum.
+        last_ns: The lateness of the last firing: the drift at the end.
     """
 
     min_ns: int
@@ -86,15 +85,15 @@ class Lateness:
 
 @dataclass(frozen=True)
 class LabResult:
-    """How a timer fared on a subject under a display.
+    """The result of a timer on a subject under a display.
 
     Attributes:
-        timer: What was asked for.
-        subject: What it lived on.
-        display: Which refreshes there were.
+        timer: The timer.
+        subject: The subject that ran it.
+        display: The display.
         fired_ns: When it fired.
-        expected_ns: When it should have, up to the end of the run.
-        divergence: Where it went wrong first; ``None`` if it did not.
+        expected_ns: When it should have fired, up to the end of the run.
+        divergence: Its first error; ``None`` for none.
     """
 
     timer: LabTimer | SceneTimer
@@ -106,14 +105,14 @@ class LabResult:
 
     @property
     def group_title(self) -> str:
-        """What it is listed under: display and timer, or the display a scene was run under."""
+        """The title of its group: display and timer, or just the display for a scene."""
         if isinstance(self.timer, SceneTimer):
             return self.display.name
         return f"{self.display.name}, timer “{self.timer.title}”"
 
     @property
     def row_title(self) -> str:
-        """What tells it from others in its group: the subject, or the timer of a scene."""
+        """The title of its row in the group: the subject, or the timer of a scene."""
         is_scene = isinstance(self.timer, SceneTimer)
         return self.timer.title if is_scene else self.subject.title
 
@@ -124,12 +123,12 @@ class LabResult:
 
     @property
     def expected_count(self) -> int:
-        """How often it should have."""
+        """How often it should have fired."""
         return len(self.expected_ns)
 
     @property
     def mean_period_ns(self) -> float | None:
-        """Mean time from firing to firing; of one firing that from the start."""
+        """Mean time from firing to firing; from the start if it fired once."""
         fired_ns = self.fired_ns
         if not fired_ns:
             return None
@@ -139,10 +138,7 @@ class LabResult:
 
     @property
     def drifts_ns(self) -> tuple[int, ...]:
-        """How late each firing was for its number; below 0 for too early.
-
-        Firings that were not asked for are left out.
-        """
+        """The lateness of each expected firing; below 0 for early."""
         drifts = []
         for index, at_ns in enumerate(self.fired_ns):
             due_ns = self.timer.due_ns(index)
@@ -153,7 +149,7 @@ class LabResult:
 
     @cached_property
     def lateness(self) -> Lateness | None:
-        """How late the firings were; ``None`` if there was none to compare."""
+        """The lateness of the firings; ``None`` without firings to compare."""
         drifts = self.drifts_ns
         if not drifts:
             return None
@@ -161,12 +157,12 @@ class LabResult:
 
     @property
     def drift_ns(self) -> int | None:
-        """How late the last firing was for its number; ``None`` if there was none."""
+        """The lateness of the last firing; ``None`` if there was none."""
         return None if self.lateness is None else self.lateness.last_ns
 
     @cached_property
     def verdict(self) -> Verdict:
-        """What is to be thought of it."""
+        """The verdict on the result."""
         if self.divergence is not None:
             return self._blame(self.divergence)
         if not self.expected_ns and not self.fired_ns:
@@ -182,12 +178,12 @@ class LabResult:
 
     @property
     def speed(self) -> float | None:
-        """How many times as fast as asked for it fires; ``None`` if that is not known."""
+        """Its actual rate of firing over the expected rate; ``None`` if unknown."""
         period_ns, asked_ns = self.mean_period_ns, self.timer.interval_ns
         return asked_ns / period_ns if period_ns and asked_ns else None
 
 
-#: The first example: what made the lab be built.
+#: The first example: an interval of one second.
 EXAMPLE_TIMER: Final = LabTimer(1_000 * NS_PER_MS)
 
 
@@ -209,18 +205,18 @@ def run_cell(timer: LabTimer, subject: Subject, display: Display) -> LabResult:
 def begin_cell(
     timer: LabTimer, subject: Subject, display: Display
 ) -> Generator[None, None, LabResult]:
-    """Do what :func:`run_cell` does in steps of about a millisecond.
+    """Run a cell like :func:`run_cell`, in steps of about a millisecond.
 
     Raises:
         ValueError: The timer would fire too often.
     """
-    # First, so that what would take for ever is refused before it is begun.
+    # Checked first, so that a run that would take forever is refused.
     timer.expected_ns(display.end_ns)
     fired_ns = yield from subject.begin(timer, display)
     yield
     result = compared(timer, subject, display, fired_ns)
     yield
-    # Found out here and kept, so that showing many results need not wait for it.
+    # Computed and cached here, so that showing many results is fast.
     _ = result.lateness, result.verdict
     return result
 
@@ -238,7 +234,7 @@ def compared(
 def run_lab(
     timers: Iterable[LabTimer], subjects: Iterable[Subject], displays: Iterable[Display]
 ) -> Iterator[LabResult]:
-    """Run everything on everything, one result at a time, by timer, display and subject.
+    """Run every timer on every subject under every display, one result at a time.
 
     Raises:
         ValueError: A timer would fire too often.
@@ -251,7 +247,7 @@ def run_lab(
 
 
 def summary_text(results: Iterable[LabResult]) -> str:
-    """Return how many results are right, in a sentence."""
+    """Return a sentence on how many results are right."""
     verdicts = [result.verdict for result in results]
     runs = "1 run" if len(verdicts) == 1 else f"{len(verdicts):,} runs"
     if all(verdict is Verdict.UNEXPECTED for verdict in verdicts):
@@ -266,13 +262,13 @@ def summary_text(results: Iterable[LabResult]) -> str:
 
 
 def known_faults(results: Iterable[LabResult]) -> list[str]:
-    """Return what the subjects do wrong whose runs are, a line each."""
+    """Return the known faults of subjects with wrong results, a line each."""
     wrong = dict.fromkeys(result.subject for result in results if not result.verdict.is_right)
     return [f"{each.title}: {each.fault}" for each in wrong if each.fault]
 
 
 def instant_text(at_ns: int) -> str:
-    """Return an instant with as many decimals as it has, up to the nanosecond."""
+    """Return an instant to the nanosecond, without trailing zeros."""
     text = format_instant(at_ns, 9)
     whole, _, fraction = text.partition(".")
     fraction = fraction.rstrip("0")
@@ -288,7 +284,7 @@ def _first_divergence(
     for index, due_ns in enumerate(expected_ns):
         before_ns, after_ns = display.neighbours_ns(due_ns)
         if index >= len(fired_ns):
-            # Not to be blamed for a frame that the run no longer has.
+            # The run ended before the frame of the firing.
             return None if after_ns is None else Divergence(index, due_ns, None)
         actual_ns = fired_ns[index]
         if actual_ns < before_ns or (after_ns is not None and actual_ns > after_ns):
@@ -299,7 +295,7 @@ def _first_divergence(
     due_after_ns = timer.due_ns(extra)
     frames_ns = display.frames_ns
     before_end_ns = frames_ns[-2] if len(frames_ns) > 1 else 0
-    # The last one may come a frame early, like any other.
+    # The last firing may be a frame early, like any other.
     is_wrong = (
         due_after_ns is None
         or fired_ns[extra] < before_end_ns
@@ -309,7 +305,7 @@ def _first_divergence(
 
 
 def _end_slack(display: Display) -> int:
-    """Return the instant of the refresh that would follow the last one, about."""
+    """Return the approximate instant of the refresh after the last."""
     frames_ns = display.frames_ns
     if not frames_ns:
         return display.end_ns

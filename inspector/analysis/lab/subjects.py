@@ -1,4 +1,4 @@
-"""What a repeating timer can live on: our clocks and schedulers, and the originals."""
+"""Subjects of the lab: our clocks and schedulers, and those of other engines."""
 
 import math
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
@@ -32,7 +32,7 @@ from inspector.frames.scheduler.scheduler import Scheduler
 from inspector.frames.scheduling import Overshoot
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND
 
-#: A run under way: goes on a little at each step, and returns the instants of the firings.
+#: A run in small steps, which returns the instants of the firings.
 Steps: TypeAlias = Generator[None, None, list[int]]
 #: Begins to run a timer under a display.
 BeginRun: TypeAlias = Callable[[LabTimer, Display], Steps]
@@ -49,12 +49,12 @@ _FIRINGS_PER_STEP: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class SubjectName:
-    """What timers lived on.
+    """The name of a subject, and its description.
 
     Attributes:
-        name: As a command line takes it.
-        title: What people call it.
-        summary: What it goes by, in a sentence.
+        name: Its name on the command line.
+        title: Its display name.
+        summary: How it works, in a sentence.
         fault: What it does wrong, as the end of a sentence; empty for nothing.
     """
 
@@ -65,29 +65,29 @@ class SubjectName:
 
     @property
     def fault_sentence(self) -> str:
-        """The fault as a sentence by itself."""
+        """The fault as a full sentence."""
         return f"{self.fault[:1].upper()}{self.fault[1:]}"
 
     @property
     def description(self) -> str:
-        """What it goes by and what it does wrong."""
+        """The summary and the fault."""
         return f"{self.summary} Fault: {self.fault}" if self.fault else self.summary
 
 
 @dataclass(frozen=True, slots=True)
 class Subject(SubjectName):
-    """Something that a timer can be run on.
+    """A clock, loop, scheduler or ticker that can run a timer.
 
     Attributes:
         begin: Begins to run a timer under a display, in steps of about a millisecond, so
-            that a window can go on meanwhile.
+            that the window stays responsive.
     """
 
     begin: BeginRun
 
 
 class _Firings:
-    """Notes when a timer fires, up to as often as it was asked for."""
+    """Collects the instants at which a timer fires, up to its count."""
 
     def __init__(self, timer: LabTimer) -> None:
         self.fired_ns: list[int] = []
@@ -205,7 +205,7 @@ def _run_dialect(
         repeat=_repeat(timer),
         delay=timer.delay_ns / NS_PER_SECOND,
     )
-    # The frame in which the timer was set; all it does is to arm it.
+    # The frame in which the timer was set only arms it.
     scheduler.update(0.0)
     for number, frame_ns in enumerate(frames_of(display)):
         if number % _FRAMES_PER_STEP == 0:
@@ -221,11 +221,11 @@ def _every_refresh(display: Display) -> Iterable[int]:
 
 
 def _paced_refreshes(display: Display) -> Iterator[int]:
-    """Yield the refreshes that Creator's limiter lets become frames, at 60 a second."""
+    """Yield the refreshes that Creator's limiter turns into frames, at 60 fps."""
     now_ns = 0
     pacer = FramePacer(lambda: None, lambda: now_ns / NS_PER_MS, rate=_PACED_RATE)
     pacer.start()
-    # The program's first frame is that in which the timer is set.
+    # The timer is set in the program's first frame.
     pacer.refresh()
     for refresh_ns in display.frames_ns:
         now_ns = refresh_ns
@@ -234,7 +234,7 @@ def _paced_refreshes(display: Display) -> Iterator[int]:
 
 
 class _Check(Enum):
-    """What the listener of Egret's second repair looks at."""
+    """The check of the listener in Egret's second repair."""
 
     PUBLISHED = "as published"
     DESCRIBED = "as described"
@@ -251,7 +251,7 @@ def _run_ticker(
     if counting is BY_ELAPSED:
         ticker = Ticker(lambda: now_ns / NS_PER_MS)
     else:
-        # The original's clock goes in whole milliseconds, which its decisions depend on.
+        # The original's clock has whole milliseconds, and its decisions depend on that.
         ticker = Ticker(lambda: now_ns // NS_PER_MS)
     firings = _Firings(timer)
     left = 0 if timer.count is None else timer.count - bool(timer.delay_ns)
@@ -368,7 +368,7 @@ _DIALECT_TEXTS: Final = {
     ),
 }
 
-#: Title, summary and fault of each way of Egret's, and how a timer is run on it.
+#: Name, title, summary, fault and runner of each variant of Egret.
 _EGRET: Final[Sequence[tuple[str, str, str, str, BeginRun]]] = (
     (
         "egret",

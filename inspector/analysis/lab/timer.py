@@ -5,12 +5,12 @@ from typing import Final
 
 from inspector.timebase import format_duration
 
-#: More firings of one timer in one run are refused: a slip of the unit, as a rule.
+#: More firings of one timer in one run are refused: usually a wrong unit.
 LARGEST_FIRING_COUNT: Final = 200_000
 
 
 def duration_text(ns: int) -> str:
-    """Return a duration for people: three or four digits, without zeros that say nothing."""
+    """Return a duration with three or four digits, without trailing zeros."""
     number, space, unit = format_duration(ns).partition(" ")
     if "." in number and space:
         number = number.rstrip("0").removesuffix(".")
@@ -22,10 +22,10 @@ class LabTimer:
     """One repeating timer, set when the program begins.
 
     Attributes:
-        interval_ns: What was asked for, from firing to firing.
-        count: How often it is to fire; ``None`` for as long as the run lasts.
-        delay_ns: When it is to fire first; 0 for after one interval.
-        name: What people call it; empty for a name made of the interval.
+        interval_ns: The time from firing to firing.
+        count: How often it fires; ``None`` for the whole run.
+        delay_ns: When it first fires; 0 for after one interval.
+        name: Its display name; empty for a name made of the interval.
     """
 
     interval_ns: int
@@ -34,7 +34,7 @@ class LabTimer:
     name: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse what no timer can be.
+        """Check the values.
 
         Raises:
             ValueError: The interval or the count is not above 0, or the delay is negative.
@@ -55,16 +55,16 @@ class LabTimer:
 
     @property
     def title(self) -> str:
-        """Its name, or else what it does."""
+        """Its name, or its interval."""
         return self.name or f"every {duration_text(self.interval_ns)}"
 
     @property
     def first_ns(self) -> int:
-        """When it is to fire first."""
+        """When it first fires."""
         return self.delay_ns or self.interval_ns
 
     def due_ns(self, index: int) -> int | None:
-        """Return when a firing is due, ``None`` if it is one too many.
+        """Return when a firing is due, ``None`` after the last.
 
         Args:
             index: Its number, from 0.
@@ -97,9 +97,9 @@ class SceneTimer:
     """The timers of one name on one clock of a scene, taken together.
 
     Attributes:
-        name: What people call them.
-        clock: The clock, or what they live on.
-        expected: When they fire where nothing is ever late.
+        name: Their display name.
+        clock: The clock, scheduler or ticker that they are on.
+        expected: When they fire without any lateness.
     """
 
     name: str
@@ -113,13 +113,13 @@ class SceneTimer:
 
     @property
     def interval_ns(self) -> int | None:
-        """The mean time from firing to firing, ``None`` of fewer than two."""
+        """Mean time from firing to firing, ``None`` for fewer than two."""
         if len(self.expected) < 2:  # noqa: PLR2004 - between two there is one
             return None
         return (self.expected[-1] - self.expected[0]) // (len(self.expected) - 1)
 
     def due_ns(self, index: int) -> int | None:
-        """Return when a firing is due, ``None`` if it is not known or one too many."""
+        """Return when a firing is due, ``None`` if unknown or after the last."""
         return self.expected[index] if index < len(self.expected) else None
 
     def expected_ns(self, end_ns: int) -> tuple[int, ...]:

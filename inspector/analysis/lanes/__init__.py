@@ -1,1 +1,1 @@
-"""What clocks and timers did, as lanes over time."""
+"""The past of clocks, timers and machines, as lanes over time."""

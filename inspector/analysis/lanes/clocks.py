@@ -1,4 +1,4 @@
-"""The whole past of every clock: rates, pauses and parents, and its local time at any instant."""
+"""The past of every clock: rates, pauses, parents, and local time at any instant."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
 
     from inspector.events.timeline import Timeline
 
-#: The rate in force of a clock that is gone.
+#: The effective step of a removed clock.
 GONE: Final = -1
 
 
 @dataclass(frozen=True, slots=True)
 class Standstill:
-    """A stretch of time in which a clock stood still by itself.
+    """A stretch of time in which a clock was paused or had rate 0 itself.
 
     Attributes:
         clock_id: The clock.
         began_ns: Session time at which it began.
-        end_ns: When it ended; the present when it has not.
-        cause: Number of the command that led to it, 0 for the program.
-        is_rate_zero: It was not paused, its rate was 0.
+        end_ns: When it ended; the present if it has not.
+        cause: Number of the command that caused it, 0 for the program.
+        is_rate_zero: Whether its rate was 0 without a pause.
         is_over: Whether it has ended.
     """
 
@@ -45,10 +45,10 @@ class Standstill:
 
 
 class ClockPast(Steps):
-    """How a clock went: its steps are rates in force, 0 while it stands still, :data:`GONE`.
+    """The past of a clock: steps of its rate in force, 0 while stopped, :data:`GONE` at the end.
 
     Attributes:
-        name: What people call it.
+        name: Its display name.
         rate_n: Its own rate at each step, kept while paused.
         parent: Number of its parent at each step, 0 for the root.
         paused: Whether it was paused at each step: 1 or 0.
@@ -57,7 +57,7 @@ class ClockPast(Steps):
     __slots__ = ("_off", "name", "parent", "paused", "rate_n")
 
     def __init__(self, name: str) -> None:
-        """Begin before it was made."""
+        """Begin without steps."""
         super().__init__()
         self.name = name
         self.rate_n = array("q")
@@ -69,7 +69,7 @@ class ClockPast(Steps):
     def step(  # noqa: PLR0913, PLR0917 - one value a column
         self, at_ns: int, n: int, off: int, rate_n: int, parent: int, paused: int, cause: int
     ) -> None:
-        """Add how it goes from now on."""
+        """Add a step."""
         self.append(at_ns, n, cause)
         self._off.append(off)
         self.rate_n.append(rate_n)
@@ -78,7 +78,7 @@ class ClockPast(Steps):
 
     @property
     def last(self) -> tuple[int, int, int, int, int]:
-        """Rate in force, offset, own rate, parent and whether it is paused, as they are now."""
+        """Present rate in force, offset, own rate, parent, and whether it is paused."""
         return (
             self.value[-1],
             self._off[-1],
@@ -88,12 +88,12 @@ class ClockPast(Steps):
         )
 
     def mapped(self, place: int, above_ns: int) -> int:
-        """Return local time at an instant of its parent's, at the place of a step."""
+        """Return the local time at a parent's local time, by a step."""
         return local_ns(above_ns, self.value[place], self._off[place])
 
 
 class ClockPasts:
-    """All clocks that ever were, by number."""
+    """The pasts of all clocks of a session, by number."""
 
     def __init__(self) -> None:
         """Begin without clocks."""
@@ -103,7 +103,7 @@ class ClockPasts:
     # ------------------------------------------------------------------ questions
 
     def local_ns(self, clock_id: int, at_ns: int) -> int | None:
-        """Return a clock's local time at an instant, ``None`` when it was not there."""
+        """Return a clock's local time at an instant, ``None`` if it did not exist then."""
         if not clock_id:
             return at_ns
         past = self.by_id.get(clock_id)
@@ -114,7 +114,7 @@ class ClockPasts:
         return None if above is None else past.mapped(place, above)
 
     def path_at(self, clock_id: int, at_ns: float) -> list[int]:
-        """Return the clock and what it hung under at an instant, the root last."""
+        """Return the clock and its ancestors at an instant, the root last."""
         found: list[int] = []
         while clock_id and clock_id in self.by_id:
             found.append(clock_id)
@@ -123,12 +123,12 @@ class ClockPasts:
         return found
 
     def standstills(self, clock_id: int, low_ns: float, high_ns: float) -> Iterator[Standstill]:
-        """Go through the times in which a clock stood still by itself, as far as in view.
+        """Yield the standstills of a clock in view.
 
         Args:
             clock_id: The clock.
             low_ns: Left edge of the view.
-            high_ns: Right edge, the present at most.
+            high_ns: Right edge, at most the present.
         """
         past = self.by_id.get(clock_id)
         if past is None:
@@ -143,7 +143,7 @@ class ClockPasts:
                 )
 
     def changes_of_path(self, clock_id: int, low_ns: float, high_ns: float) -> list[int]:
-        """Return the instants in view at which a clock's local time changed its pace."""
+        """Return the instants in view at which a clock's effective rate changed."""
         found: set[int] = set()
         for number in self.path_at(clock_id, high_ns):
             past = self.by_id[number]
@@ -157,8 +157,7 @@ class ClockPasts:
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return instants in view and the clock's local time at each, for an axis.
 
-        Straight lines between them are exact as long as there are fewer than ``most``
-        changes of pace.
+        Straight lines between them are exact with up to ``most`` changes of the rate.
         """
         changes = self.changes_of_path(clock_id, low_ns, high_ns)
         if len(changes) > most:
@@ -175,10 +174,10 @@ class ClockPasts:
     # ------------------------------------------------------------------ fold
 
     def go_on_from(self, timeline: Timeline) -> None:
-        """Go on with the clocks of a timeline, as they are in it; what came before is a gap."""
+        """Continue from the clocks of a timeline, after a gap."""
         for clock in timeline.clocks.values():
             past = self.by_id.setdefault(clock.id, ClockPast(clock.name))
-            # One that was about to be anchored.
+            # The gap may begin before a new clock was anchored.
             del past.parent[len(past) :]
             past.step(
                 *(timeline.at_ns, clock.n, clock.off, clock.rate_n, clock.parent_id),
@@ -191,10 +190,10 @@ class ClockPasts:
         self.version += 1
 
     def added(self, subject: int, parent: int, name: str) -> None:
-        """Take in a clock that is anchored next.
+        """Add a clock, which is anchored next.
 
         Raises:
-            ValueError: It is there already, as only a damaged file says.
+            ValueError: It exists already, as in a damaged file.
         """
         if subject in self.by_id or subject == parent:
             message = f"clock {subject} cannot be added"
@@ -204,32 +203,32 @@ class ClockPasts:
         self.version += 1
 
     def anchored(self, at_ns: int, subject: int, epoch_ns: int, n: int) -> None:
-        """Take in where a clock begins."""
+        """Set the beginning of a clock."""
         past = self.by_id[subject]
         parent = past.parent.pop() if len(past.parent) > len(past) else past.parent[-1]
         past.step(at_ns, n, -epoch_ns * n, n, parent, 0, 0)
 
     def rate(self, at_ns: int, subject: int, rate_n: int, cause: int) -> None:
-        """Take in another rate of a clock."""
+        """Set the rate of a clock."""
         n, off, _, parent, paused = self.by_id[subject].last
         new = 0 if paused else rate_n
         self._change(at_ns, subject, new, rate_n, paused, cause, (n, off, parent))
 
     def paused(self, at_ns: int, subject: int, cause: int) -> None:
-        """Take in that a clock was paused."""
+        """Pause a clock."""
         n, off, rate_n, parent, _ = self.by_id[subject].last
         self._change(at_ns, subject, 0, rate_n, 1, cause, (n, off, parent))
 
     def resumed(self, at_ns: int, subject: int, cause: int) -> None:
-        """Take in that a clock was resumed."""
+        """Resume a clock."""
         n, off, rate_n, parent, _ = self.by_id[subject].last
         self._change(at_ns, subject, rate_n, rate_n, 0, cause, (n, off, parent))
 
     def moved(self, at_ns: int, subject: int, parent: int) -> None:
-        """Take in that a clock hangs under another one.
+        """Move a clock to another parent.
 
         Raises:
-            ValueError: That hangs under this one, as only a damaged file says.
+            ValueError: The parent is a descendant of the clock, as in a damaged file.
         """
         past = self.by_id[subject]
         if subject in self.path_at(parent, at_ns):
@@ -242,7 +241,7 @@ class ClockPasts:
         self.version += 1
 
     def removed(self, at_ns: int, subject: int) -> None:
-        """Take in that a clock is gone with all below it."""
+        """Remove a branch."""
         for number, past in self.by_id.items():
             if not len(past) or past.value[-1] == GONE:
                 continue

@@ -1,7 +1,7 @@
-"""What happened on one lane, as columns that only grow: instants, and steps from state to state.
+"""The data of one lane in append-only columns: instants, and steps between states.
 
-Every question costs as much as the answer is long, times the logarithm of the column: places
-are found by bisection, and what shares a column of pixels is counted, not looked at.
+Queries use bisection and count what shares a column of pixels, so their cost is the length of
+the answer times the logarithm of the column.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from inspector.analysis.statistics.pyramid import Pyramid
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-#: Nanoseconds or numbers, one a record.
+#: Nanoseconds or numbers, one per record.
 NsColumn = np.ndarray[tuple[int], np.dtype[np.int64]]
 
 
 def view_of(column: array[int]) -> NDArray[np.int64]:
-    """Return a column without copying it; to be dropped before anything is added."""
+    """Return a view of a column; drop it before appending to the column."""
     return np.frombuffer(column, dtype=np.int64) if column else np.zeros(0, dtype=np.int64)
 
 
 class Instants:
-    """Things that happened at instants, in order.
+    """Events at instants, in order.
 
     Attributes:
         at_ns: Session time of each.
-        value: A number of each: how late it was, or how long it took, in nanoseconds.
-        subject: Whom each is about: a timer, a member, the place in a list.
-        highest: The highest value of all.
+        value: A number of each: its lateness or duration, in nanoseconds.
+        subject: The subject of each: a timer, a member, an index in a list.
+        highest: The highest value.
     """
 
     __slots__ = ("_pyramid", "at_ns", "highest", "subject", "value")
@@ -47,11 +47,11 @@ class Instants:
         self._pyramid: Pyramid | None = None
 
     def __len__(self) -> int:
-        """Return how many there are."""
+        """Return the number of instants."""
         return len(self.at_ns)
 
     def append(self, at_ns: int, value: int, subject: int) -> None:
-        """Add what happened now."""
+        """Add the newest event."""
         self.at_ns.append(at_ns)
         self.value.append(value)
         self.subject.append(subject)
@@ -59,11 +59,11 @@ class Instants:
             self.highest = value
 
     def within(self, low_ns: float, high_ns: float) -> tuple[int, int]:
-        """Return the first at or after one instant, and the one behind the last before another."""
+        """Return the range of indices from ``low_ns`` up to, not including, ``high_ns``."""
         return bisect_left(self.at_ns, low_ns), bisect_left(self.at_ns, high_ns)
 
     def places(self, edges_ns: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return how many there are before each of some instants."""
+        """Return how many events lie before each edge."""
         return np.searchsorted(view_of(self.at_ns), edges_ns)
 
     def maxima(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -77,7 +77,7 @@ class Instants:
         return np.where(found.counts > 0, found.maxima, 0)
 
     def nearest(self, at_ns: float, within_ns: float) -> int | None:
-        """Return the place of what is nearest to an instant, if it is near enough."""
+        """Return the index of the event nearest to an instant, if it is near enough."""
         place = bisect_left(self.at_ns, at_ns)
         near = [each for each in (place - 1, place) if 0 <= each < len(self)]
         best = min(near, key=lambda each: abs(self.at_ns[each] - at_ns), default=None)
@@ -87,12 +87,12 @@ class Instants:
 
 
 class Steps:
-    """States that each last until the next one, in order.
+    """States in order, each until the next begins.
 
     Attributes:
         at_ns: Session time at which each began.
-        value: What it is: a state (sid), a rate; below 0 for nothing any more.
-        cause: What led there: a transition (sid), a command; 0 for none.
+        value: A state (sid) or a rate; below 0 after the end.
+        cause: The transition (sid) or command that led there; 0 for none.
     """
 
     __slots__ = ("at_ns", "cause", "value")
@@ -104,21 +104,21 @@ class Steps:
         self.cause = array("q")
 
     def __len__(self) -> int:
-        """Return how many steps there were."""
+        """Return the number of steps."""
         return len(self.at_ns)
 
     def append(self, at_ns: int, value: int, cause: int) -> None:
-        """Add what begins now."""
+        """Add the newest step."""
         self.at_ns.append(at_ns)
         self.value.append(value)
         self.cause.append(cause)
 
     def place_at(self, at_ns: float) -> int:
-        """Return the place of the step that lasts at an instant, -1 before the first."""
+        """Return the index of the step at an instant, -1 before the first."""
         return bisect_right(self.at_ns, at_ns) - 1
 
     def within(self, low_ns: float, high_ns: float) -> tuple[int, int]:
-        """Return the first step any part of which lies between instants, and behind the last."""
+        """Return the range of indices of the steps that overlap a stretch of time."""
         return max(self.place_at(low_ns), 0), bisect_left(self.at_ns, high_ns)
 
     def end_of(self, place: int, present_ns: int) -> int:
@@ -127,5 +127,5 @@ class Steps:
         return self.at_ns[following] if following < len(self) else max(present_ns, self.at_ns[-1])
 
     def places(self, instants_ns: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the place of the step that lasts at each instant, -1 before the first."""
+        """Return the index of the step at each instant, -1 before the first."""
         return np.searchsorted(view_of(self.at_ns), instants_ns, side="right") - 1

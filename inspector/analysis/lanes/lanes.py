@@ -1,9 +1,9 @@
-"""The lanes of a timeline: what clocks, timers and machines did over the whole session.
+"""The lanes of a timeline: clocks, timers and machines over the whole session.
 
 A timeline is a state; lanes are its past, as columns that grow with the log. They are read by
-cursor, so that a refresh costs what is new, and what has fallen off the log before it was read
-is counted. Timers of the same label on the same clock share a lane: a program that sets a
-one-shot again and again has one lane for it, not thousands.
+cursor, so a refresh only reads new events; events that left the log unread are counted. Timers
+with the same label on the same clock share a lane, so a program that sets a one-shot again and
+again has one lane for it, not thousands.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ _CALLED: Final = CLOCK_CALLS | {
     MemberKind.TICKER_TIMER,
     MemberKind.HOOK,
 }
-#: What a machine is in when it is gone.
+#: The state of a removed machine.
 GONE_STATE: Final = -1
 
 
 class LaneKind(IntEnum):
-    """What a lane shows; also the order in which lanes of a clock come."""
+    """The kinds of lanes, in the order of the lanes of a clock."""
 
     FRAMES = 0
     BOOKMARKS = 1
@@ -53,7 +53,7 @@ class LaneKind(IntEnum):
 
     @property
     def text(self) -> str:
-        """The kind in the words of the window."""
+        """The kind as the window shows it."""
         return _KIND_TEXTS[self]
 
 
@@ -78,14 +78,14 @@ class Lane:
     """One lane.
 
     Attributes:
-        kind: What it shows.
+        kind: Its kind.
         clock_id: The clock it belongs to, 0 for none.
-        label: What people call it.
-        subject_id: The clock or machine; the timer or member that was there last.
-        instants: What happened, of all but clocks and machines.
-        steps: What it was in, of machines.
-        pending: The timers that wait.
-        sid: Number of the label in the string table, of timers.
+        label: Its display name.
+        subject_id: The clock or machine; the last timer or member.
+        instants: The events, except of clocks and machines.
+        steps: The states of a machine.
+        pending: The pending timers.
+        sid: Number of a timer's label in the string table.
     """
 
     kind: LaneKind
@@ -99,7 +99,7 @@ class Lane:
 
     @property
     def key(self) -> LaneKey:
-        """What stays the same of it from one session to the next."""
+        """What identifies it across sessions."""
         return self.kind, self.clock_id, self.label
 
 
@@ -109,22 +109,21 @@ class LaneStore:
     Attributes:
         clocks: The past of every clock.
         lanes: Every lane but those of clocks, by key.
-        annotations: What people left in the session, the earliest first.
+        annotations: The users' annotations, the earliest first.
         refusals: By machine: the transitions that were refused, as instants whose value is the
             transition (sid) and whose subject is the reason (sid).
         cursor: Where to read on.
         read_ns: Session time up to which events are read.
-        lost: How many events had fallen off before they could be read.
-        gaps: From when until when each of them had been, in session nanoseconds.
-        version: Raised when a lane comes, or a clock comes, goes or moves.
-        most_at_once: How many events are read at once, so that a long log does not hold up
-            the window: some 60 ms.
+        lost: How many events left the log before they could be read.
+        gaps: The stretches of session time of lost events.
+        most_at_once: The most events to read at once, in some 60 ms, so that a long log does
+            not block the window.
     """
 
     most_at_once = 100_000
 
     def __init__(self) -> None:
-        """Begin with nothing."""
+        """Begin empty."""
         self.clocks = ClockPasts()
         self.lanes: dict[LaneKey, Lane] = {}
         self.annotations: tuple[Annotation, ...] = ()
@@ -171,7 +170,7 @@ class LaneStore:
 
     @property
     def version(self) -> int:
-        """Raised when a lane comes, or a clock comes, goes or moves."""
+        """Increases when a lane is added, or a clock is added, removed or moved."""
         return self._version + self.clocks.version
 
     def lane(self, kind: LaneKind, subject_id: int) -> Lane | None:
@@ -185,14 +184,14 @@ class LaneStore:
     # ------------------------------------------------------------------ reading
 
     def read(self, history: History, timeline: Timeline) -> int:
-        """Take in what is new, or the next :attr:`most_at_once` events of it.
+        """Read new events, at most :attr:`most_at_once`.
 
         Args:
-            history: Where to read.
-            timeline: Whose marks, commands and failures are taken over.
+            history: The log.
+            timeline: The state, for its marks, commands and failures.
 
         Returns:
-            How many events are still to be read.
+            How many events are left to read.
         """
         self._strings = history.strings  # type: ignore[assignment]
         self._names.strings = history.strings
@@ -218,7 +217,7 @@ class LaneStore:
         return history.end - end
 
     def _begin_at(self, history: History) -> None:
-        """Go on behind what has fallen off, with the state that it led to."""
+        """Continue after lost events, from the state that they led to."""
         self.lost += history.first - self.cursor
         state = history.state_before(history.first)
         self.cursor = history.first
@@ -242,7 +241,7 @@ class LaneStore:
                         machine.steps.append(*step)
 
     def _take_lists(self, timeline: Timeline) -> None:
-        """Take over the instants of what a timeline keeps for good."""
+        """Add the instants of new marks, commands, failures and hits of a timeline."""
         for kind, records in (
             (LaneKind.MARKS, timeline.marks),
             (LaneKind.COMMANDS, timeline.commands),
@@ -256,11 +255,7 @@ class LaneStore:
                 instants.append(records[place].at_ns, 0, place)
 
     def take_annotations(self, annotations: Sequence[Annotation]) -> None:
-        """Show what people left in the session, in place of what was there before.
-
-        Args:
-            annotations: The earliest first.
-        """
+        """Replace the annotations, given the earliest first."""
         lane = self._lane(LaneKind.BOOKMARKS, 0, "Bookmarks")
         if bool(annotations) != bool(self.annotations):
             self._version += 1
@@ -302,7 +297,7 @@ class LaneStore:
     def _note_member(self, event: RawEvent) -> None:
         at_ns, kind, subject, a, b = event
         if self._names.note(event) is not None:
-            # A lane is named after a member and what that hangs under.
+            # A lane is named after a member and its parent.
             for number in (subject, *self._names.below(subject)):
                 self._place_member(number)
         elif kind == EventKind.MEMBER_SET and a == Field.STATE:
@@ -311,7 +306,7 @@ class LaneStore:
                 lane.steps.append(at_ns, b, 0)
 
     def _place_member(self, number: int) -> None:
-        """Let a member have the lane of its present name; what went before stays where it is."""
+        """Give a member the lane of its present name; older calls stay in the old lane."""
         member = self._names.get(number)
         if member is None or member.kind is None:
             return
@@ -325,7 +320,7 @@ class LaneStore:
             self._lane_of_member[number] = lane
 
     def _place_machine(self, number: int, machine: KnownMember) -> None:
-        """Let a machine have a lane of its own, with all of its past."""
+        """Give a machine its own lane, with all of its past."""
         lane = self._lane_of_member.get(number)
         label, count = machine.name, 2
         while self.lanes.get((LaneKind.MACHINE, machine.clock_id, label), lane) is not lane:

@@ -111,7 +111,7 @@ def _preview(
 def _scheduled(
     timeline: Timeline, calls: Iterable[MemberState], changed: DueTimes
 ) -> list[tuple[int, int, int, int, bool]]:
-    """Return number, order among ties, due instants before and after, and ``is_per_frame``."""
+    """Return number, order among ties, instants before and after, and if frames call it."""
     present, found = DueTimes(timeline), []
     for call in calls:
         if call.kind not in TIMED_CALLS:

@@ -1,4 +1,4 @@
-"""How long a frame may take, and from when on it counts as over: the only definition.
+"""The only definition of a frame budget, and of frames over budget.
 
 The window, graphs, tables, findings, the command line and JSON all count by
 :attr:`FrameBudget.longest_ns`, so they never disagree.
@@ -13,18 +13,17 @@ from typing import Final
 from inspector.foreign.numbers import rounded
 from inspector.timebase import NS_PER_MS, NS_PER_SECOND, format_duration
 
-#: A frame is over budget when it takes longer than the budget by more than this share of
-#: it. A loop that holds 60 frames per second measures 15 to 19 ms from one to the next: both
-#: ends of an interval are wake-ups, and precise timers promise a millisecond each
-#: (Qt's ``Qt::PreciseTimer``), 2 ms or 12 % in all. The next lower rate of displays is
-#: a fifth slower (60 to 50, 120 to 100, 144 to 120) and has to count in every frame. The
-#: share lies between the two.
+#: A frame is over budget when it exceeds the budget by more than this share. A loop that
+#: holds 60 fps measures 15 to 19 ms per frame: both ends of an interval are wake-ups, and
+#: precise timers promise a millisecond each (Qt's ``Qt::PreciseTimer``), 2 ms or 12 % in all.
+#: The next lower display rate is a fifth slower (60 to 50, 120 to 100, 144 to 120) and has to
+#: count in every frame. The share lies between the two.
 TOLERANCE: Final = Fraction(15, 100)
-#: Of short budgets that would be less than one such wake-up is off by.
+#: For short budgets that share is less than the error of one wake-up.
 LEAST_TOLERANCE_NS: Final = NS_PER_MS
 _SHARE_TEXT: Final = f"{float(100 * TOLERANCE):g} %"
 _LEAST_TEXT: Final = f"{LEAST_TOLERANCE_NS / NS_PER_MS:g} ms"
-#: The rule in words, for wherever frames over a budget are counted.
+#: The rule in words, for every count of frames over budget.
 OVER_RULE: Final = f"longer than the budget by more than {_SHARE_TEXT} (at least {_LEAST_TEXT})"
 
 SHORTEST_BUDGET_MS: Final = Fraction(1, 1000)
@@ -32,10 +31,10 @@ LONGEST_BUDGET_MS: Final = Fraction(3_600_000)
 
 
 def checked_budget_ms(budget_ms: float | Fraction) -> float:
-    """Return a budget that a frame can be compared with, in milliseconds.
+    """Return a usable budget in milliseconds.
 
     Raises:
-        ValueError: It is shorter than a microsecond, longer than an hour, or no number.
+        ValueError: It is shorter than a microsecond, longer than an hour, or not a number.
     """
     if not SHORTEST_BUDGET_MS <= budget_ms <= LONGEST_BUDGET_MS:
         message = f"a budget must be between 0.001 ms and an hour, not {rounded(budget_ms)} ms"
@@ -54,7 +53,7 @@ class FrameBudget:
     budget_ns: int
 
     def __post_init__(self) -> None:
-        """Refuse what no frame can keep.
+        """Check the budget.
 
         Raises:
             ValueError: The budget is not above 0.
@@ -65,12 +64,12 @@ class FrameBudget:
 
     @classmethod
     def of_ms(cls, budget_ms: float) -> FrameBudget:
-        """Return a budget of so many milliseconds, 1 ns at least."""
+        """Return a budget in milliseconds, at least 1 ns."""
         return cls(max(1, round(budget_ms * NS_PER_MS)))
 
     @classmethod
     def of_rate(cls, rate: Fraction) -> FrameBudget:
-        """Return the budget of a frame at so many frames per second."""
+        """Return the budget of a frame at a rate in frames per second."""
         return cls(max(1, round(NS_PER_SECOND / rate)))
 
     @property
@@ -86,15 +85,15 @@ class FrameBudget:
 
     @property
     def longest_missing_one_ns(self) -> int:
-        """The longest frame time during which one refresh of a screen is missed, not two."""
+        """The longest frame time that misses only one refresh of a screen."""
         return self.longest_ns + self.budget_ns
 
     @property
     def tolerance_text(self) -> str:
-        """The tolerance in words: ``15 %``, or ``1 ms`` where that is more."""
+        """The tolerance in words: ``15 %``, or ``1 ms`` if that is more."""
         return _SHARE_TEXT if self.tolerance_ns > LEAST_TOLERANCE_NS else _LEAST_TEXT
 
     @property
     def limit_text(self) -> str:
-        """What a frame over budget takes more than: ``16.7 ms + 15 %``."""
+        """The limit in words: ``16.7 ms + 15 %``."""
         return f"{format_duration(self.budget_ns)} + {self.tolerance_text}"

@@ -1,7 +1,7 @@
-"""Statistics of frame times, each with the definition that it follows.
+"""Statistics of frame times, each with its definition.
 
-Tools differ in what they call a percentile or an average, and people compare their
-numbers; so every number here says which definition it is and where that comes from.
+Tools define percentiles and averages differently, and people compare their numbers, so every
+number here names its definition and the source of it.
 """
 
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ class OverBudget:
     missed: int
 
     def values(self) -> dict[str, object]:
-        """Return it as plain values, for JSON."""
+        """Return the values for JSON."""
         return {
             "budget_ns": self.budget.budget_ns,
             "tolerance_ns": self.budget.tolerance_ns,
@@ -48,7 +48,7 @@ class OverBudget:
 
 @dataclass(frozen=True, slots=True)
 class FrameStatistics:
-    """What is said of a range of frames; all times are whole nanoseconds.
+    """Statistics of a range of frames; all times are whole nanoseconds.
 
     Attributes:
         count: How many frames there are.
@@ -150,7 +150,7 @@ def nearest_rank(count: int, percent: float) -> int:
 
 
 def over_budget(times_ns: NDArray[np.int64], budget: FrameBudget) -> OverBudget:
-    """Return how many frames took longer than a budget; none of no frames."""
+    """Return how many frames took longer than a budget."""
     return _over_budget(np.sort(times_ns), budget)
 
 

@@ -190,7 +190,7 @@ class Pyramid:
         highest = np.full(len(lows), _LOWEST, dtype=np.int64)
         for a, b in (before, within, behind):
             places, maxima = _places_in_rows(values, a - offset, b - offset)
-            # Ties go to the earlier piece; a piece that is empty never wins.
+            # Ties go to the earlier piece; an empty piece never wins.
             is_better = (a < b) & ((maxima > highest) | (best < 0))
             best[is_better] = places[is_better] + offset
             highest[is_better] = maxima[is_better]
@@ -213,7 +213,7 @@ class _Level:
         return self._rows.nbytes
 
     def append(self, entries: NsColumn) -> NsColumn:
-        """Add entries; return those of all groups of 16 that became complete by it."""
+        """Add entries; return the entries of all groups of 16 that are now complete."""
         before = self._count // BUCKET * BUCKET
         needed = self._count + entries.shape[1]
         if needed > self._rows.shape[1]:
