@@ -116,7 +116,7 @@ _FORMATS: Final[dict[str, Callable[[Any], str]]] = {
 def said_values(command: object) -> dict[str, Any]:
     """Return a command's values as they appear in its words, by field name."""
     values = {name: getattr(command, name) for name in value_kinds(type(command))}
-    return {name: _FORMATS.get(name, _as_it_is)(v) for name, v in values.items()}
+    return {name: _FORMATS[name](v) if name in _FORMATS else v for name, v in values.items()}
 
 
 def shown(value: object) -> str:

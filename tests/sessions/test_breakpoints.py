@@ -211,7 +211,7 @@ def test_that_a_file_gives_back_what_was_written(breakpoint_: Breakpoint) -> Non
         ({"kind": "timer fires", "enabled": "yes"}, "true or false"),
         ({"kind": "lateness above", "limit": "soon"}, "Not a duration"),
         ({"kind": "lateness above", "limit": "-5ms"}, "0 or more"),
-        ({"kind": "timer fires", "save": "0 s"}, "between nothing and a day"),
+        ({"kind": "timer fires", "save": "0 s"}, "above 0 and at most a day"),
         ({"kind": "timer fires", "colour": "red"}, "no “colour”"),
         ({"kind": "timer fires", "action": "explode"}, "Not one of hold"),
     ],
